@@ -1,0 +1,1 @@
+"""Start-up, wiring, main window, commands, settings and theme."""

@@ -1,0 +1,1 @@
+"""View-models: QtCore only, properties and changed signals."""

@@ -1,0 +1,1 @@
+"""Trainer link, task runner and pulse: everything that waits, off the UI thread."""

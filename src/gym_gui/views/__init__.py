@@ -1,0 +1,1 @@
+"""Widgets only: build, bind one model, no input or output."""

@@ -1,0 +1,1 @@
+"""How windows, commands and notebooks talk to the trainer."""

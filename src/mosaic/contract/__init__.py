@@ -1,0 +1,1 @@
+"""What crosses a process boundary: events, run configuration, manifest, descriptor, ids, paths."""

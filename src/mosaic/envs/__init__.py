@@ -1,0 +1,1 @@
+"""The environment catalog: families, configuration fields, key maps, help."""
