@@ -1,0 +1,251 @@
+"""The telemetry events: what a worker writes, one JSON object per line.
+
+`docs/protocol.md` describes them for people; these structs are what is enforced.
+Fields that are not named here are kept, because the line itself is stored.
+"""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from mosaic.contract.numbers import Real
+
+PROTOCOL_VERSION = 1
+MAX_LINE_BYTES = 1 << 20
+EPOCH_THRESHOLD_S = 1e9
+"""A time below this is seconds since the run's start, not since the epoch."""
+
+_INT64_MAX = (1 << 63) - 1
+Count = Annotated[int, msgspec.Meta(ge=0, le=_INT64_MAX)]
+Int64 = Annotated[int, msgspec.Meta(ge=-_INT64_MAX - 1, le=_INT64_MAX)]
+EpisodeId = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
+
+ArtifactKind = Literal["video", "tensorboard", "wandb", "optuna", "checkpoint", "dataset", "report"]
+
+
+class Event(msgspec.Struct, tag_field="type", kw_only=True, omit_defaults=True):
+    """What every line may carry."""
+
+    agent_id: str | None = None
+
+
+class Hello(Event, tag="hello"):
+    """The first line: who writes, and which version of the protocol."""
+
+    v: Count
+    worker: str
+    worker_version: str = ""
+    run_id: str = ""
+    pid: Count | None = None
+    capabilities: Any = None
+
+
+class ConfigEvent(Event, tag="config"):
+    """Every value as the worker resolved it."""
+
+    run_id: str
+    algo: str
+    env_id: str
+    args: dict[str, Any]
+    seed: int | None = None
+    env_kwargs: dict[str, Any] | None = None
+    packages: dict[str, Any] | None = None
+    git: Any = None
+
+
+class EpisodeOrigin(msgspec.Struct, kw_only=True):
+    """What an episode's start depended on when a seed alone does not say it."""
+
+    kind: Literal["pcg64", "ale", "state"]
+    data: str
+
+
+class EpisodeStart(Event, tag="episode_start"):
+    """An episode begins."""
+
+    episode_id: EpisodeId
+    episode: Count | None = None
+    seed: int | None = None
+    start: EpisodeOrigin | None = None
+    env_index: Count | None = None
+    env_kwargs: dict[str, Any] | None = None
+
+
+class StepRecord(Event, tag="step", gc=False):
+    """One step. The same class from the store to the screen."""
+
+    episode_id: EpisodeId
+    step: Count
+    action: Any
+    reward: Real
+    terminated: bool
+    truncated: bool
+    obs: Any = None
+    info: Any = None
+    render: Any = None
+    actor: str | None = None
+    seq: Int64 | None = None
+    bdi: Any = None
+    llm: Any = None
+    t: Real | None = None
+
+
+class StepHead(Event, tag="step", gc=False):
+    """The part of a step that storing it depends on; the rest of the line is not even parsed.
+
+    Whatever decodes as a `StepHead` decodes as a `StepRecord`.
+    """
+
+    episode_id: EpisodeId
+    step: Count
+    reward: Real
+    terminated: bool
+    truncated: bool
+    action: msgspec.Raw
+    actor: str | None = None
+    seq: Int64 | None = None
+    t: Real | None = None
+
+
+class StepColumns(Event, tag="steps"):
+    """Many steps of one episode as columns: enough to replay them, at almost no cost."""
+
+    episode_id: EpisodeId
+    first: Count
+    actions: list[Any]
+    rewards: list[Real]
+
+    def __post_init__(self) -> None:
+        if len(self.actions) != len(self.rewards):
+            raise ValueError("`actions` and `rewards` differ in length")
+        if not self.actions:
+            raise ValueError("`actions` is empty")
+        if self.first + len(self.actions) > _INT64_MAX:
+            raise ValueError("`first` is too large")
+
+
+class EpisodeEnd(Event, tag="episode"):
+    """An episode is over."""
+
+    episode_id: EpisodeId
+    steps: Count
+    total_return: Real = msgspec.field(name="return")
+    episode: Count | None = None
+    terminated: bool | None = None
+    truncated: bool | None = None
+    t_end: Real | None = None
+    env_index: Count | None = None
+    success: bool | None = None
+
+
+class Metric(Event, tag="metric"):
+    """One number by name, or several that belong to one step."""
+
+    name: str | None = None
+    value: Real | None = None
+    values: dict[str, Real] | None = None
+    step: Int64 | None = None
+    t: Real | None = None
+
+    def __post_init__(self) -> None:
+        single = self.name is not None and self.value is not None
+        if single == (self.values is not None):
+            raise ValueError("needs `name` and `value`, or `values`")
+
+
+class Artifact(Event, tag="artifact"):
+    """A file or an address that the run has made."""
+
+    kind: ArtifactKind
+    path: str | None = None
+    url: str | None = None
+    meta: Any = None
+
+    def __post_init__(self) -> None:
+        if not self.path and not self.url:
+            raise ValueError("needs `path` or `url`")
+
+
+class Heartbeat(Event, tag="heartbeat"):
+    """The worker lives."""
+
+    t: Real
+    global_step: Count | None = None
+    sps: Real | None = None
+    rss_bytes: Count | None = None
+
+
+class Progress(Event, tag="progress"):
+    """How far the run has come."""
+
+    done: Real
+    total: Real
+    unit: str
+    eta_s: Real | None = None
+
+
+class Log(Event, tag="log"):
+    """A message for people, with a code that can be searched for."""
+
+    level: str
+    code: str
+    message: str
+    fields: Any = None
+
+
+class Status(Event, tag="status"):
+    """The worker changed what it is doing."""
+
+    state: Literal["running", "paused", "stopping"]
+    reason: str | None = None
+
+
+class Bye(Event, tag="bye"):
+    """The last line: how it ended."""
+
+    outcome: Literal["succeeded", "failed", "cancelled"]
+    error: str | None = None
+    remedy: str | None = None
+
+
+class UnknownEvent(msgspec.Struct):
+    """A line whose type this version does not know: counted and kept."""
+
+    type: str
+
+
+class LegacyArtifacts(msgspec.Struct, tag_field="event", tag="artifacts", kw_only=True):
+    """The older way of announcing artifacts, all in one line."""
+
+    video: Any = None
+    tensorboard: Any = None
+    wandb_url: Any = None
+
+    @property
+    def type(self) -> str:
+        return "artifacts"
+
+
+EVENT_TYPES: tuple[type[Event], ...] = (
+    Hello,
+    ConfigEvent,
+    EpisodeStart,
+    StepRecord,
+    EpisodeEnd,
+    StepColumns,
+    Metric,
+    Artifact,
+    Heartbeat,
+    Progress,
+    Log,
+    Status,
+    Bye,
+)
+
+
+def tag_of(event_type: type[Event]) -> str:
+    """The `type` that stands on the line."""
+    tag = event_type.__struct_config__.tag
+    if not isinstance(tag, str):
+        raise TypeError(f"{event_type.__name__} has no tag")
+    return tag
