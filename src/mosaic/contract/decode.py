@@ -97,6 +97,14 @@ def decode(line: bytes) -> AnyEvent:
     return event
 
 
+def decode_head(line: bytes) -> AnyEvent:
+    """Like `decode`, but a step only as far as storing needs. Numbers stay as on the wire."""
+    try:
+        return _HEAD_DECODER.decode(line)
+    except FAST_ERRORS:
+        return decode_slowly(line).event
+
+
 def decode_step(line: bytes) -> StepRecord:
     """A stored step line in full. Raises `RejectedLineError` when it is no step."""
     try:

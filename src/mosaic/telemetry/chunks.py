@@ -1,0 +1,94 @@
+"""Lines in order of arrival, as zstd-compressed chunks of a few hundred.
+
+The last chunk is the tail: it is written again, longer, at every commit until it is full, and then
+never touched again. `seq` numbers the lines of one table from 0.
+"""
+
+import sqlite3
+from typing import NamedTuple
+
+import zstandard
+
+CHUNK_LINES = 512
+CHUNK_BYTES = 1 << 18
+_LEVEL = 3
+_MAX_DECOMPRESSED = 1 << 22  # CHUNK_BYTES and one block of the spool, with room to spare
+
+
+class StoredChunk(NamedTuple):
+    """A chunk as it lies in the store: what a stream sends without encoding anything twice."""
+
+    first_seq: int
+    lines: int
+    data: bytes
+
+    def split(self) -> list[bytes]:
+        return decompress_lines(self.data)
+
+
+def decompress_lines(data: bytes) -> list[bytes]:
+    """The lines of a chunk."""
+    whole = zstandard.ZstdDecompressor().decompress(data, max_output_size=_MAX_DECOMPRESSED)
+    return whole.split(b"\n")
+
+
+class ChunkWriter:
+    """Appends lines to one chunk table. Nothing is visible before `flush` and a commit."""
+
+    def __init__(self, connection: sqlite3.Connection, table: str) -> None:
+        self._connection = connection
+        self._insert = f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?)"  # noqa: S608 - our table
+        self._compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
+        self.first_seq = 0
+        self.tail: list[bytes] = []
+        self._tail_bytes = 0
+        self._written = 0
+        row = connection.execute(
+            f"SELECT * FROM {table} ORDER BY first_seq DESC LIMIT 1"  # noqa: S608 - our table
+        ).fetchone()
+        if row:
+            self._resume(StoredChunk(*row))
+
+    @property
+    def next_seq(self) -> int:
+        return self.first_seq + len(self.tail)
+
+    @property
+    def room(self) -> int:
+        """How many lines may be added at once."""
+        return CHUNK_LINES - len(self.tail)
+
+    def extend(self, lines: list[bytes]) -> int | None:
+        """Add lines, at most `room`. When they filled the chunk, it is sealed: its `first_seq`."""
+        self.tail += lines
+        self._tail_bytes += sum(map(len, lines)) + len(lines)
+        if len(self.tail) < CHUNK_LINES and self._tail_bytes < CHUNK_BYTES:
+            return None
+        self.flush()
+        sealed = self.first_seq
+        self._start_chunk(self.next_seq)
+        return sealed
+
+    def flush(self) -> None:
+        """Write the tail as it is now."""
+        if len(self.tail) > self._written:
+            data = self._compressor.compress(b"\n".join(self.tail))
+            self._connection.execute(self._insert, (self.first_seq, len(self.tail), data))
+            self._written = len(self.tail)
+
+    def _start_chunk(self, first_seq: int) -> None:
+        self.first_seq = first_seq
+        self.tail = []
+        self._tail_bytes = 0
+        self._written = 0
+
+    def _resume(self, chunk: StoredChunk) -> None:
+        lines = chunk.split()
+        size = sum(map(len, lines)) + len(lines)
+        if len(lines) >= CHUNK_LINES or size >= CHUNK_BYTES:
+            self._start_chunk(chunk.first_seq + chunk.lines)
+            return
+        self.first_seq = chunk.first_seq
+        self.tail = lines
+        self._tail_bytes = size
+        self._written = len(lines)

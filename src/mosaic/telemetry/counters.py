@@ -1,0 +1,64 @@
+"""The numbers that ingest keeps, committed together with the rows they count."""
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+
+OFFSET = "offset"
+"""How much of the spool is in the store, in bytes."""
+REJECTS_BYTES = "rejects_bytes"
+LINES = "lines"
+BLANK = "blank"
+NORMALISED = "normalised"
+STEPS = "steps"
+EPISODES = "episodes"
+METRIC_POINTS = "metric_points"
+TYPE_PREFIX = "type:"
+UNKNOWN_PREFIX = "unknown:"
+REJECT_PREFIX = "reject:"
+
+_MAX_NAMES = 1_000
+_OVERFLOW = "(others)"
+
+
+class Counters:
+    """Counts in memory; `flush` writes those that changed."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._values = read_counters(connection)
+        self._changed: set[str] = set()
+
+    def __getitem__(self, name: str) -> int:
+        return self._values.get(name, 0)
+
+    def __setitem__(self, name: str, value: int) -> None:
+        self._values[name] = value
+        self._changed.add(name)
+
+    def bump(self, name: str, by: int = 1) -> None:
+        self[name] = self[name] + by
+
+    def bump_open_ended(self, prefix: str, name: str) -> None:
+        """Count under a name that a worker chose, without letting it make names without end."""
+        full = prefix + name[:64]
+        if full not in self._values and len(self._values) >= _MAX_NAMES:
+            full = prefix + _OVERFLOW
+        self.bump(full)
+
+    def flush(self) -> None:
+        rows: Iterable[tuple[str, int]] = ((name, self._values[name]) for name in self._changed)
+        self._connection.executemany("INSERT OR REPLACE INTO counter VALUES (?, ?)", rows)
+        self._changed.clear()
+
+
+def read_counters(connection: sqlite3.Connection) -> dict[str, int]:
+    return dict(connection.execute("SELECT name, value FROM counter"))
+
+
+def with_prefix(counters: Mapping[str, int], prefix: str) -> dict[str, int]:
+    """The counters under `prefix`, without it."""
+    return {
+        name.removeprefix(prefix): value
+        for name, value in sorted(counters.items())
+        if name.startswith(prefix)
+    }

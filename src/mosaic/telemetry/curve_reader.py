@@ -1,0 +1,159 @@
+"""Any stretch of any curve in a given number of points, read from the pyramid."""
+
+from __future__ import annotations  # array[float] can only be written so before Python 3.12
+
+import math
+import sqlite3
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from mosaic.telemetry.curves import CHUNK_ITEMS, FAN_OUT, extremes, unpack, width
+
+Axis = Literal["step", "t"]
+_AXIS_COLUMN: dict[Axis, int] = {"step": 0, "t": 1}
+
+
+class SeriesInfo(NamedTuple):
+    """A curve there is."""
+
+    key: int
+    agent_id: str | None
+    name: str
+    points: int
+
+
+class Curve(msgspec.Struct, frozen=True):
+    """A curve ready to be drawn. `points` is how many there are in the stretch asked for.
+
+    When those are more than wanted, each bucket of neighbours is drawn by its smallest and its
+    largest point.
+    """
+
+    x: list[float]
+    y: list[float]
+    points: int
+
+
+class CurveReader:
+    """Reads the curves of one run."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def series(self) -> list[SeriesInfo]:
+        rows = self._connection.execute("SELECT key, agent_id, name, points FROM series")
+        found = [SeriesInfo(key, agent or None, name, points) for key, agent, name, points in rows]
+        return sorted(found, key=lambda info: (info.name, info.agent_id or ""))
+
+    def curve(
+        self,
+        name: str,
+        agent_id: str,
+        max_points: int,
+        axis: Axis,
+        first: float | None,
+        last: float | None,
+    ) -> Curve:
+        """The curve between `first` and `last` on `axis`, in at most `max_points` points."""
+        row = self._connection.execute(
+            "SELECT key FROM series WHERE agent_id = ? AND name = ?", (agent_id, name)
+        ).fetchone()
+        if row is None:
+            return Curve([], [], 0)
+        (series,) = row
+        start, end = self._stretch(series, axis, first, last)
+        count = end - start
+        if count <= 0:
+            return Curve([], [], 0)
+        if count <= max_points:
+            columns = self._read(series, 0, start, end)
+            return Curve(list(columns[_AXIS_COLUMN[axis]]), list(columns[2]), count)
+        buckets = max(max_points // 2, 1)
+        level = int(math.log(count / buckets, FAN_OUT))
+        columns = self._extremes_of(series, _tile(level, start, end))
+        return _decimate(columns, axis, buckets, count)
+
+    def _stretch(
+        self, series: int, axis: Axis, first: float | None, last: float | None
+    ) -> tuple[int, int]:
+        """The points between `first` and `last`, as their indices; x is taken to grow."""
+        (points,) = self._connection.execute(
+            "SELECT points FROM series WHERE key = ?", (series,)
+        ).fetchone()
+        start = 0 if first is None else self._bisect(series, axis, first, bisect_left)
+        end = points if last is None else self._bisect(series, axis, last, bisect_right)
+        return start, end
+
+    def _bisect(
+        self, series: int, axis: Axis, x: float, side: Callable[[array[float], float], int]
+    ) -> int:
+        """How many points lie before `x`."""
+        row = self._connection.execute(
+            f"SELECT max(number), data FROM curve_chunk WHERE series = ? AND level = 0"  # noqa: S608 - our column
+            f" AND (number = 0 OR first_{axis} {'<' if side is bisect_left else '<='} ?)",
+            (series, x),
+        ).fetchone()
+        if row[0] is None:
+            return 0
+        column = unpack(row[1], width(0))[_AXIS_COLUMN[axis]]
+        return int(row[0]) * CHUNK_ITEMS + side(column, x)
+
+    def _extremes_of(self, series: int, tiles: list[tuple[int, int, int]]) -> list[array[float]]:
+        whole = [array("d") for _ in range(width(1))]
+        for level, start, end in tiles:
+            columns = self._read(series, level, start, end)
+            # A single point is both the smallest and the largest of itself.
+            for column, more in zip(whole, columns if level else columns * 2, strict=True):
+                column.extend(more)
+        return whole
+
+    def _read(self, series: int, level: int, start: int, end: int) -> list[array[float]]:
+        """The items `start` to `end` of one level."""
+        first_chunk = start // CHUNK_ITEMS
+        whole = [array("d") for _ in range(width(level))]
+        for (data,) in self._connection.execute(
+            "SELECT data FROM curve_chunk WHERE series = ? AND level = ? AND number BETWEEN ? AND ?"
+            " ORDER BY number",
+            (series, level, first_chunk, (end - 1) // CHUNK_ITEMS),
+        ):
+            for column, more in zip(whole, unpack(data, width(level)), strict=True):
+                column.extend(more)
+        offset = first_chunk * CHUNK_ITEMS
+        return [column[start - offset : end - offset] for column in whole]
+
+
+def _tile(level: int, start: int, end: int) -> list[tuple[int, int, int]]:
+    """The points `start` to `end` as whole items of `level`, and of lower levels at the edges."""
+    size = FAN_OUT**level
+    first, last = -(-start // size), end // size
+    if start >= end:
+        return []
+    if level == 0:
+        return [(0, start, end)]
+    if first >= last:
+        return _tile(level - 1, start, end)
+    return [
+        *_tile(level - 1, start, first * size),
+        (level, first, last),
+        *_tile(level - 1, last * size, end),
+    ]
+
+
+def _decimate(columns: list[array[float]], axis: Axis, buckets: int, points: int) -> Curve:
+    x: list[float] = []
+    y: list[float] = []
+    items = len(columns[0])
+    buckets = min(buckets, items)
+    low_x = _AXIS_COLUMN[axis]
+    for bucket in range(buckets):
+        extreme = extremes(columns, bucket * items // buckets, (bucket + 1) * items // buckets)
+        low = (extreme[low_x], extreme[2])
+        high = (extreme[low_x + 3], extreme[5])
+        for at, value in sorted((low, high)) if low != high else (low,):
+            x.append(at)
+            y.append(value)
+    return Curve(x, y, points)

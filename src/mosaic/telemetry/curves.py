@@ -1,0 +1,171 @@
+"""Metrics as columns with a pyramid of minima and maxima above them.
+
+Level 0 holds the points. An item of level k + 1 stands for `FAN_OUT` neighbouring items of level k
+and keeps the smallest and the largest point among them, each with its own step and time, so that a
+spike stays visible, and in its place, at any zoom. Only whole groups have an item above them; the
+few items that are left over on each level are read from there.
+"""
+
+from __future__ import annotations  # array[float] can only be written so before Python 3.12
+
+import math
+import sqlite3
+from array import array
+from collections.abc import Callable, Sequence
+
+import zstandard
+
+FAN_OUT = 8
+CHUNK_ITEMS = 512  # a multiple of FAN_OUT: an unfinished group always lies in its level's tail
+POINT_COLUMNS = 3  # step, t, value
+EXTREME_COLUMNS = 6  # the smallest point, then the largest
+_MAX_CACHED = 1_024
+_MAX_CHUNK_BYTES = CHUNK_ITEMS * EXTREME_COLUMNS * 8
+
+
+def pack(columns: list[array[float]]) -> bytes:
+    return zstandard.ZstdCompressor(level=1).compress(b"".join(c.tobytes() for c in columns))
+
+
+def unpack(data: bytes, columns: int) -> list[array[float]]:
+    raw = zstandard.ZstdDecompressor().decompress(data, max_output_size=_MAX_CHUNK_BYTES)
+    length = len(raw) // columns
+    return [array("d", raw[i * length : (i + 1) * length]) for i in range(columns)]
+
+
+class _Level:
+    """The tail of one level of one curve."""
+
+    __slots__ = ("changed", "columns", "number")
+
+    def __init__(self, number: int, columns: list[array[float]]) -> None:
+        self.number = number
+        self.columns = columns
+        self.changed = False
+
+
+class _Curve:
+    """One series: its levels, of which each holds only its tail in memory."""
+
+    __slots__ = ("changed", "key", "levels", "points")
+
+    def __init__(self, key: int, points: int, levels: list[_Level]) -> None:
+        self.key = key
+        self.points = points
+        self.levels = levels
+        self.changed = False
+
+
+class CurveWriter:
+    """Appends points to curves. Nothing is visible before `flush` and a commit."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._curves: dict[tuple[str, str], _Curve] = {}
+
+    def add(self, agent_id: str, name: str, step: float, t: float, value: float) -> None:
+        """Add a point. Without a step (NaN) it stands at its index; without a time it has none."""
+        curve = self._curves.get((agent_id, name))
+        if curve is None:
+            curve = self._curves[agent_id, name] = self._open(agent_id, name)
+        if math.isnan(step):
+            step = float(curve.points)
+        curve.points += 1
+        curve.changed = True
+        self._append(curve, 0, (step, t, value))
+
+    def flush(self) -> None:
+        """Write the tails that changed."""
+        for curve in self._curves.values():
+            if curve.changed:
+                self._connection.execute(
+                    "UPDATE series SET points = ? WHERE key = ?", (curve.points, curve.key)
+                )
+                for number, level in enumerate(curve.levels):
+                    self._write(curve, number, level)
+                curve.changed = False
+        while len(self._curves) > _MAX_CACHED:
+            del self._curves[next(iter(self._curves))]
+
+    def _append(self, curve: _Curve, number: int, item: tuple[float, ...]) -> None:
+        if number == len(curve.levels):
+            curve.levels.append(_Level(0, _empty(number)))
+        level = curve.levels[number]
+        for column, value in zip(level.columns, item, strict=True):
+            column.append(value)
+        level.changed = True
+        count = len(level.columns[0])
+        if count % FAN_OUT == 0:
+            self._append(curve, number + 1, extremes(level.columns, count - FAN_OUT, count))
+            if count == CHUNK_ITEMS:
+                self._write(curve, number, level)
+                curve.levels[number] = _Level(level.number + 1, _empty(number))
+
+    def _write(self, curve: _Curve, number: int, level: _Level) -> None:
+        if not level.changed:
+            return
+        steps, times, *_ = level.columns
+        self._connection.execute(
+            "INSERT OR REPLACE INTO curve_chunk VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                curve.key,
+                number,
+                level.number,
+                len(steps),
+                steps[0],
+                steps[-1],
+                times[0],
+                times[-1],
+                pack(level.columns),
+            ),
+        )
+        level.changed = False
+
+    def _open(self, agent_id: str, name: str) -> _Curve:
+        self._connection.execute(
+            "INSERT OR IGNORE INTO series (agent_id, name, points) VALUES (?, ?, 0)",
+            (agent_id, name),
+        )
+        key, points = self._connection.execute(
+            "SELECT key, points FROM series WHERE agent_id = ? AND name = ?", (agent_id, name)
+        ).fetchone()
+        levels: list[_Level] = []
+        tails = self._connection.execute(
+            "SELECT level, max(number), items, data FROM curve_chunk WHERE series = ?"
+            " GROUP BY level ORDER BY level",
+            (key,),
+        )
+        for number, chunk, items, data in tails:
+            if items == CHUNK_ITEMS:
+                levels.append(_Level(chunk + 1, _empty(number)))
+            else:
+                levels.append(_Level(chunk, unpack(data, width(number))))
+        return _Curve(key, points, levels)
+
+
+def _empty(level: int) -> list[array[float]]:
+    return [array("d") for _ in range(width(level))]
+
+
+def width(level: int) -> int:
+    """How many columns an item of that level has."""
+    return EXTREME_COLUMNS if level else POINT_COLUMNS
+
+
+def extremes(columns: Sequence[array[float]], start: int, end: int) -> tuple[float, ...]:
+    """The smallest and the largest point among the items `start` to `end`; NaN is neither."""
+    low = start + _index_of(columns[2][start:end], min)
+    high = start + _index_of(columns[-1][start:end], max)
+    return (
+        columns[0][low],
+        columns[1][low],
+        columns[2][low],
+        columns[-3][high],
+        columns[-2][high],
+        columns[-1][high],
+    )
+
+
+def _index_of(values: array[float], pick: Callable[[list[float]], float]) -> int:
+    comparable = [value for value in values if not math.isnan(value)]
+    return values.index(pick(comparable)) if comparable else 0

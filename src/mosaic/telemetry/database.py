@@ -1,0 +1,124 @@
+"""The SQLite file of one run: its schema, and how it is opened for writing and for reading.
+
+Tables:
+
+- `counter`: every number that ingest keeps, the spool offset among them.
+- `step_chunk`, `metric_chunk`: the lines themselves, zstd-compressed, in order of arrival.
+- `step_span`: which lines of which chunk belong to which episode.
+- `episode`: one row per episode, kept up to date while it runs.
+- `series`, `curve_chunk`: metrics as columns, with the min/max pyramid above them.
+- `event`: all other lines, one row each.
+"""
+
+import sqlite3
+from pathlib import Path
+
+APPLICATION_ID = 0x4D4F5341  # "MOSA"
+_BUSY_TIMEOUT_MS = 200
+
+_FIRST_SCHEMA = """
+CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE step_chunk (first_seq INTEGER PRIMARY KEY, lines INTEGER NOT NULL, data BLOB NOT NULL);
+CREATE TABLE metric_chunk (
+    first_seq INTEGER PRIMARY KEY, lines INTEGER NOT NULL, data BLOB NOT NULL
+);
+CREATE TABLE step_span (
+    episode INTEGER NOT NULL,
+    first_step INTEGER NOT NULL,
+    chunk INTEGER NOT NULL,
+    last_step INTEGER NOT NULL,
+    runs BLOB NOT NULL,
+    PRIMARY KEY (episode, first_step, chunk)
+) WITHOUT ROWID;
+CREATE TABLE episode (
+    key INTEGER PRIMARY KEY,
+    ordinal INTEGER NOT NULL UNIQUE,
+    episode_id TEXT NOT NULL UNIQUE,
+    revision INTEGER NOT NULL UNIQUE,
+    agent_id TEXT,
+    start_event INTEGER,
+    end_event INTEGER,
+    steps INTEGER NOT NULL,
+    reward_sum REAL NOT NULL,
+    seen BLOB NOT NULL,
+    terminated INTEGER NOT NULL,
+    truncated INTEGER NOT NULL,
+    duplicate_steps INTEGER NOT NULL,
+    out_of_order_steps INTEGER NOT NULL,
+    reported_steps INTEGER,
+    reported_return REAL
+);
+CREATE TABLE series (
+    key INTEGER PRIMARY KEY, agent_id TEXT NOT NULL, name TEXT NOT NULL, points INTEGER NOT NULL,
+    UNIQUE (agent_id, name)
+);
+CREATE TABLE curve_chunk (
+    series INTEGER NOT NULL,
+    level INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    items INTEGER NOT NULL,
+    first_step REAL, last_step REAL, first_t REAL, last_t REAL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (series, level, number)
+);
+CREATE TABLE event (seq INTEGER PRIMARY KEY, type TEXT NOT NULL, line BLOB NOT NULL);
+CREATE INDEX event_type ON event (type, seq);
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST_SCHEMA,)
+"""Applied in order; `user_version` counts how many a file has seen."""
+
+
+class NewerStoreError(Exception):
+    """The file was written by a later version of this program."""
+
+
+def open_for_writing(path: Path) -> sqlite3.Connection:
+    """The writer's connection, with the schema in place. There is one writer per run."""
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute(f"PRAGMA busy_timeout = {_BUSY_TIMEOUT_MS}")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA wal_autocheckpoint = 0")  # done, and logged, by the service
+        _migrate(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def open_for_reading(path: Path) -> sqlite3.Connection:
+    """A connection that cannot write and that no writer waits for."""
+    uri = f"{path.absolute().as_uri()}?mode=ro"
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute(f"PRAGMA busy_timeout = {_BUSY_TIMEOUT_MS}")
+        connection.execute("SELECT count(*) FROM counter").fetchone()
+    except sqlite3.OperationalError:
+        connection.close()
+        # In a folder that cannot be written to, WAL's helper files cannot be made.
+        connection = sqlite3.connect(
+            f"{uri}&immutable=1", uri=True, isolation_level=None, check_same_thread=False
+        )
+        try:
+            connection.execute("SELECT count(*) FROM counter").fetchone()
+        except BaseException:
+            connection.close()
+            raise
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > len(MIGRATIONS):
+        raise NewerStoreError
+    for number in range(version, len(MIGRATIONS)):
+        connection.executescript(
+            f"BEGIN IMMEDIATE;{MIGRATIONS[number]}"
+            f"PRAGMA application_id = {APPLICATION_ID};"
+            f"PRAGMA user_version = {number + 1};COMMIT;"
+        )

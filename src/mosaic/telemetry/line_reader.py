@@ -1,0 +1,170 @@
+"""Reading lines back out of chunks: by cursor, or by where an episode's lines lie."""
+
+import sqlite3
+from array import array
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from mosaic.contract import decode as line_decoding
+from mosaic.contract import numbers
+from mosaic.contract.events import Metric, StepColumns, StepHead, StepRecord
+from mosaic.telemetry.chunks import StoredChunk, decompress_lines
+from mosaic.telemetry.episodes import EpisodeState
+from mosaic.telemetry.steps import step_range
+
+_CACHED_CHUNKS = 32
+_CHUNKS_PER_CALL = 16
+
+
+class SequencedStep(NamedTuple):
+    """A step and the `seq` of the line it came on."""
+
+    seq: int
+    step: StepRecord
+
+
+class SequencedMetric(NamedTuple):
+    """A metric and the `seq` of the line it came on."""
+
+    seq: int
+    metric: Metric
+
+
+class LineReader:
+    """Reads the chunk tables of one run."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._cache: OrderedDict[int, list[bytes]] = OrderedDict()
+
+    def chunks_after(self, table: str, seq: int, limit: int) -> list[StoredChunk]:
+        """At most `limit` chunks that hold lines past `seq`; the first may also hold older ones."""
+        rows = self._connection.execute(
+            f"SELECT first_seq, lines, data FROM {table} WHERE first_seq + lines > :next"  # noqa: S608 - our table
+            f" AND first_seq >= coalesce("
+            f"  (SELECT max(first_seq) FROM {table} WHERE first_seq <= :next), 0)"
+            " ORDER BY first_seq LIMIT :limit",
+            {"next": seq + 1, "limit": limit},
+        )
+        return [StoredChunk(*row) for row in rows]
+
+    def steps_after(self, seq: int, limit_chunks: int = _CHUNKS_PER_CALL) -> list[SequencedStep]:
+        """The steps on the lines past `seq`, in order of arrival."""
+        return [
+            SequencedStep(at, step)
+            for at, line in self._lines_after("step_chunk", seq, limit_chunks)
+            for step in steps_on_line(line)
+        ]
+
+    def metrics_after(
+        self, seq: int, limit_chunks: int = _CHUNKS_PER_CALL
+    ) -> list[SequencedMetric]:
+        """The metrics on the lines past `seq`, in order of arrival."""
+        found = []
+        for at, line in self._lines_after("metric_chunk", seq, limit_chunks):
+            event = line_decoding.decode(line)
+            if isinstance(event, Metric):
+                found.append(SequencedMetric(at, event))
+        return found
+
+    def steps_of(self, episode: EpisodeState, first: int, last: int) -> list[StepRecord]:
+        """The steps `first` to `last` (included) of an episode, in order of their numbers.
+
+        Steps that came twice are both there, in order of arrival.
+        """
+        found = [
+            step
+            for line in self._lines_of(episode, first, last)
+            for step in steps_on_line(line)
+            if first <= step.step <= last
+        ]
+        if not episode.is_in_order:
+            found.sort(key=lambda step: step.step)
+        return found
+
+    def _lines_of(self, episode: EpisodeState, first: int, last: int) -> Iterator[bytes]:
+        for chunk, runs in self._spans_of(episode, first, last):
+            positions = array("H", runs)
+            lines = self._lines(chunk, positions[-2] + positions[-1])
+            mine = [
+                line
+                for start, length in zip(positions[::2], positions[1::2], strict=True)
+                for line in lines[start : start + length]
+            ]
+            yield from _narrowed(mine, first, last) if episode.is_in_order else mine
+
+    def _spans_of(self, episode: EpisodeState, first: int, last: int) -> list[tuple[int, bytes]]:
+        if not episode.is_in_order:
+            return self._connection.execute(
+                "SELECT chunk, runs FROM step_span WHERE episode = ? ORDER BY chunk",
+                (episode.key,),
+            ).fetchall()
+        spans = []
+        for chunk, last_step, runs in self._connection.execute(
+            "SELECT chunk, last_step, runs FROM step_span WHERE episode = ? AND first_step <= ?"
+            " ORDER BY first_step DESC",
+            (episode.key, last),
+        ):
+            if last_step < first:
+                break
+            spans.append((chunk, runs))
+        spans.reverse()
+        return spans
+
+    def _lines(self, chunk: int, needed: int) -> list[bytes]:
+        """The lines of a chunk, `needed` at the least: a cached tail may have grown since."""
+        lines = self._cache.get(chunk)
+        if lines is None or len(lines) < needed:
+            (data,) = self._connection.execute(
+                "SELECT data FROM step_chunk WHERE first_seq = ?", (chunk,)
+            ).fetchone()
+            lines = self._cache[chunk] = decompress_lines(data)
+            if len(self._cache) > _CACHED_CHUNKS:
+                self._cache.popitem(last=False)
+        self._cache.move_to_end(chunk)
+        return lines
+
+    def _lines_after(self, table: str, seq: int, limit: int) -> Iterator[tuple[int, bytes]]:
+        for chunk in self.chunks_after(table, seq, limit):
+            for at, line in enumerate(decompress_lines(chunk.data), chunk.first_seq):
+                if at > seq:
+                    yield at, line
+
+
+def _narrowed(lines: list[bytes], first: int, last: int) -> list[bytes]:
+    """Those of the lines, which are in order, that hold the steps `first` to `last`."""
+    start = bisect_right(lines, first, key=_first_step_on)
+    end = bisect_right(lines, last, lo=start, key=_first_step_on)
+    return lines[max(start - 1, 0) : end]
+
+
+def _first_step_on(line: bytes) -> int:
+    event = line_decoding.decode_head(line)
+    if isinstance(event, (StepHead, StepRecord, StepColumns)):
+        return step_range(event)[0]
+    raise TypeError(f"a {type(event).__name__} among the steps")
+
+
+def steps_on_line(line: bytes) -> list[StepRecord]:
+    """The step on a stored line, or all of them when they came as columns."""
+    if line.startswith(b'{"type":"step",'):
+        return [line_decoding.decode_step(line)]
+    event = line_decoding.decode(line)
+    if isinstance(event, StepRecord):
+        return [event]
+    if isinstance(event, StepColumns):
+        return [
+            StepRecord(
+                agent_id=event.agent_id,
+                episode_id=event.episode_id,
+                step=event.first + index,
+                action=action,
+                reward=numbers.as_float(reward),
+                terminated=False,
+                truncated=False,
+            )
+            for index, (action, reward) in enumerate(zip(event.actions, event.rewards, strict=True))
+        ]
+    raise TypeError(f"a {type(event).__name__} among the steps")

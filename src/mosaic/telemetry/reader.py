@@ -1,0 +1,226 @@
+"""TelemetryReader: what has been stored of a run. Never blocks the writer.
+
+History and live views read the same way: by episode and step, or from a cursor on. A cursor is the
+`seq` of the last line that was read (-1 for none); reading again from there gives what came since.
+"""
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, Self
+
+import msgspec
+
+from mosaic.contract.errors import UserError
+from mosaic.contract.events import StepRecord
+from mosaic.contract.layout import RunDirectory
+from mosaic.telemetry import counters, database
+from mosaic.telemetry.chunks import StoredChunk
+from mosaic.telemetry.curve_reader import Axis, Curve, CurveReader, SeriesInfo
+from mosaic.telemetry.episodes import STATE_COLUMNS, EpisodeState, state_of_row
+from mosaic.telemetry.failures import WORLD_ERRORS, blockage_of
+from mosaic.telemetry.line_reader import LineReader, SequencedMetric, SequencedStep
+from mosaic.telemetry.rejects import RejectRecord, read_rejects
+
+_MAX_STEP = (1 << 63) - 1
+_ROWS_PER_CALL = 1_000
+
+
+class TelemetryStats(msgspec.Struct, kw_only=True):
+    """What is in the store, and what could not be taken."""
+
+    steps: int
+    episodes: int
+    metrics: int
+    lines: int
+    blank: int
+    normalised: int
+    duplicate_steps: int
+    out_of_order_steps: int
+    rejects: int
+    rejects_by_kind: dict[str, int]
+    types: dict[str, int]
+    unknown_types: dict[str, int]
+    spool_bytes: int
+    committed_bytes: int
+
+
+class EpisodeRollup(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """One episode in numbers. `steps` are those stored, `reported_*` what the worker said."""
+
+    episode: int
+    episode_id: str
+    revision: int
+    agent_id: str | None
+    steps: int
+    total_return: float
+    is_over: bool
+    terminated: bool
+    truncated: bool
+    duplicate_steps: int = 0
+    out_of_order_steps: int = 0
+    reported_steps: int | None = None
+    reported_return: float | None = None
+
+
+class StoredEvent(NamedTuple):
+    """A line that is neither a step nor a metric."""
+
+    seq: int
+    type: str
+    line: bytes
+
+
+class TelemetryReader:
+    """Reads one run's store. One per thread."""
+
+    def __init__(self, run: RunDirectory) -> None:
+        self._run = run
+        if not run.store.is_file():
+            raise UserError(
+                f"Nothing has been stored of run {run.run_id} yet.",
+                remedy="Wait for its first line, or look at its worker.log.",
+                code="T210",
+            )
+        try:
+            self._connection = database.open_for_reading(run.store)
+        except WORLD_ERRORS as error:
+            blockage = blockage_of(error)
+            raise UserError(
+                f"The store of run {run.run_id} cannot be read: {blockage.message}.",
+                remedy=blockage.remedy,
+                code="T211",
+            ) from error
+        self._lines = LineReader(self._connection)
+        self._curves = CurveReader(self._connection)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def stats(self) -> TelemetryStats:
+        values = counters.read_counters(self._connection)
+        rejects = counters.with_prefix(values, counters.REJECT_PREFIX)
+        duplicates, late = self._connection.execute(
+            "SELECT coalesce(sum(duplicate_steps), 0), coalesce(sum(out_of_order_steps), 0)"
+            " FROM episode"
+        ).fetchone()
+        return TelemetryStats(
+            steps=values.get(counters.STEPS, 0),
+            episodes=values.get(counters.EPISODES, 0),
+            metrics=values.get(counters.METRIC_POINTS, 0),
+            lines=values.get(counters.LINES, 0),
+            blank=values.get(counters.BLANK, 0),
+            normalised=values.get(counters.NORMALISED, 0),
+            duplicate_steps=duplicates,
+            out_of_order_steps=late,
+            rejects=sum(rejects.values()),
+            rejects_by_kind=rejects,
+            types=counters.with_prefix(values, counters.TYPE_PREFIX),
+            unknown_types=counters.with_prefix(values, counters.UNKNOWN_PREFIX),
+            spool_bytes=self._run.spool.stat().st_size if self._run.spool.is_file() else 0,
+            committed_bytes=values.get(counters.OFFSET, 0),
+        )
+
+    def episode(self, ordinal: int) -> EpisodeRollup | None:
+        """The episode of that run-wide number."""
+        return next(iter(self.episodes(ordinal, 1, ordinal)), None)
+
+    def episodes(
+        self, first: int = 0, limit: int = _ROWS_PER_CALL, last: int = _MAX_STEP
+    ) -> list[EpisodeRollup]:
+        """Episodes from number `first` to `last`, in order of starting."""
+        return self._rollups(
+            "WHERE ordinal BETWEEN ? AND ? ORDER BY ordinal LIMIT ?", first, last, limit
+        )
+
+    def episodes_after(self, revision: int, limit: int = _ROWS_PER_CALL) -> list[EpisodeRollup]:
+        """Episodes that are new or have changed since `revision`, in order of change."""
+        return self._rollups("WHERE revision > ? ORDER BY revision LIMIT ?", revision, limit)
+
+    def steps(self, ordinal: int, first: int = 0, last: int = _MAX_STEP) -> list[StepRecord]:
+        """The steps `first` to `last` (included) of an episode, in order of their numbers.
+
+        Steps that came twice are both there; the episode's `duplicate_steps` says so.
+        """
+        row = self._connection.execute(
+            f"SELECT {STATE_COLUMNS} FROM episode WHERE ordinal = ?",  # noqa: S608 - our columns
+            (ordinal,),
+        ).fetchone()
+        return self._lines.steps_of(state_of_row(row), first, last) if row else []
+
+    def steps_after(self, seq: int, limit_chunks: int = 16) -> list[SequencedStep]:
+        """The steps that came after line `seq`, in order of arrival."""
+        return self._lines.steps_after(seq, limit_chunks)
+
+    def metrics_after(self, seq: int, limit_chunks: int = 16) -> list[SequencedMetric]:
+        """The metrics that came after line `seq`, in order of arrival."""
+        return self._lines.metrics_after(seq, limit_chunks)
+
+    def chunks_after(
+        self, lane: Literal["step", "metric"], seq: int, limit: int = 16
+    ) -> list[StoredChunk]:
+        """Chunks as stored, with lines past `seq`; the first one may begin before it."""
+        return self._lines.chunks_after(f"{lane}_chunk", seq, limit)
+
+    def events_after(
+        self, seq: int, kind: str | None = None, limit: int = _ROWS_PER_CALL
+    ) -> list[StoredEvent]:
+        """All other lines past `seq`, of one `kind` or of any, in order of arrival."""
+        rows = self._connection.execute(
+            "SELECT seq, type, line FROM event WHERE seq > ? AND (?2 IS NULL OR type = ?2)"
+            " ORDER BY seq LIMIT ?3",
+            (seq, kind, limit),
+        )
+        return [StoredEvent(*row) for row in rows]
+
+    def series(self) -> list[SeriesInfo]:
+        """The curves there are."""
+        return self._curves.series()
+
+    def curve(
+        self,
+        name: str,
+        *,
+        agent_id: str | None = None,
+        max_points: int = 2_000,
+        axis: Axis = "step",
+        first: float | None = None,
+        last: float | None = None,
+    ) -> Curve:
+        """A metric between `first` and `last` on `axis`, in at most `max_points` points."""
+        return self._curves.curve(name, agent_id or "", max_points, axis, first, last)
+
+    def rejects(self) -> Iterator[RejectRecord]:
+        """The lines that are no events, in order."""
+        values = counters.read_counters(self._connection)
+        return read_rejects(self._run.rejects, values.get(counters.REJECTS_BYTES, 0))
+
+    def _rollups(self, where: str, *values: int) -> list[EpisodeRollup]:
+        rows = self._connection.execute(
+            f"SELECT revision, {STATE_COLUMNS} FROM episode {where}",  # noqa: S608 - our words
+            values,
+        )
+        return [_rollup(revision, state_of_row(tuple(row))) for revision, *row in rows]
+
+
+def _rollup(revision: int, state: EpisodeState) -> EpisodeRollup:
+    reported = state.reported_return
+    return EpisodeRollup(
+        episode=state.ordinal,
+        episode_id=state.episode_id,
+        revision=revision,
+        agent_id=state.agent_id,
+        steps=state.steps,
+        total_return=state.reward_sum if reported is None else reported,
+        is_over=state.end_event is not None or state.terminated or state.truncated,
+        terminated=state.terminated,
+        truncated=state.truncated,
+        duplicate_steps=state.duplicate_steps,
+        out_of_order_steps=state.out_of_order_steps,
+        reported_steps=state.reported_steps,
+        reported_return=reported,
+    )

@@ -1,0 +1,111 @@
+"""Reading whole lines from a spool that somebody else is still writing."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from mosaic.contract.events import MAX_LINE_BYTES
+
+_BLOCK_BYTES = MAX_LINE_BYTES + 1  # a line of the greatest length and its newline
+
+
+class Block(NamedTuple):
+    """Whole lines, newline included, that lie at `start` in the spool."""
+
+    start: int
+    data: bytes
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.data)
+
+
+class OversizeLine(NamedTuple):
+    """Where a line lies that is too long to be read into memory; `end` is past its newline."""
+
+    start: int
+    end: int
+
+
+class ShrunkSpoolError(Exception):
+    """The spool is shorter than what has already been read from it."""
+
+    def __init__(self, size: int, offset: int) -> None:
+        super().__init__(f"the spool has {size} bytes, {offset} were read before")
+        self.size = size
+        self.offset = offset
+
+
+class SpoolReader:
+    """Reads from `offset` on. Holds no more than one block; a partial last line waits.
+
+    A spool that does not exist yet is an empty one. Errors of the file system are raised as they
+    are (`OSError`).
+    """
+
+    def __init__(self, path: Path, offset: int = 0) -> None:
+        self._path = path
+        self._fd = -1
+        self._offset = offset
+        self._scanned = offset  # how far an oversize line has been searched for its end
+
+    @property
+    def offset(self) -> int:
+        """Where the next unread line starts."""
+        return self._offset
+
+    def read(self) -> Block | OversizeLine | None:
+        """What lies at the offset: whole lines, an oversize line, or nothing yet."""
+        if not self._open():
+            return None
+        data = os.pread(self._fd, _BLOCK_BYTES, self._offset)
+        end = data.rfind(b"\n") + 1
+        if end:
+            return Block(self._offset, data[:end])
+        if len(data) == _BLOCK_BYTES:
+            return self._find_oversize_end()
+        if not data and (size := os.fstat(self._fd).st_size) < self._offset:
+            raise ShrunkSpoolError(size, self._offset)
+        return None
+
+    def read_unterminated(self) -> Block | OversizeLine | None:
+        """The last line when nobody will ever end it. For a spool whose writers are gone."""
+        if not self._open():
+            return None
+        data = os.pread(self._fd, _BLOCK_BYTES, self._offset)
+        if not data or b"\n" in data:
+            return None
+        if len(data) == _BLOCK_BYTES:
+            return OversizeLine(self._offset, os.fstat(self._fd).st_size)
+        return Block(self._offset, data)
+
+    def pieces(self, start: int, end: int) -> Iterator[bytes]:
+        """The bytes from `start` to `end`, a block at a time."""
+        for at in range(start, end, _BLOCK_BYTES):
+            yield os.pread(self._fd, min(_BLOCK_BYTES, end - at), at)
+
+    def advance(self, offset: int) -> None:
+        """Everything before `offset` has been dealt with."""
+        self._offset = self._scanned = offset
+
+    def close(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def _open(self) -> bool:
+        if self._fd < 0:
+            try:
+                self._fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+            except FileNotFoundError:
+                return False
+        return True
+
+    def _find_oversize_end(self) -> OversizeLine | None:
+        while piece := os.pread(self._fd, _BLOCK_BYTES, self._scanned):
+            newline = piece.find(b"\n")
+            if newline >= 0:
+                return OversizeLine(self._offset, self._scanned + newline + 1)
+            self._scanned += len(piece)
+        return None
