@@ -82,7 +82,8 @@ class RejectsWriter:
         size = os.fstat(self._fd).st_size
         if size < self.length:  # a power cut took committed lines: start on a fresh one
             self.length = size + os.pwrite(self._fd, b"\n", size)
-        os.ftruncate(self._fd, self.length)
+        elif size > self.length:
+            os.ftruncate(self._fd, self.length)
 
 
 def read_rejects(path: Path, length: int) -> Iterator[RejectRecord]:

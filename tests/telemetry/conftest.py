@@ -1,0 +1,85 @@
+"""A run's directory and short ways to write its spool and to ingest it."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from mosaic.contract.ids import new_ulid
+from mosaic.contract.layout import RunDirectory
+from mosaic.telemetry.reader import TelemetryReader
+from mosaic.telemetry.service import TelemetryService
+
+Line = bytes | dict[str, object]
+
+
+def as_line(line: Line) -> bytes:
+    return line if isinstance(line, bytes) else msgspec.json.encode(line)
+
+
+def step(n: int, episode: str = "e0", **more: object) -> dict[str, object]:
+    return {
+        "type": "step",
+        "episode_id": episode,
+        "step": n,
+        "action": n % 4,
+        "reward": 1.0,
+        "terminated": False,
+        "truncated": False,
+        **more,
+    }
+
+
+class Spool:
+    """The worker's side: what is written to the run's spool."""
+
+    def __init__(self, run: RunDirectory) -> None:
+        self.run = run
+
+    def write(self, *lines: Line) -> None:
+        self.write_raw(b"".join(as_line(line) + b"\n" for line in lines))
+
+    def write_raw(self, data: bytes) -> None:
+        with self.run.spool.open("ab") as file:
+            file.write(data)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunDirectory:
+    path = tmp_path / new_ulid()
+    path.mkdir()
+    return RunDirectory(path)
+
+
+@pytest.fixture
+def spool(run: RunDirectory) -> Spool:
+    return Spool(run)
+
+
+@pytest.fixture
+def ingest(run: RunDirectory) -> Callable[[], None]:
+    """Everything that is in the spool, by a service of its own."""
+
+    def ingest_all() -> None:
+        with TelemetryService(run) as service:
+            assert service.finish(), service.status()
+
+    return ingest_all
+
+
+@pytest.fixture
+def stored(
+    run: RunDirectory, ingest: Callable[[], None]
+) -> Iterator[Callable[[], TelemetryReader]]:
+    """A reader after everything in the spool has been ingested."""
+    readers: list[TelemetryReader] = []
+
+    def open_reader() -> TelemetryReader:
+        ingest()
+        readers.append(TelemetryReader(run))
+        return readers[-1]
+
+    yield open_reader
+    for reader in readers:
+        reader.close()

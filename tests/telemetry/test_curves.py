@@ -1,0 +1,102 @@
+"""Curves: whole, decimated, zoomed, and true to their extremes."""
+
+import math
+import random
+from collections.abc import Callable
+
+from mosaic.telemetry.reader import TelemetryReader
+from tests.telemetry.conftest import Spool
+
+Stored = Callable[[], TelemetryReader]
+
+
+def write_curve(spool: Spool, values: list[float], name: str = "loss") -> None:
+    spool.write(
+        *(
+            {"type": "metric", "name": name, "value": value, "step": n * 10, "t": n / 4}
+            for n, value in enumerate(values)
+        )
+    )
+
+
+def test_a_short_curve_is_given_whole(spool: Spool, stored: Stored) -> None:
+    """Fewer points than asked for come as they are."""
+    write_curve(spool, [3.0, 1.0, 2.0])
+    curve = stored().curve("loss")
+    assert (curve.x, curve.y, curve.points) == ([0.0, 10.0, 20.0], [3.0, 1.0, 2.0], 3)
+
+
+def test_spikes_stay_visible_and_in_their_place(spool: Spool, stored: Stored) -> None:
+    """One point in 20,000 is still there when only 100 are drawn."""
+    values = [math.sin(n / 500) for n in range(20_000)]
+    values[7_777], values[12_345] = 50.0, -50.0
+    write_curve(spool, values)
+    curve = stored().curve("loss", max_points=100)
+    assert curve.points == 20_000
+    assert len(curve.x) <= 100
+    assert (77_770.0, 50.0) in zip(curve.x, curve.y, strict=True)
+    assert (123_450.0, -50.0) in zip(curve.x, curve.y, strict=True)
+    assert curve.x == sorted(curve.x)
+
+
+def test_every_bucket_keeps_its_extremes(spool: Spool, stored: Stored) -> None:
+    """At any size the drawn minimum and maximum are the true ones, the last point included."""
+    chooser = random.Random(1)
+    values = [chooser.gauss(0, 1) for _ in range(5_003)]
+    write_curve(spool, values)
+    reader = stored()
+    for size in (2, 3, 17, 100, 999, 2_500, 5_002, 5_003):
+        curve = reader.curve("loss", max_points=size)
+        assert len(curve.x) <= max(size, 2)
+        assert min(curve.y) == min(values)
+        assert max(curve.y) == max(values)
+
+
+def test_a_stretch_of_a_curve(spool: Spool, stored: Stored) -> None:
+    """Zooming in gives the points between two steps, or between two times, and no others."""
+    values = [float(n) for n in range(10_000)]
+    write_curve(spool, values)
+    reader = stored()
+    near = reader.curve("loss", first=30_000, last=30_050)
+    assert near.y == [3_000.0, 3_001.0, 3_002.0, 3_003.0, 3_004.0, 3_005.0]
+    by_time = reader.curve("loss", axis="t", first=750.0, last=751.0)
+    assert by_time.y == [3_000.0, 3_001.0, 3_002.0, 3_003.0, 3_004.0]
+    wide = reader.curve("loss", first=10_000, last=89_990, max_points=50)
+    assert (min(wide.y), max(wide.y), wide.points) == (1_000.0, 8_999.0, 8_000)
+    assert reader.curve("loss", first=1e9).points == 0
+    assert reader.curve("loss", last=-1).points == 0
+
+
+def test_nan_hides_no_neighbour(spool: Spool, stored: Stored) -> None:
+    """A NaN is neither the smallest nor the largest; only a bucket of NaNs alone shows one."""
+    values = [math.nan if n % 3 else float(n) for n in range(4_000)]
+    spool.write(
+        *(
+            {"type": "metric", "name": "loss", "value": "NaN" if math.isnan(v) else v}
+            for v in values
+        )
+    )
+    curve = stored().curve("loss", max_points=40)
+    assert (min(curve.y), max(curve.y)) == (0.0, 3_999.0)
+
+
+def test_points_without_a_step_stand_at_their_index(spool: Spool, stored: Stored) -> None:
+    """A metric that names no step still has an order."""
+    spool.write(*({"type": "metric", "name": "m", "value": n * n} for n in range(4)))
+    assert stored().curve("m").x == [0.0, 1.0, 2.0, 3.0]
+
+
+def test_many_values_on_one_line_and_one_series_per_agent(spool: Spool, stored: Stored) -> None:
+    """`values` feeds several curves; agents do not mix."""
+    spool.write(
+        {"type": "metric", "values": {"a": 1, "b": 2}, "step": 5},
+        {"type": "metric", "name": "a", "value": 9, "step": 5, "agent_id": "red"},
+    )
+    reader = stored()
+    assert [(s.name, s.agent_id, s.points) for s in reader.series()] == [
+        ("a", None, 1),
+        ("a", "red", 1),
+        ("b", None, 1),
+    ]
+    assert reader.curve("a", agent_id="red").y == [9.0]
+    assert reader.stats().metrics == 3

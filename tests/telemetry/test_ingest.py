@@ -1,0 +1,353 @@
+"""What becomes of the lines a worker writes."""
+
+import math
+from collections.abc import Callable
+
+import pytest
+
+from mosaic.contract.decode import RejectKind
+from mosaic.contract.layout import RunDirectory
+from mosaic.telemetry.reader import TelemetryReader
+from mosaic.telemetry.service import TelemetryService
+from tests.telemetry.conftest import Spool, as_line, step
+
+Stored = Callable[[], TelemetryReader]
+
+GOLDEN = b"""
+{"type":"config","run_id":"...","algo":"ppo","env_id":"LunarLander-v3","seed":123,"args":{}}
+{"type":"step","episode_id":"...","step":42,"action":1,"reward":1.0,"terminated":false,"truncated":false,"obs":{},"t":1700.512}
+{"type":"episode","episode_id":"...","steps":512,"return":241.7,"t_end":1712.004}
+{"type":"metric","name":"policy_loss","value":0.0042,"t":1712.100}
+""".strip().split(b"\n")
+
+
+def test_the_documented_older_lines_ingest_verbatim(spool: Spool, stored: Stored) -> None:
+    """The four lines of the contract come back byte for byte."""
+    spool.write(*GOLDEN)
+    reader = stored()
+    kept = [event.line for event in reader.events_after(-1)]
+    kept += reader.chunks_after("step", -1)[0].split()
+    kept += reader.chunks_after("metric", -1)[0].split()
+    assert sorted(kept) == sorted(GOLDEN)
+    assert reader.stats().rejects == 0
+
+
+def test_a_whole_episode_comes_back(spool: Spool, stored: Stored) -> None:
+    """Start, steps and end of an episode become steps in order and a rollup."""
+    spool.write(
+        {"type": "episode_start", "episode_id": "a", "episode": 0, "seed": 7},
+        *(step(n, "a", obs=[n, n / 2], reward=0.5) for n in range(10)),
+        {"type": "episode", "episode_id": "a", "steps": 10, "return": 5.0, "terminated": True},
+    )
+    reader = stored()
+    (episode,) = reader.episodes()
+    assert (episode.episode, episode.steps, episode.total_return) == (0, 10, 5.0)
+    assert episode.is_over
+    assert episode.terminated
+    assert [record.obs for record in reader.steps(0, 3, 5)] == [[3, 1.5], [4, 2.0], [5, 2.5]]
+
+
+def test_a_step_of_an_unknown_episode_opens_it(spool: Spool, stored: Stored) -> None:
+    """Steps without episode_start are kept, and their return is summed while it runs."""
+    spool.write(step(0, "lonely"), step(1, "lonely"))
+    reader = stored()
+    (episode,) = reader.episodes()
+    assert (episode.episode_id, episode.steps, episode.total_return) == ("lonely", 2, 2.0)
+    assert not episode.is_over
+
+
+def test_episodes_are_numbered_in_order_of_starting(spool: Spool, stored: Stored) -> None:
+    """A worker's own number is kept where it is free; the rest follow on."""
+    spool.write(
+        {"type": "episode_start", "episode_id": "a", "episode": 5},
+        step(0, "b"),
+        {"type": "episode_start", "episode_id": "c", "episode": 5},
+    )
+    assert [(e.episode, e.episode_id) for e in stored().episodes()] == [
+        (5, "a"),
+        (6, "b"),
+        (7, "c"),
+    ]
+
+
+def test_duplicate_steps_are_kept_and_flagged(spool: Spool, stored: Stored) -> None:
+    """A step number that comes again is stored again, and counted on its episode and its run."""
+    spool.write(step(0), step(1), step(2), step(1, action=9), step(3))
+    reader = stored()
+    assert [(r.step, r.action) for r in reader.steps(0)] == [(0, 0), (1, 1), (1, 9), (2, 2), (3, 3)]
+    assert reader.episodes()[0].duplicate_steps == 1
+    assert reader.stats().duplicate_steps == 1
+    assert reader.stats().steps == 5
+
+
+def test_late_steps_are_put_in_order_and_flagged(spool: Spool, stored: Stored) -> None:
+    """Steps that come out of order are read in order of their numbers."""
+    spool.write(step(0), step(5), step(3), step(6))
+    reader = stored()
+    assert [record.step for record in reader.steps(0)] == [0, 3, 5, 6]
+    assert reader.stats().out_of_order_steps == 1
+    assert reader.stats().duplicate_steps == 0
+
+
+def test_two_agents_in_one_episode_are_no_duplicates(spool: Spool, stored: Stored) -> None:
+    """Each agent counts its own steps."""
+    spool.write(*(step(n, agent_id=agent) for n in range(3) for agent in ("red", "blue")))
+    reader = stored()
+    assert reader.stats().duplicate_steps == 0
+    assert [(r.step, r.agent_id) for r in reader.steps(0, 1, 1)] == [(1, "red"), (1, "blue")]
+
+
+def test_columns_are_steps_too(spool: Spool, stored: Stored) -> None:
+    """Steps that came as columns read like any others."""
+    spool.write(
+        {
+            "type": "steps",
+            "episode_id": "a",
+            "first": 0,
+            "actions": [1, 2],
+            "rewards": [0.5, "NaN"],
+        },
+        {"type": "steps", "episode_id": "a", "first": 2, "actions": [3, 4], "rewards": [1, 2]},
+    )
+    reader = stored()
+    assert [(r.step, r.action) for r in reader.steps(0, 1, 2)] == [(1, 2), (2, 3)]
+    assert math.isnan(reader.steps(0, 1, 1)[0].reward)
+    assert reader.stats().steps == 4
+    assert math.isnan(reader.episodes()[0].total_return)
+
+
+@pytest.mark.parametrize(
+    "token", ['"NaN"', '"Infinity"', '"-Infinity"', "NaN", "Infinity", "-Infinity", "1e999"]
+)
+def test_non_finite_numbers_survive(spool: Spool, stored: Stored, token: str) -> None:
+    """As words, as Python writes them and as numbers too large: they come back as floats."""
+    value = float(token.strip('"'))
+    spool.write(
+        b'{"type":"step","episode_id":"NaN","step":0,"action":0,"reward":%s,"terminated":false,'
+        b'"truncated":false,"obs":[[%s,1]],"info":{"a":%s}}' % ((token.encode(),) * 3),
+        b'{"type":"metric","name":"loss","value":%s}' % token.encode(),
+    )
+    reader = stored()
+    (record,) = reader.steps(0)
+    (metric,) = reader.metrics_after(-1)
+    for found in (record.reward, record.obs[0][0], record.info["a"], metric.metric.value):
+        assert isinstance(found, float)
+        assert found == value or (math.isnan(found) and math.isnan(value))
+    assert record.episode_id == "NaN"
+    assert reader.stats().rejects == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        (b"hello there", RejectKind.NOT_JSON),
+        (b'{"type":"step","episode_id":"a"', RejectKind.NOT_JSON),
+        (b"\x00\x01\x02\x80\xff", RejectKind.NOT_UTF8),
+        (b'{"type":"vision","x":"\xff"}', RejectKind.NOT_UTF8),
+        (as_line(step(0, x="?")).replace(b"?", b"\xff"), RejectKind.NOT_UTF8),
+        (b"[1, 2]", RejectKind.NOT_AN_OBJECT),
+        (b"null", RejectKind.NOT_AN_OBJECT),
+        (b'{"a":1}', RejectKind.NO_TYPE),
+        (b'{"type":5}', RejectKind.WRONG_TYPE),
+        (b'{"type":"step"}', RejectKind.WRONG_TYPE),
+        (b'{"type":"metric","name":"x"}', RejectKind.WRONG_TYPE),
+        (b'{"type":"artifact","kind":"video"}', RejectKind.WRONG_TYPE),
+        (b'{"type":"artifact","kind":"video","path":"/etc/passwd"}', RejectKind.ARTIFACT_PATH),
+        (b'{"type":"artifact","kind":"video","path":"../x.mp4"}', RejectKind.ARTIFACT_PATH),
+        (b'{"type":"episode","episode_id":"","steps":1,"return":1}', RejectKind.WRONG_TYPE),
+        (b'{"type":"log","x":' + b"[" * 5_000 + b"]" * 5_000 + b"}", RejectKind.NOT_JSON),
+    ],
+)  # fmt: skip
+def test_a_line_that_is_no_event_is_counted_and_kept(
+    spool: Spool, stored: Stored, line: bytes, kind: RejectKind
+) -> None:
+    """It never stops ingest, and it can be read again with its place and the reason."""
+    spool.write(step(0), line, step(1))
+    reader = stored()
+    (reject,) = reader.rejects()
+    assert (reject.kind, reject.bytes) == (kind, len(line))
+    assert spool.run.spool.read_bytes()[reject.offset :].startswith(line)
+    assert reject.reason
+    assert reader.stats().rejects_by_kind == {kind: 1}
+    assert [record.step for record in reader.steps(0)] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"step": -1},
+        {"step": 1.5},
+        {"step": "1"},
+        {"step": 1 << 63},
+        {"reward": None},
+        {"reward": "much"},
+        {"reward": True},
+        {"terminated": 0},
+        {"episode_id": 7},
+        {"episode_id": "x" * 257},
+        {"actor": 3},
+        {"t": "soon"},
+    ],
+)
+def test_a_step_with_a_wrong_type_is_rejected(
+    spool: Spool, stored: Stored, wrong: dict[str, object]
+) -> None:
+    """The reason names the field."""
+    spool.write(step(0), {**step(1), **wrong})
+    (reject,) = stored().rejects()
+    assert reject.kind == RejectKind.WRONG_TYPE
+    assert next(iter(wrong)) in reject.reason
+
+
+def test_unknown_fields_and_types_are_kept(spool: Spool, stored: Stored) -> None:
+    """What this version does not know is stored as it came, and counted."""
+    future = b'{"type":"vision","from":"tomorrow"}'
+    spool.write(step(0, colour="blue"), future, future)
+    reader = stored()
+    assert [event.line for event in reader.events_after(-1, "vision")] == [future, future]
+    assert b'"colour":"blue"' in reader.chunks_after("step", -1)[0].split()[0]
+    assert reader.stats().unknown_types == {"vision": 2}
+    assert reader.stats().rejects == 0
+
+
+def test_unknown_types_without_end_do_not_fill_the_counters(spool: Spool, stored: Stored) -> None:
+    """A worker that makes up a type per line gets one shared counter after a while."""
+    spool.write(*({"type": f"made-up-{n}"} for n in range(1_500)))
+    unknown = stored().stats().unknown_types
+    assert sum(unknown.values()) == 1_500
+    assert len(unknown) <= 1_001
+
+
+def test_artifact_paths_are_made_relative(spool: Spool, stored: Stored, run: RunDirectory) -> None:
+    """An absolute path inside the run's directory is stored relative to it."""
+    spool.write({"type": "artifact", "kind": "video", "path": f"{run.path}/videos/a.mp4", "x": 1})
+    (event,) = stored().events_after(-1, "artifact")
+    assert event.line == b'{"type":"artifact","kind":"video","path":"videos/a.mp4","x":1}'
+
+
+def test_an_artifact_behind_a_link_that_leads_out_is_refused(
+    spool: Spool, stored: Stored, run: RunDirectory
+) -> None:
+    """A link inside the run's directory does not make the outside an artifact."""
+    (run.path / "videos").symlink_to("/etc")
+    spool.write({"type": "artifact", "kind": "video", "path": "videos/passwd"})
+    assert stored().stats().rejects_by_kind == {RejectKind.ARTIFACT_PATH: 1}
+
+
+def test_the_older_artifacts_event_is_accepted(spool: Spool, stored: Stored) -> None:
+    """A line with `event` instead of `type` announces artifacts."""
+    line = b'{"event":"artifacts","video":"v.mp4","tensorboard":"runs/x","wandb_url":null}'
+    spool.write(line)
+    assert [event.line for event in stored().events_after(-1, "artifacts")] == [line]
+
+
+def test_an_empty_spool_and_a_missing_one_are_fine(run: RunDirectory, spool: Spool) -> None:
+    """Nothing to ingest is not an error."""
+    with TelemetryService(run) as service:
+        assert service.finish()
+        spool.write_raw(b"")
+        assert service.finish()
+    with TelemetryReader(run) as reader:
+        assert reader.stats().lines == 0
+        assert reader.episodes() == []
+        assert reader.steps(0) == []
+        assert reader.curve("loss").points == 0
+
+
+def test_a_partial_last_line_waits_for_its_end(run: RunDirectory, spool: Spool) -> None:
+    """Half a line is not taken; once it is whole, it is taken once."""
+    whole = b'{"type":"log","level":"info","code":"A1","message":"hi"}\n'
+    with TelemetryService(run) as service, TelemetryService(run) as late:
+        for cut in range(1, len(whole)):
+            spool.write_raw(whole[cut - 1 : cut])
+            assert service.ingest() == 0
+        spool.write_raw(b"\n")
+        assert service.ingest() == len(whole)
+        assert late.ingest() == 0
+
+
+def test_a_last_line_without_newline_is_taken_when_its_writer_is_gone(
+    spool: Spool, stored: Stored
+) -> None:
+    """A whole object counts even if nobody ended its line."""
+    spool.write_raw(b'{"type":"bye","outcome":"succeeded"}')
+    reader = stored()
+    assert reader.stats().types == {"bye": 1}
+    assert reader.stats().committed_bytes == reader.stats().spool_bytes
+
+
+def test_a_last_line_cut_off_by_a_kill_is_counted(spool: Spool, stored: Stored) -> None:
+    """Half an object is no event, and not silently forgotten either."""
+    spool.write(step(0))
+    spool.write_raw(b'{"type":"step","episode_id":"e0","ste')
+    reader = stored()
+    assert reader.stats().steps == 1
+    assert reader.stats().rejects == 1
+
+
+def test_long_lines_are_taken_up_to_the_limit(spool: Spool, stored: Stored) -> None:
+    """100 KB is fine, and so is a line of exactly 1 MiB; one byte more is kept aside."""
+    frame = len(b'{"type":"vision","x":""}')
+    spool.write(step(0))
+    spool.write({"type": "vision", "x": "a" * 100_000})
+    spool.write({"type": "vision", "x": "b" * ((1 << 20) - frame)})
+    spool.write({"type": "vision", "x": "c" * ((1 << 20) - frame + 1)})
+    spool.write({"type": "vision", "x": "d" * (2 << 20)})
+    spool.write(step(1))
+    reader = stored()
+    assert reader.stats().unknown_types == {"vision": 2}
+    assert reader.stats().rejects_by_kind == {RejectKind.TOO_LONG: 2}
+    assert reader.stats().steps == 2
+    assert [len(reject.base64 or "") * 3 // 4 >= (1 << 20) for reject in reader.rejects()] == [
+        True,
+        True,
+    ]
+
+
+def test_an_oversize_line_that_nobody_ended_is_kept_aside(spool: Spool, stored: Stored) -> None:
+    """Also at the very end of the spool."""
+    spool.write_raw(b"x" * (3 << 20))
+    reader = stored()
+    assert reader.stats().rejects_by_kind == {RejectKind.TOO_LONG: 1}
+    assert reader.stats().committed_bytes == 3 << 20
+
+
+def test_an_oversize_line_may_grow_slowly(run: RunDirectory, spool: Spool) -> None:
+    """It is waited for without being read again from its start each time."""
+    with TelemetryService(run) as service:
+        for _ in range(5):
+            spool.write_raw(b"y" * (1 << 20))
+            assert service.ingest() == 0
+        spool.write_raw(b"\n")
+        assert service.ingest() == (5 << 20) + 1
+        assert service.status().committed_bytes == (5 << 20) + 1
+
+
+def test_blank_lines_are_nothing(spool: Spool, stored: Stored) -> None:
+    """Neither events nor rejects."""
+    spool.write(b"", b"  ", b"\r", step(0))
+    assert (stored().stats().blank, stored().stats().rejects) == (3, 0)
+
+
+def test_windows_line_ends_are_accepted(spool: Spool, stored: Stored) -> None:
+    """A carriage return before the newline does no harm."""
+    spool.write_raw(b'{"type":"bye","outcome":"succeeded"}\r\n')
+    assert stored().stats().types == {"bye": 1}
+
+
+def test_a_service_that_starts_again_goes_on_where_the_last_one_stopped(
+    run: RunDirectory, spool: Spool
+) -> None:
+    """Many short services store the same as one long one."""
+    for n in range(1_200):
+        spool.write(step(n, f"e{n % 3}"), {"type": "metric", "name": "m", "value": n, "step": n})
+        if n % 37 == 0:
+            with TelemetryService(run) as service:
+                service.ingest()
+    with TelemetryService(run) as service:
+        assert service.finish()
+    with TelemetryReader(run) as reader:
+        assert [r.step for r in reader.steps(1)] == list(range(1, 1_200, 3))
+        assert [s.step.step for s in reader.steps_after(-1)] == list(range(1_200))
+        assert reader.curve("m").y == [float(n) for n in range(1_200)]
+        assert reader.stats().duplicate_steps == 0

@@ -1,0 +1,216 @@
+"""What the world does to ingest: a clear state, nothing lost, and on when the cause is gone."""
+
+import contextlib
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mosaic.contract.errors import UserError
+from mosaic.contract.ids import new_ulid
+from mosaic.contract.layout import RunDirectory
+from mosaic.telemetry import database
+from mosaic.telemetry.failures import Obstacle
+from mosaic.telemetry.reader import TelemetryReader
+from mosaic.telemetry.service import TelemetryService
+from tests.telemetry.conftest import Spool, step
+
+_NOBODY = 65534
+
+
+class Clock:
+    """Time that moves only when told to."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def expect_blocked(service: TelemetryService, obstacle: Obstacle) -> None:
+    assert service.ingest() == 0
+    blockage = service.status().blockage
+    assert blockage is not None
+    assert blockage.obstacle == obstacle
+    assert blockage.message
+    assert blockage.remedy
+
+
+def expect_all_in(service: TelemetryService, clock: Clock, run: RunDirectory, steps: int) -> None:
+    clock.now += 60
+    assert service.finish(), service.status()
+    assert service.status().blockage is None
+    with TelemetryReader(run) as reader:
+        assert [s.step.step for s in reader.steps_after(-1)] == list(range(steps))
+
+
+def test_a_full_disk(run: RunDirectory, spool: Spool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite's own out-of-space error; with space again, every step is there once."""
+    clock = Clock()
+    opened = database.open_for_writing
+
+    def open_with_little_room(path: Path) -> sqlite3.Connection:
+        connection = opened(path)
+        connection.execute("PRAGMA max_page_count = 20")
+        return connection
+
+    spool.write(*(step(n, obs=[n * 0.1234567, os.urandom(20).hex()]) for n in range(3_000)))
+    with TelemetryService(run, clock=clock) as service:
+        with monkeypatch.context() as patch:
+            patch.setattr(database, "open_for_writing", open_with_little_room)
+            expect_blocked(service, Obstacle.DISK_FULL)
+        expect_all_in(service, clock, run, 3_000)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_under_the_rejects(run: RunDirectory, spool: Spool) -> None:
+    """A reject that cannot be kept aside is not passed over: ingest waits for space."""
+    clock = Clock()
+    run.rejects.symlink_to("/dev/full")
+    spool.write(step(0), b"garbage", step(1))
+    with TelemetryService(run, clock=clock) as service:
+        expect_blocked(service, Obstacle.DISK_FULL)
+        run.rejects.unlink()
+        expect_all_in(service, clock, run, 2)
+    with TelemetryReader(run) as reader:
+        assert [reject.text for reject in reader.rejects()] == ["garbage"]
+
+
+def test_a_locked_store(run: RunDirectory, spool: Spool) -> None:
+    """Somebody else's write lock delays ingest, no more."""
+    clock = Clock()
+    spool.write(step(0))
+    with TelemetryService(run, clock=clock) as service:
+        assert service.ingest()
+        spool.write(step(1))
+        with contextlib.closing(sqlite3.connect(run.store, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            expect_blocked(service, Obstacle.LOCKED)
+            other.execute("ROLLBACK")
+        expect_all_in(service, clock, run, 2)
+
+
+@pytest.mark.parametrize("damage", [b"this is not a database, " * 500, b"SQLite format 3\0" * 400])
+def test_a_corrupt_store(run: RunDirectory, spool: Spool, damage: bytes) -> None:
+    """The state names the remedy; moved aside, the store is made again from the spool."""
+    clock = Clock()
+    spool.write(*(step(n) for n in range(5)))
+    run.store.write_bytes(damage)
+    with pytest.raises(UserError, match=r"Move telemetry\.db aside"):
+        TelemetryReader(run)
+    with TelemetryService(run, clock=clock) as service:
+        expect_blocked(service, Obstacle.CORRUPT)
+        run.store.rename(run.path / "telemetry.db.damaged")
+        expect_all_in(service, clock, run, 5)
+
+
+def test_a_store_damaged_inside(run: RunDirectory, spool: Spool) -> None:
+    """A damaged tail chunk is noticed by its checksum, not read as if it were whole."""
+    clock = Clock()
+    spool.write(step(0), step(1))
+    with TelemetryService(run) as service:
+        assert service.finish()
+    with contextlib.closing(sqlite3.connect(run.store)) as connection:
+        (data,) = connection.execute("SELECT data FROM step_chunk").fetchone()
+        flipped = data[:-3] + bytes((data[-3] ^ 255,)) + data[-2:]
+        connection.execute("UPDATE step_chunk SET data = ?", (flipped,))
+        connection.commit()
+    with TelemetryService(run, clock=clock) as service:
+        expect_blocked(service, Obstacle.CORRUPT)
+
+
+def test_a_store_of_a_later_version(run: RunDirectory, spool: Spool) -> None:
+    """A newer store is left alone."""
+    spool.write(step(0))
+    with contextlib.closing(sqlite3.connect(run.store)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+        connection.commit()
+    with TelemetryService(run) as service:
+        expect_blocked(service, Obstacle.NEWER_STORE)
+
+
+@pytest.mark.parametrize("name", ["spool", "store", "rejects"])
+def test_a_directory_where_a_file_should_be(run: RunDirectory, spool: Spool, name: str) -> None:
+    """It is named as such; with it gone, ingest goes on."""
+    clock = Clock()
+    path: Path = getattr(run, name)
+    path.mkdir()
+    if name != "spool":
+        spool.write(step(0), b"garbage", step(1))
+    with TelemetryService(run, clock=clock) as service:
+        expect_blocked(service, Obstacle.NOT_A_FILE)
+        path.rmdir()
+        if name == "spool":
+            spool.write(step(0), b"garbage", step(1))
+        expect_all_in(service, clock, run, 2)
+
+
+def test_a_spool_that_was_cut_short(run: RunDirectory, spool: Spool) -> None:
+    """Lines are never taken from the wrong place."""
+    spool.write(step(0), step(1))
+    with TelemetryService(run) as service:
+        assert service.ingest()
+        os.truncate(run.spool, 10)
+        expect_blocked(service, Obstacle.SHRUNK_SPOOL)
+
+
+@contextlib.contextmanager
+def unprivileged() -> Iterator[None]:
+    """As a user whom permissions bind; root is bound by none."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(_NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def test_a_read_only_home() -> None:
+    """Nothing can be stored, the state says so, and what was stored before can still be read."""
+    clock = Clock()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / new_ulid()
+        path.mkdir()
+        run = RunDirectory(path)
+        spool = Spool(run)
+        spool.write(step(0))
+        with TelemetryService(run) as service:
+            assert service.finish()
+        spool.write(step(1))
+        Path(folder).chmod(0o755)
+        for file in path.iterdir():
+            file.chmod(0o444)
+        path.chmod(0o555)
+        with TelemetryService(run, clock=clock) as service:
+            with unprivileged():
+                expect_blocked(service, Obstacle.READ_ONLY)
+                with TelemetryReader(run) as reader:
+                    assert reader.stats().steps == 1
+            path.chmod(0o755)
+            run.store.chmod(0o644)
+            expect_all_in(service, clock, run, 2)
+
+
+def test_waiting_grows_longer_while_nothing_changes(run: RunDirectory, spool: Spool) -> None:
+    """A blocked service does not hammer the disk."""
+    clock = Clock()
+    run.store.mkdir()
+    spool.write(step(0))
+    with TelemetryService(run, clock=clock) as service:
+        expect_blocked(service, Obstacle.NOT_A_FILE)
+        run.store.rmdir()
+        assert service.ingest() == 0
+        clock.now += 0.3
+        assert service.ingest() > 0
+
+
+def test_reading_before_anything_is_stored(run: RunDirectory) -> None:
+    """The message says what to do."""
+    with pytest.raises(UserError, match="Nothing has been stored"):
+        TelemetryReader(run)

@@ -1,0 +1,132 @@
+"""Reading while somebody writes, by cursor and by place."""
+
+import random
+import sqlite3
+from collections.abc import Callable
+
+import pytest
+
+from mosaic.contract.layout import RunDirectory
+from mosaic.telemetry.reader import TelemetryReader
+from mosaic.telemetry.service import TelemetryService
+from tests.telemetry.conftest import Spool, step
+
+Stored = Callable[[], TelemetryReader]
+
+
+@pytest.mark.parametrize("environments", [1, 3, 64])
+def test_any_stretch_of_any_episode(spool: Spool, stored: Stored, environments: int) -> None:
+    """Steps i to j are exactly those, however the episodes were interleaved."""
+    length = 700
+    spool.write(
+        *(step(n, f"e{index}", obs=index) for n in range(length) for index in range(environments))
+    )
+    reader = stored()
+    chooser = random.Random(3)
+    for _ in range(40):
+        episode = chooser.randrange(environments)
+        first = chooser.randrange(length)
+        last = first + chooser.randrange(200)
+        found = reader.steps(episode, first, last)
+        assert [record.step for record in found] == list(range(first, min(last, length - 1) + 1))
+        assert {record.obs for record in found} == {episode}
+
+
+def test_sampled_steps_with_gaps(spool: Spool, stored: Stored) -> None:
+    """Only every seventh step was recorded; a stretch finds those that lie in it."""
+    spool.write(*(step(n) for n in range(0, 9_000, 7)))
+    assert [r.step for r in stored().steps(0, 4_000, 4_030)] == [4_004, 4_011, 4_018, 4_025]
+
+
+def test_a_cursor_sees_each_step_once_while_they_come(run: RunDirectory, spool: Spool) -> None:
+    """A reader that follows a growing tail gets every step, in order, without repeats."""
+    with TelemetryService(run) as service:
+        spool.write(step(0))
+        service.ingest()
+        with TelemetryReader(run) as reader:
+            cursor, seen = -1, []
+            for n in range(1, 1_500):
+                spool.write(step(n))
+                if n % 11 == 0:
+                    service.ingest()
+                    new = reader.steps_after(cursor)
+                    seen += [item.step.step for item in new]
+                    cursor = new[-1].seq
+            service.ingest()
+            seen += [item.step.step for item in reader.steps_after(cursor)]
+    assert seen == list(range(1_500))
+
+
+def test_chunks_are_handed_out_as_stored(spool: Spool, stored: Stored) -> None:
+    """A stream resumes in the middle of a chunk by skipping what it has."""
+    spool.write(*(step(n) for n in range(1_100)))
+    reader = stored()
+    chunks = reader.chunks_after("step", 600)
+    assert [(chunk.first_seq, chunk.lines) for chunk in chunks] == [(512, 512), (1_024, 76)]
+    assert reader.chunks_after("step", 1_099) == []
+    assert len(reader.chunks_after("step", -1, limit=1)) == 1
+
+
+def test_large_lines_make_small_chunks(spool: Spool, stored: Stored) -> None:
+    """A chunk is bounded in bytes too, so that a seek stays cheap with images in the lines."""
+    spool.write(*(step(n, obs="x" * 50_000) for n in range(40)))
+    reader = stored()
+    assert max(chunk.lines for chunk in reader.chunks_after("step", -1, limit=99)) < 40
+    assert [record.step for record in reader.steps(0, 17, 19)] == [17, 18, 19]
+
+
+def test_episodes_by_revision(run: RunDirectory, spool: Spool) -> None:
+    """A list of episodes stays true by asking for what changed."""
+    with TelemetryService(run) as service:
+        spool.write(step(0, "a"), step(0, "b"))
+        service.ingest()
+        with TelemetryReader(run) as reader:
+            known = {e.episode_id: e for e in reader.episodes_after(0)}
+            assert set(known) == {"a", "b"}
+            newest = max(e.revision for e in known.values())
+            spool.write({"type": "episode", "episode_id": "a", "steps": 1, "return": 3.5})
+            service.ingest()
+            (changed,) = reader.episodes_after(newest)
+    assert (changed.episode_id, changed.total_return, changed.is_over) == ("a", 3.5, True)
+
+
+def test_more_episodes_than_are_held_in_memory(spool: Spool, stored: Stored) -> None:
+    """Episodes that were let go of are found again when their next line comes."""
+    count = 5_000
+    spool.write(*(step(n, f"e{e}") for n in range(2) for e in range(count)))
+    reader = stored()
+    assert reader.stats().episodes == count
+    assert reader.stats().duplicate_steps == 0
+    assert [r.step for r in reader.steps(4_321)] == [0, 1]
+
+
+def test_a_reader_never_blocks_the_writer(run: RunDirectory, spool: Spool) -> None:
+    """Even a read that is left open does not stop a commit."""
+    with TelemetryService(run) as service:
+        spool.write(*(step(n) for n in range(2_000)))
+        assert service.ingest()
+        connection = sqlite3.connect(run.store)
+        rows = connection.execute("SELECT * FROM step_chunk")
+        rows.fetchone()
+        spool.write(step(2_000))
+        assert service.ingest()
+        assert service.status().blockage is None
+        rows.close()
+        connection.close()
+
+
+def test_the_write_ahead_log_does_not_grow_without_end(
+    run: RunDirectory, spool: Spool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is checkpointed on the way, with SQLite's three numbers logged, and emptied at the end."""
+    caplog.set_level("INFO")
+    with TelemetryService(run) as service:
+        for start in range(0, 60_000, 6_000):
+            spool.write(*(step(n, obs="y" * 60) for n in range(start, start + 6_000)))
+            while service.ingest():
+                pass
+    wal = run.store.with_name("telemetry.db-wal")
+    assert not wal.exists() or wal.stat().st_size == 0
+    messages = [r.getMessage() for r in caplog.records if r.getMessage().startswith("T201")]
+    assert len(messages) > 2
+    assert all("(busy, log, checkpointed) = (0, " in message for message in messages)
