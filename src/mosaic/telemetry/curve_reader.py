@@ -84,23 +84,34 @@ class CurveReader:
         (points,) = self._connection.execute(
             "SELECT points FROM series WHERE key = ?", (series,)
         ).fetchone()
-        start = 0 if first is None else self._bisect(series, axis, first, bisect_left)
-        end = points if last is None else self._bisect(series, axis, last, bisect_right)
+        start = (
+            0 if first is None else self._points_before(series, points, axis, first, bisect_left)
+        )
+        end = (
+            points
+            if last is None
+            else self._points_before(series, points, axis, last, bisect_right)
+        )
         return start, end
 
-    def _bisect(
-        self, series: int, axis: Axis, x: float, side: Callable[[array[float], float], int]
+    def _points_before(
+        self, series: int, points: int, axis: Axis, x: float, side: Callable[..., int]
     ) -> int:
-        """How many points lie before `x`."""
-        row = self._connection.execute(
-            f"SELECT max(number), data FROM curve_chunk WHERE series = ? AND level = 0"  # noqa: S608 - our column
-            f" AND (number = 0 OR first_{axis} {'<' if side is bisect_left else '<='} ?)",
-            (series, x),
-        ).fetchone()
-        if row[0] is None:
-            return 0
-        column = unpack(row[1], width(0))[_AXIS_COLUMN[axis]]
-        return int(row[0]) * CHUNK_ITEMS + side(column, x)
+        """How many points lie before `x`: first which chunk it falls into, then where in there."""
+
+        def first_x(number: int) -> float:
+            row = self._connection.execute(
+                f"SELECT first_{axis} FROM curve_chunk"  # noqa: S608 - our column
+                " WHERE series = ? AND level = 0 AND number = ?",
+                (series, number),
+            ).fetchone()
+            return math.nan if row[0] is None else float(row[0])
+
+        chunks = range(-(-points // CHUNK_ITEMS))
+        number = max(side(chunks, x, key=first_x) - 1, 0)
+        start = number * CHUNK_ITEMS
+        chunk = self._read(series, 0, start, min(start + CHUNK_ITEMS, points))
+        return start + side(chunk[_AXIS_COLUMN[axis]], x)
 
     def _extremes_of(self, series: int, tiles: list[tuple[int, int, int]]) -> list[array[float]]:
         whole = [array("d") for _ in range(width(1))]

@@ -166,6 +166,8 @@ def extremes(columns: Sequence[array[float]], start: int, end: int) -> tuple[flo
     )
 
 
-def _index_of(values: array[float], pick: Callable[[list[float]], float]) -> int:
+def _index_of(values: array[float], pick: Callable[[Sequence[float]], float]) -> int:
+    if not math.isnan(sum(values)):
+        return values.index(pick(values))
     comparable = [value for value in values if not math.isnan(value)]
     return values.index(pick(comparable)) if comparable else 0

@@ -1,5 +1,6 @@
 """Steps on their way into the store: chunks of lines, and spans that lead to an episode's lines."""
 
+import itertools
 import sqlite3
 from array import array
 from collections.abc import Sequence
@@ -23,6 +24,40 @@ class _Span:
         self.runs: list[int] = []  # start, length, start, length …
         self.changed = True
 
+    def packed_runs(self) -> bytes:
+        """The runs in order of their lines; those of several agents come in turns."""
+        in_order = sorted(zip(self.runs[::2], self.runs[1::2], strict=True))
+        return array("H", itertools.chain.from_iterable(in_order)).tobytes()
+
+
+class _Feed:
+    """Consecutive steps of one agent in one episode that have come but are not noted yet.
+
+    Nearly all of a spool is such feeds, few or many of them in turns; noting what they change about
+    their episode once, and not at every step, is what makes ingest fast.
+    """
+
+    __slots__ = (
+        "agent_id",
+        "end_of_run",
+        "episode",
+        "first_step",
+        "next_step",
+        "reward_sum",
+        "runs",
+        "terminated",
+        "truncated",
+    )
+
+    def __init__(self, episode: EpisodeState, agent_id: str | None, first_step: int) -> None:
+        self.episode = episode
+        self.agent_id = agent_id
+        self.first_step = self.next_step = first_step
+        self.reward_sum = 0.0
+        self.terminated = self.truncated = False
+        self.runs: list[int] = []
+        self.end_of_run = -1
+
 
 class StepWriter:
     """Takes step lines in order of arrival, of any number of interleaved episodes."""
@@ -32,6 +67,7 @@ class StepWriter:
         self._book = book
         self._chunks = ChunkWriter(connection, "step_chunk")
         self._spans: dict[int, _Span] = {}
+        self._feeds: dict[tuple[str, str | None], _Feed] = {}
         self._restore_spans()
 
     def add(self, step: StepRecord, line: bytes) -> None:
@@ -42,92 +78,88 @@ class StepWriter:
         """Take steps that follow each other in the spool."""
         start = 0
         while start < len(steps):
-            end = min(len(steps), start + self._chunks.room)
-            offset = len(self._chunks.tail) - start
-            taken = start
-            while taken < end:
-                taken = self._take_run(steps, taken, end, offset)
-            sealed = self._chunks.extend(lines[start:end])
-            if sealed is not None:
-                self._seal(sealed)
+            end = start + self._chunks.room
+            self._feed(steps[start:end])
+            self._extend(lines[start:end])
             start = end
-
-    def _take_run(
-        self, steps: Sequence[StepHead | StepRecord], start: int, limit: int, offset: int
-    ) -> int:
-        """Note the run of consecutive steps from `start` on, up to `limit`; where it stops.
-
-        The line of `steps[i]` will stand at `i + offset` in the tail. Nearly all of a spool is
-        such runs, so what they change about their episode is noted once.
-        """
-        head = steps[start]
-        episode_id, agent_id, first = head.episode_id, head.agent_id, head.step
-        expected = first
-        rewards = 0.0
-        terminated = truncated = False
-        for index in range(start, limit):
-            step = steps[index]
-            if step.step != expected or step.episode_id != episode_id or step.agent_id != agent_id:
-                break
-            expected += 1
-            rewards += numbers.as_float(step.reward)
-            if step.terminated:
-                terminated = True
-            if step.truncated:
-                truncated = True
-        count = expected - first
-        episode = self._book.open(episode_id)
-        episode.note_steps(agent_id, first, count)
-        episode.reward_sum += rewards
-        episode.terminated = episode.terminated or terminated
-        episode.truncated = episode.truncated or truncated
-        self._place(episode, start + offset, count, first, expected - 1)
-        return start + count
 
     def add_columns(self, event: StepColumns, line: bytes) -> None:
         """Take many steps that came as columns on one line."""
+        self._settle()
+        first, last = step_range(event)
         episode = self._book.open(event.episode_id)
-        count = len(event.actions)
-        episode.note_steps(event.agent_id, event.first, count)
+        episode.note_steps(event.agent_id, first, len(event.actions))
         episode.reward_sum += sum(map(numbers.as_float, event.rewards))
-        self._place(episode, len(self._chunks.tail), 1, event.first, event.first + count - 1)
-        sealed = self._chunks.extend([line])
-        if sealed is not None:
-            self._seal(sealed)
+        self._place(episode, [len(self._chunks.tail), 1], first, last)
+        self._extend([line])
 
     def flush(self) -> None:
         """Write the tail and its spans; episodes have to be flushed after this."""
+        self._settle()
         self._chunks.flush()
         self._write_spans(self._chunks.first_seq)
 
+    def _feed(self, steps: Sequence[StepHead | StepRecord]) -> None:
+        feeds = self._feeds
+        for position, step in enumerate(steps, len(self._chunks.tail)):
+            key = (step.episode_id, step.agent_id)
+            feed = feeds.get(key)
+            if feed is None or step.step != feed.next_step:
+                if feed is not None:
+                    self._note(feed)
+                episode = self._book.open(step.episode_id)
+                feed = feeds[key] = _Feed(episode, step.agent_id, step.step)
+            feed.next_step += 1
+            feed.reward_sum += numbers.as_float(step.reward)
+            if feed.end_of_run == position:
+                feed.runs[-1] += 1
+            else:
+                feed.runs += (position, 1)
+            feed.end_of_run = position + 1
+            if step.terminated:
+                feed.terminated = True
+            if step.truncated:
+                feed.truncated = True
+
+    def _extend(self, lines: list[bytes]) -> None:
+        sealed = self._chunks.extend(lines)
+        if sealed is not None:
+            self._settle()
+            self._write_spans(sealed)
+            self._spans.clear()
+
+    def _settle(self) -> None:
+        for feed in self._feeds.values():
+            self._note(feed)
+        self._feeds.clear()
+
+    def _note(self, feed: _Feed) -> None:
+        episode = feed.episode
+        episode.note_steps(feed.agent_id, feed.first_step, feed.next_step - feed.first_step)
+        episode.reward_sum += feed.reward_sum
+        episode.terminated = episode.terminated or feed.terminated
+        episode.truncated = episode.truncated or feed.truncated
+        self._place(episode, feed.runs, feed.first_step, feed.next_step - 1)
+
     def _place(
-        self, episode: EpisodeState, start: int, lines: int, first_step: int, last_step: int
+        self, episode: EpisodeState, runs: list[int], first_step: int, last_step: int
     ) -> None:
-        """Note that `lines` lines of the tail, from `start` on, belong to `episode`."""
+        """Note that these runs of lines in the tail belong to `episode`."""
         span = self._spans.get(episode.key)
         if span is None:
             span = self._spans[episode.key] = _Span(episode.key, first_step)
-        runs = span.runs
-        if runs and runs[-2] + runs[-1] == start:
-            runs[-1] += lines
-        else:
-            runs += (start, lines)
+        if span.runs and span.runs[-2] + span.runs[-1] == runs[0]:
+            span.runs[-1] += runs[1]
+            runs = runs[2:]
+        span.runs += runs
         span.changed = True
-        if last_step > span.last_step:
-            span.last_step = last_step
-
-    def _seal(self, chunk: int) -> None:
-        self._write_spans(chunk)
-        self._spans.clear()
+        span.last_step = max(span.last_step, last_step)
 
     def _write_spans(self, chunk: int) -> None:
         changed = [span for span in self._spans.values() if span.changed]
         self._connection.executemany(
             "INSERT OR REPLACE INTO step_span VALUES (?, ?, ?, ?, ?)",
-            [
-                (s.episode, s.first_step, chunk, s.last_step, array("H", s.runs).tobytes())
-                for s in changed
-            ],
+            [(s.episode, s.first_step, chunk, s.last_step, s.packed_runs()) for s in changed],
         )
         for span in changed:
             span.changed = False
@@ -139,7 +171,7 @@ class StepWriter:
             if not isinstance(event, (StepRecord, StepColumns)):
                 raise TypeError(f"a {type(event).__name__} among the steps")
             first, last = step_range(event)
-            self._place(self._book.open(event.episode_id), position, 1, first, last)
+            self._place(self._book.open(event.episode_id), [position, 1], first, last)
 
 
 def step_range(event: StepHead | StepRecord | StepColumns) -> tuple[int, int]:
