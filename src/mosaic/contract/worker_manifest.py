@@ -1,0 +1,91 @@
+"""`worker.toml`: how a worker is found, read without importing anything of it."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from mosaic.contract.document_file import read_document
+from mosaic.contract.json_value import MAX_DOCUMENT_BYTES, TOO_LARGE, copy_json
+from mosaic.contract.problems import DocumentError, Problem
+from mosaic.contract.shape import build
+from mosaic.contract.text_types import Identifier, ModuleName, Name
+from mosaic.contract.wording import EXPECTED
+
+WORKER_MANIFEST = "worker.toml"
+
+_CLAUSE = r"(>=|<=|>|<|==|!=)[ ]*[0-9]+(\.[0-9]+){0,2}"
+PythonRange = Annotated[
+    str,
+    Meta(
+        max_length=100,
+        pattern=rf"^{_CLAUSE}([ ]*,[ ]*{_CLAUSE})*$(?!\n)",
+        extra={EXPECTED: 'a range of Python versions such as ">=3.8" or ">=3.10,<3.13"'},
+    ),
+]
+
+
+class WorkerManifestError(DocumentError):
+    """A `worker.toml` was refused."""
+
+    document = "worker manifest"
+    default_code = "C121"
+
+
+class WorkerManifest(msgspec.Struct, kw_only=True, frozen=True):
+    """What must be known of a worker before it can run at all."""
+
+    id: Identifier
+    label: Name
+    module: Annotated[ModuleName, Meta(description="Started as `python -m MODULE`.")]
+    bundle: Annotated[
+        Identifier | None, Meta(description="The environment it needs; null: Python alone.")
+    ] = None
+    python: PythonRange = ">=3.8"
+
+    def supports_python(self, version: tuple[int, int, int]) -> bool:
+        """Whether the range in `python` has this version, such as (3, 11, 7)."""
+        return all(_satisfies(version, clause) for clause in self.python.split(","))
+
+
+def read_worker_manifest(path: Path) -> WorkerManifest:
+    """The manifest in a `worker.toml`. Raises `WorkerManifestError`, naming file and field."""
+    data = read_document(path, WorkerManifestError)
+    source = str(path)
+    if len(data) > MAX_DOCUMENT_BYTES:
+        raise WorkerManifestError([TOO_LARGE], source=source)
+    try:
+        parsed = tomllib.loads(data.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        problem = Problem((), "document", f"is not TOML: {reason}.", "Correct the file.")
+        raise WorkerManifestError([problem], source=source) from None
+    # Fields of later versions may hold anything, dates included; only their names matter here.
+    known = {name: value if name in _FIELDS else None for name, value in parsed.items()}
+    document, problems = copy_json(known)
+    if problems:
+        raise WorkerManifestError(problems, source=source)
+    return build(document, WorkerManifest, WorkerManifestError, source)
+
+
+_FIELDS = frozenset(field.name for field in msgspec.structs.fields(WorkerManifest))
+
+
+def _satisfies(version: tuple[int, int, int], clause: str) -> bool:
+    match = re.fullmatch(r"\s*([<>=!]+)\s*([0-9.]+)\s*", clause)
+    if match is None:
+        raise ValueError(f"not a version clause: {clause!r}")
+    operator, bound_text = match.groups()
+    bound = tuple(int(part) for part in bound_text.split("."))
+    # "==3.11" means every 3.11.x, and "<=3.11" has them all.
+    return {
+        ">=": version >= bound,
+        "<": version < bound,
+        "<=": version[: len(bound)] <= bound,
+        ">": version[: len(bound)] > bound,
+        "==": version[: len(bound)] == bound,
+        "!=": version[: len(bound)] != bound,
+    }[operator]

@@ -1,0 +1,126 @@
+"""Lines as events: what comes back, and why a line is none."""
+
+import contextlib
+import json
+import math
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mosaic.contract.decode import (
+    FAST_ERRORS,
+    RejectedLineError,
+    decode,
+    decode_head_fast,
+    decode_step,
+)
+from mosaic.contract.events import EVENT_TYPES, Metric, StepRecord, UnknownEvent, tag_of
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
+)
+
+
+def test_the_same_step_goes_out_and_comes_back() -> None:
+    """Encoding a decoded step gives its line again."""
+    line = (
+        b'{"type":"step","episode_id":"a","step":3,"action":[0.5],"reward":1.5,'
+        b'"terminated":true,"truncated":false,"obs":{"x":1},"actor":"you","seq":7,"agent_id":"red"}'
+    )
+    step = decode(line)
+    assert isinstance(step, StepRecord)
+    assert (step.reward, step.actor, step.agent_id, step.seq) == (1.5, "you", "red", 7)
+    assert msgspec.json.encode(step) == line
+
+
+def test_a_word_that_happens_to_be_nan_stays_a_word_where_no_number_can_be() -> None:
+    """Ids and names are not turned into floats; values inside `info` are."""
+    line = (
+        b'{"type":"step","episode_id":"NaN","step":0,"action":0,"reward":"NaN",'
+        b'"terminated":false,"truncated":false,"info":{"loss":["-Infinity"]},"actor":"Infinity"}'
+    )
+    step = decode_step(line)
+    assert (step.episode_id, step.actor) == ("NaN", "Infinity")
+    assert math.isnan(step.reward)
+    assert step.info == {"loss": [-math.inf]}
+
+
+def test_numbers_beyond_any_float_are_infinite() -> None:
+    """A number that no float can hold does not cost the line."""
+    metric = decode(b'{"type":"metric","name":"x","value":' + b"9" * 5_000 + b"}")
+    assert isinstance(metric, Metric)
+    assert metric.value == math.inf
+
+
+def test_large_integers_stay_exact() -> None:
+    """128-bit integers inside values are not turned into floats."""
+    step = decode_step(
+        b'{"type":"step","episode_id":"a","step":0,"action":%d,"reward":0,"terminated":false,'
+        b'"truncated":false}' % (1 << 127)
+    )
+    assert step.action == 1 << 127
+
+
+@given(json_values)
+def test_any_json_is_an_event_or_is_refused(value: object) -> None:
+    """Nothing else can come out of decoding."""
+    with contextlib.suppress(RejectedLineError):
+        decode(json.dumps(value).encode())
+
+
+@given(st.binary())
+def test_any_bytes_are_an_event_or_are_refused(data: bytes) -> None:
+    """Nothing else can come out of decoding."""
+    with contextlib.suppress(RejectedLineError):
+        decode(data)
+
+
+@given(
+    st.fixed_dictionaries(
+        {
+            "type": st.just("step"),
+            "episode_id": st.text(max_size=3),
+            "step": st.integers(-1, 5) | json_values,
+            "action": json_values,
+            "reward": st.floats() | st.sampled_from(["NaN", "x"]) | json_values,
+            "terminated": st.booleans() | json_values,
+            "truncated": st.booleans(),
+        },
+        optional={"obs": json_values, "t": json_values, "actor": json_values, "seq": json_values},
+    )
+)
+def test_what_storing_accepts_reading_accepts(document: dict[str, object]) -> None:
+    """A step whose head decodes decodes in full, so that nothing stored is unreadable."""
+    line = json.dumps(document).encode()
+    try:
+        decode_head_fast(line)
+    except FAST_ERRORS:
+        return
+    assert decode_step(line).step == document["step"]
+
+
+@pytest.mark.parametrize(
+    "value", [b"1e999", b"-1e999", b"9" * 5_000, b"1" * 400 + b".5", b"1e-999", b"1e309"]
+)
+def test_odd_numbers_in_unread_fields_do_not_make_a_stored_step_unreadable(value: bytes) -> None:
+    """Storing does not look at `obs`; whatever stands there, the step can be read."""
+    line = (
+        b'{"type":"step","episode_id":"a","step":0,"action":0,"reward":0,"terminated":false,'
+        b'"truncated":false,"obs":' + value + b"}"
+    )
+    decode_head_fast(line)
+    assert isinstance(decode_step(line).obs, float)
+
+
+def test_an_unknown_type_is_kept() -> None:
+    """A later version's lines are events too."""
+    assert decode(b'{"type":"hologram"}') == UnknownEvent("hologram")
+
+
+def test_tags_are_distinct() -> None:
+    """No two events share a type."""
+    assert len({tag_of(event) for event in EVENT_TYPES}) == len(EVENT_TYPES)

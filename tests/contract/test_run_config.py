@@ -1,0 +1,368 @@
+"""A run configuration is understood, or refused with every reason and a remedy for each."""
+
+import enum
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mosaic.contract.json_value import MAX_DEPTH, MAX_DOCUMENT_BYTES
+from mosaic.contract.run_config import ConfigError, TrainRunConfig, load_run_config, to_json
+
+MINIMAL: dict[str, Any] = {"worker": "echo_worker", "algo": "echo", "env_id": "Echo-v0"}
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A busy machine is no failure."""
+
+
+def refusal(**changes: Any) -> ConfigError:
+    with pytest.raises(ConfigError) as caught:
+        load_run_config(MINIMAL | changes)
+    return caught.value
+
+
+def fields_of(error: ConfigError) -> list[str]:
+    return [problem.field for problem in error.problems]
+
+
+def test_little_is_needed() -> None:
+    """A worker, an algorithm and an environment make a run; the rest has defaults."""
+    config = load_run_config(MINIMAL)
+    assert (config.mode, config.seed, config.launcher) == ("train", 1, "local")
+    assert config.telemetry.steps == "all"
+
+
+def test_stored_form_is_complete() -> None:
+    """What is stored names every field, `artifacts` and `metadata` above all."""
+    stored = json.loads(to_json(load_run_config(MINIMAL)))
+    assert set(stored) == set(TrainRunConfig.__struct_fields__)
+    assert stored["metadata"] == {}
+    assert set(stored["artifacts"]) == {"tensorboard", "wandb", "video", "checkpoints"}
+
+
+def test_every_field_is_taken() -> None:
+    """A configuration that sets everything comes back as it was written."""
+    full = {
+        "run_name": "Überlauf 3",
+        "worker": "cleanrl_worker",
+        "mode": "evaluate",
+        "algo": "ppo",
+        "env_id": "my_package.envs:Maze-v0",
+        "env_kwargs": {"size": 4},
+        "seed": 2**63 - 1,
+        "total_timesteps": 1000,
+        "max_episodes": 5,
+        "params": {"learning_rate": 2.5e-4, "layers": [64, 64]},
+        "extra_args": {"--compile": True},
+        "agent_id": "agent_1",
+        "worker_id": "w-1",
+        "bundle": {"name": "cleanrl", "extras": ["atari", "mujoco"]},
+        "warm_start": "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+        "dataset": "pendulum-1",
+        "telemetry": {"steps": "columns", "frames": True},
+        "actor": "human",
+        "episodes": 10,
+        "seeds": [1, 2],
+        "script": "/home/someone/cleanrl/ppo.py",
+        "parent_run": "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+        "priority": -5,
+        "time_limit_s": 60.5,
+        "artifacts": {
+            "tensorboard": {"enabled": False},
+            "wandb": {
+                "enabled": True,
+                "project": "p",
+                "entity": "e",
+                "mode": "offline",
+                "proxy": "http://proxy:3128",
+            },
+            "video": {"enabled": True, "every_episodes": 2, "max_frames": 3},
+            "checkpoints": {"every_steps": 100, "keep": 1},
+        },
+        "resources": {"cpus": 2, "gpus": 1, "memory_mb": 512},
+        "launcher": "ray",
+        "metadata": {"notes": "first\nsecond"},
+    }
+    assert json.loads(to_json(load_run_config(json.dumps(full).encode()))) == full
+
+
+def test_bytes_do_not_depend_on_key_order() -> None:
+    """Equal configurations are stored as equal bytes."""
+    one = load_run_config(MINIMAL | {"params": {"a": 1, "b": {"c": 2, "d": 3}}})
+    other = load_run_config({"params": {"b": {"d": 3, "c": 2}, "a": 1}} | MINIMAL)
+    assert to_json(one) == to_json(other)
+
+
+def test_what_was_given_is_not_shared() -> None:
+    """Changing the given document afterwards does not change the configuration."""
+    params = {"layers": [64]}
+    config = load_run_config(MINIMAL | {"params": params})
+    params["layers"].append(32)
+    assert config.params == {"layers": [64]}
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"seed": -1}, "seed"),
+        ({"seed": 2**63}, "seed"),
+        ({"seed": True}, "seed"),
+        ({"seed": "1"}, "seed"),
+        ({"seed": 1.0}, "seed"),
+        ({"total_timesteps": 0}, "total_timesteps"),
+        ({"time_limit_s": 0}, "time_limit_s"),
+        ({"time_limit_s": math.inf}, "time_limit_s"),
+        ({"mode": "trian"}, "mode"),
+        ({"launcher": None}, "launcher"),
+        ({"env_id": ""}, "env_id"),
+        ({"env_id": "a b"}, "env_id"),
+        ({"env_id": "CartPole-v1\n"}, "env_id"),
+        ({"env_id": "../../secret"}, "env_id"),
+        ({"run_name": "bell\a"}, "run_name"),
+        ({"run_name": "nul\0"}, "run_name"),
+        ({"run_name": "turned \u202e round"}, "run_name"),
+        ({"run_name": "x" * 201}, "run_name"),
+        ({"worker": "../echo"}, "worker"),
+        ({"parent_run": "not-a-ulid"}, "parent_run"),
+        ({"seeds": [1, -2]}, "seeds[1]"),
+        ({"bundle": {"extras": []}}, "bundle.name"),
+        ({"bundle": {"name": "b", "extras": ["ok", 3]}}, "bundle.extras[1]"),
+        ({"artifacts": {"video": {"every_episodes": 0}}}, "artifacts.video.every_episodes"),
+        ({"artifacts": {"wandb": {"mode": "of"}}}, "artifacts.wandb.mode"),
+        ({"artifacts": []}, "artifacts"),
+        ({"resources": {"cpus": 0}}, "resources.cpus"),
+        ({"metadata": None}, "metadata"),
+        ({"params": {"lr": math.nan}}, "params.lr"),
+        ({"params": {"n": 2**63}}, "params.n"),
+        ({"params": {"deep": [{"x": -math.inf}]}}, "params.deep[0].x"),
+        ({"params": {"s": "a\0b"}}, "params.s"),
+        ({"metadata": {"s": "\ud800"}}, "metadata.s"),
+        ({"metadata": {"when": {1, 2}}}, "metadata.when"),
+        ({"metadata": {1: 2}}, "metadata"),
+    ],
+)
+def test_wrong_value_is_named(change: dict[str, Any], field: str) -> None:
+    """A value that cannot be is refused by the path of its field, with a remedy."""
+    error = refusal(**change)
+    assert fields_of(error) == [field]
+    assert field in str(error)
+    assert error.remedy
+
+
+def test_missing_fields_are_named() -> None:
+    """What a run cannot do without is asked for."""
+    with pytest.raises(ConfigError) as caught:
+        load_run_config(b"{}")
+    assert {problem.field for problem in caught.value.problems} == {"worker", "env_id", "algo"}
+    assert {problem.kind for problem in caught.value.problems} == {"missing"}
+
+
+@pytest.mark.parametrize("change", [{"mode": "play"}, {"mode": "evaluate"}, {"script": "ppo.py"}])
+def test_algo_is_needed_only_to_learn(change: dict[str, Any]) -> None:
+    """Playing, evaluating and running a script need no algorithm."""
+    config = load_run_config({"worker": "w", "env_id": "E-v0"} | change)
+    assert config.algo is None
+
+
+def test_all_problems_are_told_at_once() -> None:
+    """One attempt shows everything that has to be corrected."""
+    error = refusal(seed=-1, launcher="moon", parms={}, artifacts={"video": {"max_frames": "many"}})
+    assert set(fields_of(error)) == {"seed", "launcher", "parms", "artifacts.video.max_frames"}
+    assert all(field in error.message for field in fields_of(error))
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "meant"),
+    [
+        ({"total_timestep": 5}, "total_timestep", "`total_timesteps`"),
+        ({"Env-Kwargs": {}}, "Env-Kwargs", "`env_kwargs`"),
+        ({"telemetry": {"step": "all"}}, "telemetry.step", "`steps`"),
+        ({"mode": "trian"}, "mode", '"train"'),
+    ],
+)
+def test_misspelling_is_recognised(change: dict[str, Any], field: str, meant: str) -> None:
+    """A misspelt field or choice is answered with the one that was meant."""
+    error = refusal(**change)
+    assert fields_of(error) == [field]
+    assert f"Did you mean {meant}?" in error.remedy
+
+
+@pytest.mark.parametrize(
+    ("artifacts", "field"),
+    [
+        ({"tensorbord": {}}, "artifacts.tensorbord"),
+        ({"video": {"fps": 30}}, "artifacts.video.fps"),
+    ],
+)
+def test_stray_artifact_field_has_its_code(artifacts: dict[str, Any], field: str) -> None:
+    """A stray key under `artifacts` is refused with LOG705 and its name."""
+    error = refusal(artifacts=artifacts)
+    assert error.code == "LOG705"
+    assert str(error).startswith("LOG705 ")
+    assert fields_of(error) == [field]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"params": {"WANDB_API_KEY": "s3cr3t-value"}},
+        {"extra_args": {"--openai-api-key": "s3cr3t-value"}},
+        {"metadata": {"nested": [{"hfToken": "s3cr3t-value"}]}},
+        {"env_kwargs": {"password": "s3cr3t-value"}},
+        {"wandb_api_key": "s3cr3t-value"},
+        {"artifacts": {"wandb": {"api_key": "s3cr3t-value"}}},
+        {"metadata": {"argv": ["--api-key=s3cr3t-value"]}},
+        {"metadata": {"--api-key=s3cr3t-value": True}},
+        {"artifacts": {"wandb": {"proxy": "http://me:s3cr3t-value@proxy"}}},
+    ],
+)
+def test_secret_is_refused_and_not_repeated(change: dict[str, Any]) -> None:
+    """A key or password is refused with the place where it belongs, and never shown."""
+    error = refusal(**change)
+    assert [problem.kind for problem in error.problems] == ["secret"]
+    assert "environment variable" in error.remedy
+    assert "s3cr3t" not in str(error)
+
+
+def test_text_is_never_repeated() -> None:
+    """Text in the wrong place may be a secret, so that a message shows none of it."""
+    error = refusal(seed="s3cr3t", mode="s3cr3t", run_name="s3cr3t\n", bundle="s3cr3t")
+    assert len(error.problems) == 4
+    assert "s3cr3t" not in str(error)
+
+
+def test_hostile_key_is_shown_harmlessly() -> None:
+    """A field's name cannot bring control characters or kilobytes into a message."""
+    error = refusal(**{"\x1b[31m" + "x" * 5000: 1})
+    assert "\x1b" not in str(error)
+    assert len(str(error)) < 500
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "not JSON"),
+        (b"{", "not JSON"),
+        (b"\xff{}", "not JSON"),
+        (b'{"worker": "\xff"}', "not UTF-8"),
+        (b"[]", "a list"),
+        (b"null", "null"),
+        (b'{"seed": NaN}', "not JSON"),
+        (b"[" * 100_000, "nested"),
+        (b'{"metadata": "' + b"x" * MAX_DOCUMENT_BYTES + b'"}', "1024 KiB"),
+    ],
+)
+def test_what_is_no_document_is_refused(data: bytes, reason: str) -> None:
+    """Broken, huge and foreign input is refused in words."""
+    with pytest.raises(ConfigError, match=reason):
+        load_run_config(data)
+
+
+def test_depth_is_limited() -> None:
+    """A document nested beyond the limit is refused, a cyclic one too."""
+    nested: Any = 1
+    for _ in range(MAX_DEPTH - 2):
+        nested = [nested]
+    assert load_run_config(MINIMAL | {"params": {"x": nested}}).params == {"x": nested}
+    assert "nested" in str(refusal(params={"x": [nested]}))
+    cyclic: dict[str, Any] = {}
+    cyclic["self"] = cyclic
+    assert "nested" in str(refusal(metadata=cyclic))
+
+
+def test_document_that_unfolds_is_refused() -> None:
+    """A small object that stands for a huge document is refused quickly."""
+    doubled: Any = "x"
+    for _ in range(50):
+        doubled = [doubled, doubled]
+    assert "1024 KiB" in str(refusal(metadata={"bomb": doubled}))
+
+
+def test_flood_of_problems_is_cut() -> None:
+    """A hostile document is answered with a short message, and without much work."""
+    unknown = refusal(**{f"worker{number}": 1 for number in range(30_000)})
+    wrong = refusal(params={"x": [math.nan] * 100_000})
+    for error in (unknown, wrong):
+        assert len(error.problems) <= 101
+        assert len(str(error).splitlines()) < 30
+
+
+def test_python_values_become_plain_json() -> None:
+    """Enumerations and tuples, which Python programs hand over, are stored as JSON has them."""
+
+    class Colour(str, enum.Enum):  # noqa: UP042 - the older kind, whose str() is its name
+        RED = "red"
+
+    config = load_run_config(MINIMAL | {"params": {"colour": Colour.RED, "layers": (1, 2)}})
+    assert config.params == {"colour": "red", "layers": [1, 2]}
+    assert type(config.params["colour"]) is str
+
+
+NESTED_NAMES = [
+    "extras",
+    "config",
+    "algo_params",
+    "enabled",
+    "wandb",
+    "video",
+    "track_wandb",
+    "run_id",
+    "name",
+    "steps",
+    "requested",
+]
+JSON_VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(st.characters(exclude_categories=()))
+    | st.sampled_from(["train", "local", "all", "CartPole-v1", "x=1", "http://a:b@c"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.text(max_size=5)
+            | st.sampled_from([*TrainRunConfig.__struct_fields__, *NESTED_NAMES]),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=15,
+)
+DOCUMENTS = st.dictionaries(
+    st.sampled_from([*TrainRunConfig.__struct_fields__, "extras", "environment"]), JSON_VALUES
+).map(lambda extra: MINIMAL | extra) | st.fixed_dictionaries(
+    {"metadata": st.fixed_dictionaries({"worker": st.fixed_dictionaries({"config": JSON_VALUES})})}
+).map(lambda extra: MINIMAL | extra)
+
+
+def assert_survives_storing(source: bytes | dict[str, Any]) -> None:
+    try:
+        config = load_run_config(source)
+    except ConfigError:
+        return
+    assert load_run_config(to_json(config)) == config
+
+
+@UNHURRIED
+@given(JSON_VALUES | DOCUMENTS)
+def test_any_document_loads_or_is_refused(document: Any) -> None:
+    """Any JSON document either loads, and then survives storing, or raises ConfigError."""
+    assert_survives_storing(json.dumps(document).encode())
+
+
+@UNHURRIED
+@given(DOCUMENTS)
+def test_any_dictionary_loads_or_is_refused(document: dict[str, Any]) -> None:
+    """A dictionary from Python code, with NaN and lone surrogates, is treated no differently."""
+    assert_survives_storing(document)
+
+
+@UNHURRIED
+@given(st.binary(max_size=200))
+def test_any_bytes_load_or_are_refused(data: bytes) -> None:
+    """Whatever the bytes are, nothing but ConfigError is raised."""
+    with pytest.raises(ConfigError):
+        load_run_config(data)

@@ -1,0 +1,92 @@
+"""Secrets are told by their names, and ordinary settings are not taken for them."""
+
+import pytest
+
+from mosaic.contract.secret_names import holds_a_secret, names_a_secret
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "WANDB_API_KEY",
+        "openai_api_key",
+        "apiKey",
+        "APIKey",
+        "apikey",
+        "my-api-key",
+        "token",
+        "hf_token",
+        "accessToken",
+        "GITHUB_TOKEN",
+        "password",
+        "db_password",
+        "userPassword",
+        "client_secret",
+        "AWS_SECRET_ACCESS_KEY",
+        "private_key",
+        "--wandb-key",
+        "Authorization",
+        "credentials",
+        "passphrase",
+        "wandb.api.key",
+        "password2",
+    ],
+)
+def test_secrets_are_recognised(name: str) -> None:
+    """Names under which people keep secrets are recognised in any spelling."""
+    assert names_a_secret(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "max_tokens",
+        "n_tokens",
+        "tokenizer",
+        "eos_token",
+        "cost_per_token",
+        "key",
+        "key_map",
+        "keys",
+        "sort_key",
+        "monkey",
+        "api_key_env",
+        "token_file",
+        "password_file",
+        "seed",
+        "learning_rate",
+        "passes",
+        "tokens_per_second",
+        "credentials_path",
+        "42",
+        "bypass",
+        "-",
+    ],
+)
+def test_ordinary_names_are_not(name: str) -> None:
+    """Parameters of language models, key maps and places of secrets are ordinary."""
+    assert not names_a_secret(name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "--api-key=abc",
+        "WANDB_API_KEY=abc",
+        " password = abc",
+        "https://user:pass@host/path",
+        "see http://:pass@host",
+    ],
+)
+def test_text_that_gives_a_secret_away(text: str) -> None:
+    """An assignment of a secret, or an address with a password, is recognised in text."""
+    assert holds_a_secret(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["--seed=1", "api-key", "--api-key=", "http://host:8080/a@b", "https://host", "a = b", "x:y@z"],
+)
+def test_ordinary_text_is_not(text: str) -> None:
+    """Flags, addresses and prose are ordinary."""
+    assert not holds_a_secret(text)

@@ -1,0 +1,118 @@
+"""A worker is found by its `worker.toml`, without importing anything of it."""
+
+from pathlib import Path
+
+import pytest
+
+from mosaic.contract.worker_manifest import (
+    WorkerManifest,
+    WorkerManifestError,
+    read_worker_manifest,
+)
+
+GOOD = """
+id = "echo_worker"
+label = "Echo Worker"
+module = "echo_worker.cli"
+bundle = "echo"
+python = ">=3.8,<3.14"
+"""
+
+
+@pytest.fixture
+def manifest_file(tmp_path: Path) -> Path:
+    return tmp_path / "worker.toml"
+
+
+def test_manifest_is_read(manifest_file: Path) -> None:
+    """All five fields are understood."""
+    manifest_file.write_text(GOOD)
+    assert read_worker_manifest(manifest_file) == WorkerManifest(
+        id="echo_worker",
+        label="Echo Worker",
+        module="echo_worker.cli",
+        bundle="echo",
+        python=">=3.8,<3.14",
+    )
+
+
+def test_bundle_and_python_may_be_left_out(manifest_file: Path) -> None:
+    """A worker of the standard library alone needs no bundle."""
+    manifest_file.write_text('id = "w"\nlabel = "W"\nmodule = "w"\n')
+    manifest = read_worker_manifest(manifest_file)
+    assert manifest.bundle is None
+    assert manifest.supports_python((3, 8, 0))
+
+
+def test_later_fields_are_ignored(manifest_file: Path) -> None:
+    """Fields and tables of later versions, dates included, do no harm."""
+    manifest_file.write_text(GOOD + "since = 2026-01-01\n[future]\nx = nan\n")
+    assert read_worker_manifest(manifest_file).id == "echo_worker"
+
+
+@pytest.mark.parametrize(
+    ("line", "field"),
+    [
+        ('id = "../x"', "id"),
+        ("id = 3", "id"),
+        ('label = ""', "label"),
+        ('module = "echo worker"', "module"),
+        ('module = "-c"', "module"),
+        ('bundle = "a/b"', "bundle"),
+        ('python = "3.8"', "python"),
+        ('python = "~=3.8"', "python"),
+        ('python = ">=3.8,"', "python"),
+    ],
+)
+def test_wrong_field_is_named_with_its_file(manifest_file: Path, line: str, field: str) -> None:
+    """The author is told the file and the field."""
+    kept = [other for other in GOOD.splitlines() if not other.startswith(f"{field} =")]
+    manifest_file.write_text("\n".join([line, *kept]))
+    with pytest.raises(WorkerManifestError) as caught:
+        read_worker_manifest(manifest_file)
+    assert [problem.field for problem in caught.value.problems] == [field]
+    assert str(manifest_file) in str(caught.value)
+
+
+def test_misspelt_field_is_recognised(manifest_file: Path) -> None:
+    """A required field that is there under a wrong name is recognised."""
+    manifest_file.write_text(GOOD.replace("module", "modul"))
+    with pytest.raises(WorkerManifestError, match="`module` is missing") as caught:
+        read_worker_manifest(manifest_file)
+    assert "`modul`" in caught.value.remedy
+
+
+@pytest.mark.parametrize("content", [b"id = ", b"\xff", b"a = " + b"[" * 50_000, b"#" * (2 << 20)])
+def test_broken_file_is_named(manifest_file: Path, content: bytes) -> None:
+    """What is not TOML, not UTF-8, or far too large is reported with the file's name."""
+    manifest_file.write_bytes(content)
+    with pytest.raises(WorkerManifestError) as caught:
+        read_worker_manifest(manifest_file)
+    assert str(manifest_file) in str(caught.value)
+
+
+def test_missing_file_and_folder_are_named(tmp_path: Path) -> None:
+    """A file that is not there, or a folder in its place, is reported."""
+    for path in (tmp_path / "worker.toml", tmp_path):
+        with pytest.raises(WorkerManifestError, match="cannot be read"):
+            read_worker_manifest(path)
+
+
+@pytest.mark.parametrize(
+    ("python", "inside", "outside"),
+    [
+        (">=3.8", [(3, 8, 0), (3, 13, 1), (4, 0, 0)], [(3, 7, 9)]),
+        (">=3.10 , <3.13", [(3, 10, 0), (3, 12, 9)], [(3, 9, 1), (3, 13, 0)]),
+        ("==3.11", [(3, 11, 0), (3, 11, 9)], [(3, 12, 0)]),
+        ("<=3.11", [(3, 11, 9), (3, 8, 0)], [(3, 12, 0)]),
+        (">3.11", [(3, 12, 0)], [(3, 11, 9)]),
+        (">=3.8,!=3.9.1", [(3, 9, 0), (3, 9, 2)], [(3, 9, 1)]),
+    ],
+)
+def test_python_range(
+    python: str, inside: list[tuple[int, int, int]], outside: list[tuple[int, int, int]]
+) -> None:
+    """A range of Python versions has those it names."""
+    manifest = WorkerManifest(id="w", label="W", module="w", python=python)
+    assert all(manifest.supports_python(version) for version in inside)
+    assert not any(manifest.supports_python(version) for version in outside)
