@@ -34,6 +34,7 @@ class IngestStatus(msgspec.Struct, frozen=True):
 
     committed_bytes: int
     spool_bytes: int
+    steps: int
     blockage: Blockage | None
 
     @property
@@ -90,6 +91,7 @@ class TelemetryService:
         self._retry_delay_s = _FIRST_RETRY_S
         self._since_checkpoint = 0
         self._committed = 0
+        self._steps = 0
 
     def __enter__(self) -> Self:
         return self
@@ -120,7 +122,7 @@ class TelemetryService:
             spool_bytes = self._run.spool.stat().st_size if self._run.spool.is_file() else 0
         except OSError:
             spool_bytes = 0
-        return IngestStatus(self._committed, spool_bytes, self._blockage)
+        return IngestStatus(self._committed, spool_bytes, self._steps, self._blockage)
 
     def close(self) -> None:
         """Let go of the store. What was committed stays; the rest is still in the spool."""
@@ -139,17 +141,21 @@ class TelemetryService:
             return 0
         try:
             store = self._store = self._store or _OpenStore(self._run)
-            self._committed = store.spool.offset
+            self._note_progress(store)
             piece = read(store)
             if piece is not None:
                 store.take(piece)
-                self._committed = piece.end
+                self._note_progress(store)
                 self._checkpoint_when_due(store, piece.end - piece.start)
         except WORLD_ERRORS as error:
             self._block(error)
             return 0
         self._unblock()
         return piece.end - piece.start if piece is not None else 0
+
+    def _note_progress(self, store: _OpenStore) -> None:
+        self._committed = store.spool.offset
+        self._steps = store.tally[counters.STEPS]
 
     def _checkpoint_when_due(self, store: _OpenStore, size: int) -> None:
         self._since_checkpoint += size

@@ -1,0 +1,66 @@
+"""Commands to a worker, through the FIFO that is its stdin."""
+
+import errno
+import os
+import stat
+
+from mosaic.contract.control import Command, encode_command
+from mosaic.contract.errors import UserError
+from mosaic.contract.layout import RunDirectory
+from mosaic.trainer.run_process import Running, observe
+
+
+class ControlChannelFullError(UserError):
+    """The worker does not read its commands (gRPC: RESOURCE_EXHAUSTED)."""
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(
+            f"Run {run_id} does not read its commands: its control channel is full.",
+            remedy="Wait until the worker has caught up, resume it if it is paused, or stop it.",
+            code="T121",
+        )
+
+
+class NoWorkerError(UserError):
+    """Nobody is there to obey (gRPC: FAILED_PRECONDITION)."""
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(
+            f"Run {run_id} takes no commands: its worker is not running.",
+            remedy="Commands reach a run between its start and its end; start a new run.",
+            code="T122",
+        )
+
+
+def send_command(run_dir: RunDirectory, command: Command) -> None:
+    """Writes the command whole or not at all, and never blocks.
+
+    Raises `ControlError` for a command that cannot be a line, `NoWorkerError` and
+    `ControlChannelFullError`. Safe from any thread and from several processes at once.
+    """
+    line = encode_command(command)
+    process = observe(run_dir)
+    if not (isinstance(process, Running) and process.worker.is_alive()):
+        raise NoWorkerError(run_dir.run_id)
+    try:
+        _write_whole(run_dir, line)
+    except BlockingIOError:
+        raise ControlChannelFullError(run_dir.run_id) from None
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENXIO, errno.EPIPE):
+            raise NoWorkerError(run_dir.run_id) from None
+        raise
+
+
+def _write_whole(run_dir: RunDirectory, line: bytes) -> None:
+    channel = os.open(run_dir.control, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISFIFO(os.fstat(channel).st_mode):
+            raise UserError(
+                f"{run_dir.control} is not the control channel of a worker: it is no FIFO.",
+                remedy="Something replaced it. Stop the run and start a new one.",
+                code="T123",
+            )
+        os.write(channel, line)
+    finally:
+        os.close(channel)

@@ -1,0 +1,91 @@
+"""The processes of one run, found without a supervisor's help, and their end."""
+
+import os
+import signal
+import time
+from contextlib import suppress
+
+from mosaic.contract.errors import UserError
+from mosaic.contract.layout import RUN_DIR_VARIABLE, RUN_ID_VARIABLE, RunDirectory
+from mosaic.contract.process_records import StartedRecord
+from mosaic.trainer.process_identity import ProcessIdentity, boot_id
+from mosaic.trainer.process_table import (
+    ProcessStat,
+    environment_of,
+    live_processes,
+    output_files_of,
+    read_stat,
+)
+
+_KILL_PATIENCE_S = 10.0
+_LOOK_S = 0.05
+
+
+def members_of(run_dir: RunDirectory, started: StartedRecord) -> set[ProcessIdentity]:
+    """All living processes that are provably the run's: never one that merely has its pid.
+
+    Those that carry the run in their environment, whatever their session; and those in the worker's
+    session and group, as long as the worker holds that number or they write to the run's files.
+    The supervisor, and the process that asks, are not members.
+    """
+    if started.boot_id != boot_id():
+        return set()
+    leader = read_stat(started.pid)
+    group_is_ours = leader is not None and leader.start_ticks == started.start_ticks
+    stamp = started.supervisor
+    living = {
+        ProcessIdentity(stat.pid, stat.start_ticks, started.boot_id)
+        for stat in live_processes()
+        if _carries(run_dir, stat.pid)
+        or (_is_in_group(stat, started.pid) and (group_is_ours or _writes_to(run_dir, stat.pid)))
+    }
+    supervisor = ProcessIdentity(stamp.pid, stamp.start_ticks, started.boot_id)
+    return {member for member in living - {supervisor} if member.pid != os.getpid()}
+
+
+def end_members(run_dir: RunDirectory, started: StartedRecord, grace_s: float) -> None:
+    """Ends all of them: SIGTERM, and SIGKILL after `grace_s`. Returns when none is left."""
+    left: set[ProcessIdentity] = set()
+    for number, patience_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, _KILL_PATIENCE_S)):
+        deadline = time.monotonic() + patience_s
+        asked: set[ProcessIdentity] = set()
+        # The second look is for one that was born behind the back of the first.
+        while left := members_of(run_dir, started) or members_of(run_dir, started):
+            for member in left - asked:
+                with suppress(PermissionError):  # a set-uid program; the error below tells of it
+                    member.send(number)
+                    member.send(signal.SIGCONT)
+            asked = left
+            remaining_s = deadline - time.monotonic()
+            if remaining_s <= 0:
+                break
+            next(iter(left)).wait(min(remaining_s, _LOOK_S))
+        else:
+            return
+    raise still_alive(run_dir, left)
+
+
+def still_alive(run_dir: RunDirectory, members: set[ProcessIdentity]) -> UserError:
+    pids = ", ".join(str(pid) for pid in sorted(member.pid for member in members))
+    return UserError(
+        f"Processes of run {run_dir.run_id} survived SIGKILL: {pids}.",
+        remedy="They wait for a device or belong to another user; `ps -o pid,stat,wchan,user,args` "
+        "shows which. Free what they wait for, then stop the run again.",
+        code="T124",
+    )
+
+
+def _is_in_group(stat: ProcessStat, leader_pid: int) -> bool:
+    return leader_pid in (stat.group, stat.session)
+
+
+def _writes_to(run_dir: RunDirectory, pid: int) -> bool:
+    files = {os.path.realpath(run_dir.spool), os.path.realpath(run_dir.worker_log)}
+    return not files.isdisjoint(output_files_of(pid))
+
+
+def _carries(run_dir: RunDirectory, pid: int) -> bool:
+    environment = environment_of(pid)
+    return environment.get(RUN_ID_VARIABLE) == run_dir.run_id and os.path.realpath(
+        environment.get(RUN_DIR_VARIABLE, "")
+    ) == os.path.realpath(run_dir.path)

@@ -1,0 +1,400 @@
+"""The parent of one worker: `python -I -S supervisor.py RUN_DIR -- COMMAND...`.
+
+It outlives the daemon, so that a worker's lines and exit code never depend on the daemon. The
+launcher starts it; all else is told through the run directory:
+
+    supervisor.lock   locked for as long as this process lives
+    control           the FIFO that is the worker's stdin, held open here
+    telemetry.jsonl   the worker's stdout, appended by the kernel
+    worker.log        the worker's stderr, and ours once the worker is started
+    started.json      written before the worker's first instruction
+    exit.json         written last: once it exists, every process of the run is over
+
+Its stdout and stderr say why a start failed, and are left once the worker runs.
+It exits with 2 when it refuses to start, with 1 when it could not, else with 0.
+"""
+
+# One such process exists per run, so it is kept small: `signal` (which loads enum, functools and
+# collections), `json` (re) and `pathlib` would cost each run 2 MB and 10 ms.
+# ruff: noqa: PTH104, PTH108, PTH123, PTH208
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import os
+import stat
+import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+else:
+    import _signal as signal
+
+LOCK = "supervisor.lock"
+CONTROL = "control"
+SPOOL = "telemetry.jsonl"
+WORKER_LOG = "worker.log"
+STARTED = "started.json"
+EXIT = "exit.json"
+
+PR_SET_CHILD_SUBREAPER = 36
+HIGHEST_FD = 1 << 20
+NOT_FOUND, NOT_EXECUTABLE = 127, 126  # as every shell reports them
+FIRST_OTHER_FD = 3  # after stdin, stdout and stderr
+READY = b"!"
+JSON_ESCAPES = {code: f"\\u{code:04x}" for code in (*range(32), ord('"'), ord("\\"))}
+
+AWAITED = (signal.SIGCHLD, signal.SIGTERM)
+STRAY_STEPS = ((1.0, None), (2.0, signal.SIGTERM), (5.0, signal.SIGKILL))  # seconds to obey
+STRAY_LOOK_S = 0.05  # no signal tells that a grandchild was handed to us
+RECORD_RETRY_S = 1.0
+
+
+class AlreadyStartedError(Exception):
+    """This directory has, or had, a supervisor already."""
+
+
+class Worker:
+    """The child, and what its death will tell."""
+
+    __slots__ = ("cpu_s", "ended", "error", "max_rss_bytes", "pid", "started", "status")
+
+    def __init__(self, pid: int, error: str | None, started: float) -> None:
+        self.pid = pid
+        self.error = error
+        self.started = started  # by the monotonic clock, like `ended`
+        self.ended = 0.0
+        self.status: int | None = None
+        self.cpu_s = 0.0
+        self.max_rss_bytes = 0
+
+    def reap(self) -> tuple[int, bool]:
+        """Reaps the dead; returns how many of them were strays, and whether children are left."""
+        strays = 0
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return strays, False
+            if pid == 0:
+                return strays, True
+            self.cpu_s += usage.ru_utime + usage.ru_stime
+            self.max_rss_bytes = max(self.max_rss_bytes, usage.ru_maxrss * 1024)
+            if pid == self.pid:
+                self.status, self.ended = status, time.monotonic()
+            else:
+                strays += 1
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) < 3 or arguments[1] != "--" or not arguments[2]:
+        say("usage: supervisor.py RUN_DIR -- COMMAND...")
+        return 2
+    os.closerange(FIRST_OTHER_FD, HIGHEST_FD)
+    own_signals()
+    try:
+        os.chdir(arguments[0])
+        take_lock()
+        refuse_second_start()
+        adopt_orphans()
+        stdin = open_control()
+        spool = open_for_append(SPOOL)
+        log = open_for_append(WORKER_LOG)
+        worker = start_worker(arguments[2:], [stdin, spool, log])
+    except AlreadyStartedError as refusal:
+        say(str(refusal))
+        return 2
+    except OSError as error:
+        say(f"The supervisor could not start: {error.filename or 'system'}: {error.strerror}.")
+        return 1
+    os.close(stdin)
+    os.dup2(log, 2)
+    if worker.error:
+        say(worker.error)
+    else:
+        os.dup2(log, 1)  # nothing of ours is open to the launcher now: it knows the start is over
+    wait_for(worker)
+    strays_ended, strays_left = end_strays(worker)
+    if not record_exit(spool, exit_record(worker, strays_ended, strays_left)):
+        return 1
+    remove_control()
+    return 0
+
+
+def say(sentence: str) -> None:
+    """To whoever reads stderr; nobody may, and that must not matter."""
+    try:
+        os.write(2, f"[mosaic] {sentence}\n".encode(errors="backslashreplace"))
+    except OSError:
+        return
+
+
+def own_signals() -> None:
+    """The awaited signals stay blocked and are fetched one by one: no handler, no race."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored would mean: no exit code for us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_SETMASK, AWAITED)
+
+
+def take_lock() -> None:
+    """Locks the directory until this process ends: its descriptor is never closed."""
+    lock = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise AlreadyStartedError("Another supervisor looks after this run.") from None
+
+
+def refuse_second_start() -> None:
+    """A second worker would write into the first one's spool."""
+    if os.path.lexists(STARTED) or os.path.lexists(EXIT):
+        raise AlreadyStartedError("This run was started before: it has started.json or exit.json.")
+
+
+def adopt_orphans() -> None:
+    """Descendants that lose their parent become our children, even after a setsid."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), "prctl")
+
+
+def open_control() -> int:
+    """The worker's stdin. We keep the FIFO open for writing too, so that it never ends."""
+    try:
+        os.mkfifo(CONTROL, 0o600)
+    except FileExistsError:
+        if not stat.S_ISFIFO(os.lstat(CONTROL).st_mode):
+            raise OSError(errno.EEXIST, "is in the way and is not a FIFO", CONTROL) from None
+    os.open(CONTROL, os.O_RDWR | os.O_CLOEXEC)
+    return os.open(CONTROL, os.O_RDONLY | os.O_CLOEXEC)
+
+
+def open_for_append(name: str) -> int:
+    return os.open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+def start_worker(command: list[str], stdio: list[int]) -> Worker:
+    """Forks, records, and only then lets the child execute the command.
+
+    The child waits at a gate. If we die before the record is written the gate closes and it ends.
+    """
+    gate, opener = os.pipe()
+    report, reporter = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(opener)
+        become_worker(command, stdio, gate, reporter)
+    os.close(reporter)
+    started = time.monotonic()
+    try:
+        word = os.read(report, 1)  # it has its own session and group now, or failed already
+        write_record(STARTED, started_record(pid))
+    except OSError:
+        os.close(opener)
+        os.waitpid(pid, 0)
+        raise
+    os.write(opener, READY)
+    os.close(opener)
+    os.close(gate)
+    failure = (word + os.read(report, 16)).strip(READY)  # nothing, when the command runs
+    os.close(report)
+    return Worker(pid, why_not_executed(command[0], failure), started)
+
+
+def become_worker(command: list[str], stdio: list[int], gate: int, reporter: int) -> None:
+    """In the child; never returns."""
+    code = NOT_EXECUTABLE
+    try:
+        os.setsid()
+        for wanted, given in enumerate(stdio):
+            os.dup2(given, wanted)
+        os.closerange(FIRST_OTHER_FD, gate)  # the lock above all: it must fall free with us
+        reset_signals()
+        os.write(reporter, READY)
+        if os.read(gate, 1):
+            os.execv(command[0], command)  # noqa: S606 - the list is executed as it is, by design
+    except OSError as error:
+        code = NOT_FOUND if error.errno == errno.ENOENT else NOT_EXECUTABLE
+        os.write(reporter, str(error.errno).encode())
+    finally:
+        os._exit(code)
+
+
+def reset_signals() -> None:
+    for number in signal.valid_signals():
+        if number not in (signal.SIGKILL, signal.SIGSTOP):
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def why_not_executed(program: str, failure: bytes) -> str | None:
+    if not failure:
+        return None
+    number = int(failure)
+    hint = "Check that it exists and may be executed"
+    if number == errno.ENOENT and os.path.lexists(program):
+        hint = "The file exists, so check the interpreter that its first line names"
+    return f"The worker could not be started: {program}: {os.strerror(number)}. {hint}."
+
+
+def started_record(pid: int) -> dict[str, object]:
+    with open("/proc/sys/kernel/random/boot_id") as file:
+        boot_id = file.read().strip()
+    return {
+        "v": 1,
+        "pid": pid,
+        "start_ticks": int(stat_fields(pid)[19]),
+        "boot_id": boot_id,
+        "t": time.time(),
+        "supervisor": {"pid": os.getpid(), "start_ticks": int(stat_fields(os.getpid())[19])},
+    }
+
+
+def stat_fields(pid: int) -> list[bytes]:
+    """/proc/PID/stat from its third field on; the second, a name, may contain anything."""
+    with open(f"/proc/{pid}/stat", "rb") as file:
+        return file.read().rpartition(b")")[2].split()
+
+
+def wait_for(worker: Worker) -> None:
+    """Until the worker is dead. Nobody else reaps it, so its pid has no new owner before."""
+    while True:
+        worker.reap()
+        if worker.status is not None:
+            return
+        if signal.sigwaitinfo(AWAITED).si_signo == signal.SIGTERM:
+            os.killpg(worker.pid, signal.SIGTERM)
+            os.killpg(worker.pid, signal.SIGCONT)  # a paused worker could not obey
+
+
+def end_strays(worker: Worker) -> tuple[int, int]:
+    """What the worker left behind: time to go by itself, then SIGTERM, then SIGKILL.
+
+    Only our own children are signalled: unreaped, their pids are theirs. Their children become ours
+    when they die. Returns how many had to be ended, and how many could not be.
+    """
+    ended = 0
+    for patience_s, number in STRAY_STEPS:
+        deadline = time.monotonic() + patience_s
+        asked: set[int] = set()
+        while True:
+            reaped, some_left = worker.reap()
+            if number is not None:
+                ended += reaped
+            if not some_left:
+                return ended, 0
+            left_s = deadline - time.monotonic()
+            if left_s <= 0:
+                break
+            if number is not None:
+                present = children()
+                send(present - asked, number)
+                asked = present
+            signal.sigtimedwait(AWAITED, min(left_s, STRAY_LOOK_S))
+    left = children()
+    say(f"{len(left)} processes of this run could not be ended: {sorted(left)}.")
+    return ended, len(left)
+
+
+def children() -> set[int]:
+    found = set()
+    own_pid = os.getpid()
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                if int(stat_fields(int(name))[1]) == own_pid:
+                    found.add(int(name))
+            except OSError:
+                continue
+    return found
+
+
+def send(pids: set[int], number: int) -> None:
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+            os.kill(pid, signal.SIGCONT)
+        except OSError:
+            continue  # a set-uid program is not ours to end; it is counted as left
+
+
+def record_exit(spool: int, record: dict[str, object]) -> bool:
+    """Tries for as long as it takes: a full disk must not cost the exit code."""
+    complained = False
+    while True:
+        try:
+            os.fsync(spool)  # nothing may be missing from it once the run is recorded as over
+            write_record(EXIT, record)
+        except FileNotFoundError:
+            return False  # the directory was deleted: nobody is left to tell
+        except OSError as error:
+            if not complained:
+                say(f"The exit cannot be recorded yet: {error.strerror}. Trying on.")
+                complained = True
+            time.sleep(RECORD_RETRY_S)
+        else:
+            return True
+
+
+def exit_record(worker: Worker, strays_ended: int, strays_left: int) -> dict[str, object]:
+    code = os.waitstatus_to_exitcode(worker.status or 0)
+    return {
+        "v": 1,
+        "exit_code": code if code >= 0 else None,
+        "signal": -code if code < 0 else None,
+        "signal_name": signal_name(-code),
+        "t": time.time() - (time.monotonic() - worker.ended),
+        "duration_s": round(worker.ended - worker.started, 3),
+        "max_rss_bytes": worker.max_rss_bytes,
+        "cpu_s": round(worker.cpu_s, 3),
+        "strays_ended": strays_ended,
+        "strays_left": strays_left,
+        "error": worker.error,
+    }
+
+
+def signal_name(number: int) -> str | None:
+    for name in dir(signal):  # sorted, so that SIGABRT comes before its alias SIGIOT
+        if name.startswith("SIG") and "_" not in name and getattr(signal, name) == number:
+            return name
+    return None
+
+
+def to_json(value: object) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{to_json(k)}: {to_json(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, str):
+        return f'"{value.translate(JSON_ESCAPES)}"'
+    return "null" if value is None else repr(value)
+
+
+def write_record(name: str, record: dict[str, object]) -> None:
+    """All of it or nothing, even if the power fails."""
+    partial = f"{name}.tmp"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+    with open(os.open(partial, flags, 0o600), "wb") as file:
+        file.write(f"{to_json(record)}\n".encode(errors="replace"))
+        file.flush()
+        os.fsync(file.fileno())
+    os.rename(partial, name)
+    directory = os.open(".", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def remove_control() -> None:
+    try:
+        os.unlink(CONTROL)
+    except OSError as error:
+        say(f"The control FIFO stays: {error.strerror}. Nothing reads it any more.")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

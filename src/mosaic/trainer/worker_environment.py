@@ -1,0 +1,25 @@
+"""The environment of every worker, whatever launches it."""
+
+from collections.abc import Mapping
+
+from mosaic.contract.layout import RUN_DIR_VARIABLE, RUN_ID_VARIABLE, RunDirectory
+
+_ALWAYS = {
+    "PYTHONUNBUFFERED": "1",  # else lines arrive in blocks of 8 KiB
+    "SDL_NO_SIGNAL_HANDLERS": "1",  # else SDL swallows SIGTERM once pygame starts
+}
+_UNLESS_SET = {
+    "OMP_NUM_THREADS": "1",  # small networks on several threads are slower, and not reproducible
+    "MUJOCO_GL": "egl",  # renders without a display
+}
+
+
+def worker_environment(run_dir: RunDirectory, base: Mapping[str, str]) -> dict[str, str]:
+    """`base` with what a worker needs, and with the run's own variables."""
+    return {
+        **_UNLESS_SET,
+        **base,
+        **_ALWAYS,
+        RUN_ID_VARIABLE: run_dir.run_id,
+        RUN_DIR_VARIABLE: str(run_dir.path.absolute()),
+    }

@@ -1,0 +1,153 @@
+"""Commands reach a worker whole, or the sender learns why not."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from mosaic.contract.control import Action, Command, ControlError, Pause, Stop
+from mosaic.contract.errors import UserError
+from mosaic.contract.layout import RunDirectory
+from mosaic.trainer.control_channel import (
+    ControlChannelFullError,
+    NoWorkerError,
+    send_command,
+)
+from mosaic.trainer.process_identity import ProcessIdentity
+from mosaic.trainer.run_ending import end_worker
+from mosaic.trainer.run_process import Exited, Running, pause, resume
+
+pytestmark = pytest.mark.process
+
+Eventually = Callable[[Callable[[], object]], None]
+LaunchReady = Callable[[str], Running]
+WaitForExit = Callable[[], Exited]
+
+ECHO = """
+import sys
+print("ready", flush=True)
+for line in sys.stdin:
+    print(line, end="", flush=True)
+    if '"stop"' in line:
+        break
+"""
+SENDER = """
+import sys
+from pathlib import Path
+from mosaic.contract.control import Action
+from mosaic.contract.layout import RunDirectory
+from mosaic.trainer.control_channel import send_command
+run_dir = RunDirectory(Path(sys.argv[1]))
+for seq in range(200):
+    send_command(run_dir, Action(seq=seq, value=sys.argv[2] * 50))
+"""
+
+
+def test_commands_arrive_in_order(
+    run_dir: RunDirectory, launch_ready: LaunchReady, exited: WaitForExit
+) -> None:
+    """Each command is one line, in the order in which they were sent."""
+    launch_ready(ECHO)
+    sent: list[Command] = [Pause(seq=1), Action(seq=2, value={"x": "ü\n"}), Stop(seq=3)]
+    for command in sent:
+        send_command(run_dir, command)
+    exited()
+    lines = run_dir.spool.read_text().splitlines()[1:]
+    assert [json.loads(line)["seq"] for line in lines] == [1, 2, 3]
+    assert json.loads(lines[1]) == {"cmd": "action", "seq": 2, "value": {"x": "ü\n"}}
+
+
+def test_the_channel_outlives_those_who_write_to_it(
+    run_dir: RunDirectory, launch_ready: LaunchReady, exited: WaitForExit
+) -> None:
+    """Daemons that come and go never end the worker's input, and their lines do not mix."""
+    launch_ready(ECHO)
+    for round_of_senders in ("ab", "cd"):
+        senders = [
+            subprocess.Popen([sys.executable, "-c", SENDER, run_dir.path, letter])
+            for letter in round_of_senders
+        ]
+        assert [sender.wait() for sender in senders] == [0, 0]
+    send_command(run_dir, Stop(seq=9))
+    assert exited().exit.exit_code == 0
+    received = [json.loads(line) for line in run_dir.spool.read_text().splitlines()[1:-1]]
+    for letter in "abcd":
+        mine = [command["seq"] for command in received if command["value"] == letter * 50]
+        assert mine == list(range(200))
+
+
+def test_a_full_channel(
+    run_dir: RunDirectory, launch_ready: LaunchReady, eventually: Eventually
+) -> None:
+    """A worker that does not read never blocks the sender, and no command is cut."""
+    launch_ready(ECHO)
+    pause(run_dir)
+    sent: list[int] = []
+
+    def fill() -> None:
+        for seq in range(1000):
+            send_command(run_dir, Action(seq=seq, value="x" * 4000))
+            sent.append(seq)
+
+    with pytest.raises(ControlChannelFullError, match="control channel is full") as caught:
+        fill()
+    assert caught.value.code == "T121"
+    assert sent
+    resume(run_dir)
+    eventually(lambda: run_dir.spool.read_bytes().count(b"\n") == 1 + len(sent))
+    assert isinstance(end_worker(run_dir, grace_s=60), Exited)
+    received = [json.loads(line) for line in run_dir.spool.read_text().splitlines()[1:]]
+    assert [command["seq"] for command in received if command["cmd"] == "action"] == sent
+
+
+def test_a_command_that_is_too_long(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
+    """More than 4096 bytes could mix with another sender's line, so they are refused."""
+    launch_ready(ECHO)
+    with pytest.raises(ControlError, match="4096"):
+        send_command(run_dir, Action(seq=1, value="x" * 4096))
+    end_worker(run_dir, grace_s=30)
+    assert "xxx" not in run_dir.spool.read_text()
+
+
+def test_a_run_that_takes_no_commands(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
+    """Before the start and after the end there is nobody to obey."""
+    with pytest.raises(NoWorkerError):
+        send_command(run_dir, Stop(seq=1))
+    launch_ready(ECHO)
+    end_worker(run_dir, grace_s=30)
+    with pytest.raises(NoWorkerError, match="not running"):
+        send_command(run_dir, Stop(seq=1))
+
+
+def test_a_dead_worker_whose_strays_still_live(
+    run_dir: RunDirectory, launch_ready: LaunchReady, exited: WaitForExit
+) -> None:
+    """Between the worker's death and the end of its strays no command is taken."""
+    process = launch_ready(
+        "import os, signal\n"
+        "if os.fork() == 0:\n"
+        "    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "    print('ready', flush=True)\n"
+        "    while True:\n"
+        "        signal.pause()\n"
+        "os.read(0, 1)"
+    )
+    send_command(run_dir, Stop(seq=1))
+    assert process.worker.wait(30)
+    with pytest.raises(NoWorkerError):
+        send_command(run_dir, Stop(seq=2))
+    assert exited().exit.strays_ended == 1
+
+
+def test_a_file_in_place_of_the_channel(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
+    """Commands are not appended to a file that somebody put there."""
+    process = launch_ready(ECHO)
+    run_dir.control.unlink()
+    run_dir.control.write_bytes(b"")
+    with pytest.raises(UserError, match="no FIFO"):
+        send_command(run_dir, Stop(seq=1))
+    assert run_dir.control.read_bytes() == b""
+    assert ProcessIdentity.of(process.worker.pid) == process.worker
+    assert isinstance(end_worker(run_dir, grace_s=0.1), Exited)

@@ -1,0 +1,252 @@
+"""Ending a run leaves no process of it, and touches no other."""
+
+import dataclasses
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from mosaic.contract.layout import RUN_DIR_VARIABLE, RUN_ID_VARIABLE, RunDirectory
+from mosaic.contract.process_records import StartedRecord, SupervisorStamp
+from mosaic.trainer.process_identity import ProcessIdentity
+from mosaic.trainer.process_table import live_processes
+from mosaic.trainer.run_ending import end_worker, settle_lost
+from mosaic.trainer.run_members import members_of
+from mosaic.trainer.run_process import Exited, Lost, NotStarted, Running, observe, pause
+
+pytestmark = pytest.mark.process
+
+Eventually = Callable[[Callable[[], object]], None]
+LaunchReady = Callable[[str], Running]
+
+OBEDIENT = """
+import sys
+print("ready", flush=True)
+print(sys.stdin.readline(), end="", flush=True)
+sys.exit(6)
+"""
+DEAF = "import signal; print('ready', flush=True); signal.pause()"
+STUBBORN = """
+import signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print("ready", flush=True)
+while True:
+    signal.pause()
+"""
+LEADERLESS = "import os, signal; os.fork() or (print(os.getpid(), flush=True), signal.pause())"
+SCATTERED = """
+import os, signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+def stay():
+    print(os.getpid(), flush=True)
+    while True:
+        signal.pause()
+print("ready", flush=True)
+if os.fork() == 0:
+    stay()
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        stay()
+    os._exit(0)
+if os.fork() == 0:
+    os.execve("/bin/sh", ["sh", "-c", "echo $$; exec sleep 1000"], {"PATH": os.environ["PATH"]})
+"""
+LEADER_STAYS = SCATTERED + "stay()"
+LEADER_GOES_WITH_THE_SUPERVISOR = SCATTERED + "print(os.getpid(), flush=True); os.read(0, 1)"
+
+
+def kill_supervisor(process: Running) -> None:
+    assert process.supervisor.send(signal.SIGKILL)
+    assert process.supervisor.wait(30)
+
+
+def record_start(run_dir: RunDirectory, worker: ProcessIdentity) -> None:
+    """What a supervisor that is gone would have left."""
+    run_dir.path.mkdir(parents=True, exist_ok=True)
+    started = StartedRecord(
+        pid=worker.pid,
+        start_ticks=worker.start_ticks,
+        boot_id=worker.boot_id,
+        t=0.0,
+        supervisor=SupervisorStamp(pid=worker.pid, start_ticks=0),
+    )
+    run_dir.started.write_bytes(msgspec.json.encode(started))
+
+
+def test_a_worker_is_asked_first(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
+    """A worker that obeys `stop` ends by itself, with its own exit code."""
+    launch_ready(OBEDIENT)
+    process = end_worker(run_dir, grace_s=30, stop_seq=12)
+    assert isinstance(process, Exited)
+    assert process.exit.exit_code == 6
+    assert run_dir.spool.read_text() == 'ready\n{"cmd":"stop","seq":12}\n'
+
+
+@pytest.mark.parametrize(("code", "number"), [(DEAF, signal.SIGTERM), (STUBBORN, signal.SIGKILL)])
+def test_then_it_is_told_and_then_killed(
+    run_dir: RunDirectory, launch_ready: LaunchReady, code: str, number: signal.Signals
+) -> None:
+    """Without an answer to `stop` comes SIGTERM, and without an answer to that SIGKILL."""
+    started = launch_ready(code).started
+    process = end_worker(run_dir, grace_s=0.2)
+    assert isinstance(process, Exited)
+    assert process.exit.signal == number
+    assert not members_of(run_dir, started)
+
+
+def test_a_paused_worker_can_be_ended(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
+    """A worker that was paused is woken, so that it can obey."""
+    launch_ready(OBEDIENT)
+    pause(run_dir)
+    process = end_worker(run_dir, grace_s=30)
+    assert isinstance(process, Exited)
+    assert process.exit.exit_code == 6
+
+
+def test_a_run_without_a_worker_is_left_alone(
+    run_dir: RunDirectory, launch_ready: LaunchReady
+) -> None:
+    """Ending a run that was not started, or is over already, changes nothing."""
+    assert end_worker(run_dir) == NotStarted()
+    assert settle_lost(run_dir) == NotStarted()
+    launch_ready(OBEDIENT)
+    first = end_worker(run_dir, grace_s=30)
+    assert end_worker(run_dir) == settle_lost(run_dir) == first
+
+
+def test_settling_leaves_a_running_run_alone(
+    run_dir: RunDirectory, launch_ready: LaunchReady
+) -> None:
+    """As long as the supervisor lives, nothing is lost and nothing is ended."""
+    process = launch_ready(OBEDIENT)
+    assert isinstance(settle_lost(run_dir), Running)
+    assert process.worker.is_alive()
+    end_worker(run_dir, grace_s=30)
+
+
+@pytest.mark.parametrize("code", [LEADER_STAYS, LEADER_GOES_WITH_THE_SUPERVISOR])
+@pytest.mark.parametrize("finish", [settle_lost, end_worker])
+def test_a_lost_run_is_ended_before_it_is_called_lost(
+    run_dir: RunDirectory,
+    launch_ready: LaunchReady,
+    eventually: Eventually,
+    code: str,
+    finish: Callable[[RunDirectory, float], object],
+) -> None:
+    """Supervisor killed: group, sessions of their own and bare environments are all ended."""
+    process = launch_ready(code)
+    eventually(lambda: run_dir.spool.read_text().count("\n") == 5)
+    pids = {int(line) for line in run_dir.spool.read_text().split()[1:]}
+    kill_supervisor(process)
+    if code is LEADER_GOES_WITH_THE_SUPERVISOR:
+        assert process.worker.wait(30)
+    assert isinstance(observe(run_dir), Lost)
+    assert isinstance(finish(run_dir, 0.2), Lost)
+    assert pids.isdisjoint(stat.pid for stat in live_processes())
+
+
+def test_the_supervisor_vanishes_while_the_worker_is_being_ended(
+    run_dir: RunDirectory, launch_ready: LaunchReady
+) -> None:
+    """A worker that takes its supervisor with it is ended, and the run is lost."""
+    process = launch_ready(
+        "import os, signal\n"
+        "print('ready', flush=True)\n"
+        "input()\n"
+        "os.kill(os.getppid(), signal.SIGKILL)\n"
+        "signal.pause()"
+    )
+    assert isinstance(end_worker(run_dir, grace_s=10), Lost)
+    assert not process.worker.is_alive()
+
+
+@pytest.mark.parametrize("change", ["start_ticks", "boot_id"])
+def test_an_innocent_process_with_the_pid_of_a_worker_survives(
+    run_dir: RunDirectory, change: str
+) -> None:
+    """The pid on record may belong to another process by now, which must not be signalled."""
+    with subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", DEAF], stdout=subprocess.PIPE, start_new_session=True
+    ) as innocent:
+        assert innocent.stdout is not None
+        innocent.stdout.readline()
+        identity = ProcessIdentity.of(innocent.pid)
+        assert identity is not None
+        if change == "boot_id":
+            record_start(run_dir, dataclasses.replace(identity, boot_id="another"))
+        else:
+            record_start(run_dir, dataclasses.replace(identity, start_ticks=1))
+        assert isinstance(settle_lost(run_dir, 0.1), Lost)
+        assert isinstance(end_worker(run_dir, 0.1), Lost)
+        assert innocent.poll() is None
+        innocent.kill()
+
+
+def test_an_innocent_group_with_the_number_of_the_workers_survives(
+    run_dir: RunDirectory, tmp_path: Path
+) -> None:
+    """A later group may have the worker's number, with a leader that is gone as well."""
+    with subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", LEADERLESS],
+        stdout=subprocess.PIPE,
+        cwd=tmp_path,
+        start_new_session=True,
+    ) as leader:
+        assert leader.stdout is not None
+        innocent = ProcessIdentity.of(int(leader.stdout.readline()))
+    assert innocent is not None
+    record_start(run_dir, ProcessIdentity(leader.pid, 1, innocent.boot_id))
+    assert isinstance(settle_lost(run_dir, 0.1), Lost)
+    assert innocent.is_alive()
+    assert innocent.send(signal.SIGKILL)
+
+
+def test_a_leaderless_process_that_writes_to_the_spool_is_a_member(
+    run_dir: RunDirectory, eventually: Eventually
+) -> None:
+    """With worker and environment gone, the file that a process of the group writes to tells."""
+    run_dir.path.mkdir(parents=True)
+    with (
+        run_dir.spool.open("ab") as spool,
+        subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", LEADERLESS],
+            stdout=spool,
+            env={},
+            cwd=run_dir.path,
+            start_new_session=True,
+        ) as leader,
+    ):
+        eventually(lambda: run_dir.spool.read_bytes().endswith(b"\n"))
+    member = ProcessIdentity.of(int(run_dir.spool.read_bytes()))
+    assert member is not None
+    record_start(run_dir, ProcessIdentity(leader.pid, member.start_ticks, member.boot_id))
+    assert isinstance(settle_lost(run_dir, 10), Lost)
+    assert not member.is_alive()
+
+
+def test_another_run_with_the_same_name_is_not_a_member(
+    run_dir: RunDirectory, launch_ready: LaunchReady
+) -> None:
+    """A process that carries this run's id but another directory is not touched."""
+    process = launch_ready(DEAF)
+    environment = {
+        **os.environ,
+        RUN_ID_VARIABLE: run_dir.run_id,
+        RUN_DIR_VARIABLE: str(run_dir.path.parent / "elsewhere" / run_dir.run_id),
+    }
+    with subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", DEAF], stdout=subprocess.PIPE, env=environment
+    ) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        kill_supervisor(process)
+        settle_lost(run_dir, 10)
+        assert not process.worker.is_alive()
+        assert other.poll() is None
+        other.kill()

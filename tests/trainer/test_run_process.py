@@ -1,0 +1,161 @@
+"""What became of a run is told by its directory."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mosaic.contract.errors import UserError
+from mosaic.contract.layout import RunDirectory
+from mosaic.trainer.process_table import read_stat
+from mosaic.trainer.run_ending import end_worker, settle_lost
+from mosaic.trainer.run_process import (
+    Exited,
+    Lost,
+    NotStarted,
+    ProcessState,
+    Running,
+    observe,
+    pause,
+    resume,
+)
+
+Eventually = Callable[[Callable[[], object]], None]
+LaunchReady = Callable[[str], Running]
+WaitForExit = Callable[[], Exited]
+
+WAITING = "print('ready', flush=True); input()"
+
+
+def test_a_directory_without_records(run_dir: RunDirectory) -> None:
+    """A run that has no directory, or an empty one, was not started."""
+    assert observe(run_dir) == NotStarted()
+    run_dir.path.mkdir(parents=True)
+    assert observe(run_dir).state is ProcessState.NOT_STARTED
+
+
+@pytest.mark.process
+def test_running_then_exited(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
+    """A run is running until it is exited."""
+    launch_ready(WAITING)
+    assert isinstance(observe(run_dir), Running)
+    assert isinstance(end_worker(run_dir, grace_s=10), Exited)
+    assert isinstance(observe(run_dir), Exited)
+
+
+@pytest.mark.process
+def test_a_vanished_supervisor_means_lost(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
+    """Without a supervisor and without an exit record the run is lost."""
+    process = launch_ready("import signal; print('ready', flush=True); signal.pause()")
+    process.supervisor.send(signal.SIGKILL)
+    assert process.supervisor.wait(30)
+    assert isinstance(observe(run_dir), Lost)
+    assert process.worker.is_alive()
+    settle_lost(run_dir)
+    assert not process.worker.is_alive()
+
+
+@pytest.mark.process
+def test_many_observers_do_not_disturb_each_other(
+    run_dir: RunDirectory, launch_ready: LaunchReady
+) -> None:
+    """Processes that look at once all see a lost run as lost, never as running."""
+    process = launch_ready(WAITING)
+    process.supervisor.send(signal.SIGKILL)
+    assert process.supervisor.wait(30)
+    code = (
+        "import sys\nfrom pathlib import Path\n"
+        "from mosaic.contract.layout import RunDirectory\n"
+        "from mosaic.trainer.run_process import observe\n"
+        "run_dir = RunDirectory(Path(sys.argv[1]))\n"
+        "print({str(observe(run_dir).state) for _ in range(2000)})"
+    )
+    observers = [
+        subprocess.Popen([sys.executable, "-c", code, run_dir.path], stdout=subprocess.PIPE)
+        for _ in range(3)
+    ]
+    for observer in observers:
+        assert observer.communicate()[0] == b"{'lost'}\n"
+    settle_lost(run_dir)
+
+
+@pytest.mark.process
+def test_pause_and_resume(
+    run_dir: RunDirectory, launch_ready: LaunchReady, eventually: Eventually
+) -> None:
+    """A paused group stands still, children included, and goes on when it is resumed."""
+    process = launch_ready(
+        "import os, time\n"
+        "os.fork()\n"
+        "print('ready', flush=True)\n"
+        "print(os.getpid(), flush=True)\n"
+        "input()"
+    )
+    eventually(lambda: run_dir.spool.read_text().count("\n") == 4)
+    pids = [int(line) for line in run_dir.spool.read_text().split() if line.isdigit()]
+    assert process.worker.pid in pids
+
+    def states() -> set[str]:
+        return {stat.state for pid in pids if (stat := read_stat(pid))}
+
+    pause(run_dir)
+    eventually(lambda: states() == {"T"})
+    assert isinstance(observe(run_dir), Running)
+    resume(run_dir)
+    eventually(lambda: "T" not in states())
+    end_worker(run_dir, grace_s=0.2)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("act", [pause, resume])
+def test_only_a_running_run_can_be_paused(
+    run_dir: RunDirectory, launch_ready: LaunchReady, act: Callable[[RunDirectory], None]
+) -> None:
+    """Before its start and after its end there is nobody to pause."""
+    with pytest.raises(UserError, match="it is not_started"):
+        act(run_dir)
+    launch_ready(WAITING)
+    end_worker(run_dir, grace_s=10)
+    with pytest.raises(UserError, match="it is exited"):
+        act(run_dir)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"exit_code": "0"}', b"\xff"])
+@pytest.mark.parametrize("name", ["started.json", "exit.json"])
+def test_a_damaged_record(run_dir: RunDirectory, name: str, content: bytes) -> None:
+    """A record that the supervisor cannot have written is named, not guessed at."""
+    run_dir.path.mkdir(parents=True)
+    (run_dir.path / name).write_bytes(content)
+    with pytest.raises(UserError, match=f"{name} cannot be read"):
+        observe(run_dir)
+
+
+def test_a_directory_where_a_record_should_be(run_dir: RunDirectory) -> None:
+    """Said with the path, and never taken for a run that did not start."""
+    run_dir.exit.mkdir(parents=True)
+    with pytest.raises(UserError, match=r"exit\.json cannot be read"):
+        observe(run_dir)
+
+
+def test_a_newer_supervisor_may_tell_more(run_dir: RunDirectory) -> None:
+    """Fields that this version does not know are ignored."""
+    run_dir.path.mkdir(parents=True)
+    record = {
+        "v": 2,
+        "exit_code": 0,
+        "signal": None,
+        "t": 1.0,
+        "duration_s": 1.0,
+        "max_rss_bytes": 1,
+        "cpu_s": 1.0,
+        "strays_ended": 0,
+        "energy_j": 12,
+    }
+    Path(run_dir.exit).write_text(json.dumps(record))
+    process = observe(run_dir)
+    assert isinstance(process, Exited)
+    assert process.exit.exit_code == 0
