@@ -20,7 +20,9 @@ from mosaic.contract.shape import check_all
 from mosaic.contract.text_types import EnvId, FilePath, Identifier, Name, Ulid, WebAddress
 
 CONFIG_REFUSED = "C101"
+"""A run configuration was refused; the message names every field and its remedy."""
 STRAY_ARTIFACT_FIELD = "LOG705"
+"""A field under `artifacts` that is none of the known ones."""
 
 Mode = Literal["train", "play", "evaluate", "sweep"]
 Seed = Annotated[int, Meta(ge=0, le=INT64_MAX)]
