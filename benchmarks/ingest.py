@@ -7,6 +7,7 @@ import argparse
 import json
 import sqlite3
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from report import Cost, measured, print_ratio, print_table
@@ -54,7 +55,9 @@ def ingest_as_rows(spool: Path, store: Path) -> Cost:
     return cost
 
 
-def _insert(connection: sqlite3.Connection, rows: list[tuple[object, ...]], offset: int) -> None:
+def _insert(
+    connection: sqlite3.Connection, rows: Sequence[tuple[object, ...]], offset: int
+) -> None:
     connection.execute("BEGIN")
     connection.executemany("INSERT INTO step VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
     connection.execute("UPDATE progress SET offset = ?", (offset,))

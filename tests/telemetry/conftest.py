@@ -1,6 +1,6 @@
 """A run's directory and short ways to write its spool and to ingest it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -11,7 +11,7 @@ from mosaic.contract.layout import RunDirectory
 from mosaic.telemetry.reader import TelemetryReader
 from mosaic.telemetry.service import TelemetryService
 
-Line = bytes | dict[str, object]
+Line = bytes | Mapping[str, object]
 
 
 def as_line(line: Line) -> bytes:
