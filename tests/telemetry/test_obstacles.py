@@ -211,6 +211,9 @@ def test_waiting_grows_longer_while_nothing_changes(run: RunDirectory, spool: Sp
 
 
 def test_reading_before_anything_is_stored(run: RunDirectory) -> None:
-    """The message says what to do."""
+    """The message says what to do, also while the file exists but its tables do not yet."""
+    with pytest.raises(UserError, match="Nothing has been stored"):
+        TelemetryReader(run)
+    run.store.touch()
     with pytest.raises(UserError, match="Nothing has been stored"):
         TelemetryReader(run)

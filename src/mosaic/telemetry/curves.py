@@ -19,7 +19,7 @@ FAN_OUT = 8
 CHUNK_ITEMS = 512  # a multiple of FAN_OUT: an unfinished group always lies in its level's tail
 POINT_COLUMNS = 3  # step, t, value
 EXTREME_COLUMNS = 6  # the smallest point, then the largest
-_MAX_CACHED = 1_024
+_MAX_CACHED = 256
 _MAX_CHUNK_BYTES = CHUNK_ITEMS * EXTREME_COLUMNS * 8
 
 

@@ -15,6 +15,8 @@ from pathlib import Path
 
 APPLICATION_ID = 0x4D4F5341  # "MOSA"
 _BUSY_TIMEOUT_MS = 200
+_PRIMARY_CODE_MASK = 0xFF
+_CANNOT_MAKE_WAL_FILES = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 
 _FIRST_SCHEMA = """
 CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -73,6 +75,10 @@ class NewerStoreError(Exception):
     """The file was written by a later version of this program."""
 
 
+class EmptyStoreError(Exception):
+    """The file has no tables yet."""
+
+
 def open_for_writing(path: Path) -> sqlite3.Connection:
     """The writer's connection, with the schema in place. There is one writer per run."""
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
@@ -89,34 +95,45 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
 
 
 def open_for_reading(path: Path) -> sqlite3.Connection:
-    """A connection that cannot write and that no writer waits for."""
-    uri = f"{path.absolute().as_uri()}?mode=ro"
-    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+    """A connection that cannot write and that no writer waits for.
+
+    Raises `EmptyStoreError` for a file whose writer has not made its tables yet.
+    """
+    try:
+        return _open_read_only(path, "mode=ro")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & _PRIMARY_CODE_MASK not in _CANNOT_MAKE_WAL_FILES:
+            raise
+    # In a folder that cannot be written to, nobody else writes either: the file stands still.
+    return _open_read_only(path, "mode=ro&immutable=1")
+
+
+def _open_read_only(path: Path, how: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?{how}",
+        uri=True,
+        isolation_level=None,
+        check_same_thread=False,
+    )
     try:
         connection.execute(f"PRAGMA busy_timeout = {_BUSY_TIMEOUT_MS}")
-        connection.execute("SELECT count(*) FROM counter").fetchone()
-    except sqlite3.OperationalError:
-        connection.close()
-        # In a folder that cannot be written to, WAL's helper files cannot be made.
-        connection = sqlite3.connect(
-            f"{uri}&immutable=1", uri=True, isolation_level=None, check_same_thread=False
-        )
-        try:
-            connection.execute("SELECT count(*) FROM counter").fetchone()
-        except BaseException:
-            connection.close()
-            raise
+        if _version(connection) == 0:
+            raise EmptyStoreError  # noqa: TRY301 - closed below like for any other error
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _migrate(connection: sqlite3.Connection) -> None:
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
+def _version(connection: sqlite3.Connection) -> int:
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > len(MIGRATIONS):
         raise NewerStoreError
-    for number in range(version, len(MIGRATIONS)):
+    return version
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    for number in range(_version(connection), len(MIGRATIONS)):
         connection.executescript(
             f"BEGIN IMMEDIATE;{MIGRATIONS[number]}"
             f"PRAGMA application_id = {APPLICATION_ID};"

@@ -75,13 +75,11 @@ class TelemetryReader:
     def __init__(self, run: RunDirectory) -> None:
         self._run = run
         if not run.store.is_file():
-            raise UserError(
-                f"Nothing has been stored of run {run.run_id} yet.",
-                remedy="Wait for its first line, or look at its worker.log.",
-                code="T210",
-            )
+            raise _nothing_yet(run)
         try:
             self._connection = database.open_for_reading(run.store)
+        except database.EmptyStoreError:
+            raise _nothing_yet(run) from None
         except WORLD_ERRORS as error:
             blockage = blockage_of(error)
             raise UserError(
@@ -205,6 +203,14 @@ class TelemetryReader:
             values,
         )
         return [_rollup(revision, state_of_row(tuple(row))) for revision, *row in rows]
+
+
+def _nothing_yet(run: RunDirectory) -> UserError:
+    return UserError(
+        f"Nothing has been stored of run {run.run_id} yet.",
+        remedy="Wait for its first line, or look at its worker.log.",
+        code="T210",
+    )
 
 
 def _rollup(revision: int, state: EpisodeState) -> EpisodeRollup:
