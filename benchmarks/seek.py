@@ -64,8 +64,8 @@ def row_seek_times(folder: Path, run: RunDirectory, places: list[tuple[int, int]
     )
     with run.spool.open() as file:
         connection.executemany(
-            "INSERT INTO step VALUES (?1 ->> '$.episode_id', ?1 ->> '$.step', ?1)",
-            ((line,) for line in file),
+            "INSERT INTO step VALUES (:line ->> '$.episode_id', :line ->> '$.step', :line)",
+            ({"line": line} for line in file),
         )
     connection.commit()
     query = "SELECT line FROM step WHERE episode = ? AND step BETWEEN ? AND ?"

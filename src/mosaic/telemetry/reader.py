@@ -169,9 +169,9 @@ class TelemetryReader:
     ) -> list[StoredEvent]:
         """All other lines past `seq`, of one `kind` or of any, in order of arrival."""
         rows = self._connection.execute(
-            "SELECT seq, type, line FROM event WHERE seq > ? AND (?2 IS NULL OR type = ?2)"
-            " ORDER BY seq LIMIT ?3",
-            (seq, kind, limit),
+            "SELECT seq, type, line FROM event WHERE seq > :seq"
+            " AND (:kind IS NULL OR type = :kind) ORDER BY seq LIMIT :limit",
+            {"seq": seq, "kind": kind, "limit": limit},
         )
         return [StoredEvent(*row) for row in rows]
 

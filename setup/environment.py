@@ -1,0 +1,152 @@
+"""One virtual environment of a checkout: what it is installed from, and whether that is still so.
+
+launch.sh reads the record written here on every start; install.py changes the environment.
+Standard library only: this runs before anything is installed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+LOCAL_DISTRIBUTIONS = (".", "worker_sdk", "workers/echo_worker")
+SETUP_MODULES = ("environment.py", "install.py", "qt_libraries.py")
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What an environment is installed from: the Python, and the text of every input file."""
+
+    python: str
+    inputs: tuple[tuple[str, bytes], ...]
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The environment at `venv` of the checkout at `root`, as one profile needs it.
+
+    Profiles share an environment when they name the same `venv`; every profile contains `base`.
+    """
+
+    root: Path
+    venv: Path
+    profile: str
+
+    @property
+    def python(self) -> Path:
+        return self.venv / "bin" / "python"
+
+    @property
+    def state(self) -> Path:
+        """Holds the lock, the log and what is being thrown away; outlives the environment."""
+        return self.root / ".venv-setup"
+
+    @property
+    def requirements(self) -> tuple[str, ...]:
+        names = ["base"] if self.profile == "base" else ["base", self.profile]
+        return tuple(f"requirements/{name}.txt" for name in names)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        projects = [(Path(folder) / "pyproject.toml").as_posix() for folder in LOCAL_DISTRIBUTIONS]
+        modules = [f"setup/{name}" for name in SETUP_MODULES]
+        return (*self.requirements, *projects, *modules)
+
+    def snapshot(self, python: str) -> Snapshot:
+        return Snapshot(
+            python, tuple((name, (self.root / name).read_bytes()) for name in self.inputs)
+        )
+
+    def is_ready(self, snapshot: Snapshot) -> bool:
+        """Whether the last installation finished, and from exactly these inputs."""
+        try:
+            recorded = self._record(self.profile).read_bytes()
+        except OSError:
+            return False
+        return recorded == self._encoded(snapshot) and self.python_runs()
+
+    def made_for(self) -> tuple[str, str] | None:
+        """The checkout and the Python that a finished installation was made for."""
+        for record in self._records():
+            fields = record.read_bytes().split(b"\0")
+            if len(fields) > 1:
+                return os.fsdecode(fields[0]), os.fsdecode(fields[1])
+        return None
+
+    def reason_to_rebuild(self, wanted_python: str | None) -> str | None:
+        """Why the environment cannot be brought up to date in place; None when it can."""
+        made_for = self.made_for()
+        if self._unfinished.exists() or made_for is None:
+            return "the last set-up was cut off"
+        if not self.python_runs():
+            return "its Python is gone"
+        if made_for[0] != str(self.root):
+            return "the checkout was moved"
+        if wanted_python not in {None, made_for[1]}:
+            return "MOSAIC_PYTHON names another Python"
+        return None
+
+    def python_runs(self) -> bool:
+        command = [str(self.python), "-I", "-c", ""]
+        try:
+            return subprocess.run(command, check=False, capture_output=True).returncode == 0
+        except OSError:
+            return False
+
+    def is_ours(self) -> bool:
+        if not self.venv.is_dir():
+            return False
+        started_or_finished = self._unfinished.exists() or bool(self._records())
+        return started_or_finished or not any(self.venv.iterdir())
+
+    def mark_unfinished(self) -> None:
+        """From here until `mark_ready`, a kill leaves what the next start rebuilds."""
+        self.venv.mkdir(exist_ok=True)
+        self._unfinished.touch()
+        for record in self._records():
+            record.unlink()
+
+    def mark_ready(self, snapshot: Snapshot) -> None:
+        """Records a finished installation; what serves a larger profile serves `base` too."""
+        for profile in {self.profile, "base"}:
+            part = Environment(self.root, self.venv, profile)
+            inputs = tuple(pair for pair in snapshot.inputs if pair[0] in part.inputs)
+            record = self._record(profile)
+            written = record.with_suffix(".written")
+            written.write_bytes(self._encoded(Snapshot(snapshot.python, inputs)))
+            written.replace(record)
+        self._unfinished.unlink()
+
+    def discard(self) -> None:
+        """Removes the environment; a kill on the way leaves all of it in its place, or nothing."""
+        self.venv.rename(Path(tempfile.mkdtemp(prefix="discarded-", dir=self.state)) / "venv")
+        self.remove_discarded()
+
+    def remove_discarded(self) -> None:
+        for leftover in self.state.glob("discarded-*"):
+            shutil.rmtree(leftover, ignore_errors=True)
+
+    def set_aside(self) -> Path:
+        """Moves an environment that somebody else made out of the way, and says where it is now."""
+        kept = Path(tempfile.mkdtemp(prefix=f"{self.venv.name}-yours-", dir=self.root))
+        return self.venv.rename(kept / self.venv.name)
+
+    @property
+    def _unfinished(self) -> Path:
+        return self.venv / "mosaic.unfinished"
+
+    def _record(self, profile: str) -> Path:
+        return self.venv / f"mosaic-{profile}.ready"
+
+    def _records(self) -> list[Path]:
+        return list(self.venv.glob("mosaic-*.ready"))
+
+    def _encoded(self, snapshot: Snapshot) -> bytes:
+        fields = [os.fsencode(self.root), os.fsencode(snapshot.python)]
+        for name, text in snapshot.inputs:
+            fields += [name.encode(), text]
+        return b"\0".join(fields)

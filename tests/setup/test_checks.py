@@ -1,0 +1,107 @@
+"""What ./test does with checks that fail, in a small project of its own with the real tools."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.process
+
+PROJECT = """\
+[tool.ruff]
+line-length = 100
+
+[tool.mypy]
+files = ["small.py"]
+
+[tool.pytest.ini_options]
+markers = ["process: starts processes"]
+"""
+CONTRACTS = """\
+[importlinter]
+root_package = small_package
+include_external_packages = True
+
+[importlinter:contract:one]
+name = nothing of the sort
+type = forbidden
+source_modules = small_package
+forbidden_modules = sqlite3
+"""
+TESTS = """\
+import pytest
+
+
+@pytest.mark.process
+def test_with_a_process() -> None:
+    pass
+
+
+def test_without() -> None:
+    pass
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, repository: Path) -> Path:
+    files = {
+        "pyproject.toml": PROJECT,
+        ".importlinter": CONTRACTS,
+        "small.py": "NUMBER: int = 1\n",
+        "small_package/__init__.py": "",
+        "tests/test_small.py": TESTS,
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    (tmp_path / "setup").mkdir()
+    shutil.copy(repository / "setup" / "checks.py", tmp_path / "setup")
+    return tmp_path
+
+
+def run(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, project / "setup" / "checks.py", *arguments],
+        cwd=project.parent,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_all_pass(project: Path) -> None:
+    """Everything in order: exit code 0, and the summary says so."""
+    finished = run(project)
+
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    assert "2 passed" in finished.stdout
+    assert finished.stdout.endswith("All checks passed.\n")
+
+
+def test_one_failure_stops_nothing_and_is_named(project: Path) -> None:
+    """The other checks still run; the summary lists what failed, after pytest's own last line."""
+    (project / "small.py").write_text("NUMBER: int = 'one'\n", "utf-8")
+
+    finished = run(project, "--quick")
+
+    assert finished.returncode == 1
+    assert "1 passed, 1 deselected" in finished.stdout
+    summary = finished.stdout[finished.stdout.index("1 passed") :].splitlines()
+    assert "FAILED  types" in summary
+    assert "passed  tests" in summary
+    assert summary[-1] == "Failed: format, types."
+
+
+def test_arguments_after_the_dashes_go_to_pytest(project: Path) -> None:
+    """`./test -- -k without` selects tests and leaves the other checks as they are."""
+    finished = run(project, "--", "-k", "without")
+
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    assert "1 passed, 1 deselected" in finished.stdout

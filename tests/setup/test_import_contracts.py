@@ -1,0 +1,92 @@
+"""Every import contract fires: one forbidden import at a time in a copy of the packages."""
+
+from __future__ import annotations
+
+import configparser
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SOURCES = ("src", "worker_sdk/src", "workers/echo_worker/src")
+
+
+def contracts() -> dict[str, tuple[str, list[str], list[str]]]:
+    """Name, sources and forbidden modules of each contract, by its identifier."""
+    parser = configparser.ConfigParser()
+    parser.read(REPOSITORY / ".importlinter", "utf-8")
+    prefix = "importlinter:contract:"
+    return {
+        section.removeprefix(prefix): (
+            parser[section]["name"],
+            parser[section]["source_modules"].split(),
+            parser[section]["forbidden_modules"].split(),
+        )
+        for section in parser.sections()
+        if section.startswith(prefix)
+    }
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    for folder in SOURCES:
+        shutil.copytree(REPOSITORY / folder, tmp_path / folder)
+    shutil.copy(REPOSITORY / ".importlinter", tmp_path)
+    return tmp_path
+
+
+def lint(root: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    search = os.pathsep.join(str(root / folder) for folder in SOURCES)
+    return subprocess.run(
+        [Path(sys.executable).parent / "lint-imports", "--no-cache", "--no-logo", *options],
+        cwd=root,
+        env=os.environ | {"PYTHONPATH": search, "COLUMNS": "200"},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_the_code_keeps_every_contract(copy: Path) -> None:
+    """What is in the repository obeys the dependency table."""
+    finished = lint(copy)
+
+    assert finished.returncode == 0, finished.stdout
+
+
+@pytest.mark.parametrize("identifier", contracts())
+def test_every_forbidden_import_breaks_its_contract(copy: Path, identifier: str) -> None:
+    """Each pair of source and forbidden module is reported under the contract's name."""
+    name, sources, forbidden = contracts()[identifier]
+    broken = []
+    for source in sources:
+        (folder,) = [
+            path for root in SOURCES if (path := copy / root / source.replace(".", "/")).exists()
+        ]
+        for number, module in enumerate(forbidden):
+            (folder / f"breaks_{number}.py").write_text(f"import {module}\n", "utf-8")
+            broken.append(f"{source}.breaks_{number} -> {module}")
+
+    finished = lint(copy, "--contract", identifier)
+
+    assert finished.returncode == 1
+    assert f"{name} BROKEN" in finished.stdout
+    for chain in broken:
+        assert chain in finished.stdout
+
+
+def test_every_package_has_a_contract() -> None:
+    """A new package cannot escape the table: it must appear as the source of a contract."""
+    covered = {source for _, sources, _ in contracts().values() for source in sources}
+    packages = {
+        f"{root.name}.{folder.parent.name}"
+        for root in (REPOSITORY / "src" / "mosaic", REPOSITORY / "src" / "gym_gui")
+        for folder in root.glob("*/__init__.py")
+    }
+    unlimited = {"mosaic.cli"}  # may import all of mosaic
+
+    assert packages - covered == unlimited
