@@ -1,0 +1,118 @@
+"""docs/writing-a-worker.md builds a worker that works, from nothing but the page."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from mosaic.contract.decode import decode
+from mosaic.contract.descriptor import decode_descriptor
+from mosaic.contract.events import tag_of
+from mosaic.contract.worker_manifest import read_worker_manifest
+
+_ROOT = Path(__file__).parents[2]
+_PAGE = _ROOT / "docs" / "writing-a-worker.md"
+_FILE = re.compile(r'^```\w+ title="(?P<path>[^"]+)"\n(?P<text>.*?)^```$', re.DOTALL | re.MULTILINE)
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def worker(tmp_path: Path) -> Path:
+    """The files of the page, laid out as it says."""
+    pytest.importorskip("gymnasium", reason="the page's worker learns a Gymnasium environment")
+    for block in _FILE.finditer(_PAGE.read_text()):
+        path = tmp_path / block["path"]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(block["text"])
+    return tmp_path
+
+
+def call(worker: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    paths = [str(worker / "src"), str(_ROOT / "worker_sdk" / "src")]
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=worker,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_the_pages_worker_trains(worker: Path) -> None:
+    """Its lines are events of the protocol, its checkpoint is there, and it has learnt."""
+    done = call(worker, "-m", "lake_worker", "--config", "config.json")
+    assert done.returncode == 0, done.stderr.decode()
+    for line in done.stdout.splitlines():
+        decode(line)
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [events[0]["type"], events[-1]] == ["hello", {"type": "bye", "outcome": "succeeded"}]
+    assert sum(event["type"] == "step" for event in events) == 5000
+    saved = [event["path"] for event in events if event["type"] == "artifact"]
+    assert len(saved) > 1
+    assert all((worker / path).is_file() for path in saved)
+    rates = [event["value"] for event in events if event.get("name") == "success_rate"]
+    assert rates[-1] > 0.5
+
+
+def test_the_pages_worker_describes_itself(worker: Path) -> None:
+    """Manifest and descriptor are accepted, and describing needs no Gymnasium."""
+    done = call(worker, "-X", "importtime", "-m", "lake_worker", "--describe")
+    assert done.returncode == 0
+    descriptor = decode_descriptor(done.stdout)
+    manifest = read_worker_manifest(worker / "worker.toml")
+    assert descriptor.worker == manifest.id
+    assert manifest.bundle == descriptor.needs.bundle
+    assert b"gymnasium" not in done.stderr
+
+
+def test_the_pages_own_tests_pass(worker: Path) -> None:
+    """The test file of the page runs as the page says."""
+    done = call(worker, "-m", "unittest", "discover", "-s", "tests")
+    assert done.returncode == 0, done.stderr.decode()
+
+
+def test_a_wrong_value_is_told_as_the_page_shows_it(worker: Path) -> None:
+    """The sentence on the page is the one that the worker prints."""
+    config = json.loads((worker / "config.json").read_text())
+    config["params"]["exploration"] = 3.0
+    (worker / "config.json").write_text(json.dumps(config))
+    done = call(worker, "-m", "lake_worker", "--config", "config.json")
+    assert done.returncode == 2
+    assert done.stderr.decode().strip() in _PAGE.read_text()
+
+
+def test_the_pages_project_file_is_complete(worker: Path) -> None:
+    """It names the package, the SDK, and ships worker.toml."""
+    project = tomllib.loads((worker / "pyproject.toml").read_text())
+    assert "mosaic-worker" in project["project"]["dependencies"]
+    wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert all((worker / package).is_dir() for package in wheel["packages"])
+    assert all((worker / source).is_file() for source in wheel["force-include"])
+
+
+def test_every_line_of_the_echo_worker_is_an_event(tmp_path: Path) -> None:
+    """What the SDK writes and what MOSAIC reads are the same protocol."""
+    config = {"worker": "echo_worker", "params": {"steps": 50, "episode_length": 7}}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    done = call(tmp_path, "-m", "echo_worker", "--config", "config.json")
+    kinds = {tag_of(type(decode(line))) for line in done.stdout.splitlines()}
+    assert kinds >= {"hello", "config", "episode_start", "step", "episode", "metric", "progress"}
+    assert kinds >= {"heartbeat", "status", "artifact", "bye"}
+
+
+def test_the_echo_worker_ships_its_manifest() -> None:
+    """Its manifest and its descriptor are accepted, and speak of the same worker."""
+    folder = _ROOT / "workers" / "echo_worker"
+    manifest = read_worker_manifest(folder / "worker.toml")
+    done = call(folder, "-m", manifest.module, "--describe")
+    assert decode_descriptor(done.stdout).worker == manifest.id
+    assert shutil.which("sleep"), "its `fork` parameter needs sleep"

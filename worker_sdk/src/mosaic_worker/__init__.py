@@ -1,0 +1,74 @@
+"""What a MOSAIC worker is made of. Standard library only, Python 3.8 and newer.
+
+Names are imported when they are first used: a worker's `--describe` needs few of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mosaic_worker.checkpoint import save_checkpoint
+    from mosaic_worker.cli import main
+    from mosaic_worker.control import Command, Control
+    from mosaic_worker.descriptor import (
+        Algorithm,
+        Descriptor,
+        Environments,
+        Needs,
+        Supports,
+    )
+    from mosaic_worker.emitter import Emitter
+    from mosaic_worker.errors import ConfigError, WorkerError
+    from mosaic_worker.heartbeat import Heartbeat
+    from mosaic_worker.parameter import Parameter
+    from mosaic_worker.run import Run
+    from mosaic_worker.run_config import RunConfig
+
+__version__ = "0.1.0"
+
+_HOME_OF = {
+    "Algorithm": "descriptor",
+    "Command": "control",
+    "ConfigError": "errors",
+    "Control": "control",
+    "Descriptor": "descriptor",
+    "Emitter": "emitter",
+    "Environments": "descriptor",
+    "Heartbeat": "heartbeat",
+    "Needs": "descriptor",
+    "Parameter": "parameter",
+    "Run": "run",
+    "RunConfig": "run_config",
+    "Supports": "descriptor",
+    "WorkerError": "errors",
+    "main": "cli",
+    "save_checkpoint": "checkpoint",
+}
+
+__all__ = [
+    "Algorithm",
+    "Command",
+    "ConfigError",
+    "Control",
+    "Descriptor",
+    "Emitter",
+    "Environments",
+    "Heartbeat",
+    "Needs",
+    "Parameter",
+    "Run",
+    "RunConfig",
+    "Supports",
+    "WorkerError",
+    "main",
+    "save_checkpoint",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module  # noqa: PLC0415 - costs start-up time otherwise
+
+    return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)

@@ -1,0 +1,177 @@
+"""The command line that every worker has, and the life of a run from start to exit code."""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from typing import TYPE_CHECKING, Any, Callable, Union
+
+from mosaic_worker.errors import ConfigError, WorkerError
+from mosaic_worker.flags import parse_flags
+from mosaic_worker.run_config import read_config, resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mosaic_worker.descriptor import Descriptor
+    from mosaic_worker.flags import Flags
+    from mosaic_worker.run import Run
+    from mosaic_worker.run_config import RunConfig
+
+Work = Callable[["Run"], Union[int, None]]
+Plan = Callable[["RunConfig"], "dict[str, Any]"]
+
+EXIT_DONE = 0
+EXIT_FAILED = 1
+EXIT_WRONG_USE = 2
+
+GRPC_NOT_NEEDED = "W120"
+"""--grpc is not needed: telemetry goes through stdout."""
+
+_MAX_ERROR_LETTERS = 10_000
+
+
+def main(
+    descriptor: Descriptor, work: Work, argv: Sequence[str] | None = None, plan: Plan | None = None
+) -> int:
+    """Run a worker from its command line; returns the exit code.
+
+    `work` trains: it gets a `Run`, looks at `run.should_stop`, and returns None or an exit code.
+    `plan` may say more about what would run: a dict that replaces entries of the summary.
+    """
+    descriptor.check()
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    flags = parse_flags(descriptor, arguments)
+    if flags.describe:
+        print(json.dumps(descriptor.to_json(), indent=2))
+        return EXIT_DONE
+    if flags.dry_run:
+        return _dry_run(descriptor, flags, arguments, plan)
+    return _run(descriptor, work, flags, arguments, plan)
+
+
+def _dry_run(
+    descriptor: Descriptor, flags: Flags, arguments: Sequence[str], plan: Plan | None
+) -> int:
+    try:
+        config = resolve(read_config(flags.config), descriptor, flags.overrides)
+    except ConfigError as error:
+        _say(descriptor, str(error))
+        return EXIT_WRONG_USE
+    summary = _summary(descriptor, config, arguments, plan)
+    if flags.emit_summary:
+        print(json.dumps(summary, indent=2))
+        return EXIT_DONE
+    print(f"{descriptor.worker} would run: {' '.join(summary['argv'])}")
+    for name, value in summary["arguments"].items():
+        print(f"  {name} = {value}")
+    return EXIT_DONE
+
+
+def _run(
+    descriptor: Descriptor,
+    work: Work,
+    flags: Flags,
+    arguments: Sequence[str],
+    plan: Plan | None,
+) -> int:
+    from mosaic_worker.run import Run  # noqa: PLC0415 - --describe needs none of it
+
+    run = Run(heartbeat_s=flags.heartbeat_s)
+    run.emitter.hello(
+        descriptor.worker,
+        descriptor.version,
+        run_id=run.id,
+        capabilities=dict(descriptor.supports._asdict()),
+    )
+    try:
+        run.config = resolve(read_config(flags.config), descriptor, flags.overrides)
+    except ConfigError as error:
+        _say(descriptor, str(error))
+        run.emitter.bye("failed", error.message, error.remedy)
+        return EXIT_WRONG_USE
+    if flags.emit_summary:
+        summary = _summary(descriptor, run.config, arguments, plan)
+        print(json.dumps(summary, indent=2), file=sys.stderr)
+    if flags.grpc:
+        run.emitter.log(
+            "info", GRPC_NOT_NEEDED, "--grpc is not needed: telemetry goes through stdout."
+        )
+    _announce(run)
+    if descriptor.supports.pause:
+        run.allow_pause()
+    run.open()
+    return _live(run, work)
+
+
+def _announce(run: Run) -> None:
+    from mosaic_worker.packages import installed_packages  # noqa: PLC0415 - only a run needs it
+
+    config = run.config
+    run.emitter.config(
+        run.id,
+        config.algo,
+        config.env_id,
+        config.seed,
+        config.arguments(),
+        env_kwargs=config.env_kwargs,
+        packages=installed_packages(),
+    )
+    run.emitter.status("running")
+
+
+def _live(run: Run, work: Work) -> int:
+    """The process's edge: whatever happens in `work`, a last line and an exit code come of it."""
+    try:
+        code = work(run) or EXIT_DONE
+    except WorkerError as error:
+        return _failed(run, error.message, error.remedy)
+    except SystemExit as leaving:
+        code = leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
+    except Exception as error:  # noqa: BLE001 - the process's edge
+        return _failed(run, f"{type(error).__name__}: {error}")
+    if run.emitter.broken:
+        run.close("failed", run.emitter.broken)
+        return EXIT_FAILED
+    if code != EXIT_DONE:
+        run.close("failed", f"The worker ended with exit code {code}.", "Look at the run's log.")
+    else:
+        run.close("cancelled" if run.should_stop else "succeeded")
+    return code
+
+
+def _failed(run: Run, error: str, remedy: str = "Look at the traceback in the run's log.") -> int:
+    traceback.print_exc(file=sys.stderr)
+    run.close("failed", error[:_MAX_ERROR_LETTERS], remedy)
+    return EXIT_FAILED
+
+
+def _summary(
+    descriptor: Descriptor, config: RunConfig, arguments: Sequence[str], plan: Plan | None
+) -> dict[str, Any]:
+    module = _entry_module() or descriptor.worker
+    summary = {
+        "worker": descriptor.worker,
+        "version": descriptor.version,
+        "module": module,
+        "arguments": config.arguments(),
+        "argv": [sys.executable, "-m", module, *_without_questions(arguments)],
+        "python": sys.executable,
+    }
+    return {**summary, **(plan(config) if plan else {})}
+
+
+def _entry_module() -> str:
+    """The module that `python -m` was given."""
+    spec = getattr(sys.modules["__main__"], "__spec__", None)
+    name = getattr(spec, "name", None) or ""
+    return name[: -len(".__main__")] if name.endswith(".__main__") else name
+
+
+def _without_questions(arguments: Sequence[str]) -> list[str]:
+    return [word for word in arguments if word not in ("--dry-run", "--emit-summary")]
+
+
+def _say(descriptor: Descriptor, message: str) -> None:
+    print(f"{descriptor.worker}: {message}", file=sys.stderr)

@@ -1,0 +1,327 @@
+"""Writes telemetry: one JSON object per line, one method per type of line.
+
+An `Emitter` takes the process's standard output for itself. Whatever else prints, in Python or in
+C, ends up on standard error.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+from mosaic_worker.encoding import UNENCODABLE, as_fields, choose_encoder, encode_with_care
+from mosaic_worker.flow import Flow
+from mosaic_worker.line_writer import BURST_LINES, LineWriter
+from mosaic_worker.scalars import flag, number, whole
+from mosaic_worker.standard_streams import claim_stdout
+from mosaic_worker.tally import Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SCHEMA_VERSION = 1
+MAX_LINE_BYTES = 1 << 20  # what the trainer accepts, newline included
+STAMP_SECONDS = 0.01
+
+ODD_VALUE = "W101"
+"""A value cannot be written as JSON; its repr() is kept instead."""
+
+LINE_TOO_LONG = "W102"
+"""A line was over 1 MiB; it was shortened or not written."""
+
+_SHED_IN_ORDER = ("render", "obs", "info")
+
+
+class Emitter:
+    """Telemetry of one process. Methods may be called from any thread.
+
+    When a method returns, its line is in the kernel, and killing the process loses nothing. The one
+    exception are steps that come less than 0.5 ms apart: up to 16 of them are handed over together
+    (`LineWriter` says when). Values that JSON lacks (arrays, NaN, paths, odd objects) are written
+    as the protocol says and never raise; only a field with a fixed type, such as `reward`, does.
+    """
+
+    def __init__(
+        self,
+        *,
+        flow: Flow | None = None,
+        fd: int | None = None,
+        encoder: str = "",
+        burst: int = BURST_LINES,
+    ) -> None:
+        """Claim standard output, or write to `fd` and leave standard output alone.
+
+        `encoder` is "msgspec", "orjson" or "json"; by default the fastest that is installed.
+        `burst=1` hands over every step by itself, at about twice the price.
+        """
+        chosen = choose_encoder(encoder)
+        self.encoder = chosen.name
+        self.episodes = 0
+        self._encode = chosen.encode
+        self._make_step = chosen.step
+        self._make_metric = chosen.metric
+        self._tally = Tally()
+        self._writer = LineWriter(claim_stdout() if fd is None else fd, flow or Flow(), burst)
+        self._write_soon = self._writer.write_soon
+        self._clock = time.time
+        self._stamped_at = 0.0
+
+    @property
+    def broken(self) -> str:
+        """Why telemetry can no longer be delivered, or an empty string."""
+        return self._writer.broken
+
+    # The frequent lines.
+
+    def step(
+        self,
+        episode_id: str,
+        step: int,
+        action: Any,
+        reward: float,
+        terminated: bool,
+        truncated: bool,
+        obs: Any = None,
+        info: Any = None,
+        render: Any = None,
+        actor: str | None = None,
+        seq: int | None = None,
+        bdi: Any = None,
+        llm: Any = None,
+        agent_id: str | None = None,
+        t: float | None = None,
+    ) -> None:
+        """One step of an episode. `step` counts from 0; `obs` is what the action led to.
+
+        Without `t`, the time is written when 10 ms have passed since it last was.
+        """
+        if reward.__class__ is not float and reward.__class__ is not int:
+            reward = number("reward", reward)
+        if (
+            step.__class__ is not int
+            or episode_id.__class__ is not str
+            or terminated.__class__ is not bool
+            or truncated.__class__ is not bool
+        ):
+            step = whole("step", step)
+            episode_id = str(episode_id)
+            terminated = flag("terminated", terminated)
+            truncated = flag("truncated", truncated)
+        if action.__class__ is not int:
+            to_list = getattr(action, "tolist", None)
+            if to_list is not None:
+                action = to_list()  # the encoder would ask for it, in five times the time
+        now = self._clock()
+        if t is None and not 0.0 <= now - self._stamped_at < STAMP_SECONDS:
+            self._stamped_at = now
+            t = _milliseconds(now)
+        record = self._make_step(
+            episode_id, step, action, reward, terminated, truncated,
+            obs, info, render, actor, seq, bdi, llm, agent_id, t,
+        )  # fmt: skip
+        try:
+            line = self._encode(record)
+        except UNENCODABLE:
+            self._send_with_care(record)
+            return
+        if line.find(b"null") < 0 and len(line) < MAX_LINE_BYTES:
+            self._write_soon(line, now)
+        else:
+            self._send_with_care(record)
+
+    def metric(
+        self,
+        name: str,
+        value: float,
+        step: int | None = None,
+        *,
+        agent_id: str | None = None,
+        t: float | None = None,
+    ) -> None:
+        """One point of one curve; `step` is the run's global step."""
+        if value.__class__ is not float:
+            value = number(name, value)
+        if step is not None and step.__class__ is not int:
+            step = whole("step", step)
+        if t is None:
+            t = self._now()
+        self._send(self._make_metric(name, value, step, agent_id, t))
+
+    def metrics(self, values: Mapping[str, float], step: int | None = None, **fields: Any) -> None:
+        """Points of several curves at one step."""
+        plain = {name: number(name, value) for name, value in values.items()}
+        fields.setdefault("t", self._now())
+        self.emit("metric", values=plain, step=_whole_or_none("step", step), **fields)
+
+    # Episodes.
+
+    def episode_start(
+        self,
+        *,
+        seed: int | None = None,
+        start: Mapping[str, str] | None = None,
+        episode_id: str | None = None,
+        episode: int | None = None,
+        **fields: Any,
+    ) -> str:
+        """Open an episode and return its id.
+
+        `episode` is the run-wide ordinal and counts from 0 by itself; `seed` is what the
+        environment was reset with (or `start`, its captured state), so that it can be replayed.
+        """
+        ordinal = self.episodes if episode is None else whole("episode", episode)
+        self.episodes = max(self.episodes, ordinal + 1)
+        name = f"ep{ordinal}" if episode_id is None else str(episode_id)
+        self.emit(
+            "episode_start",
+            episode_id=name,
+            episode=ordinal,
+            seed=_whole_or_none("seed", seed),
+            start=start,
+            **fields,
+        )
+        return name
+
+    def episode(self, episode_id: str, steps: int, episode_return: float, **fields: Any) -> None:
+        """Close an episode. Further fields: terminated, truncated, env_index, success, …"""
+        fields["return"] = number("episode_return", episode_return)
+        fields.setdefault("t_end", self._now())
+        self.emit("episode", episode_id=str(episode_id), steps=whole("steps", steps), **fields)
+
+    def steps(
+        self, episode_id: str, first: int, actions: list[Any], rewards: list[float], **fields: Any
+    ) -> None:
+        """Many steps of one episode as columns, where single steps are not wanted."""
+        self.emit(
+            "steps",
+            episode_id=str(episode_id),
+            first=whole("first", first),
+            actions=actions,
+            rewards=rewards,
+            **fields,
+        )
+
+    # The run.
+
+    def hello(self, worker: str, worker_version: str, **fields: Any) -> None:
+        """The first line of a run."""
+        fields.setdefault("pid", os.getpid())
+        self.emit("hello", v=SCHEMA_VERSION, worker=worker, worker_version=worker_version, **fields)
+
+    def config(
+        self, run_id: str, algo: str, env_id: str, seed: int, args: Mapping[str, Any], **fields: Any
+    ) -> None:
+        """What the run resolved to: every value that it will use."""
+        self.emit("config", run_id=run_id, algo=algo, env_id=env_id, seed=seed, args=args, **fields)
+
+    def artifact(self, kind: str, path: str | None = None, **fields: Any) -> None:
+        """A file of the run: `path` is relative to the run directory; or give `url`."""
+        self.emit("artifact", kind=kind, path=path, **fields)
+
+    def heartbeat(self, **fields: Any) -> None:
+        """A sign of life. `Heartbeat` sends these by itself."""
+        fields.setdefault("t", self._now())
+        self.emit("heartbeat", **fields)
+
+    def progress(self, done: float, total: float, unit: str = "steps", **fields: Any) -> None:
+        """How far the run is."""
+        self.emit(
+            "progress", done=number("done", done), total=number("total", total), unit=unit, **fields
+        )
+
+    def log(self, level: str, code: str, message: str, **fields: Any) -> None:
+        """A message for the run's log; `fields` carry its figures."""
+        self.emit("log", level=level, code=code, message=message, fields=fields or None)
+
+    def status(self, state: str, reason: str | None = None) -> None:
+        """running, paused or stopping."""
+        self.emit("status", state=state, reason=reason)
+
+    def bye(self, outcome: str, error: str = "", remedy: str = "", *, timeout: float = -1) -> bool:
+        """The last line: succeeded, failed or cancelled. Everything after it is discarded.
+
+        Waits at most `timeout` seconds for other threads' writes; False when it was not written.
+        """
+        if timeout < 0:
+            for code, message, count in self._tally.take_unsaid():
+                self.log("warning", code, message, count=count)
+        fields = {"type": "bye", "outcome": outcome, "error": error, "remedy": remedy}
+        line, _ = encode_with_care({name: value for name, value in fields.items() if value})
+        return self._writer.write_last(line, timeout)
+
+    def emit(self, kind: str, /, **fields: Any) -> None:
+        """Any line. Fields that are None are left out."""
+        given = {name: value for name, value in fields.items() if value is not None}
+        self._send({"type": kind, **given})
+
+    def encode(self, kind: str, /, **fields: Any) -> bytes:
+        """The line that `emit` would write, without its newline."""
+        return encode_with_care({"type": kind, **fields})[0]
+
+    def write_line(self, line: bytes) -> None:
+        """Write `line` as it is, and a newline. For testing what reads it."""
+        self._writer.write(line)
+
+    def flush(self) -> None:
+        """Hand over what a burst of steps may still hold. Needed only before killing oneself."""
+        self._writer.flush()
+
+    def _send(self, record: Any) -> None:
+        try:
+            line = self._encode(record)
+        except UNENCODABLE:
+            self._send_with_care(record)
+            return
+        if line.find(b"null") < 0 and len(line) < MAX_LINE_BYTES:
+            self._writer.write(line)
+        else:
+            self._send_with_care(record)
+
+    def _send_with_care(self, record: Any) -> None:
+        """A line with a null in it (perhaps a NaN), with odd values, or too long."""
+        line, odd = encode_with_care(as_fields(record))
+        if len(line) < MAX_LINE_BYTES:
+            self._writer.write(line)
+        else:
+            self._send_shortened(record)
+        if odd:
+            self._warn(
+                ODD_VALUE,
+                f"A value cannot be written as JSON; its repr() is kept instead: {odd[0]}.",
+            )
+
+    def _send_shortened(self, record: Any) -> None:
+        """Let the step itself survive: shed what the trainer can do without, largest first."""
+        fields = dict(as_fields(record))
+        shed = []
+        for name in _SHED_IN_ORDER:
+            if fields.pop(name, None) is None:
+                continue
+            shed.append(name)
+            line, _ = encode_with_care(fields)
+            if len(line) < MAX_LINE_BYTES:
+                self._writer.write(line)
+                self._warn(
+                    LINE_TOO_LONG,
+                    f"A {fields['type']} line was over 1 MiB; {' and '.join(shed)} left out of it.",
+                )
+                return
+        self._warn(LINE_TOO_LONG, f"A {fields['type']} line was over 1 MiB and was not written.")
+
+    def _warn(self, code: str, message: str) -> None:
+        count = self._tally.add(code, message)
+        if count:
+            self.log("warning", code, message, count=count)
+
+    def _now(self) -> float:
+        return _milliseconds(self._clock())
+
+
+def _milliseconds(seconds: float) -> float:
+    """Three decimals: the rest would be noise, and a third of the line's stored bytes."""
+    return int(seconds * 1000) / 1000
+
+
+def _whole_or_none(field: str, value: Any) -> int | None:
+    return None if value is None else whole(field, value)

@@ -1,0 +1,218 @@
+"""Puts whole lines into a file descriptor, whatever the disk or the reader does."""
+
+from __future__ import annotations
+
+import atexit
+import errno
+import json
+import os
+import select
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mosaic_worker.flow import Flow
+
+LINES_DROPPED = "W103"
+"""Telemetry lines were dropped because the disk was full."""
+
+BURST_LINES = 16
+BURST_SECONDS = 0.0005
+_STALLED_SECONDS = 0.005  # how long a burst may lie when the loop stops in the middle of one
+_RESTS_AFTER = 40  # looks without work
+_RETRY_SECONDS = 0.2
+_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+class LineWriter:
+    """Whole lines, in order, from any thread.
+
+    `write` hands a line to the kernel before it returns. `write_soon` does so too, except when the
+    last hand-over was less than 0.5 ms ago: then up to 16 lines go in one system call, which
+    costs more than all the rest of a step. A loop that stalls within a burst has it written 5 ms
+    later by a thread.
+
+    A partial write is continued. When the disk is full the writer waits for space until the run is
+    asked to stop; lines that then cannot be written are counted, and said so in a later line. A
+    line cut short is ended with a newline before the next one. A reader that went away ends the
+    run: `flow` is stopped and further lines are dropped.
+    """
+
+    def __init__(self, fd: int, flow: Flow, burst: int = BURST_LINES) -> None:
+        self.broken = ""
+        self.dropped = 0
+        self._fd = fd
+        self._flow = flow
+        self._burst = burst
+        self._pending: list[bytes] = []  # append is atomic, so joining a burst needs no lock
+        self._written_at = 0.0
+        self._lock = threading.Lock()
+        self._torn = False
+        self._unreported = 0
+        self._said_full = False
+        self._closed = False
+        self._resting = True
+        self._wake = threading.Event()
+        self._finisher: threading.Thread | None = None
+        os.register_at_fork(after_in_child=self._forget)
+        atexit.register(self.flush)
+
+    def write_soon(self, line: bytes, now: float) -> None:
+        """Write `line` (without newline) now or with the burst it is part of."""
+        pending = self._pending
+        pending.append(line)
+        if len(pending) < self._burst and 0.0 <= now - self._written_at < BURST_SECONDS:
+            if self._resting:
+                self._watch_for_stall()
+            return
+        self._written_at = now
+        with self._lock:
+            self._write_pending()
+
+    def write(self, line: bytes) -> None:
+        """Write `line` (without newline) and all before it."""
+        self._pending.append(line)
+        with self._lock:
+            self._write_pending()
+
+    def flush(self) -> None:
+        with self._lock:
+            self._write_pending()
+
+    def write_last(self, line: bytes, timeout: float = -1) -> bool:
+        """Write the final line; nothing follows it. False when `timeout` passed or it was lost."""
+        if not self._lock.acquire(timeout=timeout):
+            return False
+        try:
+            if self._closed:
+                return False
+            self._pending.append(line)
+            written = self._write_pending()
+            self._closed = True
+            return written
+        finally:
+            self._lock.release()
+
+    def _write_pending(self) -> bool:
+        """Write all that waits, as one piece. The lock is held."""
+        count = len(self._pending)
+        if not count:
+            return True
+        lines = self._pending[:count]
+        del self._pending[:count]
+        if self._closed or self.broken:
+            return False
+        lines.append(b"")
+        body = b"\n".join(lines)
+        repair = self._repair() if self._torn or self._unreported else b""
+        written = self._write_whole(repair + body)
+        if written == len(repair) + len(body):
+            if repair:
+                self._torn = False
+                self._unreported = 0
+            return True
+        self._count_lost(repair, body, written)
+        return False
+
+    def _repair(self) -> bytes:
+        """What has to stand before the next line, once space is there again."""
+        newline = b"\n" if self._torn else b""
+        return newline + (_dropped_notice(self._unreported) if self._unreported else b"")
+
+    def _count_lost(self, repair: bytes, body: bytes, written: int) -> None:
+        if written:
+            self._torn = (repair + body)[written - 1 : written] != b"\n"
+        if written >= len(repair):
+            self._unreported = 0
+        lost = body.count(b"\n", max(0, written - len(repair)))
+        self._unreported += lost
+        self.dropped += lost
+
+    def _write_whole(self, data: bytes) -> int:
+        """Write all of `data`, waiting where that helps; how much of it is in the kernel."""
+        written = 0
+        while written < len(data):
+            count = self._write_some(data[written:])
+            if count < 0:
+                return written
+            written += count
+        self._said_full = False
+        return written
+
+    def _write_some(self, data: bytes) -> int:
+        """How much was written; 0 to try again, -1 to give up."""
+        try:
+            return os.write(self._fd, data)
+        except OSError as error:
+            return 0 if self._wait_out(error) else -1
+
+    def _wait_out(self, error: OSError) -> bool:
+        """Wait for the cause to pass; False when the lines must be given up."""
+        if error.errno in _NO_SPACE:
+            if not self._said_full:
+                self._said_full = True
+                _say(
+                    f"telemetry cannot be written: {error.strerror}. Training waits; "
+                    "free some space and it goes on by itself."
+                )
+            return not self._flow.wait(_RETRY_SECONDS)
+        if error.errno == errno.EAGAIN:
+            ready = select.select([], [self._fd], [], _RETRY_SECONDS)[1]
+            return bool(ready) or not self._flow.stopping
+        self.broken = error.strerror or str(error)
+        _say(f"telemetry cannot be delivered: {self.broken}. The run ends here.")
+        self._flow.stop("telemetry cannot be delivered")
+        return False
+
+    def _watch_for_stall(self) -> None:
+        self._resting = False
+        if self._finisher is None:
+            self._finisher = threading.Thread(
+                target=self._finish_stalled_bursts, name="mosaic-burst", daemon=True
+            )
+            self._finisher.start()
+        self._wake.set()
+
+    def _finish_stalled_bursts(self) -> None:
+        idle = 0
+        while not self._closed:
+            time.sleep(_STALLED_SECONDS)
+            if self._pending:
+                self.flush()
+                idle = 0
+                continue
+            idle += 1
+            if idle < _RESTS_AFTER:
+                continue
+            self._wake.clear()
+            self._resting = True
+            if not self._pending:
+                self._wake.wait()
+            self._resting = False
+            idle = 0
+
+    def _forget(self) -> None:
+        """In a forked child: what waits belongs to the parent, and so does its lock."""
+        self._pending.clear()
+        self._lock = threading.Lock()
+
+
+def _dropped_notice(count: int) -> bytes:
+    record = {
+        "type": "log",
+        "level": "warning",
+        "code": LINES_DROPPED,
+        "message": f"{count} telemetry lines were dropped because the disk was full.",
+        "fields": {"dropped": count},
+    }
+    return json.dumps(record, separators=(",", ":")).encode("utf-8") + b"\n"
+
+
+def _say(message: str) -> None:
+    try:
+        sys.stderr.write(f"mosaic_worker: {message}\n")
+        sys.stderr.flush()
+    except (OSError, ValueError, AttributeError):
+        pass  # without a stderr there is nobody left to tell

@@ -1,0 +1,117 @@
+"""A typed parameter of an algorithm: what a form shows, and what a value must be."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from mosaic_worker.errors import ConfigError
+
+TYPES = ("int", "float", "bool", "str", "choice")
+
+_WORDS = {"true": True, "yes": True, "on": True, "1": True}
+_WORDS.update({"false": False, "no": False, "off": False, "0": False})
+
+
+class Parameter(NamedTuple):
+    """`type` is int, float, bool, str or choice; `min` and `max` are inclusive.
+
+    A default of None means: not set unless a person sets it.
+    """
+
+    name: str
+    type: str
+    default: Any
+    min: float | None = None
+    max: float | None = None
+    choices: tuple[Any, ...] = ()
+    unit: str = ""
+    group: str = ""
+    help: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        described = self._asdict()
+        described["choices"] = list(self.choices)
+        return dict(described)
+
+    def check(self) -> None:
+        """ValueError when the parameter itself makes no sense."""
+        if not self.name.isidentifier():
+            raise ValueError(f"parameter {self.name!r}: the name must be a Python identifier")
+        if self.type not in TYPES:
+            raise ValueError(f"parameter {self.name}: type {self.type!r} is not one of {TYPES}")
+        if (self.type == "choice") != bool(self.choices):
+            raise ValueError(
+                f"parameter {self.name}: choices belong to type 'choice', and only there"
+            )
+        try:
+            self.value(self.default)
+        except ConfigError as error:
+            raise ValueError(f"parameter {self.name}: default: {error.message}") from None
+
+    def value(self, given: Any, field: str = "") -> Any:
+        """`given` (JSON) as a value of this parameter; ConfigError names `field` when it is not."""
+        field = field or f"params.{self.name}"
+        if given is None and self.default is None:
+            return None
+        value = self._typed(given, field)
+        if self.type in ("int", "float") and not self._in_range(value):
+            raise ConfigError(field, f"{value} is out of range.", remedy=self._range_remedy())
+        return value
+
+    def parse(self, text: str, field: str = "") -> Any:
+        """`text` (from the command line) as a value of this parameter."""
+        field = field or f"--set {self.name}"
+        if self.type == "choice":
+            for choice in self.choices:
+                if str(choice) == text:
+                    return choice
+        try:
+            given: Any = {"int": int, "float": float}.get(self.type, str)(text)
+        except ValueError:
+            given = text
+        if self.type == "bool":
+            given = _WORDS.get(text.lower(), text)
+        return self.value(given, field)
+
+    def _typed(self, given: Any, field: str) -> Any:
+        if self.type == "choice":
+            if given in (self.choices):
+                return given
+            remedy = "Use one of " + ", ".join(str(choice) for choice in self.choices) + "."
+            raise ConfigError(field, f"{given!r} is not a choice.", remedy=remedy)
+        if self.type == "float" and _is_number(given):
+            return float(given)
+        if self.type == "int" and _is_number(given) and given == int(given):
+            return int(given)
+        if isinstance(given, {"bool": bool, "str": str}.get(self.type, ())):
+            return given
+        raise ConfigError(
+            field,
+            f"{given!r} is not {_ARTICLED[self.type]}.",
+            remedy=f"Use {_ARTICLED[self.type]} such as {self.default!r}.",
+        )
+
+    def _in_range(self, value: float) -> bool:
+        return (self.min is None or value >= self.min) and (self.max is None or value <= self.max)
+
+    def _range_remedy(self) -> str:
+        unit = f" {self.unit}" if self.unit else ""
+        if self.min is None:
+            return f"Use at most {self.max}{unit}."
+        if self.max is None:
+            return f"Use at least {self.min}{unit}."
+        return f"Use a value from {self.min} to {self.max}{unit}."
+
+
+_ARTICLED = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "str": "a text",
+}
+
+
+def _is_number(given: Any) -> bool:
+    """A finite number; in JSON true is none."""
+    return isinstance(given, (int, float)) and not isinstance(given, bool) and math.isfinite(given)

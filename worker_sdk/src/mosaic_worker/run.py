@@ -1,0 +1,122 @@
+"""One run, as the worker's training function sees it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mosaic_worker.checkpoint import save_checkpoint
+from mosaic_worker.control import Command, Control
+from mosaic_worker.emitter import Emitter
+from mosaic_worker.flow import Flow
+from mosaic_worker.heartbeat import PERIOD_SECONDS, Heartbeat
+from mosaic_worker.stop_signals import StopSignals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from mosaic_worker.checkpoint import Content
+    from mosaic_worker.run_config import RunConfig
+
+RUN_ID_VARIABLE = "MOSAIC_RUN_ID"
+RUN_DIR_VARIABLE = "MOSAIC_RUN_DIR"
+
+_LAST_WORD_SECONDS = 1.0
+
+
+class Run:
+    """Telemetry, control and heartbeat of one run; `main` makes it and gives it to the worker."""
+
+    config: RunConfig
+
+    def __init__(self, *, heartbeat_s: float = PERIOD_SECONDS) -> None:
+        """Claims standard output and input. From the main thread."""
+        self._flow = Flow()
+        self.emitter = Emitter(flow=self._flow)
+        self.directory = Path(os.environ.get(RUN_DIR_VARIABLE) or Path.cwd())
+        self.id = os.environ.get(RUN_ID_VARIABLE) or self.directory.name
+        self.heartbeat = Heartbeat(self.emitter, heartbeat_s)
+        self._control = Control(self.emitter)
+        self._control.on("stop", lambda _: self.request_stop("asked by the stop command"))
+        self._signals = StopSignals(
+            lambda number: self.request_stop(f"received {signal.Signals(number).name}"),
+            self._end_now,
+        )
+
+    @property
+    def should_stop(self) -> bool:
+        """Whether the worker has been asked to end. Look at it in every turn of the loop."""
+        return self._flow.stopping
+
+    @property
+    def stop_reason(self) -> str:
+        return self._flow.reason
+
+    def request_stop(self, reason: str) -> None:
+        """Ask the worker's loop to end; from any thread."""
+        if self._flow.stop(reason):
+            self.emitter.status("stopping", reason)
+
+    def wait(self, seconds: float) -> bool:
+        """Sleep, but wake when asked to stop. Returns `should_stop`."""
+        return self._flow.wait(seconds)
+
+    def allow_pause(self) -> None:
+        """Say that the loop calls `wait_while_paused`; until then `pause` is an unknown command."""
+        self._control.on("pause", lambda _: self._flow.pause())
+        self._control.on("resume", lambda _: self._flow.resume())
+
+    def wait_while_paused(self) -> bool:
+        """Block while the run is paused; True when it was. Costs next to nothing when it is not."""
+        if not self._flow.paused or self._flow.stopping:
+            return False
+        self.emitter.status("paused")
+        self._flow.wait_while_paused()
+        if not self._flow.stopping:
+            self.emitter.status("running")
+        return True
+
+    def on(self, cmd: str, handler: Callable[[Command], None]) -> None:
+        """Call `handler` for each command `cmd`, in the control thread."""
+        self._control.on(cmd, handler)
+
+    def accept(self, *cmds: str) -> None:
+        """Keep these commands for `poll`."""
+        self._control.accept(*cmds)
+
+    def poll(self) -> Command | None:
+        """The oldest accepted command that waits, or None."""
+        return self._control.poll()
+
+    def save_checkpoint(
+        self,
+        name: str,
+        content: Content,
+        *,
+        step: int,
+        metrics: Mapping[str, float] | None = None,
+        **meta: Any,
+    ) -> Path:
+        """Write `checkpoints/<name>` whole or not at all, and announce it."""
+        return save_checkpoint(
+            self.emitter, self.directory, name, content, step=step, metrics=metrics, **meta
+        )
+
+    def open(self) -> None:
+        """Listen to signals and commands, and start the heartbeat."""
+        self._signals.install()
+        self._control.start()
+        self.heartbeat.start()
+
+    def close(self, outcome: str, error: str = "", remedy: str = "") -> None:
+        """Write the last line."""
+        self.heartbeat.stop()
+        self.emitter.bye(outcome, error, remedy)
+        self._signals.restore()
+
+    def _end_now(self, number: int) -> None:
+        """The second signal: the worker's own code is not waited for."""
+        self.emitter.bye("cancelled", timeout=_LAST_WORD_SECONDS)
+        os._exit(128 + number)

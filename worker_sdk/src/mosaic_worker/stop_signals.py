@@ -1,0 +1,55 @@
+"""SIGTERM and SIGINT: the first asks the run to end, the second ends it at once.
+
+The handler only writes a byte to a pipe; a thread does the rest. Doing more in a handler would
+take locks that the interrupted code may hold.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+class StopSignals:
+    """`first` and `again` are called in a thread of their own, with the signal's number."""
+
+    def __init__(self, first: Callable[[int], None], again: Callable[[int], None]) -> None:
+        self._first = first
+        self._again = again
+        self._pid = os.getpid()
+        self._previous: dict[int, Any] = {}
+        self._read_end, self._write_end = os.pipe()
+        os.set_blocking(self._write_end, False)
+        self._thread = threading.Thread(target=self._watch, name="mosaic-signals", daemon=True)
+
+    def install(self) -> None:
+        """From the main thread, as Python demands."""
+        self._thread.start()
+        for number in _SIGNALS:
+            self._previous[number] = signal.signal(number, self._note)
+
+    def restore(self) -> None:
+        """Give the signals back, so that whatever runs after the last line can be ended."""
+        for number, handler in self._previous.items():
+            if signal.getsignal(number) == self._note:
+                signal.signal(number, handler)
+
+    def _note(self, number: int, _frame: object) -> None:
+        if os.getpid() != self._pid:  # a forked child has the handler but not the thread
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+            return
+        with contextlib.suppress(BlockingIOError):  # 65,536 signals wait already
+            os.write(self._write_end, bytes((number,)))
+
+    def _watch(self) -> None:
+        self._first(os.read(self._read_end, 1)[0])
+        self._again(os.read(self._read_end, 1)[0])

@@ -1,0 +1,76 @@
+"""A checkpoint is whole or not there, and its line says what it is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import unittest
+from pathlib import Path
+
+from mosaic_worker import Emitter, WorkerError, save_checkpoint
+
+
+class CheckpointTest(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.fd = os.memfd_create("telemetry")
+        self.addCleanup(os.close, self.fd)
+        self.emitter = Emitter(fd=self.fd)
+
+    def test_bytes_and_writers(self) -> None:
+        """Given as bytes or by a function, it is announced with step, metrics and hash."""
+        save_checkpoint(self.emitter, self.folder, "a.bin", b"abc", step=5, metrics={"loss": 0.5})
+        path = save_checkpoint(
+            self.emitter,
+            self.folder,
+            "b.bin",
+            lambda path: path.write_bytes(b"xyz"),
+            step=6,
+            by="me",
+        )
+        self.assertEqual(path.read_bytes(), b"xyz")
+        first, second = (json.loads(line) for line in os.pread(self.fd, 10_000, 0).splitlines())
+        self.assertEqual(
+            first,
+            {
+                "type": "artifact",
+                "kind": "checkpoint",
+                "path": "checkpoints/a.bin",
+                "meta": {
+                    "step": 5,
+                    "metrics": {"loss": 0.5},
+                    "sha256": hashlib.sha256(b"abc").hexdigest(),
+                    "bytes": 3,
+                },
+            },
+        )
+        self.assertEqual((second["path"], second["meta"]["by"]), ("checkpoints/b.bin", "me"))
+
+    def test_a_failed_write_keeps_the_old_one(self) -> None:
+        """A writer that raises leaves neither a half file nor a line behind."""
+        save_checkpoint(self.emitter, self.folder, "a.bin", b"old", step=1)
+
+        def fail(path: Path) -> None:
+            path.write_bytes(b"ne")
+            raise OSError("disk on fire")
+
+        with self.assertRaisesRegex(OSError, "disk on fire"):
+            save_checkpoint(self.emitter, self.folder, "a.bin", fail, step=2)
+        names = [path.name for path in (self.folder / "checkpoints").iterdir()]
+        self.assertEqual(names, ["a.bin"])
+        self.assertEqual((self.folder / "checkpoints" / "a.bin").read_bytes(), b"old")
+        self.assertEqual(len(os.pread(self.fd, 10_000, 0).splitlines()), 1)
+
+    def test_a_name_cannot_leave_the_folder(self) -> None:
+        """Only plain file names are taken."""
+        for name in ("../a", "a/b", ".hidden", "", ".."):
+            with self.subTest(name=name), self.assertRaisesRegex(WorkerError, "plain file name"):
+                save_checkpoint(self.emitter, self.folder, name, b"", step=1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,253 @@
+"""--describe, --dry-run, --emit-summary, and flags that override the config."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+from mosaic_worker import Algorithm, Descriptor, Environments, Parameter, Run, main
+from mosaic_worker.errors import ConfigError
+from mosaic_worker.run_config import Overrides, read_config, resolve
+
+DESCRIPTOR = Descriptor(
+    worker="tiny",
+    label="Tiny",
+    version="1.0",
+    algorithms=(
+        Algorithm(
+            "dqn",
+            "DQN",
+            parameters=(
+                Parameter("learning_rate", "float", 0.001, min=0.0, max=1.0, unit="1/step"),
+                Parameter("layers", "int", 2, min=1),
+                Parameter("dueling", "bool", False),
+                Parameter("optimizer", "choice", "adam", choices=("adam", "sgd")),
+                Parameter("note", "str", ""),
+                Parameter("target", "float", None),
+            ),
+        ),
+        Algorithm("random", "Random"),
+    ),
+    environments=Environments(ids=("FrozenLake-v1",)),
+)
+
+GOOD = {"algo": "dqn", "env_id": "FrozenLake-v1", "params": {"layers": 3}}
+
+
+def no_work(_: Run) -> None:
+    raise AssertionError("nothing may run")
+
+
+class CommandLineTest(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.config = Path(folder.name) / "config.json"
+        self.config.write_text(json.dumps(GOOD))
+
+    def call(self, *flags: str) -> tuple[int, str, str]:
+        """Exit code, stdout and stderr of a call that runs nothing."""
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                code = main(DESCRIPTOR, no_work, flags)
+            except SystemExit as leaving:
+                code = int(leaving.code or 0)
+        return code, out.getvalue(), err.getvalue()
+
+    def arguments(self, *flags: str) -> dict[str, Any]:
+        code, out, err = self.call(
+            "--config", str(self.config), "--dry-run", "--emit-summary", *flags
+        )
+        self.assertEqual((code, err), (0, ""))
+        arguments: dict[str, Any] = json.loads(out)["arguments"]
+        return arguments
+
+    def test_describe_prints_the_descriptor(self) -> None:
+        """One JSON document with every field that a form is made from."""
+        code, out, _ = self.call("--describe")
+        described = json.loads(out)
+        self.assertEqual(code, 0)
+        self.assertEqual(
+            described["algorithms"][0]["parameters"][0],
+            {
+                "name": "learning_rate",
+                "type": "float",
+                "default": 0.001,
+                "min": 0.0,
+                "max": 1.0,
+                "choices": [],
+                "unit": "1/step",
+                "group": "",
+                "help": "",
+            },
+        )
+        self.assertEqual(described["environments"]["ids"], ["FrozenLake-v1"])
+        self.assertFalse(described["supports"]["pause"])
+
+    def test_flags_override_the_config(self) -> None:
+        """--name, --set and the run's own fields win over the file; the rest keeps its default."""
+        self.assertEqual(self.arguments()["layers"], 3)
+        values = self.arguments(
+            "--layers", "5", "--set", "learning_rate=0.5", "--dueling", "--seed", "9",
+            "--total-timesteps", "77", "--optimizer", "sgd",
+        )  # fmt: skip
+        self.assertEqual(
+            values,
+            {
+                "mode": "train",
+                "algo": "dqn",
+                "env_id": "FrozenLake-v1",
+                "env_kwargs": {},
+                "seed": 9,
+                "total_timesteps": 77,
+                "max_episodes": None,
+                "learning_rate": 0.5,
+                "layers": 5,
+                "dueling": True,
+                "optimizer": "sgd",
+                "note": "",
+                "target": None,
+            },
+        )
+        self.assertIs(self.arguments("--dueling", "false")["dueling"], False)
+
+    def test_the_summary_says_what_would_run(self) -> None:
+        """Worker, module, interpreter and argv, without the flags that only asked."""
+        _, out, _ = self.call("--config", str(self.config), "--dry-run", "--emit-summary")
+        summary = json.loads(out)
+        self.assertEqual(summary["worker"], "tiny")
+        self.assertEqual(summary["python"], sys.executable)
+        self.assertEqual(summary["argv"][0], sys.executable)
+        self.assertEqual(summary["argv"][-2:], ["--config", str(self.config)])
+
+    def test_a_dry_run_is_readable(self) -> None:
+        """Without --emit-summary a person reads the resolved values."""
+        code, out, _ = self.call("--config", str(self.config), "--dry-run")
+        self.assertEqual(code, 0)
+        self.assertIn("layers = 3", out)
+
+    def test_wrong_use_ends_with_two_and_a_sentence(self) -> None:
+        """Nothing runs, nothing is on stdout, and stderr says what to change."""
+        cases = {
+            (): "--config FILE is needed",
+            ("--config", str(self.config), "--dry-run", "--layers", "0"): "Use at least 1",
+            ("--config", str(self.config), "--dry-run", "--set", "layers"): "name=value",
+            ("--config", str(self.config), "--dry-run", "--set", "layer=1"): "Did you mean layers?",
+            ("--config", "/nowhere.json", "--dry-run"): "/nowhere.json cannot be read",
+            ("--learning", "1"): "unrecognized arguments",
+        }
+        for flags, sentence in cases.items():
+            with self.subTest(flags=flags):
+                code, out, err = self.call(*flags)
+                self.assertEqual((code, out), (2, ""))
+                self.assertIn(sentence, err)
+
+    def test_describe_needs_the_standard_library_alone(self) -> None:
+        """It works before the bundle is installed: no package outside of ours is imported."""
+        probe = (
+            "import sys; from mosaic_worker import *; from mosaic_worker.cli import main; "
+            "loaded = {name.partition('.')[0] for name in sys.modules}; "
+            "print(sorted(loaded & {'msgspec', 'orjson', 'numpy', 'typing_extensions'}))"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", probe], capture_output=True, text=True, timeout=60, check=True
+        )
+        self.assertEqual(done.stdout, "[]\n")
+
+
+class ResolveTest(unittest.TestCase):
+    def refused(self, config: dict[str, Any]) -> str:
+        with self.assertRaises(ConfigError) as caught:
+            resolve({**GOOD, **config}, DESCRIPTOR)
+        return str(caught.exception)
+
+    def test_every_refusal_names_field_problem_and_remedy(self) -> None:
+        """A person can correct the config from the sentence alone."""
+        cases: list[tuple[dict[str, Any], str]] = [
+            ({"worker": "other"}, "worker: this is tiny, the run is for other. Start other"),
+            ({"algo": "ppo"}, "algo: 'ppo' is not known to this worker. Use one of dqn, random."),
+            ({"algo": None}, "algo: there is none. Use one of dqn, random."),
+            ({"mode": "play"}, "mode: 'play' is not known to this worker. Use one of train."),
+            ({"env_id": "Pong"}, "env_id: 'Pong' is not known to this worker. Use one of FrozenL"),
+            ({"env_id": 3}, "env_id: a number is no id."),
+            ({"env_kwargs": []}, "env_kwargs: it is a list. Give an object"),
+            ({"seed": -1}, "seed: -1 will not do. Give a whole number, at least 0."),
+            ({"seed": True}, "seed: True will not do."),
+            ({"total_timesteps": 0}, "total_timesteps: 0 will not do."),
+            ({"params": 3}, "params: it is a number."),
+            ({"params": {"layers": 2.5}}, "params.layers: 2.5 is not a whole number. Use a whole"),
+            ({"params": {"layers": True}}, "params.layers: True is not a whole number."),
+            ({"params": {"dueling": 1}}, "params.dueling: 1 is not true or false."),
+            ({"params": {"note": 1}}, "params.note: 1 is not a text."),
+            ({"params": {"optimizer": "x"}}, "'x' is not a choice. Use one of adam, sgd."),
+            ({"params": {"learning_rate": 2}}, "Use a value from 0.0 to 1.0 1/step."),
+            ({"params": {"lerning_rate": 1}}, "there is no such parameter. Did you mean learning"),
+        ]
+        for config, sentence in cases:
+            with self.subTest(config=config):
+                self.assertIn(sentence, self.refused(config))
+
+    def test_values_become_their_parameters_type(self) -> None:
+        """A whole float is an int, an int is a float, and unset may stay unset."""
+        config = resolve(
+            {**GOOD, "params": {"layers": 4.0, "learning_rate": 1, "target": None}}, DESCRIPTOR
+        )
+        self.assertIsInstance(config.params["layers"], int)
+        self.assertIsInstance(config.params["learning_rate"], float)
+        self.assertIsNone(config.params["target"])
+
+    def test_what_is_not_named_stays_within_reach(self) -> None:
+        """The whole file is there for a worker that needs more of it."""
+        config = resolve({**GOOD, "warm_start": "x"}, DESCRIPTOR, Overrides({"seed": 5}))
+        self.assertEqual(config.seed, 5)
+        self.assertEqual(config.raw["warm_start"], "x")
+
+    def test_a_broken_file_is_told_apart(self) -> None:
+        """Missing, no JSON and no object each have their sentence."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "config.json"
+            for text, sentence in (("{", "is not JSON"), ("[1]", "holds a list, not an object")):
+                path.write_text(text)
+                with self.assertRaisesRegex(ConfigError, sentence):
+                    read_config(str(path))
+            with self.assertRaisesRegex(ConfigError, "cannot be read: Is a directory"):
+                read_config(folder)
+
+
+class DescriptorTest(unittest.TestCase):
+    def test_a_descriptor_that_makes_no_sense_is_refused(self) -> None:
+        """Mistakes of a worker's author show at the first start, not in a user's form."""
+
+        def described(*parameters: Parameter, **fields: Any) -> Descriptor:
+            algorithm = Algorithm("one", "One", parameters=parameters, **fields)
+            return Descriptor("tiny", "Tiny", "1.0", (algorithm,))
+
+        number = Parameter("a", "int", 1)
+        wrong: list[tuple[Descriptor, str]] = [
+            (described(Parameter("a", "int", 0, min=1)), "default"),
+            (described(Parameter("a", "number", 0)), "is not one of"),
+            (described(Parameter("a b", "int", 0)), "identifier"),
+            (described(Parameter("a", "choice", "x")), "choices"),
+            (described(Parameter("seed", "int", 0)), "taken"),
+            (described(number, number), "taken"),
+            (described(gpu="maybe"), "gpu"),
+            (described(recommended={"atari": {"b": 1}}), "unknown"),
+            (described(number)._replace(lane="fast"), "lane"),
+            (described(number)._replace(modes=("sing",)), "modes"),
+            (described(number)._replace(algorithms=()), "at least one"),
+        ]
+        for descriptor, words in wrong:
+            with self.subTest(words=words), self.assertRaisesRegex(ValueError, words):
+                descriptor.check()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,108 @@
+"""Commands reach whom they are for, and everything else is answered."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+import unittest
+from typing import Any
+
+from mosaic_worker.control import MAX_COMMAND_BYTES, MAX_WAITING, Command, Control
+from mosaic_worker.emitter import Emitter
+
+
+class ControlTest(unittest.TestCase):
+    def setUp(self) -> None:
+        telemetry = os.memfd_create("telemetry")
+        self.addCleanup(os.close, telemetry)
+        self.telemetry = telemetry
+        read_end, self.write_end = os.pipe()
+        self.addCleanup(os.close, read_end)
+        self.addCleanup(self.end_input)
+        self.control = Control(Emitter(fd=telemetry), fd=read_end)
+        self.control.accept("action")
+        self.over = threading.Event()
+        self.control.on("over", lambda _: self.over.set())
+
+    def send(self, *pieces: bytes) -> None:
+        """Send everything, and wait until all of it has been dealt with."""
+        self.control.start()
+        for piece in pieces:
+            os.write(self.write_end, piece)
+        os.write(self.write_end, b'{"cmd": "over"}\n')
+        self.assertTrue(self.over.wait(30))
+
+    def end_input(self) -> None:
+        """End of input, which is no error: the thread ends, and the worker goes on by itself."""
+        os.close(self.write_end)
+        deadline = time.monotonic() + 30
+        while any(thread.name == "mosaic-control" for thread in threading.enumerate()):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.002)
+
+    def logs(self) -> list[dict[str, Any]]:
+        data = os.pread(self.telemetry, os.fstat(self.telemetry).st_size, 0)
+        return [json.loads(line) for line in data.splitlines()]
+
+    def test_commands_go_to_handlers_or_to_poll(self) -> None:
+        """A handler gets its command with all fields; an accepted one waits in order."""
+        handled: list[Command] = []
+        self.control.on("speed", handled.append)
+        self.send(
+            b'{"cmd": "action", "seq": 1, "value": [0.5]}\n{"cmd": "sp',
+            b'eed", "seq": 2, "value": 3}\n{"cmd": "action", "value": 9}\n',
+        )
+        self.assertEqual([(c.cmd, c.seq, c.fields["value"]) for c in handled], [("speed", 2, 3)])
+        first, second = self.control.poll(), self.control.poll()
+        assert first is not None
+        assert second is not None
+        self.assertEqual((first.seq, first.fields["value"]), (1, [0.5]))
+        self.assertEqual((second.seq, second.fields["value"]), (0, 9))
+        self.assertIsNone(self.control.poll())
+        self.assertEqual(self.logs(), [])
+
+    def test_an_unknown_command_is_answered(self) -> None:
+        """The log names the command and its number."""
+        self.send(b'{"cmd": "dance", "seq": 7}\n')
+        (log,) = self.logs()
+        self.assertEqual((log["code"], log["fields"]), ("W110", {"cmd": "dance", "seq": 7}))
+
+    def test_broken_lines_are_answered_and_skipped(self) -> None:
+        """Rubbish does not stop the next command."""
+        self.send(b"{\n", b"\xff\xfe\n", b"[]\n", b'{"cmd": 3}\n', b'{"cmd": "a", "seq": "b"}\n')
+        self.assertEqual([log["code"] for log in self.logs()], ["W111"] * 5)
+
+    def test_an_endless_line_is_answered_once_and_skipped(self) -> None:
+        """A line over the limit, however it arrives, costs neither memory nor the next command."""
+        long = b'{"cmd": "' + b"x" * MAX_COMMAND_BYTES * 3 + b'"}\n'
+        self.send(long[:4000], long[4000:9000], long[9000:], b"\n", b'{"cmd": "action"}\n')
+        self.assertEqual([log["code"] for log in self.logs()], ["W111"])
+        self.assertIsNotNone(self.control.poll())
+
+    def test_a_failing_handler_is_reported_and_survived(self) -> None:
+        """The thread goes on after a handler's exception."""
+
+        def fail(_: Command) -> None:
+            raise RuntimeError("cannot")
+
+        self.control.on("reset", fail)
+        self.send(b'{"cmd": "reset", "seq": 4}\n')
+        (log,) = self.logs()
+        self.assertEqual((log["code"], log["level"]), ("W112", "error"))
+        self.assertIn("RuntimeError: cannot", log["message"])
+
+    def test_commands_that_nobody_polls_do_not_pile_up(self) -> None:
+        """Past a thousand waiting commands, further ones are refused aloud."""
+        line = b'{"cmd": "action"}\n'
+        self.send(*([line * 32] * (MAX_WAITING // 32)), line)
+        self.assertEqual([log["code"] for log in self.logs()], ["W113"])
+        waiting = 0
+        while self.control.poll() is not None:
+            waiting += 1
+        self.assertEqual(waiting, MAX_WAITING)
+
+
+if __name__ == "__main__":
+    unittest.main()

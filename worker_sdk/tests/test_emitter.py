@@ -1,0 +1,181 @@
+"""What an emitter writes, and in which order."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+import unittest
+import warnings
+from typing import Any
+
+from mosaic_worker.emitter import MAX_LINE_BYTES, Emitter
+from mosaic_worker.errors import WorkerError
+
+
+class EmitterTest(unittest.TestCase):
+    def setUp(self) -> None:
+        self.fd = os.memfd_create("telemetry")
+        self.addCleanup(os.close, self.fd)
+        self.emitter = Emitter(fd=self.fd)
+
+    def raw(self) -> bytes:
+        return os.pread(self.fd, os.fstat(self.fd).st_size, 0)
+
+    def lines(self) -> list[dict[str, Any]]:
+        self.emitter.flush()
+        return [json.loads(line) for line in self.raw().splitlines()]
+
+    def test_one_method_per_type(self) -> None:
+        """Every type of line of the protocol has a method that writes it."""
+        emitter = self.emitter
+        emitter.hello("w", "1.0", run_id="r", capabilities={"pause": True})
+        emitter.config("r", "ppo", "CartPole-v1", 1, {"lr": 0.1}, env_kwargs={})
+        episode = emitter.episode_start(seed=3)
+        emitter.step(episode, 0, 1, 1.0, False, False)
+        emitter.steps(episode, 1, [0, 1], [1.0, 1.0])
+        emitter.episode(episode, 3, 3.0, terminated=True)
+        emitter.metric("loss", 0.5, 3)
+        emitter.metrics({"a": 1.0, "b": 2.0}, step=3)
+        emitter.artifact("video", "videos/a.mp4", meta={"episode": 0})
+        emitter.heartbeat(global_step=3)
+        emitter.progress(3, 10)
+        emitter.log("info", "W000", "words", figure=1)
+        emitter.status("running")
+        emitter.emit("brew", strength=3, sugar=None)
+        emitter.bye("failed", "it broke", "mend it")
+        kinds = [line["type"] for line in self.lines()]
+        self.assertEqual(
+            kinds,
+            [
+                "hello",
+                "config",
+                "episode_start",
+                "step",
+                "steps",
+                "episode",
+                "metric",
+                "metric",
+                "artifact",
+                "heartbeat",
+                "progress",
+                "log",
+                "status",
+                "brew",
+                "bye",
+            ],
+        )
+        self.assertEqual(self.lines()[5]["return"], 3.0)
+        self.assertEqual(self.lines()[13], {"type": "brew", "strength": 3})
+        self.assertEqual(
+            self.lines()[14],
+            {"type": "bye", "outcome": "failed", "error": "it broke", "remedy": "mend it"},
+        )
+
+    def test_episodes_are_numbered_in_order_of_starting(self) -> None:
+        """The ordinal counts by itself and goes on from one that was given."""
+        ids = [self.emitter.episode_start(seed=1), self.emitter.episode_start(episode=7)]
+        ids += [self.emitter.episode_start(episode_id="mine"), self.emitter.episode_start()]
+        self.assertEqual(ids, ["ep0", "ep7", "mine", "ep9"])
+        self.assertEqual([line["episode"] for line in self.lines()], [0, 7, 8, 9])
+
+    def test_threads_never_tear_or_lose_a_line(self) -> None:
+        """Every line of every thread is whole, there once, and in its thread's order."""
+        count, threads = 400, 6
+
+        def work(name: str) -> None:
+            for step in range(count):
+                self.emitter.step(name, step, 0, 1.0, False, False, "x" * (step % 7 * 900))
+                if step % 3 == 0:
+                    self.emitter.metric(name, 1.0, step)
+
+        started = [threading.Thread(target=work, args=(f"ep{i}",)) for i in range(threads)]
+        for thread in started:
+            thread.start()
+        for thread in started:
+            thread.join()
+        steps = [line for line in self.lines() if line["type"] == "step"]
+        for index in range(threads):
+            mine = [line["step"] for line in steps if line["episode_id"] == f"ep{index}"]
+            self.assertEqual(mine, list(range(count)))
+        self.assertEqual(len(self.lines()) - len(steps), threads * len(range(0, count, 3)))
+
+    def test_other_lines_keep_their_place_among_steps(self) -> None:
+        """A line written at once never overtakes a step that waits for its burst."""
+        for n in range(50):
+            self.emitter.step("ep0", n, 0, 0.0, False, False)
+            self.emitter.emit("mark", n=n)
+        order = [line.get("step", line.get("n")) for line in self.lines()]
+        self.assertEqual(order, [n for n in range(50) for _ in range(2)])
+
+    def test_a_stalled_loop_leaves_no_step_behind(self) -> None:
+        """Steps of a burst reach the file although nothing is emitted after them."""
+        for n in range(13):
+            self.emitter.step("ep0", n, 0, 0.0, False, False)
+        deadline = time.monotonic() + 30
+        while self.raw().count(b"\n") < 13 and time.monotonic() < deadline:
+            time.sleep(0.002)
+        self.assertEqual(
+            [json.loads(line)["step"] for line in self.raw().splitlines()], list(range(13))
+        )
+
+    def test_unbuffered_on_request(self) -> None:
+        """With burst=1 each step is in the file when the call returns."""
+        emitter = Emitter(fd=self.fd, burst=1)
+        for n in range(20):
+            emitter.step("ep0", n, 0, 0.0, False, False)
+            self.assertEqual(self.raw().count(b"\n"), n + 1)
+
+    def test_a_forked_child_does_not_repeat_its_parents_steps(self) -> None:
+        """What waits in the parent's burst is written by the parent alone."""
+        for n in range(6):
+            self.emitter.step("ep0", n, 0, 0.0, False, False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # 3.12 warns of forking with threads: just the case
+            child = os.fork()
+        if child == 0:
+            self.emitter.emit("child")
+            os._exit(0)
+        os.waitpid(child, 0)
+        kinds = sorted(line["type"] for line in self.lines())
+        self.assertEqual(kinds, ["child"] + ["step"] * 6)
+
+    def test_an_oversize_step_sheds_what_it_can_do_without(self) -> None:
+        """The step survives a line over 1 MiB: render goes first, then obs, then info."""
+        big = "x" * MAX_LINE_BYTES
+        self.emitter.step("ep0", 0, 0, 1.0, False, False, "obs", "info", render=big)
+        self.emitter.step("ep0", 1, 0, 1.0, False, False, big, "info", render="small")
+        self.emitter.step("ep0", 2, 0, 1.0, False, False, "obs", big, render="small")
+        self.emitter.step("ep0", 3, big, 1.0, False, False)
+        self.emitter.bye("succeeded")
+        steps = [line for line in self.lines() if line["type"] == "step"]
+        kept = [{name for name in ("render", "obs", "info") if name in step} for step in steps]
+        self.assertEqual(kept, [{"obs", "info"}, {"info"}, set()])
+        logs = [line for line in self.lines() if line["type"] == "log"]
+        self.assertEqual([log["code"] for log in logs], ["W102", "W102"])
+        self.assertEqual([log["fields"]["count"] for log in logs], [1, 4])
+        self.assertLess(max(len(line) for line in self.raw().splitlines()), MAX_LINE_BYTES)
+
+    def test_a_wrong_type_names_the_field(self) -> None:
+        """A vector of rewards is refused with the field's name and the remedy."""
+        with self.assertRaisesRegex(WorkerError, "'reward' must be one number.*one line per env"):
+            self.emitter.step("ep0", 0, 0, [1.0, 2.0], False, False)  # type: ignore[arg-type]
+        with self.assertRaisesRegex(WorkerError, "'terminated' must be True or False"):
+            self.emitter.step("ep0", 0, 0, 1.0, "no", False)  # type: ignore[arg-type]
+        with self.assertRaisesRegex(WorkerError, "'step' must be a whole number"):
+            self.emitter.step("ep0", 0.5, 0, 1.0, False, False)  # type: ignore[arg-type]
+        with self.assertRaisesRegex(WorkerError, "'loss' must be one number"):
+            self.emitter.metric("loss", None)  # type: ignore[arg-type]
+        self.assertEqual(self.lines(), [])
+
+    def test_nothing_follows_bye(self) -> None:
+        """The last line stays the last."""
+        self.emitter.bye("succeeded")
+        self.emitter.metric("late", 1.0)
+        self.assertFalse(self.emitter.bye("failed"))
+        self.assertEqual([line["type"] for line in self.lines()], ["bye"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,202 @@
+"""A run from start to exit code, as the trainer sees it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+from mosaic_worker.testing import WorkerProcess
+
+WORKER = """
+import os, sys, time
+from mosaic_worker import Algorithm, Descriptor, Parameter, Supports, WorkerError, main
+
+def work(run):
+    what = run.config.params["what"]
+    if what == "raise":
+        raise KeyError("missing")
+    if what == "refuse":
+        raise WorkerError("No dice.", remedy="Bring some.")
+    if what == "exit":
+        sys.exit(9)
+    if what == "code":
+        return 5
+    if what == "stuck":
+        run.emitter.emit("ready")
+        while True:
+            time.sleep(0.01)
+    if what == "child":
+        pid = os.fork()
+        if pid == 0:
+            while True:
+                time.sleep(0.01)
+        run.emitter.emit("ready", child=pid)
+        run.emitter.emit("child", status=os.waitpid(pid, 0)[1])
+        return None
+    if what == "beat":
+        run.heartbeat.global_step = 100
+    if what == "print":
+        print("stray")
+    while what in ("loop", "beat") and not run.should_stop:
+        run.wait_while_paused()
+        run.emitter.emit("turn")
+        run.wait(0.01)
+
+sys.exit(main(
+    Descriptor("tiny", "Tiny", "1.0", supports=Supports(pause=True), algorithms=(
+        Algorithm("one", "One", parameters=(
+            Parameter("what", "str", "nothing"),
+            Parameter("rate", "float", 0.5, min=0.0, max=1.0),
+        )),
+    )),
+    work,
+))
+"""
+
+
+class LifeTest(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        (self.folder / "tiny.py").write_text(WORKER)
+
+    def start(self, *flags: str, **config: Any) -> WorkerProcess:
+        (self.folder / "config.json").write_text(json.dumps(config))
+        worker = WorkerProcess(["tiny.py", "--config", "config.json", *flags], self.folder)
+        self.addCleanup(worker.__exit__, None, None, None)
+        return worker
+
+    def started(self, what: str, *flags: str) -> WorkerProcess:
+        return self.start(*flags, params={"what": what})
+
+    def last(self, worker: WorkerProcess) -> dict[str, Any]:
+        return worker.events()[-1]
+
+    def test_a_run_that_does_its_work_succeeds(self) -> None:
+        """Hello first, every value resolved, bye last, exit code 0."""
+        worker = self.start(seed=4, params={"rate": 0.25})
+        self.assertEqual(worker.wait(), 0)
+        hello, config, *_, bye = worker.events()
+        self.assertEqual((hello["type"], hello["v"], hello["worker"]), ("hello", 1, "tiny"))
+        self.assertEqual(hello["pid"], worker.process.pid)
+        self.assertEqual((config["type"], config["seed"]), ("config", 4))
+        self.assertEqual((config["args"]["rate"], config["args"]["what"]), (0.25, "nothing"))
+        self.assertEqual(bye, {"type": "bye", "outcome": "succeeded"})
+
+    def test_a_signal_ends_the_loop_cleanly(self) -> None:
+        """SIGTERM and SIGINT let the worker finish, and the run is cancelled with exit code 0."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(signal=number.name):
+                worker = self.started("loop")
+                worker.wait_for("turn")
+                worker.signal(number)
+                self.assertEqual(worker.wait(), 0)
+                stopping = worker.wait_for("status", state="stopping")
+                self.assertEqual(stopping["reason"], f"received {number.name}")
+                self.assertEqual(self.last(worker), {"type": "bye", "outcome": "cancelled"})
+                worker.telemetry.unlink()
+
+    def test_the_stop_command_ends_the_loop_cleanly(self) -> None:
+        """`stop` does what SIGTERM does."""
+        worker = self.started("loop")
+        worker.wait_for("turn")
+        worker.send("stop", seq=1)
+        self.assertEqual(worker.wait(), 0)
+        self.assertEqual(self.last(worker)["outcome"], "cancelled")
+
+    def test_a_second_signal_ends_a_worker_that_does_not_listen(self) -> None:
+        """The last line is written all the same, and the exit code tells the signal."""
+        worker = self.started("stuck")
+        worker.wait_for("ready")
+        worker.signal(signal.SIGTERM)
+        worker.wait_for("status", state="stopping")
+        worker.signal(signal.SIGTERM)
+        self.assertEqual(worker.wait(), 128 + signal.SIGTERM)
+        self.assertEqual(self.last(worker), {"type": "bye", "outcome": "cancelled"})
+
+    def test_an_exception_fails_the_run(self) -> None:
+        """The traceback is in the log, the sentence in the last line, the exit code 1."""
+        worker = self.started("raise")
+        self.assertEqual(worker.wait(), 1)
+        self.assertIn("Traceback", worker.log.read_text())
+        bye = self.last(worker)
+        self.assertEqual((bye["outcome"], bye["error"]), ("failed", "KeyError: 'missing'"))
+
+    def test_a_worker_error_carries_its_remedy(self) -> None:
+        """What a person can do about it reaches the run's page."""
+        worker = self.started("refuse")
+        self.assertEqual(worker.wait(), 1)
+        expected = {"outcome": "failed", "error": "No dice.", "remedy": "Bring some."}
+        self.assertEqual(self.last(worker), {"type": "bye", **expected})
+
+    def test_an_exit_code_of_the_workers_own_is_kept(self) -> None:
+        """Returned or by sys.exit, a code that is not 0 fails the run."""
+        for what, code in (("code", 5), ("exit", 9)):
+            with self.subTest(what=what):
+                worker = self.started(what)
+                self.assertEqual(worker.wait(), code)
+                self.assertEqual(self.last(worker)["outcome"], "failed")
+
+    def test_pause_and_resume(self) -> None:
+        """A paused worker says so and stands still; resumed, it goes on."""
+        worker = self.started("loop")
+        worker.wait_for("turn")
+        worker.send("pause", seq=1)
+        worker.wait_for("status", state="paused")
+        turns = len(worker.events("turn"))
+        worker.send("nonsense", seq=2)
+        worker.wait_for("log", code="W110")
+        self.assertEqual(len(worker.events("turn")), turns)
+        worker.send("resume", seq=3)
+        worker.until(lambda: len(worker.events("turn")) > turns, "another turn")
+        states = [event["state"] for event in worker.events("status")]
+        self.assertEqual(states, ["running", "paused", "running"])
+
+    def test_a_paused_worker_ends_on_a_signal(self) -> None:
+        """Neither a pause nor a long heartbeat delays the end."""
+        worker = self.started("loop", "--heartbeat-seconds", "3600")
+        worker.wait_for("turn")
+        worker.send("pause", seq=1)
+        worker.wait_for("status", state="paused")
+        worker.signal(signal.SIGTERM)
+        self.assertEqual(worker.wait(), 0)
+        self.assertEqual(self.last(worker)["outcome"], "cancelled")
+
+    def test_heartbeats_tell_steps_and_memory(self) -> None:
+        """A sign of life comes by itself, with what the loop has set."""
+        worker = self.started("beat", "--heartbeat-seconds", "0.01")
+        beat = worker.wait_for("heartbeat", global_step=100)
+        self.assertGreater(beat["rss_bytes"], 1_000_000)
+        worker.until(lambda: [b for b in worker.events("heartbeat") if "sps" in b], "a rate")
+
+    def test_a_forked_child_still_dies_of_sigterm(self) -> None:
+        """Sub-environments in processes of their own can be terminated as usual."""
+        worker = self.started("child")
+        child = worker.wait_for("ready")["child"]
+        os.kill(child, signal.SIGTERM)
+        self.assertEqual(worker.wait_for("child")["status"], signal.SIGTERM)
+        self.assertEqual(worker.wait(), 0)
+
+    def test_a_wrong_config_is_told_in_the_log_and_in_the_stream(self) -> None:
+        """Exit code 2; the field, the problem and the remedy stand in both places."""
+        worker = self.start(params={"rate": 7})
+        self.assertEqual(worker.wait(), 2)
+        self.assertIn("params.rate: 7.0 is out of range. Use a value from 0.0 to 1.0.",
+                      worker.log.read_text())  # fmt: skip
+        self.assertEqual(self.last(worker)["remedy"], "Use a value from 0.0 to 1.0.")
+
+    def test_grpc_flags_are_accepted_and_called_unneeded(self) -> None:
+        """Callers of the earlier design still work."""
+        worker = self.start("--grpc", "--grpc-target", "localhost:1")
+        self.assertEqual(worker.wait(), 0)
+        self.assertEqual([log["code"] for log in worker.events("log")], ["W120"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,150 @@
+"""Lines stay whole when the disk is full or the reader is gone."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from pathlib import Path
+from typing import Callable
+
+from mosaic_worker.emitter import Emitter
+from mosaic_worker.flow import Flow
+
+LIMIT = 10_000
+
+
+def limited_writer() -> None:
+    """In a child: writes numbered lines into a file that may not grow past LIMIT for now."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, resource.RLIM_INFINITY))
+    flow = Flow()
+    signal.signal(signal.SIGUSR1, lambda *_: _raise_limit())
+    threading.Thread(target=_stop_at_end_of_input, args=(flow,), daemon=True).start()
+    emitter = Emitter(flow=flow)
+    for n in range(500):
+        emitter.emit("line", n=n, pad="x" * 60)
+    _raise_limit()
+    emitter.emit("end")
+
+
+def _raise_limit() -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+
+def _stop_at_end_of_input(flow: Flow) -> None:
+    sys.stdin.read()
+    flow.stop("the test said so")
+
+
+class FullDiskTest(unittest.TestCase):
+    """A limit on the file's size stands for a full disk: it cuts a line in two as well."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.file = Path(folder.name) / "telemetry.jsonl"
+        self.log = Path(folder.name) / "log"
+        with self.file.open("ab") as stdout, self.log.open("ab") as stderr:
+            self.child = subprocess.Popen(
+                [sys.executable, __file__, "limited_writer"],
+                stdin=subprocess.PIPE,
+                stdout=stdout,
+                stderr=stderr,
+            )
+        self.addCleanup(self.child.wait)
+        self.addCleanup(self.child.kill)
+        assert self.child.stdin is not None
+        self.stdin = self.child.stdin
+        self.addCleanup(self.stdin.close)
+        self.until(lambda: b"Training waits" in self.log.read_bytes())
+        self.assertEqual(self.file.stat().st_size, LIMIT)
+
+    def until(self, is_so: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + 30
+        while not is_so():
+            self.assertLess(time.monotonic(), deadline, self.log.read_text())
+            time.sleep(0.01)
+
+    def test_it_waits_for_space_and_loses_nothing(self) -> None:
+        """With space again, the line that was cut goes on where it stopped."""
+        self.child.send_signal(signal.SIGUSR1)
+        self.assertEqual(self.child.wait(30), 0)
+        lines = [json.loads(line) for line in self.file.read_bytes().splitlines()]
+        self.assertEqual([line.get("n") for line in lines], [*range(500), None])
+        self.assertEqual(self.log.read_bytes().count(b"Training waits"), 1)
+
+    def test_a_stop_ends_the_wait_and_the_loss_is_counted(self) -> None:
+        """Asked to stop while the disk is full, it gives up lines and says how many."""
+        self.stdin.close()
+        self.assertEqual(self.child.wait(30), 0)
+        *whole, torn, notice, end = self.file.read_bytes().splitlines()
+        kept = [json.loads(line)["n"] for line in whole]
+        self.assertEqual(kept, list(range(len(kept))))
+        self.assertRaises(ValueError, json.loads, torn)
+        self.assertEqual(json.loads(end), {"type": "end"})
+        self.assertEqual(json.loads(notice)["code"], "W103")
+        self.assertEqual(json.loads(notice)["fields"]["dropped"], 500 - len(kept))
+
+
+class LostReaderTest(unittest.TestCase):
+    def test_a_reader_that_goes_away_ends_the_run(self) -> None:
+        """A closed pipe stops the run instead of hanging or raising."""
+        read_end, write_end = os.pipe()
+        self.addCleanup(os.close, write_end)
+        flow = Flow()
+        emitter = Emitter(fd=write_end, flow=flow)
+        os.close(read_end)
+        emitter.metric("a", 1.0)
+        emitter.metric("b", 1.0)
+        self.assertTrue(flow.stopping)
+        self.assertEqual(emitter.broken, os.strerror(errno.EPIPE))
+        self.assertFalse(emitter.bye("failed"))
+
+    def test_a_slow_reader_is_waited_for(self) -> None:
+        """A full non-blocking pipe delays lines and loses none."""
+        read_end, write_end = os.pipe()
+        self.addCleanup(os.close, read_end)
+        os.set_blocking(write_end, False)
+        emitter = Emitter(fd=write_end)
+
+        def work() -> None:
+            for n in range(3000):
+                emitter.emit("line", n=n, pad="x" * 100)
+            os.close(write_end)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        data = bytearray()
+        while True:
+            block = os.read(read_end, 4096)
+            if not block:
+                break
+            data += block
+        thread.join()
+        numbers = [json.loads(line)["n"] for line in data.splitlines()]
+        self.assertEqual(numbers, list(range(3000)))
+
+    def test_a_full_device_does_not_hold_up_a_stop(self) -> None:
+        """Where nothing can ever be written, a run that is stopping ends at once."""
+        full = os.open("/dev/full", os.O_WRONLY)
+        self.addCleanup(os.close, full)
+        flow = Flow()
+        flow.stop("the test said so")
+        emitter = Emitter(fd=full, flow=flow)
+        emitter.metric("a", 1.0)
+        self.assertFalse(emitter.bye("cancelled"))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["limited_writer"]:
+        limited_writer()
+    else:
+        unittest.main()
