@@ -8,9 +8,10 @@ end to end, with the ingester beside the worker, until the last point is committ
 
 import argparse
 import os
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from report import print_ratio, print_table
@@ -23,71 +24,76 @@ _ROUNDS = 3
 _NAMES = ("losses/value_loss", "losses/policy_loss", "charts/SPS", "charts/episodic_return")
 
 
-def emit_points(spool: Path, points: int) -> None:
-    """In a worker process: points through the SDK into the spool."""
-    from mosaic_worker.emitter import Emitter  # noqa: PLC0415 - a worker's import
+def emit_points(spool: Path, points: int) -> float:
+    """In a worker process: points through the SDK into the spool. When the first was written."""
+    from mosaic_worker import Emitter  # noqa: PLC0415 - a worker's import
 
     fd = os.open(spool, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     emitter = Emitter(fd=fd)
+    started = time.time()
     for n in range(points):
         emitter.metric(_NAMES[n % 4], n * 0.5, n)
-    os.close(fd)
+    emitter.flush()
+    return started
 
 
-def summary_points(folder: Path, points: int) -> None:
-    """In a worker process: the same points through SummaryWriter, flushed at the end."""
+def summary_points(folder: Path, points: int) -> float:
+    """In a worker process: the same points through SummaryWriter, on disk at the end."""
     from torch.utils.tensorboard import SummaryWriter  # noqa: PLC0415 - heavy
 
     writer = SummaryWriter(str(folder))
+    started = time.time()
     for n in range(points):
         writer.add_scalar(_NAMES[n % 4], n * 0.5, n)
     writer.close()
+    return started
 
 
-def in_child(work: Callable[[Path, int], None], path: Path, points: int) -> int:
-    pid = os.fork()
-    if pid == 0:
-        work(path, points)
-        os._exit(0)
-    return pid
+WORKERS = {"SummaryWriter": summary_points, "emitter": emit_points}
 
 
-def seconds_alone(work: Callable[[Path, int], None], path: Path, points: int) -> float:
-    """How long the child takes for the points, its imports left out."""
-    empty = _run_seconds(work, path.with_name("warm-up"), 1)
-    return max(_run_seconds(work, path, points) - empty, 1e-9)
+def start_worker(name: str, path: Path, points: int) -> "subprocess.Popen[str]":
+    command = [sys.executable, __file__, "--worker", name, str(path), "--points", str(points)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
-def _run_seconds(work: Callable[[Path, int], None], path: Path, points: int) -> float:
-    start = time.perf_counter()
-    os.waitpid(in_child(work, path, points), 0)
-    return time.perf_counter() - start
+def seconds_alone(name: str, path: Path, points: int) -> float:
+    """What the worker took for the points, its imports left out."""
+    output, _ = start_worker(name, path, points).communicate()
+    started, ended = map(float, output.split())
+    return ended - started
 
 
 def seconds_end_to_end(run: RunDirectory, points: int) -> float:
-    """From the worker's start to the last point committed."""
-    start = time.perf_counter()
-    child = in_child(emit_points, run.spool, points)
+    """From the worker's first point to the last one committed, both at once."""
+    worker = start_worker("emitter", run.spool, points)
     with TelemetryService(run) as service:
-        while os.waitpid(child, os.WNOHANG) == (0, 0):
+        while worker.poll() is None:
             service.ingest()
         assert service.finish()
-    elapsed = time.perf_counter() - start
+        ended = time.time()
+    started, _ = map(float, worker.communicate()[0].split())
     with TelemetryReader(run) as reader:
         assert reader.stats().metrics == points
-    return elapsed
+    return ended - started
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--points", type=int, default=100_000)
-    points = parser.parse_args().points
+    parser.add_argument("--worker", nargs=2, metavar=("NAME", "PATH"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    points: int = options.points
+    if options.worker:
+        name, path = options.worker
+        print(WORKERS[name](Path(path), points), time.time())
+        return
     times: dict[str, list[float]] = {"SummaryWriter": [], "emitter": [], "end to end": []}
     for _ in range(_ROUNDS):
         with tempfile.TemporaryDirectory() as folder:
             here = Path(folder)
-            times["SummaryWriter"].append(seconds_alone(summary_points, here / "tb", points))
-            times["emitter"].append(seconds_alone(emit_points, here / "spool.jsonl", points))
+            for name in WORKERS:
+                times[name].append(seconds_alone(name, here / name, points))
             (here / "run").mkdir()
             times["end to end"].append(seconds_end_to_end(RunDirectory(here / "run"), points))
     rates = {name: points / min(seconds) for name, seconds in times.items()}

@@ -13,7 +13,7 @@ import pytest
 
 from mosaic.contract.decode import decode
 from mosaic.contract.descriptor import decode_descriptor
-from mosaic.contract.events import tag_of
+from mosaic.contract.events import Event, tag_of
 from mosaic.contract.worker_manifest import read_worker_manifest
 
 _ROOT = Path(__file__).parents[2]
@@ -104,7 +104,9 @@ def test_every_line_of_the_echo_worker_is_an_event(tmp_path: Path) -> None:
     config = {"worker": "echo_worker", "params": {"steps": 50, "episode_length": 7}}
     (tmp_path / "config.json").write_text(json.dumps(config))
     done = call(tmp_path, "-m", "echo_worker", "--config", "config.json")
-    kinds = {tag_of(type(decode(line))) for line in done.stdout.splitlines()}
+    events = [decode(line) for line in done.stdout.splitlines()]
+    kinds = {tag_of(type(event)) for event in events if isinstance(event, Event)}
+    assert all(isinstance(event, Event) for event in events)
     assert kinds >= {"hello", "config", "episode_start", "step", "episode", "metric", "progress"}
     assert kinds >= {"heartbeat", "status", "artifact", "bye"}
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import array
+import fcntl
 import json
 import os
 import signal
+import subprocess
+import sys
 import tempfile
+import termios
+import time
 import unittest
 from pathlib import Path
 from typing import Any
@@ -38,6 +44,8 @@ def work(run):
         run.emitter.emit("ready", child=pid)
         run.emitter.emit("child", status=os.waitpid(pid, 0)[1])
         return None
+    while what == "flood":
+        run.emitter.emit("flood", pad="x" * 1000)
     if what == "beat":
         run.heartbeat.global_step = 100
     if what == "print":
@@ -119,6 +127,35 @@ class LifeTest(unittest.TestCase):
         worker.signal(signal.SIGTERM)
         self.assertEqual(worker.wait(), 128 + signal.SIGTERM)
         self.assertEqual(self.last(worker), {"type": "bye", "outcome": "cancelled"})
+
+    def test_two_signals_end_a_worker_whose_reader_sleeps(self) -> None:
+        """A pipe that is full and never read does not keep the process alive."""
+        (self.folder / "config.json").write_text(json.dumps({"params": {"what": "flood"}}))
+        worker = subprocess.Popen(
+            [sys.executable, "tiny.py", "--config", "config.json"],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self.addCleanup(worker.wait)
+        self.addCleanup(worker.kill)
+        assert worker.stdout is not None
+        self.addCleanup(worker.stdout.close)
+        full = fcntl.fcntl(worker.stdout, 1032)  # F_GETPIPE_SZ
+        deadline = time.monotonic() + 30
+        while self.unread(worker.stdout.fileno()) < full // 2:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.005)
+        while worker.poll() is None:
+            self.assertLess(time.monotonic(), deadline)
+            worker.terminate()  # two at once may be taken for one
+            time.sleep(0.05)
+        self.assertEqual(worker.returncode, 128 + signal.SIGTERM)
+
+    def unread(self, pipe: int) -> int:
+        answer = array.array("i", [0])
+        fcntl.ioctl(pipe, termios.FIONREAD, answer)
+        return answer[0]
 
     def test_an_exception_fails_the_run(self) -> None:
         """The traceback is in the log, the sentence in the last line, the exit code 1."""
