@@ -57,10 +57,12 @@ def run_child(steps: int) -> dict[str, list[float]]:
                 [sys.executable, __file__, _FLAG, "--steps", str(steps)],
                 stdout=spool,
                 stderr=subprocess.PIPE,
-                check=True,
+                check=False,
             )
         finally:
             os.close(spool)
+    if child.returncode:
+        sys.exit(child.stderr.decode())
     seconds: dict[str, list[float]] = json.loads(child.stderr)
     return seconds
 
