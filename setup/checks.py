@@ -34,7 +34,7 @@ def checks(quick: bool, pytest_arguments: list[str]) -> list[Check]:
         Check("lint", (*run_module, "ruff", "check")),
         Check("types", (*run_module, "mypy")),
         Check("imports", (str(SCRIPTS / "lint-imports"), "--no-logo")),
-        Check("tests", (*run_module, "pytest", *selected, *pytest_arguments)),
+        Check("tests", (*run_module, "pytest", "-n", "auto", *selected, *pytest_arguments)),
     ]
 
 

@@ -92,7 +92,7 @@ def test_one_failure_stops_nothing_and_is_named(project: Path) -> None:
     finished = run(project, "--quick")
 
     assert finished.returncode == 1
-    assert "1 passed, 1 deselected" in finished.stdout
+    assert "1 passed in" in finished.stdout
     summary = finished.stdout[finished.stdout.index("1 passed") :].splitlines()
     assert "FAILED  types" in summary
     assert "passed  tests" in summary
@@ -104,4 +104,4 @@ def test_arguments_after_the_dashes_go_to_pytest(project: Path) -> None:
     finished = run(project, "--", "-k", "without")
 
     assert finished.returncode == 0, finished.stdout + finished.stderr
-    assert "1 passed, 1 deselected" in finished.stdout
+    assert "1 passed in" in finished.stdout

@@ -56,7 +56,7 @@ ModuleName = Annotated[
     Meta(
         max_length=200,
         pattern=_MODULE,
-        extra={EXPECTED: 'a module name such as "echo_worker.cli"'},
+        extra={EXPECTED: 'a module name such as "cleanrl_worker.cli"'},
     ),
 ]
 FilePath = Annotated[

@@ -37,9 +37,11 @@ class Emitter:
     """Telemetry of one process. Methods may be called from any thread.
 
     When a method returns, its line is in the kernel, and killing the process loses nothing. The one
-    exception are steps that come less than 0.5 ms apart: up to 16 of them are handed over together
-    (`LineWriter` says when). Values that JSON lacks (arrays, NaN, paths, odd objects) are written
-    as the protocol says and never raise; only a field with a fixed type, such as `reward`, does.
+    exception are steps, and starts and ends of episodes, that come less than 0.5 ms apart: up to 16
+    of them are handed over together (`LineWriter` says when).
+
+    Values that JSON lacks (arrays, NaN, paths, odd objects) are written as the protocol says and
+    never raise; only a field with a fixed type, such as `reward`, does.
     """
 
     def __init__(
@@ -146,7 +148,8 @@ class Emitter:
             step = whole("step", step)
         if t is None:
             t = self._now()
-        self._send(self._make_metric(name, value, step, agent_id, t))
+        self._send_soon(self._make_metric(name, value, step, agent_id, t), self._clock())
+        self._writer.flush()
 
     def metrics(self, values: Mapping[str, float], step: int | None = None, **fields: Any) -> None:
         """Points of several curves at one step."""
@@ -173,7 +176,7 @@ class Emitter:
         ordinal = self.episodes if episode is None else whole("episode", episode)
         self.episodes = max(self.episodes, ordinal + 1)
         name = f"ep{ordinal}" if episode_id is None else str(episode_id)
-        self.emit(
+        self._emit_soon(
             "episode_start",
             episode_id=name,
             episode=ordinal,
@@ -187,7 +190,9 @@ class Emitter:
         """Close an episode. Further fields: terminated, truncated, env_index, success, …"""
         fields["return"] = number("episode_return", episode_return)
         fields.setdefault("t_end", self._now())
-        self.emit("episode", episode_id=str(episode_id), steps=whole("steps", steps), **fields)
+        self._emit_soon(
+            "episode", episode_id=str(episode_id), steps=whole("steps", steps), **fields
+        )
 
     def steps(
         self, episode_id: str, first: int, actions: list[Any], rewards: list[float], **fields: Any
@@ -252,8 +257,8 @@ class Emitter:
 
     def emit(self, kind: str, /, **fields: Any) -> None:
         """Any line. Fields that are None are left out."""
-        given = {name: value for name, value in fields.items() if value is not None}
-        self._send({"type": kind, **given})
+        self._emit_soon(kind, **fields)
+        self._writer.flush()
 
     def encode(self, kind: str, /, **fields: Any) -> bytes:
         """The line that `emit` would write, without its newline."""
@@ -267,14 +272,18 @@ class Emitter:
         """Hand over what a burst of steps may still hold. Needed only before killing oneself."""
         self._writer.flush()
 
-    def _send(self, record: Any) -> None:
+    def _emit_soon(self, kind: str, /, **fields: Any) -> None:
+        given = {name: value for name, value in fields.items() if value is not None}
+        self._send_soon({"type": kind, **given}, self._clock())
+
+    def _send_soon(self, record: Any, now: float) -> None:
         try:
             line = self._encode(record)
         except UNENCODABLE:
             self._send_with_care(record)
             return
         if line.find(b"null") < 0 and len(line) < MAX_LINE_BYTES:
-            self._writer.write(line)
+            self._write_soon(line, now)
         else:
             self._send_with_care(record)
 
