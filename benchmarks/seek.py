@@ -72,7 +72,7 @@ def row_seek_times(folder: Path, run: RunDirectory, places: list[tuple[int, int]
     times = []
     for episode, first in places:
         start = time.perf_counter()
-        rows = connection.execute(query, (f"e{episode:07d}", first, first + _STRETCH - 1))
+        rows = connection.execute(query, (f"e{episode}", first, first + _STRETCH - 1))
         found = [json.loads(line) for (line,) in rows]
         times.append((time.perf_counter() - start) * 1_000)
         assert len(found) == _STRETCH

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _FORCE, _GRAVITY, _POLE_MASS, _TOTAL_MASS, _HALF_LENGTH, _TICK_S = 10.0, 9.8, 0.1, 1.1, 0.5, 0.02
-_PRECISION = 8
+_PRECISION = 7
 STEPS_PER_EPISODE = 500
 
 
@@ -58,7 +58,7 @@ def step_lines(count: int, environments: int = 1, seed: int = 1) -> Iterator[byt
         action, digits = carts[index].step()
         end = "true" if step == STEPS_PER_EPISODE - 1 else "false"
         yield (
-            f'{{"type":"step","episode_id":"e{episode:07d}","step":{step},"action":{action},'
+            f'{{"type":"step","episode_id":"e{episode}","step":{step},"action":{action},'
             f'"reward":1.0,"terminated":false,"truncated":{end},"obs":[{",".join(digits)}]}}\n'
         ).encode()
 

@@ -110,7 +110,8 @@ class StepWriter:
                 episode = self._book.open(step.episode_id)
                 feed = feeds[key] = _Feed(episode, step.agent_id, step.step)
             feed.next_step += 1
-            feed.reward_sum += numbers.as_float(step.reward)
+            reward = step.reward
+            feed.reward_sum += reward if reward.__class__ is float else numbers.as_float(reward)
             if feed.end_of_run == position:
                 feed.runs[-1] += 1
             else:
