@@ -3,7 +3,7 @@
 import importlib
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -11,23 +11,37 @@ from mosaic import __version__
 from mosaic.cli import exit_codes
 from mosaic.contract.errors import UserError
 
-_COMMANDS = {"demo": "mosaic.cli.demo:demo"}
-"""Imported only when asked for, so that `mosaic --help` stays quick."""
+
+class _CommandModule(NamedTuple):
+    """Where a command is, and what `mosaic --help` says of it without importing it."""
+
+    target: str
+    summary: str
+
+
+_COMMANDS = {
+    "demo": _CommandModule("mosaic.cli.demo:demo", "Run the echo worker and show what is stored."),
+}
 
 
 class _LazyGroup(click.Group):
-    """Commands by name, each in a module of its own."""
+    """Commands by name, each in a module that is imported only when it runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return sorted(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        target = _COMMANDS.get(cmd_name)
-        if target is None:
+        if cmd_name not in _COMMANDS:
             return super().get_command(ctx, cmd_name)
-        module, _, name = target.partition(":")
+        module, _, name = _COMMANDS[cmd_name].target.partition(":")
         command: click.Command = getattr(importlib.import_module(module), name)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, _COMMANDS[name].summary) for name in self.list_commands(ctx)]
+            )
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
