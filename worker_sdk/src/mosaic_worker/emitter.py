@@ -122,6 +122,7 @@ class Emitter:
             episode_id, step, action, reward, terminated, truncated,
             obs, info, render, actor, seq, bdi, llm, agent_id, t,
         )  # fmt: skip
+        # What follows is _send_soon, written out: one call more per step can be measured.
         try:
             line = self._encode(record)
         except UNENCODABLE:
