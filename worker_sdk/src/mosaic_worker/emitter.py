@@ -66,8 +66,8 @@ class Emitter:
         self._tally = Tally()
         self._writer = LineWriter(claim_stdout() if fd is None else fd, flow or Flow(), burst)
         self._write_soon = self._writer.write_soon
-        self._clock = time.time
-        self._stamped_at = 0.0
+        self._clock = time.monotonic
+        self._stamp_due = 0.0
 
     @property
     def broken(self) -> str:
@@ -115,9 +115,9 @@ class Emitter:
             if to_list is not None:
                 action = to_list()  # the encoder would ask for it, in five times the time
         now = self._clock()
-        if t is None and not 0.0 <= now - self._stamped_at < STAMP_SECONDS:
-            self._stamped_at = now
-            t = _milliseconds(now)
+        if now >= self._stamp_due and t is None:
+            self._stamp_due = now + STAMP_SECONDS
+            t = self._now()
         record = self._make_step(
             episode_id, step, action, reward, terminated, truncated,
             obs, info, render, actor, seq, bdi, llm, agent_id, t,
@@ -325,12 +325,8 @@ class Emitter:
             self.log("warning", code, message, count=count)
 
     def _now(self) -> float:
-        return _milliseconds(self._clock())
-
-
-def _milliseconds(seconds: float) -> float:
-    """Three decimals: the rest would be noise, and a third of the line's stored bytes."""
-    return int(seconds * 1000) / 1000
+        # Three decimals: the rest would be noise, and a third of the line's stored bytes.
+        return int(time.time() * 1000) / 1000
 
 
 def _whole_or_none(field: str, value: Any) -> int | None:

@@ -47,7 +47,7 @@ class LineWriter:
         self._flow = flow
         self._burst = burst
         self._pending: list[bytes] = []  # append is atomic, so joining a burst needs no lock
-        self._written_at = 0.0
+        self._burst_ends = 0.0
         self._lock = threading.Lock()
         self._torn = False
         self._unreported = 0
@@ -60,14 +60,17 @@ class LineWriter:
         atexit.register(self.flush)
 
     def write_soon(self, line: bytes, now: float) -> None:
-        """Write `line` (without newline) now or with the burst it is part of."""
+        """Write `line` (without newline) now or with the burst it is part of.
+
+        `now` is the time by the monotonic clock.
+        """
         pending = self._pending
         pending.append(line)
-        if len(pending) < self._burst and 0.0 <= now - self._written_at < BURST_SECONDS:
+        if now < self._burst_ends and len(pending) < self._burst:
             if self._resting:
                 self._watch_for_stall()
             return
-        self._written_at = now
+        self._burst_ends = now + BURST_SECONDS
         with self._lock:
             self._write_pending()
 
