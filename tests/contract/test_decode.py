@@ -18,6 +18,18 @@ from mosaic.contract.decode import (
 )
 from mosaic.contract.events import EVENT_TYPES, Metric, StepRecord, UnknownEvent, tag_of
 
+EXAMPLES: dict[str, object] = {
+    "v": 1, "worker": "w", "run_id": "r", "algo": "a", "env_id": "e", "args": {}, "episode_id": "x",
+    "step": 0, "action": 0, "reward": 0, "terminated": False, "truncated": False, "first": 0,
+    "actions": [1], "rewards": [1], "steps": 1, "return": 1, "kind": "video", "t": 1, "done": 1,
+    "total": 1, "unit": "steps", "level": "info", "code": "A1", "message": "m",
+    "state": "running", "outcome": "succeeded",
+}  # fmt: skip
+NEEDED: dict[str, dict[str, object]] = {
+    "metric": {"name": "m", "value": 1},
+    "artifact": {"path": "a"},
+}
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
@@ -54,6 +66,24 @@ def test_numbers_beyond_any_float_are_infinite() -> None:
     metric = decode(b'{"type":"metric","name":"x","value":' + b"9" * 5_000 + b"}")
     assert isinstance(metric, Metric)
     assert metric.value == math.inf
+
+
+@pytest.mark.parametrize("digits", [310, 400, 5_000])
+def test_metrics_beyond_any_float_are_infinite_however_long(digits: int) -> None:
+    """400 digits and 5,000 are treated alike."""
+    metric = decode(b'{"type":"metric","name":"x","value":-' + b"9" * digits + b"}")
+    assert isinstance(metric, Metric)
+    assert metric.value == -math.inf
+
+
+def test_every_optional_field_may_be_null() -> None:
+    """A worker that writes null for what it does not know loses no line."""
+    for event_type in EVENT_TYPES:
+        document: dict[str, object] = {"type": tag_of(event_type)}
+        for field in msgspec.structs.fields(event_type):
+            document[field.encode_name] = EXAMPLES[field.encode_name] if field.required else None
+        document |= NEEDED.get(tag_of(event_type), {})
+        assert isinstance(decode(json.dumps(document).encode()), event_type)
 
 
 def test_large_integers_stay_exact() -> None:

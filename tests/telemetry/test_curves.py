@@ -67,6 +67,34 @@ def test_a_stretch_of_a_curve(spool: Spool, stored: Stored) -> None:
     assert reader.curve("loss", last=-1).points == 0
 
 
+def test_a_stretch_of_a_curve_that_went_back(spool: Spool, stored: Stored) -> None:
+    """After a resume steps come again: both passes through the stretch are there, and no more."""
+    steps = [*range(1_000), *range(500, 1_500)]
+    spool.write(
+        *({"type": "metric", "name": "m", "value": n, "step": s} for n, s in enumerate(steps))
+    )
+    reader = stored()
+    curve = reader.curve("m", first=400, last=700)
+    assert sorted(curve.x) == sorted(float(s) for s in steps if 400 <= s <= 700)
+    few = reader.curve("m", first=400, last=700, max_points=20)
+    assert few.points == curve.points
+    assert (min(few.y), max(few.y)) == (min(curve.y), max(curve.y))
+
+
+def test_points_without_a_time_do_not_spoil_a_stretch_in_time(spool: Spool, stored: Stored) -> None:
+    """Only points that lie between the two times are given."""
+    spool.write(*({"type": "metric", "name": "m", "value": n} for n in range(600)))
+    spool.write(*({"type": "metric", "name": "m", "value": n, "t": n} for n in range(600, 2_000)))
+    curve = stored().curve("m", axis="t", first=1_000, last=1_099)
+    assert curve.y == [float(n) for n in range(1_000, 1_100)]
+
+
+def test_one_point_is_at_most_one(spool: Spool, stored: Stored) -> None:
+    """However few are asked for."""
+    write_curve(spool, [1.0, 2.0, 3.0])
+    assert len(stored().curve("loss", max_points=1).x) == 1
+
+
 def test_nan_hides_no_neighbour(spool: Spool, stored: Stored) -> None:
     """A NaN is neither the smallest nor the largest; only a bucket of NaNs alone shows one."""
     values = [math.nan if n % 3 else float(n) for n in range(4_000)]

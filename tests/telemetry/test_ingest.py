@@ -70,6 +70,31 @@ def test_episodes_are_numbered_in_order_of_starting(spool: Spool, stored: Stored
     ]
 
 
+def test_a_number_that_no_store_can_hold_stops_nothing(spool: Spool, stored: Stored) -> None:
+    """An ordinal beyond all bounds costs its line, never the run."""
+    spool.write(
+        {"type": "episode_start", "episode_id": "a", "episode": (1 << 63) - 1}, step(0, "b")
+    )
+    reader = stored()
+    assert [episode.episode_id for episode in reader.episodes()] == ["b"]
+    assert reader.stats().rejects_by_kind == {RejectKind.WRONG_TYPE: 1}
+
+
+def test_a_workers_own_number_counts_also_when_it_comes_late(spool: Spool, stored: Stored) -> None:
+    """The start of an episode may be written after its first step."""
+    spool.write(
+        step(0, "a"),
+        {"type": "episode_start", "episode_id": "a", "episode": 7},
+        {"type": "episode_start", "episode_id": "b", "episode": 7},
+        step(0, "c"),
+    )
+    assert [(e.episode, e.episode_id) for e in stored().episodes()] == [
+        (7, "a"),
+        (8, "b"),
+        (9, "c"),
+    ]
+
+
 def test_duplicate_steps_are_kept_and_flagged(spool: Spool, stored: Stored) -> None:
     """A step number that comes again is stored again, and counted on its episode and its run."""
     spool.write(step(0), step(1), step(2), step(1, action=9), step(3))
@@ -154,6 +179,10 @@ def test_non_finite_numbers_survive(spool: Spool, stored: Stored, token: str) ->
         (b'{"type":"artifact","kind":"video"}', RejectKind.WRONG_TYPE),
         (b'{"type":"artifact","kind":"video","path":"/etc/passwd"}', RejectKind.ARTIFACT_PATH),
         (b'{"type":"artifact","kind":"video","path":"../x.mp4"}', RejectKind.ARTIFACT_PATH),
+        (b'{"event":"artifacts","video":"/etc/passwd"}', RejectKind.ARTIFACT_PATH),
+        (b'{"type":"' + b"x" * 300 + b'"}', RejectKind.WRONG_TYPE),
+        (as_line(step(0, obs=0)).replace(b'"obs":0', b'"obs":' + b"[1," * 200 + b"1" + b"]" * 200),
+         RejectKind.NOT_JSON),
         (b'{"type":"episode","episode_id":"","steps":1,"return":1}', RejectKind.WRONG_TYPE),
         (b'{"type":"log","x":' + b"[" * 200_000 + b"]" * 200_000 + b"}", RejectKind.NOT_JSON),
     ],

@@ -155,7 +155,83 @@ def test_a_spool_that_was_cut_short(run: RunDirectory, spool: Spool) -> None:
     with TelemetryService(run) as service:
         assert service.ingest()
         os.truncate(run.spool, 10)
-        expect_blocked(service, Obstacle.SHRUNK_SPOOL)
+        expect_blocked(service, Obstacle.CHANGED_SPOOL)
+
+
+def test_a_spool_that_was_cut_and_grew_again(run: RunDirectory, spool: Spool) -> None:
+    """What follows is not read on from the middle of another line."""
+    spool.write(step(0), step(1))
+    with TelemetryService(run) as service:
+        assert service.ingest()
+        os.truncate(run.spool, 10)
+        spool.write(*(step(n, obs="another") for n in range(50)))
+        expect_blocked(service, Obstacle.CHANGED_SPOOL)
+
+
+def test_a_spool_that_was_replaced(run: RunDirectory, spool: Spool) -> None:
+    """The file of that name counts, not the one that was opened."""
+    clock = Clock()
+    spool.write(step(0), step(1))
+    with TelemetryService(run, clock=clock) as service:
+        assert service.ingest()
+        copy = run.spool.read_bytes()
+        run.spool.unlink()
+        service.ingest()
+        spool.write_raw(copy)
+        spool.write(step(2))
+        expect_all_in(service, clock, run, 3)
+
+
+def test_a_store_that_is_moved_aside_while_it_is_open(run: RunDirectory, spool: Spool) -> None:
+    """It is made again from the spool, not written to where nobody looks."""
+    clock = Clock()
+    spool.write(step(0), step(1))
+    with TelemetryService(run, clock=clock) as service:
+        assert service.ingest()
+        for file in run.path.glob("telemetry.db*"):
+            file.rename(run.path / f"aside-{file.name}")
+        spool.write(step(2))
+        expect_all_in(service, clock, run, 3)
+
+
+def test_two_writers_do_not_store_a_line_twice(run: RunDirectory, spool: Spool) -> None:
+    """The one that is behind notices, and goes on from where the other has come to."""
+    clock = Clock()
+    spool.write(step(0))
+    with TelemetryService(run, clock=clock) as one, TelemetryService(run, clock=clock) as other:
+        assert one.ingest()
+        assert other.ingest() == 0
+        spool.write(step(1))
+        assert one.ingest()
+        expect_blocked(other, Obstacle.ANOTHER_WRITER)
+        spool.write(step(2))
+        clock.now += 60
+        assert other.ingest()
+        expect_blocked(one, Obstacle.ANOTHER_WRITER)
+        spool.write(step(3))
+        expect_all_in(one, clock, run, 4)
+
+
+def test_commits_that_a_read_only_folder_hides_are_not_passed_over() -> None:
+    """Without the write-ahead log an older state would be read: that is said instead."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / new_ulid()
+        path.mkdir()
+        run = RunDirectory(path)
+        Spool(run).write(step(0))
+        with TelemetryService(run) as service:
+            assert service.ingest()
+            saved = {file.name: file.read_bytes() for file in path.glob("telemetry.db*")}
+        for name, data in saved.items():
+            (path / name).write_bytes(data)
+        (path / "telemetry.db-shm").unlink(missing_ok=True)
+        Path(folder).chmod(0o755)
+        path.chmod(0o555)
+        for file in path.iterdir():
+            file.chmod(0o444)
+        with unprivileged(), pytest.raises(UserError, match="writable"):
+            TelemetryReader(run)
+        path.chmod(0o755)
 
 
 @contextlib.contextmanager

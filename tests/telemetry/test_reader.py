@@ -115,6 +115,53 @@ def test_a_reader_never_blocks_the_writer(run: RunDirectory, spool: Spool) -> No
         connection.close()
 
 
+def test_a_slow_spool_does_not_fill_the_write_ahead_log(run: RunDirectory, spool: Spool) -> None:
+    """Many small commits are checkpointed too."""
+    with TelemetryService(run) as service:
+        for n in range(600):
+            spool.write(step(n))
+            service.ingest()
+        assert run.store.with_name("telemetry.db-wal").stat().st_size < 16 << 20
+
+
+@pytest.mark.parametrize("pause", [1, 7, 600])
+def test_agents_in_turns_read_the_same_after_any_restart(
+    run: RunDirectory, spool: Spool, pause: int
+) -> None:
+    """Steps of several agents, with gaps, come back once each, however often ingest restarts."""
+    chooser = random.Random(pause)
+    counters = {"a": 0, "b": 0, "c": 0}
+    written = []
+    for n in range(600):
+        agent = chooser.choice("abc")
+        counters[agent] += chooser.choice((1, 1, 1, 5))
+        written.append((counters[agent], agent))
+        spool.write(step(counters[agent], agent_id=agent))
+        if n % pause == 0:
+            with TelemetryService(run) as service:
+                service.ingest()
+    with TelemetryService(run) as service:
+        assert service.finish()
+    with TelemetryReader(run) as reader:
+        found = [(record.step, record.agent_id) for record in reader.steps(0)]
+    assert sorted(found, key=str) == sorted(written, key=str)
+    assert [at for at, _ in found] == sorted(at for at, _ in found)
+
+
+def test_times_since_the_start_become_times_since_the_epoch(
+    run: RunDirectory, spool: Spool, stored: Stored
+) -> None:
+    """A small `t` counts from the start of the run, as its record says."""
+    run.started.write_bytes(
+        b'{"pid":1,"start_ticks":1,"boot_id":"x","t":1.8e9,"supervisor":{"pid":1,"start_ticks":1}}'
+    )
+    spool.write(step(0, t=5.5), {"type": "metric", "name": "m", "value": 1, "t": 7})
+    reader = stored()
+    assert reader.steps(0)[0].t == 1.8e9 + 5.5
+    assert reader.metrics_after(-1)[0].metric.t == 1.8e9 + 7
+    assert reader.curve("m", axis="t").x == [1.8e9 + 7]
+
+
 def test_the_write_ahead_log_does_not_grow_without_end(
     run: RunDirectory, spool: Spool, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -5,6 +5,7 @@ older artifact form, broken lines) takes the slow path, which decides once what 
 """
 
 import json
+import re
 from enum import StrEnum
 from typing import Any, NamedTuple, NoReturn, Union, get_args
 
@@ -14,6 +15,7 @@ from mosaic.contract import numbers
 from mosaic.contract.events import (
     EVENT_TYPES,
     MAX_LINE_BYTES,
+    MAX_NESTING,
     Event,
     LegacyArtifacts,
     StepHead,
@@ -54,6 +56,9 @@ class Decoded(NamedTuple):
 
 
 _LONGEST_INTEGER = 4_000
+_LONGEST_TYPE = 256
+_STRING = re.compile(rb'"(?:[^"\\\\]|\\\\.)*"')
+_BRACKET = re.compile(rb"[\[\]{}]")
 _KNOWN_TAGS = frozenset(tag_of(event_type) for event_type in EVENT_TYPES)
 _ANY_DECODER: msgspec.json.Decoder[Event] = msgspec.json.Decoder(
     Union[EVENT_TYPES]  # noqa: UP007 - built at run time
@@ -127,6 +132,8 @@ def decode_slowly(line: bytes) -> Decoded:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
         raise RejectedLineError(RejectKind.NOT_UTF8, str(error)) from None
+    if nests_too_deeply(line):
+        _refuse_nesting()
     document, line = _parse(text, line)
     if not isinstance(document, dict):
         raise RejectedLineError(RejectKind.NOT_AN_OBJECT, f"got {type(document).__name__}")
@@ -136,13 +143,36 @@ def decode_slowly(line: bytes) -> Decoded:
     if not isinstance(kind, str):
         raise RejectedLineError(RejectKind.WRONG_TYPE, "`type` must be a string")
     if kind not in _KNOWN_TAGS:
+        if len(kind) > _LONGEST_TYPE:
+            raise RejectedLineError(RejectKind.WRONG_TYPE, "`type` is too long")
         return Decoded(UnknownEvent(kind), line)
+    return _decode_known(document, line)
+
+
+def _decode_known(document: dict[str, Any], line: bytes) -> Decoded:
     try:
         event = _ANY_DECODER.decode(line)
     except msgspec.ValidationError as error:
-        raise RejectedLineError(RejectKind.WRONG_TYPE, str(error)) from None
+        with_words = msgspec.json.encode(numbers.to_wire(document))
+        try:
+            event = _ANY_DECODER.decode(with_words)
+        except msgspec.ValidationError:
+            raise RejectedLineError(RejectKind.WRONG_TYPE, str(error)) from None
+        line = with_words
     _restore_fields(event)
     return Decoded(event, line)
+
+
+def nests_too_deeply(line: bytes) -> bool:
+    """Whether reading the line again could exhaust the stack, wherever that is done."""
+    if len(line) <= 2 * MAX_NESTING or line.count(b"[") + line.count(b"{") <= MAX_NESTING:
+        return False
+    depth = 0
+    for bracket in _BRACKET.findall(_STRING.sub(b"", line)):
+        depth += 1 if bracket in b"[{" else -1
+        if depth > MAX_NESTING:
+            return True
+    return False
 
 
 def _parse(text: str, line: bytes) -> tuple[Any, bytes]:
@@ -168,7 +198,9 @@ def _parse_int(digits: str) -> float:
 
 
 def _refuse_nesting() -> NoReturn:
-    raise RejectedLineError(RejectKind.NOT_JSON, "nested too deeply") from None
+    raise RejectedLineError(
+        RejectKind.NOT_JSON, f"nested more than {MAX_NESTING} levels deep"
+    ) from None
 
 
 def _decode_untyped(document: dict[str, Any]) -> LegacyArtifacts:

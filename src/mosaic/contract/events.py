@@ -12,12 +12,14 @@ from mosaic.contract.numbers import Real
 
 PROTOCOL_VERSION = 1
 MAX_LINE_BYTES = 1 << 20
-EPOCH_THRESHOLD_S = 1e9
-"""A time below this is seconds since the run's start, not since the epoch."""
+MAX_NESTING = 128
+_EPOCH_THRESHOLD_S = 1e9
 
 _INT64_MAX = (1 << 63) - 1
 Count = Annotated[int, msgspec.Meta(ge=0, le=_INT64_MAX)]
 Int64 = Annotated[int, msgspec.Meta(ge=-_INT64_MAX - 1, le=_INT64_MAX)]
+Ordinal = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
+Word = Annotated[str, msgspec.Meta(max_length=256)]
 EpisodeId = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
 
 ArtifactKind = Literal["video", "tensorboard", "wandb", "optuna", "checkpoint", "dataset", "report"]
@@ -34,8 +36,8 @@ class Hello(Event, tag="hello"):
 
     v: Count
     worker: str
-    worker_version: str = ""
-    run_id: str = ""
+    worker_version: str | None = None
+    run_id: str | None = None
     pid: Count | None = None
     capabilities: Any = None
 
@@ -64,7 +66,7 @@ class EpisodeStart(Event, tag="episode_start"):
     """An episode begins."""
 
     episode_id: EpisodeId
-    episode: Count | None = None
+    episode: Ordinal | None = None
     seed: int | None = None
     start: EpisodeOrigin | None = None
     env_index: Count | None = None
@@ -130,7 +132,7 @@ class EpisodeEnd(Event, tag="episode"):
     episode_id: EpisodeId
     steps: Count
     total_return: Real = msgspec.field(name="return")
-    episode: Count | None = None
+    episode: Ordinal | None = None
     terminated: bool | None = None
     truncated: bool | None = None
     t_end: Real | None = None
@@ -141,9 +143,9 @@ class EpisodeEnd(Event, tag="episode"):
 class Metric(Event, tag="metric"):
     """One number by name, or several that belong to one step."""
 
-    name: str | None = None
+    name: Word | None = None
     value: Real | None = None
-    values: dict[str, Real] | None = None
+    values: dict[Word, Real] | None = None
     step: Int64 | None = None
     t: Real | None = None
 
@@ -241,6 +243,13 @@ EVENT_TYPES: tuple[type[Event], ...] = (
     Status,
     Bye,
 )
+
+
+def absolute_time(t: float, run_started: float | None) -> float:
+    """`t` since the epoch; a small one counts from the run's start, where that is known."""
+    if run_started is None or t >= _EPOCH_THRESHOLD_S:
+        return t
+    return t + run_started
 
 
 def tag_of(event_type: type[Event]) -> str:

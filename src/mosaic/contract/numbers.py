@@ -4,6 +4,7 @@ On the wire they are the strings in `NON_FINITE`; in memory they are floats agai
 """
 
 import math
+import sys
 from typing import TYPE_CHECKING, Any, Literal
 
 NonFinite = Literal["NaN", "Infinity", "-Infinity"]
@@ -39,10 +40,10 @@ def restore(value: Any) -> Any:
 
 
 def to_wire(value: Any) -> Any:
-    """`value` with every non-finite float, at any depth, turned into its word."""
-    if isinstance(value, float) and not math.isfinite(value):
-        if math.isnan(value):
-            return "NaN"
+    """`value` with every number that is no finite float, at any depth, turned into its word."""
+    if isinstance(value, float) and math.isnan(value):
+        return "NaN"
+    if isinstance(value, (float, int)) and abs(value) > sys.float_info.max:
         return "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, list):
         return [to_wire(item) for item in value]

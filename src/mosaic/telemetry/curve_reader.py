@@ -65,6 +65,8 @@ class CurveReader:
         if row is None:
             return Curve([], [], 0)
         (series,) = row
+        if (first, last) != (None, None) and not self._grows(series, axis):
+            return self._sifted(series, max_points, axis, _bounds(first, last))
         start, end = self._stretch(series, axis, first, last)
         count = end - start
         if count <= 0:
@@ -72,26 +74,49 @@ class CurveReader:
         if count <= max_points:
             columns = self._read(series, 0, start, end)
             return Curve(list(columns[_AXIS_COLUMN[axis]]), list(columns[2]), count)
-        buckets = max(max_points // 2, 1)
-        level = int(math.log(count / buckets, FAN_OUT))
+        level = int(math.log(count / max(max_points // 2, 1), FAN_OUT))
         columns = self._extremes_of(series, _tile(level, start, end))
-        return _decimate(columns, axis, buckets, count)
+        return _decimate(columns, axis, max_points, count)
+
+    def _grows(self, series: int, axis: Axis) -> bool:
+        row = self._connection.execute(
+            f"SELECT {axis}_grows FROM series WHERE key = ?",  # noqa: S608 - our column
+            (series,),
+        ).fetchone()
+        return bool(row[0])
+
+    def _sifted(
+        self, series: int, max_points: int, axis: Axis, bounds: tuple[float, float]
+    ) -> Curve:
+        """A stretch of a curve that went back on the axis, as after a resume: point by point."""
+        column = _AXIS_COLUMN[axis]
+        found = [array("d") for _ in range(width(0))]
+        for (data,) in self._connection.execute(
+            f"SELECT data FROM curve_chunk WHERE series = ? AND level = 0"  # noqa: S608 - our column
+            f" AND max_{axis} >= ? AND min_{axis} <= ? ORDER BY number",
+            (series, *bounds),
+        ):
+            for point in zip(*unpack(data, width(0)), strict=True):
+                if bounds[0] <= point[column] <= bounds[1]:
+                    for values, value in zip(found, point, strict=True):
+                        values.append(value)
+        count = len(found[0])
+        if count <= max_points:
+            return Curve(list(found[column]), list(found[2]), count)
+        return _decimate(found * 2, axis, max_points, count)
 
     def _stretch(
         self, series: int, axis: Axis, first: float | None, last: float | None
     ) -> tuple[int, int]:
-        """The points between `first` and `last`, as their indices; x is taken to grow."""
+        """The points between `first` and `last`, as their indices, of a curve that grows."""
         (points,) = self._connection.execute(
             "SELECT points FROM series WHERE key = ?", (series,)
         ).fetchone()
-        start = (
-            0 if first is None else self._points_before(series, points, axis, first, bisect_left)
-        )
-        end = (
-            points
-            if last is None
-            else self._points_before(series, points, axis, last, bisect_right)
-        )
+        start, end = 0, points
+        if first is not None:
+            start = self._points_before(series, points, axis, first, bisect_left)
+        if last is not None:
+            end = self._points_before(series, points, axis, last, bisect_right)
         return start, end
 
     def _points_before(
@@ -99,16 +124,16 @@ class CurveReader:
     ) -> int:
         """How many points lie before `x`: first which chunk it falls into, then where in there."""
 
-        def first_x(number: int) -> float:
+        def chunk_start(number: int) -> float:
             row = self._connection.execute(
-                f"SELECT first_{axis} FROM curve_chunk"  # noqa: S608 - our column
+                f"SELECT min_{axis} FROM curve_chunk"  # noqa: S608 - our column
                 " WHERE series = ? AND level = 0 AND number = ?",
                 (series, number),
             ).fetchone()
-            return math.nan if row[0] is None else float(row[0])
+            return float(row[0])
 
         chunks = range(-(-points // CHUNK_ITEMS))
-        number = max(side(chunks, x, key=first_x) - 1, 0)
+        number = max(side(chunks, x, key=chunk_start) - 1, 0)
         start = number * CHUNK_ITEMS
         chunk = self._read(series, 0, start, min(start + CHUNK_ITEMS, points))
         return start + side(chunk[_AXIS_COLUMN[axis]], x)
@@ -154,11 +179,15 @@ def _tile(level: int, start: int, end: int) -> list[tuple[int, int, int]]:
     ]
 
 
-def _decimate(columns: list[array[float]], axis: Axis, buckets: int, points: int) -> Curve:
+def _bounds(first: float | None, last: float | None) -> tuple[float, float]:
+    return (-math.inf if first is None else first, math.inf if last is None else last)
+
+
+def _decimate(columns: list[array[float]], axis: Axis, max_points: int, points: int) -> Curve:
     x: list[float] = []
     y: list[float] = []
     items = len(columns[0])
-    buckets = min(buckets, items)
+    buckets = min(max(max_points // 2, 1), items)
     low_x = _AXIS_COLUMN[axis]
     for bucket in range(buckets):
         extreme = extremes(columns, bucket * items // buckets, (bucket + 1) * items // buckets)
@@ -167,4 +196,4 @@ def _decimate(columns: list[array[float]], axis: Axis, buckets: int, points: int
         for at, value in sorted((low, high)) if low != high else (low,):
             x.append(at)
             y.append(value)
-    return Curve(x, y, points)
+    return Curve(x[:max_points], y[:max_points], points)

@@ -44,14 +44,31 @@ class _Level:
         self.changed = False
 
 
+class _Axis:
+    """Where a curve has come to on one axis, and whether it never went back."""
+
+    __slots__ = ("grows", "last")
+
+    def __init__(self, last: float | None, grows: int) -> None:
+        self.last = math.nan if last is None else last
+        self.grows = bool(grows)
+
+    def note(self, x: float) -> None:
+        if math.isnan(x) or x < self.last:
+            self.grows = False
+        self.last = x
+
+
 class _Curve:
     """One series: its levels, of which each holds only its tail in memory."""
 
-    __slots__ = ("changed", "key", "levels", "points")
+    __slots__ = ("changed", "key", "levels", "points", "step", "t")
 
-    def __init__(self, key: int, points: int, levels: list[_Level]) -> None:
+    def __init__(self, key: int, points: int, step: _Axis, t: _Axis, levels: list[_Level]) -> None:
         self.key = key
         self.points = points
+        self.step = step
+        self.t = t
         self.levels = levels
         self.changed = False
 
@@ -64,12 +81,16 @@ class CurveWriter:
         self._curves: dict[tuple[str, str], _Curve] = {}
 
     def add(self, agent_id: str, name: str, step: float, t: float, value: float) -> None:
-        """Add a point. Without a step (NaN) it stands at its index; without a time it has none."""
+        """Add a point. Without a step (NaN) it stands at its index, without a time at the last."""
         curve = self._curves.get((agent_id, name))
         if curve is None:
             curve = self._curves[agent_id, name] = self._open(agent_id, name)
         if math.isnan(step):
             step = float(curve.points)
+        if math.isnan(t):
+            t = curve.t.last
+        curve.step.note(step)
+        curve.t.note(t)
         curve.points += 1
         curve.changed = True
         self._append(curve, 0, (step, t, value))
@@ -79,7 +100,16 @@ class CurveWriter:
         for curve in self._curves.values():
             if curve.changed:
                 self._connection.execute(
-                    "UPDATE series SET points = ? WHERE key = ?", (curve.points, curve.key)
+                    "UPDATE series SET points = ?, last_step = ?, step_grows = ?, last_t = ?,"
+                    " t_grows = ? WHERE key = ?",
+                    (
+                        curve.points,
+                        curve.step.last,
+                        curve.step.grows,
+                        curve.t.last,
+                        curve.t.grows,
+                        curve.key,
+                    ),
                 )
                 for number, level in enumerate(curve.levels):
                     self._write(curve, number, level)
@@ -112,10 +142,8 @@ class CurveWriter:
                 number,
                 level.number,
                 len(steps),
-                steps[0],
-                steps[-1],
-                times[0],
-                times[-1],
+                *_range(steps),
+                *_range(times),
                 pack(level.columns),
             ),
         )
@@ -123,11 +151,13 @@ class CurveWriter:
 
     def _open(self, agent_id: str, name: str) -> _Curve:
         self._connection.execute(
-            "INSERT OR IGNORE INTO series (agent_id, name, points) VALUES (?, ?, 0)",
+            "INSERT OR IGNORE INTO series VALUES (NULL, ?, ?, 0, NULL, 1, NULL, 1)",
             (agent_id, name),
         )
-        key, points = self._connection.execute(
-            "SELECT key, points FROM series WHERE agent_id = ? AND name = ?", (agent_id, name)
+        key, points, last_step, step_grows, last_t, t_grows = self._connection.execute(
+            "SELECT key, points, last_step, step_grows, last_t, t_grows FROM series"
+            " WHERE agent_id = ? AND name = ?",
+            (agent_id, name),
         ).fetchone()
         levels: list[_Level] = []
         tails = self._connection.execute(
@@ -140,7 +170,12 @@ class CurveWriter:
                 levels.append(_Level(chunk + 1, _empty(number)))
             else:
                 levels.append(_Level(chunk, unpack(data, width(number))))
-        return _Curve(key, points, levels)
+        return _Curve(key, points, _Axis(last_step, step_grows), _Axis(last_t, t_grows), levels)
+
+
+def _range(values: array[float]) -> tuple[float, float] | tuple[None, None]:
+    known = [value for value in values if not math.isnan(value)]
+    return (min(known), max(known)) if known else (None, None)
 
 
 def _empty(level: int) -> list[array[float]]:

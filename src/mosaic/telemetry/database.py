@@ -26,12 +26,13 @@ CREATE TABLE metric_chunk (
 );
 CREATE TABLE step_span (
     episode INTEGER NOT NULL,
-    first_step INTEGER NOT NULL,
     chunk INTEGER NOT NULL,
+    first_step INTEGER NOT NULL,
     last_step INTEGER NOT NULL,
     runs BLOB NOT NULL,
-    PRIMARY KEY (episode, first_step, chunk)
+    PRIMARY KEY (episode, chunk)
 ) WITHOUT ROWID;
+CREATE INDEX step_span_order ON step_span (episode, first_step);
 CREATE TABLE episode (
     key INTEGER PRIMARY KEY,
     ordinal INTEGER NOT NULL UNIQUE,
@@ -51,7 +52,12 @@ CREATE TABLE episode (
     reported_return REAL
 );
 CREATE TABLE series (
-    key INTEGER PRIMARY KEY, agent_id TEXT NOT NULL, name TEXT NOT NULL, points INTEGER NOT NULL,
+    key INTEGER PRIMARY KEY,
+    agent_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    points INTEGER NOT NULL,
+    last_step REAL, step_grows INTEGER NOT NULL,
+    last_t REAL, t_grows INTEGER NOT NULL,
     UNIQUE (agent_id, name)
 );
 CREATE TABLE curve_chunk (
@@ -59,7 +65,7 @@ CREATE TABLE curve_chunk (
     level INTEGER NOT NULL,
     number INTEGER NOT NULL,
     items INTEGER NOT NULL,
-    first_step REAL, last_step REAL, first_t REAL, last_t REAL,
+    min_step REAL, max_step REAL, min_t REAL, max_t REAL,
     data BLOB NOT NULL,
     PRIMARY KEY (series, level, number)
 );
@@ -102,10 +108,16 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     try:
         return _open_read_only(path, "mode=ro")
     except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & _PRIMARY_CODE_MASK not in _CANNOT_MAKE_WAL_FILES:
+        code = error.sqlite_errorcode & _PRIMARY_CODE_MASK
+        if code not in _CANNOT_MAKE_WAL_FILES or _has_unmerged_commits(path):
             raise
     # In a folder that cannot be written to, nobody else writes either: the file stands still.
     return _open_read_only(path, "mode=ro&immutable=1")
+
+
+def _has_unmerged_commits(path: Path) -> bool:
+    wal = path.with_name(f"{path.name}-wal")
+    return wal.exists() and wal.stat().st_size > 0
 
 
 def _open_read_only(path: Path, how: str) -> sqlite3.Connection:

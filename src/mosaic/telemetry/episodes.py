@@ -67,7 +67,8 @@ class EpisodeState(msgspec.Struct):
 
     def _note_repeated(self, seen: SeenSteps, first: int, last: int) -> None:
         repeated = min(last, seen.last) - first + 1
-        certain = first == seen.last or (first >= seen.first and not seen.has_gaps)
+        is_known = first in (seen.first, seen.last)
+        certain = is_known or (first >= seen.first and not seen.has_gaps)
         if certain:
             self.duplicate_steps += repeated
         else:
@@ -113,6 +114,8 @@ class EpisodeBook:
         state = self._cached.get(episode_id) or self._load(episode_id)
         if state is None:
             state = self._create(episode_id, wanted_ordinal)
+        elif wanted_ordinal is not None and wanted_ordinal != state.ordinal:
+            self._renumber(state, wanted_ordinal)
         self._cached[episode_id] = state
         self._dirty[state.key] = state
         return state
@@ -173,13 +176,22 @@ class EpisodeBook:
         self._tally.bump(counters.EPISODES)
         return EpisodeState(cursor.lastrowid or 0, ordinal, episode_id)
 
+    def _renumber(self, state: EpisodeState, wanted_ordinal: int) -> None:
+        """The worker's own number came after the first step; at once, so that no other takes it."""
+        if not self._is_taken(wanted_ordinal):
+            state.ordinal = wanted_ordinal
+            self._next_ordinal = max(self._next_ordinal, wanted_ordinal + 1)
+            self._connection.execute(
+                "UPDATE episode SET ordinal = ? WHERE key = ?", (wanted_ordinal, state.key)
+            )
+
     def _is_taken(self, ordinal: int) -> bool:
         row = self._connection.execute("SELECT 1 FROM episode WHERE ordinal = ?", (ordinal,))
         return row.fetchone() is not None
 
 
 def state_of_row(row: tuple[Any, ...]) -> EpisodeState:
-    """The state that `STATESTATE_COLUMNS` of a row spell out."""
+    """The state that `STATE_COLUMNS` of a row spell out."""
     state = EpisodeState(*row)
     state.seen = msgspec.json.decode(row[_SEEN], type=dict[str, SeenSteps])
     state.reward_sum = numbers.as_float(state.reward_sum)

@@ -8,16 +8,24 @@ import msgspec
 import zstandard
 
 from mosaic.telemetry.database import NewerStoreError
-from mosaic.telemetry.spool import ShrunkSpoolError
+from mosaic.telemetry.spool import ChangedSpoolError
+
+
+class AnotherWriterError(Exception):
+    """Somebody else has committed to the store since it was read."""
+
 
 WORLD_ERRORS = (
     OSError,
     sqlite3.Error,
     zstandard.ZstdError,
-    ShrunkSpoolError,
+    ChangedSpoolError,
     NewerStoreError,
+    AnotherWriterError,
 )
 """What the world can do to ingest; anything else is a bug and is raised."""
+BUGS = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError)
+"""SQLite's complaints about us, which are errors of its too but nothing that waiting mends."""
 
 
 class Obstacle(StrEnum):
@@ -28,7 +36,8 @@ class Obstacle(StrEnum):
     LOCKED = "locked"
     CORRUPT = "corrupt"
     NOT_A_FILE = "not_a_file"
-    SHRUNK_SPOOL = "shrunk_spool"
+    CHANGED_SPOOL = "changed_spool"
+    ANOTHER_WRITER = "another_writer"
     NEWER_STORE = "newer_store"
     IO_ERROR = "io_error"
 
@@ -47,7 +56,8 @@ _REMEDIES = {
     Obstacle.LOCKED: "Close the program that has the run's telemetry.db open for writing.",
     Obstacle.CORRUPT: "Move telemetry.db aside; it is made again from telemetry.jsonl.",
     Obstacle.NOT_A_FILE: "Move the directory of that name away.",
-    Obstacle.SHRUNK_SPOOL: "Restore telemetry.jsonl; somebody has cut it short.",
+    Obstacle.CHANGED_SPOOL: "Restore telemetry.jsonl; somebody has cut or replaced it.",
+    Obstacle.ANOTHER_WRITER: "Stop the other process that ingests this run.",
     Obstacle.NEWER_STORE: "Update MOSAIC, or move telemetry.db aside to have it made again.",
     Obstacle.IO_ERROR: "Check the disk that holds the run's directory.",
 }
@@ -80,8 +90,10 @@ def blockage_of(error: BaseException) -> Blockage:
 
 
 def _obstacle_of(error: BaseException) -> Obstacle:
-    if isinstance(error, ShrunkSpoolError):
-        return Obstacle.SHRUNK_SPOOL
+    if isinstance(error, ChangedSpoolError):
+        return Obstacle.CHANGED_SPOOL
+    if isinstance(error, AnotherWriterError):
+        return Obstacle.ANOTHER_WRITER
     if isinstance(error, NewerStoreError):
         return Obstacle.NEWER_STORE
     if isinstance(error, zstandard.ZstdError):

@@ -4,11 +4,10 @@ import logging
 import sqlite3
 from typing import cast
 
-import msgspec
-
 from mosaic.contract import decode as line_decoding
 from mosaic.contract.decode import AnyEvent, RejectedLineError, RejectKind
 from mosaic.contract.events import (
+    MAX_NESTING,
     Artifact,
     EpisodeEnd,
     EpisodeStart,
@@ -23,12 +22,13 @@ from mosaic.contract.events import (
 )
 from mosaic.contract.layout import RunDirectory
 from mosaic.telemetry import counters
-from mosaic.telemetry.artifact_paths import relative_artifact_path
+from mosaic.telemetry.artifact_paths import with_relative_paths
 from mosaic.telemetry.counters import Counters
 from mosaic.telemetry.episodes import EpisodeBook
 from mosaic.telemetry.event_log import EventWriter
 from mosaic.telemetry.metrics import MetricWriter
 from mosaic.telemetry.rejects import RejectsWriter
+from mosaic.telemetry.run_start import run_start_time
 from mosaic.telemetry.spool import Block, OversizeLine, SpoolReader
 from mosaic.telemetry.steps import StepWriter
 
@@ -44,7 +44,7 @@ class LineIntake:
         self._tally = tally
         self._book = EpisodeBook(connection, tally)
         self._steps = StepWriter(connection, self._book)
-        self._metrics = MetricWriter(connection, tally)
+        self._metrics = MetricWriter(connection, tally, run_start_time(run))
         self._events = EventWriter(connection)
         self._rejects = RejectsWriter(run.rejects, tally[counters.REJECTS_BYTES])
 
@@ -73,11 +73,11 @@ class LineIntake:
 
     def take_oversize(self, line: OversizeLine, spool: SpoolReader) -> None:
         """Keep a line aside that is longer than the protocol allows."""
-        size = line.end - line.start
+        size = line.content_end - line.start
         self._tally.bump(counters.LINES)
         self._tally.bump(counters.REJECT_PREFIX + RejectKind.TOO_LONG)
         self._rejects.add_oversize(
-            line.start, size, f"{size} bytes", spool.pieces(line.start, line.end)
+            line.start, size, f"{size} bytes", spool.pieces(line.start, line.content_end)
         )
 
     def flush(self) -> None:
@@ -124,15 +124,13 @@ class LineIntake:
             self._take_event(position, event, line)
 
     def _take_event(self, position: int, event: Event | LegacyArtifacts, line: bytes) -> None:
-        if isinstance(event, Artifact) and event.path:
+        if isinstance(event, (Artifact, LegacyArtifacts)):
             try:
-                path = relative_artifact_path(self._run.path, event.path)
+                line = with_relative_paths(self._run.path, event, line)
             except RejectedLineError as error:
                 _log.warning("T203 artifact refused: %s", error.reason)
                 self._reject(position, error.kind, error.reason, line)
                 return
-            if path != event.path:
-                line = _with_path(line, path)
         kind = event.type if isinstance(event, LegacyArtifacts) else tag_of(type(event))
         seq = self._events.add(kind, line)
         self._tally.bump(counters.TYPE_PREFIX + kind)
@@ -157,7 +155,8 @@ def _type_counter(event: Event) -> str:
 
 def _decode_all(lines: list[bytes], *, is_utf8: bool) -> list[AnyEvent | None]:
     """The event on each line; None for the lines that need a closer look."""
-    if is_utf8:
+    is_plain = is_utf8 and max(map(len, lines), default=0) <= 2 * MAX_NESTING
+    if is_plain:
         try:
             return list(map(line_decoding.decode_head_fast, lines))
         except line_decoding.FAST_ERRORS:
@@ -165,8 +164,9 @@ def _decode_all(lines: list[bytes], *, is_utf8: bool) -> list[AnyEvent | None]:
     events: list[AnyEvent | None] = []
     for line in lines:
         try:
-            # What storing does not look at is not decoded, so its UTF-8 has to be checked apart.
-            event = line_decoding.decode_head_fast(line) if is_utf8 or _is_utf8(line) else None
+            # What storing does not look at is not decoded: its UTF-8 and depth are checked apart.
+            is_sound = (is_utf8 or _is_utf8(line)) and not line_decoding.nests_too_deeply(line)
+            event = line_decoding.decode_head_fast(line) if is_sound else None
         except line_decoding.FAST_ERRORS:
             event = None
         events.append(event)
@@ -181,10 +181,3 @@ def _is_utf8(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _with_path(line: bytes, path: str) -> bytes:
-    """The line with its absolute path made relative; all other fields as they were."""
-    document = msgspec.json.decode(line)
-    document["path"] = path
-    return msgspec.json.encode(document)

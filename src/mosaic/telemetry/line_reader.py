@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from mosaic.contract import decode as line_decoding
 from mosaic.contract import numbers
-from mosaic.contract.events import Metric, StepColumns, StepHead, StepRecord
+from mosaic.contract.events import Metric, StepColumns, StepHead, StepRecord, absolute_time
 from mosaic.telemetry.chunks import StoredChunk, decompress_lines
 from mosaic.telemetry.episodes import EpisodeState
 from mosaic.telemetry.steps import step_range
@@ -35,8 +35,9 @@ class SequencedMetric(NamedTuple):
 class LineReader:
     """Reads the chunk tables of one run."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, run_started: float | None) -> None:
         self._connection = connection
+        self._run_started = run_started
         self._cache: OrderedDict[int, list[bytes]] = OrderedDict()
 
     def chunks_after(self, table: str, seq: int, limit: int) -> list[StoredChunk]:
@@ -55,7 +56,7 @@ class LineReader:
         return [
             SequencedStep(at, step)
             for at, line in self._lines_after("step_chunk", seq, limit_chunks)
-            for step in steps_on_line(line)
+            for step in self._steps_on(line)
         ]
 
     def metrics_after(
@@ -66,6 +67,8 @@ class LineReader:
         for at, line in self._lines_after("metric_chunk", seq, limit_chunks):
             event = line_decoding.decode(line)
             if isinstance(event, Metric):
+                if event.t is not None:
+                    event.t = absolute_time(event.t, self._run_started)
                 found.append(SequencedMetric(at, event))
         return found
 
@@ -77,12 +80,19 @@ class LineReader:
         found = [
             step
             for line in self._lines_of(episode, first, last)
-            for step in steps_on_line(line)
+            for step in self._steps_on(line)
             if first <= step.step <= last
         ]
         if not episode.is_in_order:
             found.sort(key=lambda step: step.step)
         return found
+
+    def _steps_on(self, line: bytes) -> list[StepRecord]:
+        steps = steps_on_line(line)
+        for step in steps:
+            if step.t is not None:
+                step.t = absolute_time(step.t, self._run_started)
+        return steps
 
     def _lines_of(self, episode: EpisodeState, first: int, last: int) -> Iterator[bytes]:
         for chunk, runs in self._spans_of(episode, first, last):

@@ -19,6 +19,7 @@ from mosaic.telemetry.episodes import STATE_COLUMNS, EpisodeState, state_of_row
 from mosaic.telemetry.failures import WORLD_ERRORS, blockage_of
 from mosaic.telemetry.line_reader import LineReader, SequencedMetric, SequencedStep
 from mosaic.telemetry.rejects import RejectRecord, read_rejects
+from mosaic.telemetry.run_start import run_start_time
 
 _MAX_STEP = (1 << 63) - 1
 _ROWS_PER_CALL = 1_000
@@ -87,7 +88,7 @@ class TelemetryReader:
                 remedy=blockage.remedy,
                 code="T211",
             ) from error
-        self._lines = LineReader(self._connection)
+        self._lines = LineReader(self._connection, run_start_time(run))
         self._curves = CurveReader(self._connection)
 
     def __enter__(self) -> Self:

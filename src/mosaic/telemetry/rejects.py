@@ -88,7 +88,7 @@ class RejectsWriter:
 
 def read_rejects(path: Path, length: int) -> Iterator[RejectRecord]:
     """The rejected lines within the first `length` bytes, which are the committed ones."""
-    if not length:
+    if not length or not path.exists():
         return
     with path.open("rb") as file:
         position = 0

@@ -12,19 +12,28 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Self
 
 import msgspec
 
 from mosaic.contract.layout import RunDirectory
 from mosaic.telemetry import counters, database
-from mosaic.telemetry.failures import WORLD_ERRORS, Blockage, blockage_of
+from mosaic.telemetry.failures import (
+    BUGS,
+    WORLD_ERRORS,
+    AnotherWriterError,
+    Blockage,
+    blockage_of,
+)
 from mosaic.telemetry.intake import LineIntake
 from mosaic.telemetry.spool import Block, OversizeLine, SpoolReader
 
 _log = logging.getLogger(__name__)
 
+# Each commit rewrites the tails, so a slow spool fills the log too: both are counted.
 _CHECKPOINT_EVERY_BYTES = 4 << 20
+_CHECKPOINT_EVERY_COMMITS = 150
 _FIRST_RETRY_S = 0.25
 _LAST_RETRY_S = 5.0
 
@@ -53,6 +62,7 @@ class _OpenStore:
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(run.store))
         self.connection = database.open_for_writing(run.store)
         try:
+            self._file = run.store.stat()
             self.tally = counters.Counters(self.connection)
             self.intake = LineIntake(run, self.connection, self.tally)
             self.spool = SpoolReader(run.spool, self.tally[counters.OFFSET])
@@ -63,6 +73,7 @@ class _OpenStore:
     def take(self, piece: Block | OversizeLine) -> None:
         """Commit one piece of the spool: its rows, and the offset behind it."""
         self.connection.execute("BEGIN IMMEDIATE")
+        self._expect_no_other_writer()
         if isinstance(piece, Block):
             self.intake.take_block(piece)
         else:
@@ -73,10 +84,22 @@ class _OpenStore:
         self.connection.execute("COMMIT")
         self.spool.advance(piece.end)
 
+    def is_in_place(self, path: Path) -> bool:
+        """Whether the file that was opened is still the one at `path`."""
+        try:
+            return os.path.samestat(self._file, path.stat())
+        except FileNotFoundError:
+            return False
+
     def close(self) -> None:
         self.spool.close()
         self.intake.close()
         self.connection.close()
+
+    def _expect_no_other_writer(self) -> None:
+        committed = counters.read_counters(self.connection).get(counters.OFFSET, 0)
+        if committed != self.tally[counters.OFFSET]:
+            raise AnotherWriterError("another process has stored lines of this run meanwhile")
 
 
 class TelemetryService:
@@ -89,7 +112,8 @@ class TelemetryService:
         self._blockage: Blockage | None = None
         self._retry_at = 0.0
         self._retry_delay_s = _FIRST_RETRY_S
-        self._since_checkpoint = 0
+        self._bytes_since_checkpoint = 0
+        self._commits_since_checkpoint = 0
         self._committed = 0
         self._steps = 0
 
@@ -129,6 +153,7 @@ class TelemetryService:
         if self._store is None:
             return
         try:
+            self._store.connection.rollback()
             self._checkpoint(self._store, "TRUNCATE")
         except sqlite3.Error as error:
             _log.warning("T202 last checkpoint of %s left out: %s", self._run.run_id, error)
@@ -140,27 +165,41 @@ class TelemetryService:
         if self._blockage is not None and self._clock() < self._retry_at:
             return 0
         try:
-            store = self._store = self._store or _OpenStore(self._run)
+            store = self._opened()
             self._note_progress(store)
             piece = read(store)
             if piece is not None:
                 store.take(piece)
                 self._note_progress(store)
                 self._checkpoint_when_due(store, piece.end - piece.start)
+        except BUGS:
+            raise
         except WORLD_ERRORS as error:
             self._block(error)
             return 0
         self._unblock()
         return piece.end - piece.start if piece is not None else 0
 
+    def _opened(self) -> _OpenStore:
+        if self._store is not None and not self._store.is_in_place(self._run.store):
+            self._store.close()
+            self._store = None
+        if self._store is None:
+            self._store = _OpenStore(self._run)
+        return self._store
+
     def _note_progress(self, store: _OpenStore) -> None:
         self._committed = store.spool.offset
         self._steps = store.tally[counters.STEPS]
 
     def _checkpoint_when_due(self, store: _OpenStore, size: int) -> None:
-        self._since_checkpoint += size
-        if self._since_checkpoint >= _CHECKPOINT_EVERY_BYTES:
-            self._since_checkpoint = 0
+        self._bytes_since_checkpoint += size
+        self._commits_since_checkpoint += 1
+        if (
+            self._bytes_since_checkpoint >= _CHECKPOINT_EVERY_BYTES
+            or self._commits_since_checkpoint >= _CHECKPOINT_EVERY_COMMITS
+        ):
+            self._bytes_since_checkpoint = self._commits_since_checkpoint = 0
             self._checkpoint(store, "PASSIVE")
 
     def _checkpoint(self, store: _OpenStore, mode: str) -> None:

@@ -26,15 +26,20 @@ class OversizeLine(NamedTuple):
 
     start: int
     end: int
+    newline: int = 1
+
+    @property
+    def content_end(self) -> int:
+        return self.end - self.newline
 
 
-class ShrunkSpoolError(Exception):
-    """The spool is shorter than what has already been read from it."""
+class ChangedSpoolError(Exception):
+    """What was read from the spool before is not there any more."""
 
     def __init__(self, size: int, offset: int) -> None:
-        super().__init__(f"the spool has {size} bytes, {offset} were read before")
-        self.size = size
-        self.offset = offset
+        super().__init__(
+            f"telemetry.jsonl has {size} bytes, and no line ends at {offset}, where reading stopped"
+        )
 
 
 class SpoolReader:
@@ -59,25 +64,25 @@ class SpoolReader:
         """What lies at the offset: whole lines, an oversize line, or nothing yet."""
         if not self._open():
             return None
-        data = os.pread(self._fd, _BLOCK_BYTES, self._offset)
+        data = self._read_at_offset()
         end = data.rfind(b"\n") + 1
         if end:
             return Block(self._offset, data[:end])
         if len(data) == _BLOCK_BYTES:
             return self._find_oversize_end()
-        if not data and (size := os.fstat(self._fd).st_size) < self._offset:
-            raise ShrunkSpoolError(size, self._offset)
+        if not data:
+            self._let_go_when_replaced()
         return None
 
     def read_unterminated(self) -> Block | OversizeLine | None:
         """The last line when nobody will ever end it. For a spool whose writers are gone."""
         if not self._open():
             return None
-        data = os.pread(self._fd, _BLOCK_BYTES, self._offset)
+        data = self._read_at_offset()
         if not data or b"\n" in data:
             return None
         if len(data) == _BLOCK_BYTES:
-            return OversizeLine(self._offset, os.fstat(self._fd).st_size)
+            return OversizeLine(self._offset, os.fstat(self._fd).st_size, newline=0)
         return Block(self._offset, data)
 
     def pieces(self, start: int, end: int) -> Iterator[bytes]:
@@ -101,6 +106,21 @@ class SpoolReader:
             except FileNotFoundError:
                 return False
         return True
+
+    def _read_at_offset(self) -> bytes:
+        """A block from the offset on, after making sure that a line ends before it."""
+        if not self._offset:
+            return os.pread(self._fd, _BLOCK_BYTES, 0)
+        data = os.pread(self._fd, _BLOCK_BYTES + 1, self._offset - 1)
+        if not data or (len(data) > 1 and data[:1] != b"\n"):
+            raise ChangedSpoolError(os.fstat(self._fd).st_size, self._offset)
+        return data[1:]
+
+    def _let_go_when_replaced(self) -> None:
+        """Another file may have been put in its place; the next read opens that one."""
+        ours = os.fstat(self._fd)
+        if not self._path.exists() or not os.path.samestat(ours, self._path.stat()):
+            self.close()
 
     def _find_oversize_end(self) -> OversizeLine | None:
         while piece := os.pread(self._fd, _BLOCK_BYTES, self._scanned):

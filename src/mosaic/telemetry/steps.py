@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Sequence
 
 from mosaic.contract import numbers
-from mosaic.contract.decode import decode
+from mosaic.contract.decode import decode_head
 from mosaic.contract.events import StepColumns, StepHead, StepRecord
 from mosaic.telemetry.chunks import ChunkWriter
 from mosaic.telemetry.episodes import EpisodeBook, EpisodeState
@@ -160,7 +160,7 @@ class StepWriter:
         changed = [span for span in self._spans.values() if span.changed]
         self._connection.executemany(
             "INSERT OR REPLACE INTO step_span VALUES (?, ?, ?, ?, ?)",
-            [(s.episode, s.first_step, chunk, s.last_step, s.packed_runs()) for s in changed],
+            [(s.episode, chunk, s.first_step, s.last_step, s.packed_runs()) for s in changed],
         )
         for span in changed:
             span.changed = False
@@ -168,8 +168,8 @@ class StepWriter:
     def _restore_spans(self) -> None:
         """The tail's spans again, from its lines, after a restart."""
         for position, line in enumerate(self._chunks.tail):
-            event = decode(line)
-            if not isinstance(event, (StepRecord, StepColumns)):
+            event = decode_head(line)
+            if not isinstance(event, (StepHead, StepRecord, StepColumns)):
                 raise TypeError(f"a {type(event).__name__} among the steps")
             first, last = step_range(event)
             self._place(self._book.open(event.episode_id), [position, 1], first, last)
