@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -38,35 +39,56 @@ def checks(quick: bool, pytest_arguments: list[str]) -> list[Check]:
     ]
 
 
-def passes(check: Check) -> bool:
-    """Runs one check with its output going straight to the terminal."""
-    print(f"\n── {check.name} ──", flush=True)
-    return subprocess.run(check.command, cwd=ROOT, check=False).returncode == 0
+@dataclass(frozen=True)
+class Result:
+    name: str
+    passed: bool
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"{'passed' if self.passed else 'FAILED'}  {self.name:8} {self.seconds:4.0f} s"
+
+
+def run(check: Check) -> Result:
+    """Tests speak as they go; of the other checks only a failure is worth reading."""
+    print(f"── {check.name} ──", flush=True)
+    started = time.monotonic()
+    finished = subprocess.run(
+        check.command,
+        cwd=ROOT,
+        check=False,
+        stdout=None if check.name == "tests" else subprocess.PIPE,
+        stderr=None if check.name == "tests" else subprocess.STDOUT,
+    )
+    if finished.returncode != 0 and finished.stdout:
+        sys.stdout.write(finished.stdout.decode(errors="replace"))
+    return Result(check.name, finished.returncode == 0, time.monotonic() - started)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="./test", usage=USAGE)
+    parser = argparse.ArgumentParser(
+        prog="./test", usage=USAGE, epilog="Arguments for pytest go after `--`."
+    )
     parser.add_argument("--quick", action="store_true", help="leave out tests that start processes")
     parser.add_argument(
         "pytest_arguments", nargs="*", help="after `--`: arguments for pytest alone"
     )
     arguments = parser.parse_args()
 
+    # A shell in the background starts us with SIGINT ignored, and what we start would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # A check that starts programs by name finds those of this environment.
     os.environ["PATH"] = f"{SCRIPTS}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     started = time.monotonic()
     try:
-        results = [
-            (check.name, passes(check))
-            for check in checks(arguments.quick, arguments.pytest_arguments)
-        ]
+        results = [run(check) for check in checks(arguments.quick, arguments.pytest_arguments)]
     except KeyboardInterrupt:
         return 130
 
-    failed = [name for name, passed in results if not passed]
+    failed = [result.name for result in results if not result.passed]
     print(f"\n── summary, {time.monotonic() - started:.0f} s ──")
-    for name, passed in results:
-        print(f"{'passed' if passed else 'FAILED'}  {name}")
+    for result in results:
+        print(result)
     print(f"\nFailed: {', '.join(failed)}." if failed else "\nAll checks passed.")
     return 1 if failed else 0
 

@@ -69,6 +69,10 @@ class Environment:
             return False
         return recorded == self._encoded(snapshot) and self.python_runs()
 
+    def was_ready(self) -> bool:
+        """Whether an installation of this very profile has finished before."""
+        return self._record(self.profile).exists()
+
     def made_for(self) -> tuple[str, str] | None:
         """The checkout and the Python that a finished installation was made for."""
         for record in self._records():
@@ -81,7 +85,7 @@ class Environment:
         """Why the environment cannot be brought up to date in place; None when it can."""
         made_for = self.made_for()
         if self._unfinished.exists() or made_for is None:
-            return "the last set-up was cut off"
+            return "the last set-up did not finish"
         if not self.python_runs():
             return "its Python is gone"
         if made_for[0] != str(self.root):

@@ -86,8 +86,10 @@ def make_way(environment: Environment, wanted_python: str | None) -> None:
     elif reason := environment.reason_to_rebuild(wanted_python):
         say(f"Making {name} anew, because {reason}: a minute or two.")
         environment.discard()
-    else:
+    elif environment.was_ready():
         say(f"Bringing {name} up to date, because what it is installed from changed.")
+    else:
+        say(f"Adding to {name} what the {environment.profile} profile needs: half a minute.")
 
 
 def install(environment: Environment, snapshot: Snapshot, lock: int) -> None:
@@ -155,6 +157,10 @@ def last_errors(log_path: Path) -> str:
     lines = log_path.read_text("utf-8", errors="replace").splitlines()
     # pip's own errors, and the last line of a traceback from a build that it started
     errors = [line.strip() for line in lines if re.match(r"\s*(ERROR|[\w.]+Error): ", line)]
+    # A package that "cannot be found" was often only not asked for: the network is the cause.
+    unreachable = [m[1] for line in lines if (m := re.search(r"connection broken by '(.*)'", line))]
+    if unreachable:
+        errors = [*errors[:1], f"The package index cannot be reached: {unreachable[-1][:120]}"]
     return "".join(f"\n  {line}" for line in (errors or lines)[-3:])
 
 

@@ -6,10 +6,15 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from mosaic.contract.layout import RunDirectory
+from mosaic.trainer.process_table import read_stat
+from mosaic.trainer.run_ending import end_worker
 
 pytestmark = pytest.mark.process
 
@@ -49,22 +54,52 @@ def test_json_is_one_document_and_home_may_stand_anywhere(tmp_path: Path, place:
     assert Path(result["directory"]).parent == tmp_path / "trainer" / "runs"
 
 
-def test_ctrl_c_stops_the_run_and_keeps_what_came(tmp_path: Path) -> None:
-    """The worker ends cleanly, everything it wrote is stored, and the exit code is 130."""
+@pytest.fixture
+def long_demo(tmp_path: Path) -> "Iterator[subprocess.Popen[str]]":
+    """A demo that would take half an hour, started as from an interactive shell."""
+    long_run = ("--json", "--steps", "1000000", "--rate", "500")
     demo = subprocess.Popen(
-        command("demo", "--json", "--steps", "1000000", "--rate", "500", "--home", str(tmp_path)),
+        # A shell in the background starts its children with SIGINT ignored.
+        ["env", "--default-signal=INT", *command("demo", *long_run, "--home", str(tmp_path))],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
     )
+    yield demo
+    demo.kill()
+    demo.communicate()
+    for run in (tmp_path / "trainer" / "runs").glob("*"):
+        end_worker(RunDirectory(run), grace_s=5)
+
+
+def test_ctrl_c_stops_the_run_and_keeps_what_came(
+    tmp_path: Path, long_demo: "subprocess.Popen[str]"
+) -> None:
+    """The worker ends cleanly, everything it wrote is stored, and the exit code is 130."""
     wait_for_steps(tmp_path)
-    demo.send_signal(signal.SIGINT)
-    output, _ = demo.communicate(timeout=_DEADLINE_S)
+    long_demo.send_signal(signal.SIGINT)
+    output, _ = long_demo.communicate(timeout=_DEADLINE_S)
     result: dict[str, Any] = json.loads(output)
-    assert demo.returncode == 130
+    assert long_demo.returncode == 130
     assert result["state"] == "cancelled"
     assert 0 < result["digest"]["steps"] < 1_000_000
     assert result["digest"]["committed_bytes"] == result["digest"]["spool_bytes"]
+
+
+def test_a_run_is_called_lost_only_when_nothing_of_it_lives(
+    tmp_path: Path, long_demo: "subprocess.Popen[str]"
+) -> None:
+    """With its supervisor killed, the worker is ended first, and all that it wrote is stored."""
+    wait_for_steps(tmp_path)
+    (directory,) = (tmp_path / "trainer" / "runs").iterdir()
+    started = json.loads((directory / "started.json").read_text())
+    os.kill(started["supervisor"]["pid"], signal.SIGKILL)
+    output, _ = long_demo.communicate(timeout=_DEADLINE_S)
+    result: dict[str, Any] = json.loads(output)
+    assert (long_demo.returncode, result["state"]) == (1, "lost")
+    worker = read_stat(started["pid"])
+    assert worker is None or worker.is_dead
+    assert result["digest"]["committed_bytes"] == (directory / "telemetry.jsonl").stat().st_size
 
 
 def wait_for_steps(home: Path) -> None:
@@ -100,6 +135,14 @@ def test_a_home_that_cannot_be_made_is_explained(tmp_path: Path) -> None:
     assert "cannot be made" in done.stderr
     assert "--home" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_brackets_in_a_path_are_not_taken_for_styles(tmp_path: Path) -> None:
+    """The folder is named as it is."""
+    home = tmp_path / "runs [/b] [bold]"
+    done = mosaic("demo", "--steps", "10", "--rate", "0", "--home", str(home))
+    assert done.returncode == 0, done.stderr
+    assert str(home) in done.stdout
 
 
 def test_help_lists_every_command() -> None:

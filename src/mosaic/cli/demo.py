@@ -19,12 +19,13 @@ from mosaic.contract.ids import new_ulid
 from mosaic.contract.layout import Home, RunDirectory
 from mosaic.contract.process_records import ExitRecord
 from mosaic.contract.run_config import TrainRunConfig, load_run_config, to_json
+from mosaic.telemetry.failures import Blockage
 from mosaic.telemetry.follow import follow
 from mosaic.telemetry.reader import TelemetryReader, TelemetryStats
 from mosaic.telemetry.service import IngestStatus, TelemetryService
 from mosaic.trainer.local_launcher import launch
-from mosaic.trainer.run_ending import end_worker
-from mosaic.trainer.run_process import Exited, Running, observe
+from mosaic.trainer.run_ending import end_worker, settle_lost
+from mosaic.trainer.run_process import Exited, NotStarted, Running, observe
 from mosaic.trainer.worker_folders import find_worker
 
 _WORKER = "echo_worker"
@@ -54,7 +55,9 @@ class DemoResult(msgspec.Struct, kw_only=True):
     show_default=True,
     help="Steps a second; 0: as fast as it can.",
 )
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option(
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the random rewards."
+)
 @json_option
 @home_option
 def demo(home: Home, steps: int, rate: int, seed: int, as_json: bool) -> int:
@@ -69,17 +72,19 @@ def demo(home: Home, steps: int, rate: int, seed: int, as_json: bool) -> int:
             "params": {"steps": steps, "rate": rate},
         }
     )
-    _start(run, config)
     console = Console(stderr=True)
     interrupted = False
     try:
+        _start(run, config)
         _follow(run, steps, console)
     except KeyboardInterrupt:
         interrupted = True
         console.print("Stopping the run …")
-        end_worker(run, _STOP_GRACE_S)
-        _follow(run, steps, console)
-    result = _result_of(run)
+        if isinstance(end_worker(run, _STOP_GRACE_S), NotStarted):
+            console.print("It had not started yet.")
+            return exit_codes.INTERRUPTED
+        _store_the_rest(run, console)
+    result = _result_of(run, interrupted)
     if as_json:
         click.echo(msgspec.json.encode(result))
     else:
@@ -121,13 +126,25 @@ def _follow(run: RunDirectory, steps: int, console: Console) -> None:
             rate = f"{status.steps / elapsed_s:,.0f}/s"
             progress.update(task, completed=status.steps, rate=rate)
             if status.blockage and status.blockage != blockage:
-                console.print(f"[yellow]{status.blockage.message}[/] {status.blockage.remedy}")
+                _print_blockage(status.blockage, console)
             blockage = status.blockage
 
-        follow(service, lambda: not isinstance(observe(run), Running), show)
+        # A run is lost only when nothing of it lives any more; until then it may write.
+        follow(service, lambda: not isinstance(settle_lost(run), Running), show)
 
 
-def _result_of(run: RunDirectory) -> DemoResult:
+def _store_the_rest(run: RunDirectory, console: Console) -> None:
+    with TelemetryService(run) as service:
+        blockage = None if service.finish() else service.status().blockage
+    if blockage:
+        _print_blockage(blockage, console)
+
+
+def _print_blockage(blockage: Blockage, console: Console) -> None:
+    console.print(f"{blockage.message}. {blockage.remedy}", style="yellow", markup=False)
+
+
+def _result_of(run: RunDirectory, interrupted: bool) -> DemoResult:
     process = observe(run)
     with TelemetryReader(run) as reader:
         digest = reader.stats()
@@ -135,6 +152,8 @@ def _result_of(run: RunDirectory) -> DemoResult:
     bye = next((event for event in byes if isinstance(event, Bye)), None)
     record = process.exit if isinstance(process, Exited) else None
     state, reason = _how_it_ended(record, bye)
+    if interrupted and state != "succeeded":
+        state, reason = "cancelled", "The worker was stopped."
     return DemoResult(
         run_id=run.run_id,
         state=state,
@@ -152,7 +171,7 @@ def _how_it_ended(record: ExitRecord | None, bye: Bye | None) -> tuple[str, str]
     if record.error or record.signal_name:
         return "failed", record.error or f"The worker was ended by {record.signal_name}."
     if bye is not None and bye.outcome == "cancelled":
-        return "cancelled", "The worker was asked to stop."
+        return "cancelled", "The worker was stopped."
     if record.exit_code == 0:
         return "succeeded", "The worker ended by itself."
     said = bye.error if bye is not None and bye.error else f"exit code {record.exit_code}"
@@ -161,20 +180,24 @@ def _how_it_ended(record: ExitRecord | None, bye: Bye | None) -> tuple[str, str]
 
 def _print_result(result: DemoResult) -> None:
     digest = result.digest
-    table = Table(title=f"Run {result.run_id}: {result.state}", title_justify="left")
-    table.add_column("stored")
-    table.add_column("", justify="right")
+    figures = Table.grid(padding=(0, 3))
+    figures.add_column()
+    figures.add_column(justify="right")
     for name, value in (
-        ("lines", f"{digest.lines:,}"),
-        ("steps", f"{digest.steps:,}"),
-        ("episodes", f"{digest.episodes:,}"),
-        ("metric points", f"{digest.metrics:,}"),
-        ("lines that are no events", f"{digest.rejects:,}"),
-        ("bytes written by the worker", f"{digest.spool_bytes:,}"),
-        ("of these committed", f"{digest.committed_bytes:,}"),
+        ("lines", digest.lines),
+        ("steps", digest.steps),
+        ("episodes", digest.episodes),
+        ("metric points", digest.metrics),
+        ("lines that are no events", digest.rejects),
+        ("bytes written by the worker", digest.spool_bytes),
+        ("bytes of these stored", digest.committed_bytes),
     ):
-        table.add_row(name, value)
+        figures.add_row(f"  {name}", f"{value:,}")
     console = Console()
-    console.print(table)
-    console.print(f"{result.reason} It ran for {result.duration_s:.1f} s.")
-    console.print(f"Everything is in {result.directory}", soft_wrap=True, highlight=False)
+    for part in (
+        f"Run {result.run_id} {result.state}.",
+        figures,
+        f"{result.reason} It ran for {result.duration_s:.1f} s.",
+        f"Everything is in {result.directory}",
+    ):
+        console.print(part, soft_wrap=True, highlight=False, markup=False)

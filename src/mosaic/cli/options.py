@@ -18,7 +18,7 @@ def home_option(command: Callable[Parameters, Result]) -> Callable[Parameters, R
         type=click.Path(file_okay=False),
         metavar="DIR",
         callback=_locate_home,
-        help=f"Where runs are kept. Default: ${HOME_VARIABLE}, else ./var.",
+        help=f"Where runs are kept. Default: ${HOME_VARIABLE}; ./mosaic uses var/ in the checkout.",
     )(command)
 
 

@@ -27,7 +27,8 @@ def launch(
 
     Returns when the worker is recorded in the directory: from then on it needs neither this process
     nor any other of ours. `Exited` is a worker that ended, or could not be executed, already.
-    Raises `UserError` when nothing was started. Safe from any thread.
+    Raises `UserError` when nothing was started. When interrupted, it ends what it has started.
+    Safe from any thread.
     """
     environment = worker_environment(run_dir, os.environ if env is None else env)
     command = [_executable(argv, environment), *argv[1:]]
@@ -40,7 +41,13 @@ def launch(
         stderr=subprocess.STDOUT,
         start_new_session=True,
     )
-    complaint = _read_until_started(supervisor)
+    try:
+        complaint = _read_until_started(supervisor)
+    except BaseException:
+        # Whoever interrupts the start does not want the run; this ends the worker too.
+        supervisor.terminate()
+        _reap_when_done(supervisor, run_dir.run_id)
+        raise
     process = observe(run_dir)
     if isinstance(process, (Running, Exited)) and complaint == "":
         _reap_when_done(supervisor, run_dir.run_id)

@@ -268,8 +268,7 @@ def wait_for(worker: Worker) -> None:
         if worker.status is not None:
             return
         if signal.sigwaitinfo(AWAITED).si_signo == signal.SIGTERM:
-            os.killpg(worker.pid, signal.SIGTERM)
-            os.killpg(worker.pid, signal.SIGCONT)  # a paused worker could not obey
+            send({-worker.pid}, signal.SIGTERM)  # the whole group
 
 
 def end_strays(worker: Worker) -> tuple[int, int]:
@@ -318,7 +317,7 @@ def send(pids: set[int], number: int) -> None:
     for pid in pids:
         try:
             os.kill(pid, number)
-            os.kill(pid, signal.SIGCONT)
+            os.kill(pid, signal.SIGCONT)  # a paused process could not obey
         except OSError:
             continue  # a set-uid program is not ours to end; it is counted as left
 
