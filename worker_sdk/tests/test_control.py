@@ -74,6 +74,14 @@ class ControlTest(unittest.TestCase):
         self.send(b"{\n", b"\xff\xfe\n", b"[]\n", b'{"cmd": 3}\n', b'{"cmd": "a", "seq": "b"}\n')
         self.assertEqual([log["code"] for log in self.logs()], ["W111"] * 5)
 
+    def test_a_line_nested_too_deeply_does_not_stop_the_next(self) -> None:
+        """Brackets past the parser's depth are answered, and the stop after them arrives."""
+        stops: list[Command] = []
+        self.control.on("stop", stops.append)
+        self.send(b"[" * 4000 + b"\n", b'{"cmd": "stop", "seq": 3}\n')
+        self.assertEqual([log["code"] for log in self.logs()], ["W111"])
+        self.assertEqual([stop.seq for stop in stops], [3])
+
     def test_an_endless_line_is_answered_once_and_skipped(self) -> None:
         """A line over the limit, however it arrives, costs neither memory nor the next command."""
         long = b'{"cmd": "' + b"x" * MAX_COMMAND_BYTES * 3 + b'"}\n'

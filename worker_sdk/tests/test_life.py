@@ -66,6 +66,32 @@ sys.exit(main(
 ))
 """
 
+EARLY_SIGNAL = """
+import os, signal, sys
+import mosaic_worker.run
+from mosaic_worker import Algorithm, Descriptor, main
+
+runs = []
+
+class NotedRun(mosaic_worker.run.Run):
+    def __init__(self, **options):
+        super().__init__(**options)
+        runs.append(self)
+
+mosaic_worker.run.Run = NotedRun
+
+def plan(config):
+    os.kill(os.getpid(), signal.SIGTERM)
+    assert runs[0].wait(30)
+    return {}
+
+def work(run):
+    raise AssertionError("nothing may run")
+
+descriptor = Descriptor("tiny", "Tiny", "1.0", (Algorithm("one", "One"),))
+sys.exit(main(descriptor, work, plan=plan))
+"""
+
 
 class LifeTest(unittest.TestCase):
     def setUp(self) -> None:
@@ -109,6 +135,29 @@ class LifeTest(unittest.TestCase):
                 self.assertEqual(stopping["reason"], f"received {number.name}")
                 self.assertEqual(self.last(worker), {"type": "bye", "outcome": "cancelled"})
                 worker.telemetry.unlink()
+
+    def test_a_signal_right_after_hello_ends_the_run_cleanly(self) -> None:
+        """From the first line on, a signal never kills the worker without its last line."""
+        for number in (signal.SIGTERM, signal.SIGINT) * 4:
+            with self.subTest(signal=number.name):
+                worker = self.started("loop")
+                worker.wait_for("hello")
+                worker.signal(number)
+                self.assertEqual(worker.wait(), 0, worker.log.read_text())
+                self.assertEqual(self.last(worker), {"type": "bye", "outcome": "cancelled"})
+                worker.telemetry.unlink()
+
+    def test_work_does_not_begin_once_the_run_is_to_stop(self) -> None:
+        """A signal while the run is being prepared: no work, no "running", exit code 0."""
+        (self.folder / "early.py").write_text(EARLY_SIGNAL)
+        (self.folder / "config.json").write_text("{}")
+        arguments = ["early.py", "--config", "config.json", "--emit-summary"]
+        with WorkerProcess(arguments, self.folder) as worker:
+            self.assertEqual(worker.wait(), 0, worker.log.read_text())
+            kinds = [event["type"] for event in worker.events()]
+            self.assertEqual([kind for kind in kinds if kind != "heartbeat"],
+                             ["hello", "config", "bye"])  # fmt: skip
+            self.assertEqual(self.last(worker)["outcome"], "cancelled")
 
     def test_the_stop_command_ends_the_loop_cleanly(self) -> None:
         """`stop` does what SIGTERM does."""

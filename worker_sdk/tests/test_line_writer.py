@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import fcntl
 import json
 import os
 import resource
@@ -131,6 +133,32 @@ class LostReaderTest(unittest.TestCase):
         thread.join()
         numbers = [json.loads(line)["n"] for line in data.splitlines()]
         self.assertEqual(numbers, list(range(3000)))
+
+    def test_a_slow_reader_of_a_high_descriptor_is_waited_for(self) -> None:
+        """A process with more than a thousand open files loses nothing either."""
+        read_end, write_end = os.pipe()
+        self.addCleanup(os.close, read_end)
+        self.addCleanup(os.close, write_end)
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if hard != resource.RLIM_INFINITY and hard < 2048:
+            self.skipTest("no descriptor past 1023 may be opened here")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2048), hard))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        high = fcntl.fcntl(write_end, fcntl.F_DUPFD_CLOEXEC, 1024)
+        self.addCleanup(os.close, high)
+        os.set_blocking(high, False)
+        filled = 0
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                filled += os.write(high, b"\n" * 65536)
+        emitter = Emitter(fd=high)
+        thread = threading.Thread(target=emitter.emit, args=("line",))
+        thread.start()
+        while filled:
+            filled -= len(os.read(read_end, min(filled, 65536)))
+        thread.join()
+        self.assertEqual(emitter.broken, "")
+        self.assertEqual(os.read(read_end, 100), b'{"type":"line"}\n')
 
     def test_a_full_device_does_not_hold_up_a_stop(self) -> None:
         """Where nothing can ever be written, a run that is stopping ends at once."""

@@ -41,10 +41,34 @@ emitter.emit("x")
 os.write(2, b"done")
 """
 
+TAKES_FREE_DESCRIPTORS = """
+import os
+taken = [os.open(os.devnull, os.O_WRONLY) for _ in range(4)]
+"""
+
+TRAINS = """
+import os, sys
+from mosaic_worker import Algorithm, Descriptor, main
+def work(run):
+    os.write(2, b"trained")
+sys.exit(main(Descriptor("tiny", "Tiny", "1.0", (Algorithm("one", "One"),)), work))
+"""
+
 
 def run(script: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         [sys.executable, "-c", script], input=stdin, capture_output=True, timeout=60, check=True
+    )
+
+
+def run_without(closed: str, script: str, *flags: str) -> subprocess.CompletedProcess[bytes]:
+    """Run the script with the streams closed that the shell's `closed` names."""
+    command = f'script=$1; shift; exec "$0" -c "$script" "$@" {closed}'
+    return subprocess.run(
+        ["sh", "-c", command, sys.executable, script, *flags],
+        capture_output=True,
+        timeout=60,
+        check=False,
     )
 
 
@@ -62,18 +86,27 @@ class StandardStreamsTest(unittest.TestCase):
         done = run(COUNTS_INHERITED, stdin=b'{"cmd": "stop", "seq": 1}\n')
         self.assertEqual(json.loads(done.stdout), {"type": "result", "child": "[]", "eaten": ""})
 
-    def test_closed_standard_streams_are_survived(self) -> None:
-        """A worker started without stdin or stdout runs all the same."""
-        for closed in ("0<&-", "1>&-", "0<&- 1>&-"):
-            with self.subTest(closed=closed):
-                done = subprocess.run(
-                    ["sh", "-c", f'exec "$0" -c "$1" {closed}', sys.executable, EMITS_ONE_LINE],
-                    capture_output=True,
-                    timeout=60,
-                    check=True,
-                )
-                self.assertEqual(done.stderr, b"done")
-                self.assertEqual(done.stdout, b"" if "1>" in closed else b'{"type":"x"}\n')
+    def test_a_closed_stdin_is_survived(self) -> None:
+        """A worker that nobody can send commands to runs all the same."""
+        done = run_without("0<&-", EMITS_ONE_LINE)
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stderr, b"done")
+        self.assertEqual(done.stdout, b'{"type":"x"}\n')
+
+    def test_a_closed_stdout_is_refused(self) -> None:
+        """A run whose telemetry would go nowhere, or into another open file, says so and fails."""
+        for closed in ("1>&-", "0<&- 1>&-", "1>&- 2>&-"):
+            for script in (TRAINS, TAKES_FREE_DESCRIPTORS + TRAINS):
+                with self.subTest(closed=closed, script=script):
+                    done = run_without(closed, script, "--config", "/dev/null")
+                    self.assertEqual(done.returncode, 1)
+                    if "2>" not in closed:
+                        self.assertIn(b"tiny: Standard output is closed", done.stderr)
+                        self.assertNotIn(b"trained", done.stderr)
+
+    def test_questions_need_no_stdout(self) -> None:
+        """--describe still succeeds when nobody listens."""
+        self.assertEqual(run_without("1>&-", TRAINS, "--describe").returncode, 0)
 
 
 if __name__ == "__main__":

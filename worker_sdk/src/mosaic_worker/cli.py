@@ -78,7 +78,11 @@ def _run(
 ) -> int:
     from mosaic_worker.run import Run  # noqa: PLC0415 - --describe needs none of it
 
-    run = Run(heartbeat_s=flags.heartbeat_s)
+    try:
+        run = Run(heartbeat_s=flags.heartbeat_s)
+    except WorkerError as error:
+        _say(descriptor, str(error))
+        return EXIT_FAILED
     run.emitter.hello(
         descriptor.worker,
         descriptor.version,
@@ -89,7 +93,7 @@ def _run(
         run.config = resolve(read_config(flags.config), descriptor, flags.overrides)
     except ConfigError as error:
         _say(descriptor, str(error))
-        run.emitter.bye("failed", error.message, error.remedy)
+        run.close("failed", error.message, error.remedy)
         return EXIT_WRONG_USE
     if flags.emit_summary:
         summary = _summary(descriptor, run.config, arguments, plan)
@@ -118,13 +122,12 @@ def _announce(run: Run) -> None:
         env_kwargs=config.env_kwargs,
         packages=installed_packages(),
     )
-    run.emitter.status("running")
 
 
 def _live(run: Run, work: Work) -> int:
     """The process's edge: whatever happens in `work`, a last line and an exit code come of it."""
     try:
-        code = work(run) or EXIT_DONE
+        code = EXIT_DONE if run.should_stop else work(run) or EXIT_DONE
     except WorkerError as error:
         return _failed(run, error.message, error.remedy)
     except SystemExit as leaving:

@@ -155,11 +155,13 @@ def parse_command(line: bytes) -> Command:
         fields = json.loads(line.decode("utf-8"))
     except ValueError as error:
         raise BrokenCommandError(f"it is not JSON ({error})") from None
+    except RecursionError:
+        raise BrokenCommandError("it is nested too deeply") from None
     if not isinstance(fields, dict) or not isinstance(fields.get("cmd"), str):
         raise BrokenCommandError('it is not an object with a "cmd"')
     seq = fields.get("seq", 0)
     if not isinstance(seq, int):
-        raise BrokenCommandError(f'"seq" is not a whole number but {seq!r}')
+        raise BrokenCommandError(f'"seq" is not a whole number but {type(seq).__name__}')
     return Command(fields["cmd"], seq, fields)
 
 

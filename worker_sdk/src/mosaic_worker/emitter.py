@@ -8,12 +8,23 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable
 
 from mosaic_worker.encoding import UNENCODABLE, as_fields, choose_encoder, encode_with_care
+from mosaic_worker.errors import WorkerError
 from mosaic_worker.flow import Flow
 from mosaic_worker.line_writer import BURST_LINES, LineWriter
-from mosaic_worker.scalars import flag, number, whole
+from mosaic_worker.scalars import (
+    LARGEST_NUMBER,
+    LOWEST_NUMBER,
+    column,
+    count,
+    episode_name,
+    flag,
+    number,
+    whole,
+    whole64,
+)
 from mosaic_worker.standard_streams import claim_stdout
 from mosaic_worker.tally import Tally
 
@@ -30,7 +41,14 @@ ODD_VALUE = "W101"
 LINE_TOO_LONG = "W102"
 """A line was over 1 MiB; it was shortened or not written."""
 
-_SHED_IN_ORDER = ("render", "obs", "info")
+_SHED_IN_ORDER = ("render", "obs", "info", "llm", "bdi")
+
+_EPISODE_FIELDS: dict[str, Callable[[str, Any], Any]] = {
+    "env_index": count,
+    "success": flag,
+    "terminated": flag,
+    "truncated": flag,
+}
 
 
 class Emitter:
@@ -68,6 +86,7 @@ class Emitter:
         self._write_soon = self._writer.write_soon
         self._clock = time.monotonic
         self._stamp_due = 0.0
+        self._checked_id: str | None = None  # most steps are of the last one's episode
 
     @property
     def broken(self) -> str:
@@ -98,18 +117,24 @@ class Emitter:
 
         Without `t`, the time is written when 10 ms have passed since it last was.
         """
-        if reward.__class__ is not float and reward.__class__ is not int:
+        kind: type = reward.__class__
+        if kind is not float and (kind is not int or not LOWEST_NUMBER <= reward <= LARGEST_NUMBER):
             reward = number("reward", reward)
         if (
             step.__class__ is not int
-            or episode_id.__class__ is not str
-            or terminated.__class__ is not bool
-            or truncated.__class__ is not bool
+            or step < 0
+            or (terminated is not False and terminated is not True)
+            or (truncated is not False and truncated is not True)
         ):
-            step = whole("step", step)
-            episode_id = str(episode_id)
+            step = count("step", step)
             terminated = flag("terminated", terminated)
             truncated = flag("truncated", truncated)
+        if episode_id is not self._checked_id:
+            episode_id = self._checked_id = episode_name(episode_id)
+        if actor is not None or seq is not None or agent_id is not None:
+            actor = None if actor is None else str(actor)
+            seq = None if seq is None else whole64("seq", seq)
+            agent_id = None if agent_id is None else str(agent_id)
         if action.__class__ is not int:
             to_list = getattr(action, "tolist", None)
             if to_list is not None:
@@ -143,10 +168,14 @@ class Emitter:
         t: float | None = None,
     ) -> None:
         """One point of one curve; `step` is the run's global step."""
+        if name.__class__ is not str:
+            name = str(name)
         if value.__class__ is not float:
             value = number(name, value)
         if step is not None and step.__class__ is not int:
-            step = whole("step", step)
+            step = whole64("step", step)
+        if agent_id is not None:
+            agent_id = str(agent_id)
         if t is None:
             t = self._now()
         self._send_soon(self._make_metric(name, value, step, agent_id, t), self._clock())
@@ -154,9 +183,10 @@ class Emitter:
 
     def metrics(self, values: Mapping[str, float], step: int | None = None, **fields: Any) -> None:
         """Points of several curves at one step."""
-        plain = {name: number(name, value) for name, value in values.items()}
+        plain = {str(name): number(str(name), value) for name, value in values.items()}
         fields.setdefault("t", self._now())
-        self.emit("metric", values=plain, step=_whole_or_none("step", step), **fields)
+        step = None if step is None else whole64("step", step)
+        self.emit("metric", values=plain, step=step, **fields)
 
     # Episodes.
 
@@ -174,16 +204,16 @@ class Emitter:
         `episode` is the run-wide ordinal and counts from 0 by itself; `seed` is what the
         environment was reset with (or `start`, its captured state), so that it can be replayed.
         """
-        ordinal = self.episodes if episode is None else whole("episode", episode)
+        ordinal = self.episodes if episode is None else count("episode", episode)
+        name = f"ep{ordinal}" if episode_id is None else episode_name(episode_id)
         self.episodes = max(self.episodes, ordinal + 1)
-        name = f"ep{ordinal}" if episode_id is None else str(episode_id)
         self._emit_soon(
             "episode_start",
             episode_id=name,
             episode=ordinal,
-            seed=_whole_or_none("seed", seed),
+            seed=None if seed is None else whole("seed", seed),
             start=start,
-            **fields,
+            **_typed(fields),
         )
         return name
 
@@ -192,17 +222,27 @@ class Emitter:
         fields["return"] = number("episode_return", episode_return)
         fields.setdefault("t_end", self._now())
         self._emit_soon(
-            "episode", episode_id=str(episode_id), steps=whole("steps", steps), **fields
+            "episode",
+            episode_id=episode_name(episode_id),
+            steps=count("steps", steps),
+            **_typed(fields),
         )
 
     def steps(
         self, episode_id: str, first: int, actions: list[Any], rewards: list[float], **fields: Any
     ) -> None:
         """Many steps of one episode as columns, where single steps are not wanted."""
+        actions = column("actions", actions)
+        rewards = [number("rewards", reward) for reward in column("rewards", rewards)]
+        if len(actions) != len(rewards):
+            raise WorkerError(
+                f"'actions' has {len(actions)} entries and 'rewards' {len(rewards)}.",
+                remedy="Give one action and one reward for every step.",
+            )
         self.emit(
             "steps",
-            episode_id=str(episode_id),
-            first=whole("first", first),
+            episode_id=episode_name(episode_id),
+            first=count("first", first),
             actions=actions,
             rewards=rewards,
             **fields,
@@ -275,6 +315,8 @@ class Emitter:
 
     def _emit_soon(self, kind: str, /, **fields: Any) -> None:
         given = {name: value for name, value in fields.items() if value is not None}
+        if "agent_id" in given:
+            given["agent_id"] = str(given["agent_id"])
         self._send_soon({"type": kind, **given}, self._clock())
 
     def _send_soon(self, record: Any, now: float) -> None:
@@ -329,5 +371,9 @@ class Emitter:
         return int(time.time() * 1000) / 1000
 
 
-def _whole_or_none(field: str, value: Any) -> int | None:
-    return None if value is None else whole(field, value)
+def _typed(fields: dict[str, Any]) -> dict[str, Any]:
+    """An episode's further fields, those of a fixed type as plain values."""
+    for name, value in fields.items():
+        if value is not None and name in _EPISODE_FIELDS:
+            fields[name] = _EPISODE_FIELDS[name](name, value)
+    return fields

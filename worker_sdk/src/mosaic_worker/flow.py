@@ -6,6 +6,7 @@ signal handler, where taking a lock that the interrupted code holds would hang t
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 
@@ -18,6 +19,7 @@ class Flow:
         self.paused = False
         self.reason = ""
         self._changed = threading.Condition()
+        os.register_at_fork(after_in_child=self._forget)
 
     def stop(self, reason: str) -> bool:
         """Ask the run to end; True for the first to ask."""
@@ -53,3 +55,7 @@ class Flow:
         """Block while paused and not stopping."""
         with self._changed:
             self._changed.wait_for(lambda: self.stopping or not self.paused)
+
+    def _forget(self) -> None:
+        """In a forked child: the thread that may hold the lock is not there to release it."""
+        self._changed = threading.Condition()

@@ -32,7 +32,7 @@ class LineWriter:
     `write` hands a line to the kernel before it returns. `write_soon` does so too, except when the
     last hand-over was less than 0.5 ms ago: then up to 16 lines go in one system call, which
     costs more than all the rest of a step. A loop that stalls within a burst has it written 5 ms
-    later by a thread.
+    later by a thread. A forked child has no bursts.
 
     A partial write is continued. When the disk is full the writer waits for space until the run is
     asked to stop; lines that then cannot be written are counted, and said so in a later line. A
@@ -162,7 +162,9 @@ class LineWriter:
                 )
             return not self._flow.wait(_RETRY_SECONDS)
         if error.errno == errno.EAGAIN:
-            ready = select.select([], [self._fd], [], _RETRY_SECONDS)[1]
+            writable = select.poll()  # select() cannot watch a descriptor past 1023
+            writable.register(self._fd, select.POLLOUT)
+            ready = writable.poll(_RETRY_SECONDS * 1000)
             return bool(ready) or not self._flow.stopping
         self.broken = error.strerror or str(error)
         _say(f"telemetry cannot be delivered: {self.broken}. The run ends here.")
@@ -197,9 +199,17 @@ class LineWriter:
             idle = 0
 
     def _forget(self) -> None:
-        """In a forked child: what waits belongs to the parent, and so does its lock."""
+        """In a forked child: what waits belongs to the parent, and so do its locks and its thread.
+
+        Every line is written at once from now on: such children often end by `os._exit`, which
+        neither flushes nor waits for a thread that would.
+        """
         self._pending.clear()
+        self._burst = 1
         self._lock = threading.Lock()
+        self._resting = True
+        self._wake = threading.Event()
+        self._finisher = None
 
 
 def _dropped_notice(count: int) -> bytes:

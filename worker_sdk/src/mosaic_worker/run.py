@@ -32,7 +32,7 @@ class Run:
     config: RunConfig
 
     def __init__(self, *, heartbeat_s: float = PERIOD_SECONDS) -> None:
-        """Claims standard output and input. From the main thread."""
+        """Claims standard output, standard input and the stop signals. From the main thread."""
         self._flow = Flow()
         self.emitter = Emitter(flow=self._flow)
         self.directory = Path(os.environ.get(RUN_DIR_VARIABLE) or Path.cwd())
@@ -40,10 +40,12 @@ class Run:
         self.heartbeat = Heartbeat(self.emitter, heartbeat_s)
         self._control = Control(self.emitter)
         self._control.on("stop", lambda _: self.request_stop("asked by the stop command"))
+        self._opened = False
         self._signals = StopSignals(
             lambda number: self.request_stop(f"received {signal.Signals(number).name}"),
             self._end_now,
         )
+        self._signals.install()
 
     @property
     def should_stop(self) -> bool:
@@ -56,7 +58,7 @@ class Run:
 
     def request_stop(self, reason: str) -> None:
         """Ask the worker's loop to end; from any thread."""
-        if self._flow.stop(reason):
+        if self._flow.stop(reason) and self._opened:
             self.emitter.status("stopping", reason)
 
     def wait(self, seconds: float) -> bool:
@@ -105,8 +107,13 @@ class Run:
         )
 
     def open(self) -> None:
-        """Listen to signals and commands, and start the heartbeat."""
-        self._signals.install()
+        """Say that the run is under way, listen to commands, and start the heartbeat.
+
+        A run that was asked to stop before this says neither "running" nor "stopping".
+        """
+        if not self.should_stop:
+            self.emitter.status("running")
+        self._opened = True
         self._control.start()
         self.heartbeat.start()
 

@@ -9,15 +9,20 @@ import fcntl
 import os
 import sys
 
+from mosaic_worker.errors import WorkerError
+
 _FIRST_FREE = 3
 
 
 def claim_stdout() -> int:
     """A private copy of fd 1; from now on fd 1 is standard error."""
-    private = _private_copy(1)
+    # Python has no stdout when fd 1 was closed at its start; what is fd 1 now is another file.
+    private = None if sys.__stdout__ is None else _private_copy(1)
     if private is None:
-        _point_at_null(1, os.O_WRONLY)
-        private = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, _FIRST_FREE)
+        raise WorkerError(
+            "Standard output is closed, so telemetry has nowhere to go.",
+            remedy="Start the worker with standard output open, for example '> telemetry.jsonl'.",
+        )
     try:
         os.dup2(2, 1)
     except OSError:  # there is no standard error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 
@@ -16,6 +17,7 @@ class Tally:
         self._counts: dict[str, int] = {}
         self._unsaid: dict[str, str] = {}
         self._quiet_until: dict[str, float] = {}
+        os.register_at_fork(after_in_child=self._forget)
 
     def add(self, code: str, message: str) -> int:
         """Count one; returns the count so far when it should be said now, else 0."""
@@ -35,3 +37,8 @@ class Tally:
             unsaid = [(code, text, self._counts[code]) for code, text in self._unsaid.items()]
             self._unsaid.clear()
             return unsaid
+
+    def _forget(self) -> None:
+        """In a forked child: what is unsaid is for the parent to say, and the lock is its own."""
+        self._lock = threading.Lock()
+        self._unsaid.clear()
