@@ -14,7 +14,13 @@ from typing import Any
 
 from mosaic_worker import Algorithm, Descriptor, Environments, Parameter, Run, main
 from mosaic_worker.errors import ConfigError
-from mosaic_worker.run_config import Overrides, read_config, resolve
+from mosaic_worker.run_config import (
+    Assignment,
+    Overrides,
+    read_config,
+    resolve,
+    unknown_fields,
+)
 
 DESCRIPTOR = Descriptor(
     worker="tiny",
@@ -209,6 +215,21 @@ class ResolveTest(unittest.TestCase):
         config = resolve({**GOOD, "warm_start": "x"}, DESCRIPTOR, Overrides({"seed": 5}))
         self.assertEqual(config.seed, 5)
         self.assertEqual(config.raw["warm_start"], "x")
+
+    def test_a_misspelt_field_is_pointed_out(self) -> None:
+        """It has no effect, and the sentence says what was probably meant."""
+        self.assertEqual(unknown_fields({"seed": 1, "metadata": {}}), [])
+        (sentence,) = unknown_fields({"sede": 7})
+        self.assertIn("'sede'", sentence)
+        self.assertIn("Did you mean seed?", sentence)
+
+    def test_a_wrong_value_names_the_flag_that_gave_it(self) -> None:
+        """Also when another spelling of the flag exists."""
+        for flag in ("--set layers", "--layers"):
+            assignment = Assignment("layers", "many", flag)
+            with self.assertRaises(ConfigError) as raised:
+                resolve(GOOD, DESCRIPTOR, Overrides(params=[assignment]))
+            self.assertIn(flag, str(raised.exception))
 
     def test_a_broken_file_is_told_apart(self) -> None:
         """Missing, no JSON and no object each have their sentence."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import traceback
 from typing import TYPE_CHECKING, Any, Callable, Union
 
 from mosaic_worker.errors import ConfigError, WorkerError
 from mosaic_worker.flags import parse_flags
-from mosaic_worker.run_config import read_config, resolve
+from mosaic_worker.run_config import read_config, resolve, unknown_fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +26,9 @@ Plan = Callable[["RunConfig"], "dict[str, Any]"]
 EXIT_DONE = 0
 EXIT_FAILED = 1
 EXIT_WRONG_USE = 2
+
+UNKNOWN_FIELD = "W121"
+"""A field of the run's configuration is not known and has no effect."""
 
 GRPC_NOT_NEEDED = "W120"
 """--grpc is not needed: telemetry goes through stdout."""
@@ -44,7 +48,7 @@ def main(
     arguments = list(sys.argv[1:] if argv is None else argv)
     flags = parse_flags(descriptor, arguments)
     if flags.describe:
-        print(json.dumps(descriptor.to_json(), indent=2))
+        _answer(json.dumps(descriptor.to_json(), indent=2))
         return EXIT_DONE
     if flags.dry_run:
         return _dry_run(descriptor, flags, arguments, plan)
@@ -59,13 +63,14 @@ def _dry_run(
     except ConfigError as error:
         _say(descriptor, str(error))
         return EXIT_WRONG_USE
+    for sentence in unknown_fields(config.raw):
+        _say(descriptor, sentence)
     summary = _summary(descriptor, config, arguments, plan)
     if flags.emit_summary:
-        print(json.dumps(summary, indent=2))
+        _answer(json.dumps(summary, indent=2))
         return EXIT_DONE
-    print(f"{descriptor.worker} would run: {' '.join(summary['argv'])}")
-    for name, value in summary["arguments"].items():
-        print(f"  {name} = {value}")
+    values = [f"  {name} = {value}" for name, value in summary["arguments"].items()]
+    _answer("\n".join([f"{descriptor.worker} would run: {' '.join(summary['argv'])}", *values]))
     return EXIT_DONE
 
 
@@ -98,6 +103,9 @@ def _run(
     if flags.emit_summary:
         summary = _summary(descriptor, run.config, arguments, plan)
         print(json.dumps(summary, indent=2), file=sys.stderr)
+    for sentence in unknown_fields(run.config.raw):
+        _say(descriptor, sentence)
+        run.emitter.log("warning", UNKNOWN_FIELD, sentence)
     if flags.grpc:
         run.emitter.log(
             "info", GRPC_NOT_NEEDED, "--grpc is not needed: telemetry goes through stdout."
@@ -174,6 +182,14 @@ def _entry_module() -> str:
 
 def _without_questions(arguments: Sequence[str]) -> list[str]:
     return [word for word in arguments if word not in ("--dry-run", "--emit-summary")]
+
+
+def _answer(text: str) -> None:
+    """To standard output, whose reader (`head`, say) may leave before the end."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _say(descriptor: Descriptor, message: str) -> None:

@@ -35,6 +35,8 @@ SCHEMA_VERSION = 1
 MAX_LINE_BYTES = 1 << 20  # what the trainer accepts, newline included
 STAMP_SECONDS = 0.01
 
+ARTIFACT_KINDS = ("video", "tensorboard", "wandb", "optuna", "checkpoint", "dataset", "report")
+
 ODD_VALUE = "W101"
 """A value cannot be written as JSON; its repr() is kept instead."""
 
@@ -263,6 +265,11 @@ class Emitter:
 
     def artifact(self, kind: str, path: str | None = None, **fields: Any) -> None:
         """A file of the run: `path` is relative to the run directory; or give `url`."""
+        if kind not in ARTIFACT_KINDS:
+            raise WorkerError(
+                f"'{kind}' is no kind of artifact.",
+                remedy=f"Use one of {', '.join(ARTIFACT_KINDS)}.",
+            )
         self.emit("artifact", kind=kind, path=path, **fields)
 
     def heartbeat(self, **fields: Any) -> None:

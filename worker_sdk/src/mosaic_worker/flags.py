@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, NamedTuple
 
 from mosaic_worker.heartbeat import PERIOD_SECONDS
-from mosaic_worker.run_config import Overrides
+from mosaic_worker.run_config import Assignment, Overrides
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,11 +44,11 @@ def parse_flags(descriptor: Descriptor, arguments: Sequence[str]) -> Flags:
         name, equals, text = assignment.partition("=")
         if not equals:
             parser.error(f"--set {assignment}: write it as name=value")
-        assignments.append((name, text))
+        assignments.append(Assignment(name, text, f"--set {name}"))
     for name in parameters:
         text = getattr(given, f"param_{name}")
         if text is not None:
-            assignments.append((name, text))
+            assignments.append(Assignment(name, text, f"--{name.replace('_', '-')}"))
     return Flags(
         config=given.config or "",
         describe=given.describe,

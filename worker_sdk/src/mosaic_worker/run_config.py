@@ -15,6 +15,17 @@ if TYPE_CHECKING:
     from mosaic_worker.parameter import Parameter
 
 
+FIELDS = frozenset(
+    {
+        *("run_name", "worker", "mode", "algo", "env_id", "env_kwargs", "seed", "total_timesteps"),
+        *("max_episodes", "params", "extra_args", "agent_id", "worker_id", "bundle", "warm_start"),
+        *("dataset", "telemetry", "actor", "episodes", "seeds", "script", "parent_run", "priority"),
+        *("time_limit_s", "artifacts", "resources", "launcher", "metadata"),
+    }
+)
+"""Of a TrainRunConfig; a test keeps them in step with the trainer."""
+
+
 class RunConfig(NamedTuple):
     """A run with every value resolved. `raw` is the whole file, for what is not named here."""
 
@@ -35,11 +46,19 @@ class RunConfig(NamedTuple):
         return {**values, **self.params}
 
 
+class Assignment(NamedTuple):
+    """A parameter's value as text, and the flag that gave it."""
+
+    name: str
+    text: str
+    flag: str
+
+
 class Overrides(NamedTuple):
-    """What flags said: fields of the run, and parameters as `name, text`."""
+    """What flags said: fields of the run, and parameters."""
 
     fields: Mapping[str, Any] = {}
-    params: Iterable[tuple[str, str]] = ()
+    params: Iterable[Assignment] = ()
 
 
 def read_config(path: str) -> dict[str, Any]:
@@ -118,25 +137,38 @@ def _env_id(raw: Mapping[str, Any], descriptor: Descriptor) -> str:
 
 
 def _params(
-    given: Mapping[str, Any], algorithm: Algorithm, overrides: Iterable[tuple[str, str]]
+    given: Mapping[str, Any], algorithm: Algorithm, overrides: Iterable[Assignment]
 ) -> dict[str, Any]:
     known = {parameter.name: parameter for parameter in algorithm.parameters}
     values = {name: parameter.default for name, parameter in known.items()}
     for name, value in given.items():
         values[name] = _known(name, known, f"params.{name}").value(value)
-    for name, text in overrides:
-        values[name] = _known(name, known, f"--set {name}").parse(text)
+    for name, text, flag in overrides:
+        values[name] = _known(name, known, flag).parse(text, flag)
     return values
+
+
+def unknown_fields(config: Mapping[str, Any]) -> list[str]:
+    """A sentence for each field that no run has. They are not refused: MOSAIC may be newer."""
+    return [
+        f"The field '{name}' of the run is not known and has no effect. {_suggestion(name, FIELDS)}"
+        for name in config
+        if name not in FIELDS
+    ]
 
 
 def _known(name: str, known: Mapping[str, Parameter], field: str) -> Parameter:
     if name in known:
         return known[name]
+    raise ConfigError(field, "there is no such parameter.", remedy=_suggestion(name, known))
+
+
+def _suggestion(name: str, known: Iterable[str]) -> str:
     import difflib  # noqa: PLC0415 - only for a mistake
 
-    close = difflib.get_close_matches(name, known, n=1)
-    remedy = f"Did you mean {close[0]}?" if close else f"There are {', '.join(known) or 'none'}."
-    raise ConfigError(field, "there is no such parameter.", remedy=remedy)
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=1)
+    return f"Did you mean {close[0]}?" if close else f"There are {', '.join(names) or 'none'}."
 
 
 def _one_of(field: str, value: Any, allowed: tuple[str, ...]) -> str:
