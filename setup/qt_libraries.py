@@ -103,7 +103,7 @@ def provide(
             missing = missing_packages(libraries)
         if not missing:
             return True
-    say("  The window will need system libraries that are missing here; all else works. To add them:")
+    say("  The window will need system libraries that are missing; all else works. To add them:")
     say(f"    {install_line(missing)}")
     return False
 
