@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from mosaic.contract.layout import RunDirectory
-from mosaic.trainer.process_table import read_stat
-from mosaic.trainer.run_ending import end_worker
+from mosaic.trainer.processes.process_table import read_stat
+from mosaic.trainer.processes.run_ending import end_worker
 
 pytestmark = pytest.mark.process
 

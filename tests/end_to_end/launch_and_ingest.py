@@ -9,8 +9,8 @@ from pathlib import Path
 from mosaic.contract.layout import RunDirectory
 from mosaic.telemetry.follow import follow
 from mosaic.telemetry.service import TelemetryService
-from mosaic.trainer.local_launcher import launch
-from mosaic.trainer.run_process import NotStarted, Running, observe
+from mosaic.trainer.processes.local_launcher import launch
+from mosaic.trainer.processes.run_process import NotStarted, Running, observe
 
 run = RunDirectory(Path(sys.argv[1]))
 if isinstance(observe(run), NotStarted):

@@ -13,7 +13,7 @@ from mosaic.contract.ids import new_ulid
 from mosaic.contract.layout import RunDirectory
 from mosaic.contract.run_config import load_run_config, to_json
 from mosaic.telemetry.reader import TelemetryReader
-from mosaic.trainer.run_process import Exited, observe
+from mosaic.trainer.processes.run_process import Exited, observe
 
 _DAEMON = Path(__file__).with_name("launch_and_ingest.py")
 _STEPS = 200_000

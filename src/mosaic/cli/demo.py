@@ -23,9 +23,9 @@ from mosaic.telemetry.failures import Blockage
 from mosaic.telemetry.follow import follow
 from mosaic.telemetry.reader import TelemetryReader, TelemetryStats
 from mosaic.telemetry.service import IngestStatus, TelemetryService
-from mosaic.trainer.local_launcher import launch
-from mosaic.trainer.run_ending import end_worker, settle_lost
-from mosaic.trainer.run_process import Exited, NotStarted, Running, observe
+from mosaic.trainer.processes.local_launcher import launch
+from mosaic.trainer.processes.run_ending import end_worker, settle_lost
+from mosaic.trainer.processes.run_process import Exited, NotStarted, Running, observe
 from mosaic.trainer.worker_folders import find_worker
 
 _WORKER = "echo_worker"

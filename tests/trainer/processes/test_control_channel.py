@@ -10,14 +10,14 @@ import pytest
 from mosaic.contract.control import Action, Command, ControlError, Pause, Stop
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
-from mosaic.trainer.control_channel import (
+from mosaic.trainer.processes.control_channel import (
     ControlChannelFullError,
     NoWorkerError,
     send_command,
 )
-from mosaic.trainer.process_identity import ProcessIdentity
-from mosaic.trainer.run_ending import end_worker
-from mosaic.trainer.run_process import Exited, Running, pause, resume
+from mosaic.trainer.processes.process_identity import ProcessIdentity
+from mosaic.trainer.processes.run_ending import end_worker
+from mosaic.trainer.processes.run_process import Exited, Running, pause, resume
 
 pytestmark = pytest.mark.process
 
@@ -38,7 +38,7 @@ import sys
 from pathlib import Path
 from mosaic.contract.control import Action
 from mosaic.contract.layout import RunDirectory
-from mosaic.trainer.control_channel import send_command
+from mosaic.trainer.processes.control_channel import send_command
 run_dir = RunDirectory(Path(sys.argv[1]))
 for seq in range(200):
     send_command(run_dir, Action(seq=seq, value=sys.argv[2] * 50))

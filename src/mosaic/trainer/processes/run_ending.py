@@ -7,10 +7,10 @@ from mosaic.contract.control import Stop
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
 from mosaic.contract.process_records import StartedRecord
-from mosaic.trainer.control_channel import send_command
-from mosaic.trainer.run_members import end_members, members_of, still_alive
-from mosaic.trainer.run_process import Lost, Running, RunProcess, observe
-from mosaic.trainer.supervisor_lock import supervisor_absence
+from mosaic.trainer.processes.control_channel import send_command
+from mosaic.trainer.processes.run_members import end_members, members_of, still_alive
+from mosaic.trainer.processes.run_process import Lost, Running, RunProcess, observe
+from mosaic.trainer.processes.supervisor_lock import supervisor_absence
 
 # Longer than the supervisor needs to end what the worker leaves behind.
 _KILL_PATIENCE_S = 30.0

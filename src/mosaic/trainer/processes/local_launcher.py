@@ -12,9 +12,9 @@ from pathlib import Path
 
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
-from mosaic.trainer.run_ending import settle_lost
-from mosaic.trainer.run_process import Exited, Running, observe
-from mosaic.trainer.worker_environment import worker_environment
+from mosaic.trainer.processes.run_ending import settle_lost
+from mosaic.trainer.processes.run_process import Exited, Running, observe
+from mosaic.trainer.processes.worker_environment import worker_environment
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 _START_LIMIT_S = 60.0

@@ -11,9 +11,9 @@ import pytest
 
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
-from mosaic.trainer.process_table import read_stat
-from mosaic.trainer.run_ending import end_worker, settle_lost
-from mosaic.trainer.run_process import (
+from mosaic.trainer.processes.process_table import read_stat
+from mosaic.trainer.processes.run_ending import end_worker, settle_lost
+from mosaic.trainer.processes.run_process import (
     Exited,
     Lost,
     NotStarted,
@@ -70,7 +70,7 @@ def test_many_observers_do_not_disturb_each_other(
     code = (
         "import sys\nfrom pathlib import Path\n"
         "from mosaic.contract.layout import RunDirectory\n"
-        "from mosaic.trainer.run_process import observe\n"
+        "from mosaic.trainer.processes.run_process import observe\n"
         "run_dir = RunDirectory(Path(sys.argv[1]))\n"
         "print({str(observe(run_dir).state) for _ in range(2000)})"
     )

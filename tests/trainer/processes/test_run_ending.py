@@ -13,11 +13,11 @@ import pytest
 
 from mosaic.contract.layout import RUN_DIR_VARIABLE, RUN_ID_VARIABLE, RunDirectory
 from mosaic.contract.process_records import StartedRecord, SupervisorStamp
-from mosaic.trainer.process_identity import ProcessIdentity
-from mosaic.trainer.process_table import live_processes
-from mosaic.trainer.run_ending import end_worker, settle_lost
-from mosaic.trainer.run_members import members_of
-from mosaic.trainer.run_process import Exited, Lost, NotStarted, Running, observe, pause
+from mosaic.trainer.processes.process_identity import ProcessIdentity
+from mosaic.trainer.processes.process_table import live_processes
+from mosaic.trainer.processes.run_ending import end_worker, settle_lost
+from mosaic.trainer.processes.run_members import members_of
+from mosaic.trainer.processes.run_process import Exited, Lost, NotStarted, Running, observe, pause
 
 pytestmark = pytest.mark.process
 

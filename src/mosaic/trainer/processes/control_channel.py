@@ -7,7 +7,7 @@ import stat
 from mosaic.contract.control import Command, encode_command
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
-from mosaic.trainer.run_process import Running, observe
+from mosaic.trainer.processes.run_process import Running, observe
 
 
 class ControlChannelFullError(UserError):

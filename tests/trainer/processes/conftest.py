@@ -11,8 +11,8 @@ import pytest
 
 from mosaic.contract.ids import new_ulid
 from mosaic.contract.layout import RunDirectory
-from mosaic.trainer.local_launcher import launch
-from mosaic.trainer.run_process import Exited, Running, observe
+from mosaic.trainer.processes.local_launcher import launch
+from mosaic.trainer.processes.run_process import Exited, Running, observe
 
 PATIENCE_S = 60.0
 POLL_S = 0.005

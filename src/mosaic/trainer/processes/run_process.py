@@ -7,8 +7,8 @@ from enum import StrEnum
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
 from mosaic.contract.process_records import ExitRecord, StartedRecord
-from mosaic.trainer.process_identity import ProcessIdentity
-from mosaic.trainer.supervisor_lock import supervisor_absence
+from mosaic.trainer.processes.process_identity import ProcessIdentity
+from mosaic.trainer.processes.supervisor_lock import supervisor_absence
 
 
 class ProcessState(StrEnum):

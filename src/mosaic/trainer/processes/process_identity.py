@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from mosaic.trainer.process_table import read_stat
+from mosaic.trainer.processes.process_table import read_stat
 
 
 @cache

@@ -8,8 +8,8 @@ from contextlib import suppress
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RUN_DIR_VARIABLE, RUN_ID_VARIABLE, RunDirectory
 from mosaic.contract.process_records import StartedRecord
-from mosaic.trainer.process_identity import ProcessIdentity, boot_id
-from mosaic.trainer.process_table import (
+from mosaic.trainer.processes.process_identity import ProcessIdentity, boot_id
+from mosaic.trainer.processes.process_table import (
     ProcessStat,
     environment_of,
     live_processes,

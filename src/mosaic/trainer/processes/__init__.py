@@ -1,0 +1,1 @@
+"""Processes of runs: the supervisor, starting, observing, commanding and ending a worker."""
