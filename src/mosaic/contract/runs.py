@@ -1,0 +1,120 @@
+"""What the daemon knows of a run, as clients see it.
+
+The messages of the same names in `proto/trainer.proto` have the same fields.
+"""
+
+import msgspec
+
+from mosaic.contract.run_states import RunState
+
+
+class RunDigest(msgspec.Struct, kw_only=True, frozen=True):
+    """A run in numbers, for lists and progress bars."""
+
+    steps: int = 0
+    episodes: int = 0
+    metrics: int = 0
+    last_step_at: float | None = None
+    latest_return: float | None = None
+    mean_return: float | None = None
+    """Of the last 100 finished episodes."""
+    sps: float | None = None
+    progress_done: float | None = None
+    progress_total: float | None = None
+    progress_unit: str = ""
+    eta_s: float | None = None
+    heartbeat_at: float | None = None
+    rss_bytes: int | None = None
+    rejects: int = 0
+    spool_bytes: int = 0
+    committed_bytes: int = 0
+
+
+class RunRecord(msgspec.Struct, kw_only=True, frozen=True):
+    """One row of the list of runs."""
+
+    run_id: str
+    name: str = ""
+    worker: str
+    mode: str
+    algo: str = ""
+    env_id: str
+    seed: int
+    state: RunState
+    reason: str = ""
+    remedy: str = ""
+    exit_code: int | None = None
+    created_at: float
+    started_at: float | None = None
+    ended_at: float | None = None
+    priority: int = 0
+    tags: tuple[str, ...] = ()
+    note: str = ""
+    archived: bool = False
+    parent_run: str | None = None
+    warnings: tuple[str, ...] = ()
+    digest: RunDigest = RunDigest()
+
+
+class StateChange(msgspec.Struct, kw_only=True, frozen=True):
+    """A run came into a state, and why."""
+
+    state: RunState
+    t: float
+    reason: str = ""
+
+
+class BundleUse(msgspec.Struct, kw_only=True, frozen=True):
+    """Which environment and which sources a run ran with. Paths are relative to the home."""
+
+    name: str
+    hash: str
+    path: str
+    python: str
+    extras: tuple[str, ...] = ()
+    packages: dict[str, str] = {}
+    code_path: str = ""
+    code_hash: str = ""
+
+
+class RunDetails(msgspec.Struct, kw_only=True, frozen=True):
+    """Everything about one run."""
+
+    run: RunRecord
+    config_json: bytes
+    resolved_json: bytes | None = None
+    """The worker's `config` event: every resolved value."""
+    manifest_json: bytes = b"{}"
+    command: tuple[str, ...] = ()
+    bundle: BundleUse | None = None
+    history: tuple[StateChange, ...] = ()
+    output_tail: tuple[str, ...] = ()
+    """Of a run that is over: the last 50 lines of its output."""
+    directory: str = ""
+    queue_position: int | None = None
+
+
+class RunQuery(msgspec.Struct, kw_only=True, frozen=True):
+    """Which runs to list. What is empty does not filter."""
+
+    states: tuple[RunState, ...] = ()
+    worker: str = ""
+    algo: str = ""
+    env_id: str = ""
+    tag: str = ""
+    text: str = ""
+    """Part of the name, id, environment, algorithm, worker or note."""
+    parent_run: str = ""
+    include_archived: bool = False
+    page_size: int = 0
+    page_token: str = ""
+
+
+class RunPage(msgspec.Struct, kw_only=True, frozen=True):
+    """A page of runs, newest first."""
+
+    runs: tuple[RunRecord, ...]
+    next_page_token: str = ""
+    total: int = 0
+    last_event_seq: int = 0
+    """Watching from here on misses nothing that the page does not show."""
