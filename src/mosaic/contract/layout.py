@@ -120,6 +120,25 @@ class Home:
         return self.trainer / "endpoint.json"
 
     @property
+    def settings(self) -> Path:
+        return self.trainer / "settings.toml"
+
+    @property
+    def daemon_lock(self) -> Path:
+        """Locked by the daemon for as long as it lives."""
+        return self.trainer / "daemon.lock"
+
+    @property
+    def quarantine(self) -> Path:
+        """Directories of runs that cannot be used, each with a reason beside it."""
+        return self.trainer / "quarantine"
+
+    @property
+    def worker_code(self) -> Path:
+        """Copies of workers' sources, one per content, so that old runs keep theirs."""
+        return self.trainer / "worker_code"
+
+    @property
     def secrets(self) -> Path:
         return self.trainer / "secrets.env"
 

@@ -1,0 +1,1 @@
+"""Whether a run can start here, and what to expect of it."""

@@ -1,0 +1,1 @@
+"""RunRegistry: what the daemon remembers of every run."""

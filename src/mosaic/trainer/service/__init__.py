@@ -1,0 +1,1 @@
+"""The gRPC service, one module per topic."""

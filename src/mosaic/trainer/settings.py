@@ -1,0 +1,49 @@
+"""How a daemon is to behave: `settings.toml` in the home, and what the command line says."""
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from mosaic.contract.errors import UserError
+
+DEFAULT_PORT = 50055
+
+
+class DaemonSettings(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """Each has a default that suits a laptop."""
+
+    host: str = "127.0.0.1"
+    port: Annotated[int, Meta(ge=0, le=65535)] | None = None
+    """None: 50055, or any free one when that is taken. 0: any free one."""
+    tls_certificate: str | None = None
+    tls_key: str | None = None
+    max_runs: Annotated[int, Meta(ge=1, le=10_000)] = 64
+    """How many runs may have a process at once."""
+    cpus: Annotated[int, Meta(ge=1, le=4096)] = os.cpu_count() or 1
+    """How many CPUs runs may ask for together."""
+    memory_mb: Annotated[int, Meta(ge=1)] | None = None
+    """How much memory runs may ask for together; None: what the machine has."""
+    stop_grace_s: Annotated[float, Meta(ge=0, le=3600)] = 10.0
+    """Between `stop` and SIGTERM, and again between SIGTERM and SIGKILL."""
+    stalled_after_s: Annotated[float, Meta(gt=0)] = 30.0
+    """Without a heartbeat for so long, a run gets a warning."""
+    min_free_disk_mb: Annotated[int, Meta(ge=0)] = 200
+    """With less than this on the disk no run is started."""
+
+
+def load_settings(path: Path, overrides: dict[str, Any]) -> DaemonSettings:
+    """The settings in the file, if there is one, with those overrides that are not None."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        document |= {name: value for name, value in overrides.items() if value is not None}
+        return msgspec.convert(document, DaemonSettings)
+    except (OSError, ValueError, msgspec.ValidationError) as error:
+        raise UserError(
+            f"The daemon's settings are wrong: {error}.",
+            remedy=f"Correct or remove {path}, or the option of that name.",
+            code="T301",
+        ) from error

@@ -1,0 +1,1 @@
+"""Finding workers and asking them what they are."""
