@@ -5,9 +5,9 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from mosaic.contract.json_value import INT64_MAX, copy_json
+from mosaic.contract.json_value import INT64_MAX, copy_json, parse_json
 from mosaic.contract.problems import DocumentError, Problem
-from mosaic.contract.shape import check
+from mosaic.contract.shape import build, check
 from mosaic.contract.text_types import Name
 
 MAX_COMMAND_BYTES = 4096
@@ -97,6 +97,24 @@ COMMAND_TYPES: tuple[type[Command], ...] = (
     SetActor,
     Checkpoint,
 )
+
+
+def decode_command(data: bytes, next_seq: int) -> Command:
+    """The command in `data`; one without a `seq` gets `next_seq`.
+
+    Raises `ControlError`, naming the fields.
+    """
+    document, problems = parse_json(data)
+    if not problems:
+        document, problems = copy_json(document)
+    if problems:
+        raise ControlError(problems)
+    word = document.get("cmd") if isinstance(document, dict) else None
+    kind = next((kind for kind in COMMAND_TYPES if kind.__struct_config__.tag == word), None)
+    if kind is None:
+        known = ", ".join(f"`{kind.__struct_config__.tag}`" for kind in COMMAND_TYPES)
+        raise ControlError([Problem(("cmd",), "value", "is no command.", f"Commands: {known}.")])
+    return build({"seq": next_seq, **document}, kind, ControlError, "")
 
 
 def encode_command(command: Command) -> bytes:

@@ -59,6 +59,13 @@ class LineReader:
             for step in self._steps_on(line)
         ]
 
+    def newest_step(self) -> StepRecord | None:
+        """The step that came last."""
+        row = self._connection.execute(
+            "SELECT data FROM step_chunk ORDER BY first_seq DESC LIMIT 1"
+        ).fetchone()
+        return self._steps_on(decompress_lines(row[0])[-1])[-1] if row else None
+
     def metrics_after(
         self, seq: int, limit_chunks: int = _CHUNKS_PER_CALL
     ) -> list[SequencedMetric]:

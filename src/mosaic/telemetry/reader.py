@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, Self
 
 import msgspec
 
+from mosaic.contract import numbers
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import StepRecord
 from mosaic.contract.layout import RunDirectory
@@ -175,6 +176,27 @@ class TelemetryReader:
             {"seq": seq, "kind": kind, "limit": limit},
         )
         return [StoredEvent(*row) for row in rows]
+
+    def newest_event(self, kind: str) -> StoredEvent | None:
+        """The last line of that kind."""
+        row = self._connection.execute(
+            "SELECT seq, type, line FROM event WHERE type = ? ORDER BY seq DESC LIMIT 1", (kind,)
+        ).fetchone()
+        return StoredEvent(*row) if row else None
+
+    def newest_step(self) -> StepRecord | None:
+        """The step that came last."""
+        return self._lines.newest_step()
+
+    def recent_returns(self, limit: int = 100) -> list[float]:
+        """Returns of the finished episodes that started last, newest first."""
+        rows = self._connection.execute(
+            "SELECT coalesce(reported_return, reward_sum) FROM episode"
+            " WHERE end_event IS NOT NULL OR terminated OR truncated"
+            " ORDER BY ordinal DESC LIMIT ?",
+            (limit,),
+        )
+        return [numbers.as_float(value) for (value,) in rows]
 
     def series(self) -> list[SeriesInfo]:
         """The curves there are."""

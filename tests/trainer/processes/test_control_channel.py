@@ -1,6 +1,7 @@
 """Commands reach a worker whole, or the sender learns why not."""
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from mosaic.trainer.processes.control_channel import (
 )
 from mosaic.trainer.processes.process_identity import ProcessIdentity
 from mosaic.trainer.processes.run_ending import end_worker
-from mosaic.trainer.processes.run_process import Exited, Running, pause, resume
+from mosaic.trainer.processes.run_process import Exited, Running, signal_worker
 
 pytestmark = pytest.mark.process
 
@@ -83,7 +84,7 @@ def test_a_full_channel(
 ) -> None:
     """A worker that does not read never blocks the sender, and no command is cut."""
     launch_ready(ECHO)
-    pause(run_dir)
+    signal_worker(run_dir, signal.SIGSTOP)
     sent: list[int] = []
 
     def fill() -> None:
@@ -95,7 +96,7 @@ def test_a_full_channel(
         fill()
     assert caught.value.code == "T121"
     assert sent
-    resume(run_dir)
+    signal_worker(run_dir, signal.SIGCONT)
     eventually(lambda: run_dir.spool.read_bytes().count(b"\n") == 1 + len(sent))
     assert isinstance(end_worker(run_dir, grace_s=60), Exited)
     received = [json.loads(line) for line in run_dir.spool.read_text().splitlines()[1:]]

@@ -17,7 +17,14 @@ from mosaic.trainer.processes.process_identity import ProcessIdentity
 from mosaic.trainer.processes.process_table import live_processes
 from mosaic.trainer.processes.run_ending import end_worker, settle_lost
 from mosaic.trainer.processes.run_members import members_of
-from mosaic.trainer.processes.run_process import Exited, Lost, NotStarted, Running, observe, pause
+from mosaic.trainer.processes.run_process import (
+    Exited,
+    Lost,
+    NotStarted,
+    Running,
+    observe,
+    signal_worker,
+)
 
 pytestmark = pytest.mark.process
 
@@ -103,7 +110,7 @@ def test_then_it_is_told_and_then_killed(
 def test_a_paused_worker_can_be_ended(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
     """A worker that was paused is woken, so that it can obey."""
     launch_ready(OBEDIENT)
-    pause(run_dir)
+    signal_worker(run_dir, signal.SIGSTOP)
     process = end_worker(run_dir, grace_s=30)
     assert isinstance(process, Exited)
     assert process.exit.exit_code == 6

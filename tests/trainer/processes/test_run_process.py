@@ -20,8 +20,7 @@ from mosaic.trainer.processes.run_process import (
     ProcessState,
     Running,
     observe,
-    pause,
-    resume,
+    signal_worker,
 )
 
 Eventually = Callable[[Callable[[], object]], None]
@@ -102,26 +101,26 @@ def test_pause_and_resume(
     def states() -> set[str]:
         return {stat.state for pid in pids if (stat := read_stat(pid))}
 
-    pause(run_dir)
+    signal_worker(run_dir, signal.SIGSTOP)
     eventually(lambda: states() == {"T"})
     assert isinstance(observe(run_dir), Running)
-    resume(run_dir)
+    signal_worker(run_dir, signal.SIGCONT)
     eventually(lambda: "T" not in states())
     end_worker(run_dir, grace_s=0.2)
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("act", [pause, resume])
+@pytest.mark.parametrize("number", [signal.SIGSTOP, signal.SIGCONT])
 def test_only_a_running_run_can_be_paused(
-    run_dir: RunDirectory, launch_ready: LaunchReady, act: Callable[[RunDirectory], None]
+    run_dir: RunDirectory, launch_ready: LaunchReady, number: signal.Signals
 ) -> None:
     """Before its start and after its end there is nobody to pause."""
     with pytest.raises(UserError, match="it is not_started"):
-        act(run_dir)
+        signal_worker(run_dir, number)
     launch_ready(WAITING)
     end_worker(run_dir, grace_s=10)
     with pytest.raises(UserError, match="it is exited"):
-        act(run_dir)
+        signal_worker(run_dir, number)
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"exit_code": "0"}', b"\xff"])

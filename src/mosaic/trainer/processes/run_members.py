@@ -43,6 +43,11 @@ def members_of(run_dir: RunDirectory, started: StartedRecord) -> set[ProcessIden
     return {member for member in living - {supervisor} if member.pid != os.getpid()}
 
 
+def is_being_started(run_dir: RunDirectory) -> bool:
+    """Whether a process carries the run already, such as a supervisor that has recorded nothing."""
+    return any(_carries(run_dir, stat.pid) for stat in live_processes() if stat.pid != os.getpid())
+
+
 def end_members(run_dir: RunDirectory, started: StartedRecord, grace_s: float) -> None:
     """Ends all of them: SIGTERM, and SIGKILL after `grace_s`. Returns when none is left."""
     left: set[ProcessIdentity] = set()

@@ -1,4 +1,4 @@
-"""What became of a run's process, read from its directory alone; and pausing it."""
+"""What became of a run's process, read from its directory alone; and signals to it."""
 
 import signal
 from dataclasses import dataclass
@@ -81,17 +81,8 @@ def observe(run_dir: RunDirectory) -> RunProcess:
     return Lost(started) if exit_record is None else Exited(exit_record)
 
 
-def pause(run_dir: RunDirectory) -> None:
-    """Stops the worker's group where it stands, whatever the worker itself supports."""
-    _signal_running(run_dir, signal.SIGSTOP)
-
-
-def resume(run_dir: RunDirectory) -> None:
-    """Lets the worker's group go on after `pause`."""
-    _signal_running(run_dir, signal.SIGCONT)
-
-
-def _signal_running(run_dir: RunDirectory, number: signal.Signals) -> None:
+def signal_worker(run_dir: RunDirectory, number: signal.Signals) -> None:
+    """Signals the worker's whole group; SIGSTOP and SIGCONT pause any worker."""
     process = observe(run_dir)
     if not (isinstance(process, Running) and process.worker.send_to_group(number)):
         raise UserError(

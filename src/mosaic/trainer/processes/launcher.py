@@ -1,0 +1,120 @@
+"""Launcher: where the processes of runs live. On this machine now; elsewhere by the same calls.
+
+All calls but `ended` block, and are safe from any thread. The run's directory is the truth: a
+launcher holds nothing in memory that it could not find again after the daemon was killed.
+"""
+
+import asyncio
+import errno
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from mosaic.contract.control import Command
+from mosaic.contract.layout import RunDirectory
+from mosaic.trainer.concurrency import in_thread
+from mosaic.trainer.processes.control_channel import send_command
+from mosaic.trainer.processes.local_launcher import launch
+from mosaic.trainer.processes.process_identity import ProcessIdentity
+from mosaic.trainer.processes.process_table import environment_of
+from mosaic.trainer.processes.run_ending import end_worker, settle_lost
+from mosaic.trainer.processes.run_process import Exited, Running, RunProcess, observe, signal_worker
+
+GPUS_VARIABLE = "CUDA_VISIBLE_DEVICES"
+
+
+class Launcher(Protocol):
+    """Starts one process per run, under a supervisor that records how it ends."""
+
+    def start(
+        self, run: RunDirectory, command: Sequence[str], environment: Mapping[str, str]
+    ) -> Running | Exited:
+        """Start the worker; never through a shell. `UserError` when nothing was started."""
+
+    def status(self, run: RunDirectory) -> RunProcess:
+        """What became of it."""
+
+    def read(self, run: RunDirectory, offset: int, size: int) -> bytes:
+        """What the worker has written to its telemetry from `offset` on."""
+
+    def send(self, run: RunDirectory, command: Command) -> None:
+        """A control command, whole or not at all."""
+
+    def signal(self, run: RunDirectory, number: signal.Signals) -> None:
+        """A signal to the worker's whole group."""
+
+    def end(self, run: RunDirectory, grace_s: float, stop_seq: int) -> RunProcess:
+        """Stop, terminate, kill; returns with proof that nothing of the run is left."""
+
+    def settle(self, run: RunDirectory) -> RunProcess:
+        """End what is left of a run whose supervisor vanished; its state then."""
+
+    def gpus_of(self, run: RunDirectory) -> tuple[int, ...]:
+        """Which GPUs a running worker was given."""
+
+    async def ended(self, run: RunDirectory) -> None:
+        """Returns when the supervisor is gone."""
+
+
+class LocalLauncher:
+    """Runs on this machine."""
+
+    def start(
+        self, run: RunDirectory, command: Sequence[str], environment: Mapping[str, str]
+    ) -> Running | Exited:
+        return launch(run, command, environment)
+
+    def status(self, run: RunDirectory) -> RunProcess:
+        return observe(run)
+
+    def read(self, run: RunDirectory, offset: int, size: int) -> bytes:
+        try:
+            with run.spool.open("rb") as spool:
+                spool.seek(offset)
+                return spool.read(size)
+        except FileNotFoundError:
+            return b""
+
+    def send(self, run: RunDirectory, command: Command) -> None:
+        send_command(run, command)
+
+    def signal(self, run: RunDirectory, number: signal.Signals) -> None:
+        signal_worker(run, number)
+
+    def end(self, run: RunDirectory, grace_s: float, stop_seq: int) -> RunProcess:
+        return end_worker(run, grace_s, stop_seq=stop_seq)
+
+    def settle(self, run: RunDirectory) -> RunProcess:
+        return settle_lost(run)
+
+    def gpus_of(self, run: RunDirectory) -> tuple[int, ...]:
+        process = observe(run)
+        if not isinstance(process, Running):
+            return ()
+        listed = environment_of(process.started.pid).get(GPUS_VARIABLE, "").split(",")
+        return tuple(int(index) for index in listed if index.isdigit())
+
+    async def ended(self, run: RunDirectory) -> None:
+        process = await in_thread(self.status, run)
+        if isinstance(process, Running):
+            await _wait_for_end(process.supervisor)
+
+
+async def _wait_for_end(process: ProcessIdentity) -> None:
+    """Costs a file descriptor and no thread."""
+    try:
+        handle = os.pidfd_open(process.pid)
+    except OSError as error:
+        if error.errno in (errno.ESRCH, errno.EINVAL):
+            return
+        raise
+    loop = asyncio.get_running_loop()
+    over = asyncio.Event()
+    try:
+        if process.is_alive():
+            loop.add_reader(handle, over.set)
+            await over.wait()
+    finally:
+        loop.remove_reader(handle)
+        os.close(handle)

@@ -1,0 +1,171 @@
+"""DigestBuilder: one run in numbers, read from its store as it grows.
+
+It also notices what the daemon acts upon: the worker's resolved configuration, announced
+artifacts, the last status and the farewell.
+"""
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from mosaic.contract import numbers
+from mosaic.contract.decode import decode
+from mosaic.contract.errors import UserError
+from mosaic.contract.events import (
+    Artifact,
+    Bye,
+    ConfigEvent,
+    Event,
+    Heartbeat,
+    LegacyArtifacts,
+    Progress,
+    Status,
+    tag_of,
+)
+from mosaic.contract.layout import RunDirectory
+from mosaic.contract.runs import RunDigest
+from mosaic.telemetry.reader import StoredEvent, TelemetryReader
+
+_MEAN_OF = 100
+_MOST_ARTIFACTS = 10_000
+_SPEED_WINDOW_S = 10.0
+_Kind = TypeVar("_Kind", bound=Event)
+
+
+class DigestBuilder:
+    """Of one run. Not thread-safe: one caller at a time."""
+
+    def __init__(
+        self,
+        run: RunDirectory,
+        total_timesteps: int | None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._run = run
+        self._total = total_timesteps
+        self._clock = clock
+        self._reader: TelemetryReader | None = None
+        self._speeds: list[tuple[float, float]] = []
+        self._artifact_seqs = {"artifact": -1, "artifacts": -1}
+        self.digest = RunDigest()
+        self.resolved_config: bytes | None = None
+        self.artifacts: list[Artifact] = []
+        self.status: Status | None = None
+        self.status_seq = -1
+        self.bye: Bye | None = None
+        self.heartbeat_seq = -1
+
+    def close(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+    def update(self) -> RunDigest:
+        """Look at the store again. An absent store leaves everything as it was."""
+        if self._reader is None:
+            if not self._run.store.is_file():
+                return self.digest
+            try:
+                self._reader = TelemetryReader(self._run)
+            except UserError:
+                return self.digest  # no tables yet, or damaged: ingest tells of that
+        self._notice(self._reader)
+        self.digest = self._made(self._reader)
+        return self.digest
+
+    def _notice(self, reader: TelemetryReader) -> None:
+        if self.resolved_config is None:
+            config = reader.newest_event(tag_of(ConfigEvent))
+            self.resolved_config = config.line if config else None
+        status = reader.newest_event(tag_of(Status))
+        if status is not None and status.seq != self.status_seq:
+            self.status, self.status_seq = _decoded(status, Status), status.seq
+        bye = reader.newest_event(tag_of(Bye))
+        self.bye = _decoded(bye, Bye)
+        for kind, seen in self._artifact_seqs.items():
+            for event in reader.events_after(seen, kind):
+                self._artifact_seqs[kind] = event.seq
+                self._add_artifacts(event)
+
+    def _add_artifacts(self, event: StoredEvent) -> None:
+        announced = decode(event.line)
+        if isinstance(announced, LegacyArtifacts):
+            self.artifacts += _of_older_form(announced)
+        elif isinstance(announced, Artifact):
+            self.artifacts.append(announced)
+        del self.artifacts[:-_MOST_ARTIFACTS]
+
+    def _made(self, reader: TelemetryReader) -> RunDigest:
+        stats = reader.stats()
+        returns = reader.recent_returns(_MEAN_OF)
+        step = reader.newest_step()
+        beat_event = reader.newest_event(tag_of(Heartbeat))
+        beat = _decoded(beat_event, Heartbeat)
+        self.heartbeat_seq = beat_event.seq if beat_event else -1
+        done, total, unit, eta_s = self._progress(reader, beat, stats.steps)
+        speed = self._speed(done if done is not None else float(stats.steps))
+        if eta_s is None and done is not None and total and speed:
+            eta_s = max(0.0, (total - done) / speed)
+        return RunDigest(
+            steps=stats.steps,
+            episodes=stats.episodes,
+            metrics=stats.metrics,
+            last_step_at=_finite(step.t if step else None),
+            latest_return=returns[0] if returns else None,
+            mean_return=math.fsum(returns) / len(returns) if _all_finite(returns) else None,
+            sps=_finite(beat.sps if beat is not None and beat.sps is not None else speed),
+            progress_done=done,
+            progress_total=total,
+            progress_unit=unit,
+            eta_s=_finite(eta_s),
+            heartbeat_at=_finite(beat.t if beat else None),
+            rss_bytes=beat.rss_bytes if beat else None,
+            rejects=stats.rejects,
+            spool_bytes=stats.spool_bytes,
+            committed_bytes=stats.committed_bytes,
+        )
+
+    def _progress(
+        self, reader: TelemetryReader, beat: Heartbeat | None, steps: int
+    ) -> tuple[float | None, float | None, str, float | None]:
+        told = _decoded(reader.newest_event(tag_of(Progress)), Progress)
+        if told is not None:
+            return _finite(told.done), _finite(told.total), told.unit, told.eta_s
+        if self._total is None:
+            return None, None, "", None
+        done = beat.global_step if beat is not None and beat.global_step else steps
+        return float(done), float(self._total), "steps", None
+
+    def _speed(self, done: float) -> float | None:
+        """How fast `done` has grown of late."""
+        now = self._clock()
+        self._speeds.append((now, done))
+        while len(self._speeds) > 2 and now - self._speeds[0][0] > _SPEED_WINDOW_S:
+            del self._speeds[0]
+        began, before = self._speeds[0]
+        return (done - before) / (now - began) if now > began and done > before else None
+
+
+def _decoded(event: StoredEvent | None, kind: type[_Kind]) -> _Kind | None:
+    decoded = decode(event.line) if event else None
+    return decoded if isinstance(decoded, kind) else None
+
+
+def _of_older_form(announced: LegacyArtifacts) -> Iterator[Artifact]:
+    if announced.video and isinstance(announced.video, str):
+        yield Artifact(kind="video", path=announced.video)
+    if announced.tensorboard and isinstance(announced.tensorboard, str):
+        yield Artifact(kind="tensorboard", path=announced.tensorboard)
+    if announced.wandb_url and isinstance(announced.wandb_url, str):
+        yield Artifact(kind="wandb", url=announced.wandb_url)
+
+
+def _finite(value: float | None) -> float | None:
+    """None for what a worker told in place of a number."""
+    number = None if value is None else numbers.as_float(value)
+    return number if number is not None and math.isfinite(number) else None
+
+
+def _all_finite(values: list[float]) -> bool:
+    return bool(values) and all(map(math.isfinite, values))

@@ -1,0 +1,181 @@
+"""After a restart: what became of the runs, told by their directories and the registry together.
+
+Every run of the registry that is not final gets a verdict, and so does every directory that the
+registry does not know, as after the loss of `trainer.db`. Called once, before anything is served.
+"""
+
+import logging
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mosaic.contract.atomic_file import write_atomically
+from mosaic.contract.errors import UserError
+from mosaic.contract.ids import is_ulid, ulid_time_ms
+from mosaic.contract.layout import Home, RunDirectory
+from mosaic.contract.run_config import TrainRunConfig, load_run_config, to_json
+from mosaic.contract.run_states import FINAL_STATES, RunState
+from mosaic.contract.runs import RunRecord
+from mosaic.trainer.artifacts.run_archive import clean_leftovers
+from mosaic.trainer.processes.launcher import Launcher
+from mosaic.trainer.processes.run_members import is_being_started
+from mosaic.trainer.processes.run_process import NotStarted, Running
+from mosaic.trainer.registry.run_registry import RunRegistry
+
+_log = logging.getLogger(__name__)
+
+_STARTING_PATIENCE_S = 10.0
+_LOOK_S = 0.05
+
+
+@dataclass(slots=True)
+class Recovered:
+    """What a new daemon has to take up, and what a person should know."""
+
+    adopted: list[RunRecord] = field(default_factory=list)
+    """Runs with a process, or with an end that nobody has recorded yet."""
+    behind: list[RunRecord] = field(default_factory=list)
+    """Final runs of which not every line is stored yet."""
+    problems: list[str] = field(default_factory=list)
+
+
+class Recovery:
+    """Goes over a home once."""
+
+    def __init__(
+        self,
+        home: Home,
+        registry: RunRegistry,
+        launcher: Launcher,
+        wait: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._home = home
+        self._registry = registry
+        self._launcher = launcher
+        self._wait = wait
+        self._found = Recovered()
+
+    def recover(self) -> Recovered:
+        """Blocking."""
+        clean_leftovers(self._home)
+        known = self._registry.run_ids()
+        for path in sorted(self._home.runs.iterdir()):
+            if is_ulid(path.name) and path.name not in known:
+                self._judge_unknown(RunDirectory(path))
+        unfinished = set(RunState) - FINAL_STATES
+        for record in self._registry.in_states(unfinished):
+            self._judge_unfinished(record)
+        return self._found
+
+    def _judge_unfinished(self, record: RunRecord) -> None:
+        run = self._home.run(record.run_id)
+        if record.state is RunState.QUEUED:
+            self._restore_config(run)
+            return
+        try:
+            process = self._launcher.status(run)
+            if isinstance(process, NotStarted) and record.state is RunState.PREPARING:
+                self._wait_for_start(run)
+                process = self._launcher.status(run)
+        except UserError as error:
+            self._give_up(record, str(error))
+            return
+        if isinstance(process, NotStarted):
+            self._judge_not_started(record, run)
+        else:
+            self._found.adopted.append(self._registry.get(record.run_id))
+
+    def _judge_not_started(self, record: RunRecord, run: RunDirectory) -> None:
+        if record.state is RunState.PREPARING:
+            self._restore_config(run)
+            self._registry.transition(
+                record.run_id,
+                {RunState.PREPARING},
+                RunState.QUEUED,
+                "The daemon went before the run was started.",
+            )
+        elif record.state is RunState.STOPPING and not run.started.exists():
+            self._registry.transition(
+                record.run_id, {RunState.STOPPING}, RunState.CANCELLED, record.reason
+            )
+        else:
+            self._give_up(record, "Nothing in its directory tells what became of it.")
+
+    def _give_up(self, record: RunRecord, reason: str) -> None:
+        _log.warning("T140 run %s is lost: %s", record.run_id, reason)
+        self._registry.transition(
+            record.run_id,
+            {record.state},
+            RunState.LOST,
+            reason,
+            remedy="Start it again, from its last checkpoint if it has one.",
+        )
+
+    def _wait_for_start(self, run: RunDirectory) -> None:
+        """A supervisor that the last daemon started may be about to record its worker."""
+        deadline = time.monotonic() + _STARTING_PATIENCE_S
+        while is_being_started(run) and not run.started.exists():
+            if time.monotonic() > deadline:
+                return
+            self._wait(_LOOK_S)
+
+    def _restore_config(self, run: RunDirectory) -> None:
+        """The registry has it first; the daemon may have gone before the file was written."""
+        if not run.config.is_file():
+            write_config(self._home, run, self._registry.config(run.run_id))
+
+    def _judge_unknown(self, run: RunDirectory) -> None:
+        if not any(run.path.iterdir()):
+            with suppress(OSError):
+                run.path.rmdir()
+            return
+        try:
+            process = self._launcher.status(run)
+            config = load_run_config(run.config.read_bytes())
+        except (UserError, OSError) as error:
+            self._quarantine(run, f"config.json or a record of its process is no good: {error}")
+            return
+        created_at = ulid_time_ms(run.run_id) / 1000
+        reason = "Found in the runs folder; the registry did not know it."
+        if isinstance(process, NotStarted):
+            self._registry.add(
+                run.run_id, config, state=RunState.LOST, reason=reason, created_at=created_at
+            )
+            return
+        record = self._registry.add(
+            run.run_id, config, state=RunState.RUNNING, reason=reason, created_at=created_at
+        )
+        self._found.adopted.append(record)
+        _log.info("T141 run %s: %s", run.run_id, reason)
+
+    def _quarantine(self, run: RunDirectory, reason: str) -> None:
+        with suppress(UserError):
+            if isinstance(self._launcher.status(run), Running):
+                self._found.problems.append(f"Run {run.run_id} has a process, but {reason}.")
+                return
+        target = _free_name(self._home.quarantine / run.run_id)
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        shutil.move(run.path, target)
+        write_atomically(target.with_name(f"{target.name}.reason.txt"), f"{reason}\n".encode())
+        self._found.problems.append(f"{target} was set aside: {reason}.")
+        _log.warning("T142 %s was set aside: %s", target, reason)
+
+
+def write_config(home: Home, run: RunDirectory, config: TrainRunConfig) -> None:
+    """The configuration in the run's directory, which is made, and its copy beside all others."""
+    for folder in (run.path, home.configs):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    data = to_json(config)
+    write_atomically(run.config, data)
+    write_atomically(home.config_copy(run.run_id), data)
+
+
+def _free_name(path: Path) -> Path:
+    number = 1
+    while path.exists():
+        number += 1
+        path = path.with_name(f"{path.name.partition('~')[0]}~{number}")
+    return path

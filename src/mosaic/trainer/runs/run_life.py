@@ -1,0 +1,306 @@
+"""RunLife: one run from its start, or from its adoption after a restart, to its final state.
+
+Lives on the event loop; whatever blocks goes to a thread. The registry holds the state and the
+run's directory the truth about its processes, so that a life can be cut off at any moment and be
+taken up again by the next daemon.
+"""
+
+import asyncio
+import itertools
+import logging
+import os
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from mosaic.contract.control import Command
+from mosaic.contract.errors import UserError
+from mosaic.contract.layout import RunDirectory
+from mosaic.contract.readiness import InstallProgress
+from mosaic.contract.run_config import TrainRunConfig
+from mosaic.contract.run_states import LIVE_STATES, RunState
+from mosaic.contract.runs import RunDigest, RunRecord
+from mosaic.trainer.artifacts.output_tail import last_lines
+from mosaic.trainer.concurrency import in_thread
+from mosaic.trainer.processes.launcher import GPUS_VARIABLE
+from mosaic.trainer.processes.run_process import Exited, Running, RunProcess
+from mosaic.trainer.registry.failures import StateConflictError, UnknownRunError
+from mosaic.trainer.runs.admission import Grant
+from mosaic.trainer.runs.outcome import outcome_of
+from mosaic.trainer.runs.run_parts import RunParts
+from mosaic.trainer.runs.run_pausing import RunPausing
+from mosaic.trainer.runs.run_watch import RunWatch
+
+_log = logging.getLogger(__name__)
+
+_STORE_PATIENCE_S = 30.0
+_RETRY_S = 2.0
+
+
+class RunLife:
+    """Made for a run that is `preparing` or later, and not final."""
+
+    def __init__(
+        self, parts: RunParts, record: RunRecord, config: TrainRunConfig, grant: Grant
+    ) -> None:
+        self.run_id = record.run_id
+        self.config = config
+        self.grant = grant
+        self.state = record.state
+        self.watch = RunWatch(
+            parts.home.run(record.run_id),
+            config,
+            parts.registry,
+            parts.ingest,
+            parts.settings.stalled_after_s,
+        )
+        self._parts = parts
+        self._run: RunDirectory = parts.home.run(record.run_id)
+        self._install_cancelled = threading.Event()
+        self._install_progress: InstallProgress | None = None
+        self._has_process = False
+        self._endings: set[asyncio.Task[None]] = set()
+        # Grows over restarts of the daemon too.
+        self._next_seq = itertools.count(time.time_ns() // 1_000_000).__next__
+        self._pausing = RunPausing(parts, config.worker, self._run, self.watch, self.send)
+
+    @property
+    def digest(self) -> RunDigest:
+        """The newest numbers; while packages are installed, how many of them are."""
+        progress = self._install_progress
+        if progress is None or self._has_process:
+            return self.watch.digest
+        return RunDigest(
+            progress_done=float(progress.done),
+            progress_total=float(progress.total) or None,
+            progress_unit="packages",
+        )
+
+    async def begin(self) -> None:
+        """From `preparing` to the end."""
+        try:
+            command, environment = await in_thread(self._prepare)
+            if await self._state_now() is RunState.STOPPING:
+                await self._insist(self._transition, RunState.CANCELLED, await self._stop_reason())
+                return
+            process = await in_thread(self._parts.launcher.start, self._run, command, environment)
+        except UserError as error:
+            await self._never_started(error)
+            return
+        self._has_process = True
+        started_at = process.started.t if isinstance(process, Running) else None
+        with suppress(StateConflictError):  # asked to stop while it was starting
+            await self._move({RunState.PREPARING}, RunState.RUNNING, "", started_at=started_at)
+        _log.info("T304 run %s started", self.run_id)
+        if self.state is RunState.STOPPING:
+            self.end_now(self._parts.settings.stop_grace_s)
+        await self._follow()
+
+    async def adopt(self) -> None:
+        """Take up a run that an earlier daemon started, whatever became of it meanwhile."""
+        self._has_process = True
+        process = await in_thread(self._parts.launcher.status, self._run)
+        if isinstance(process, Running) and self.state is RunState.PREPARING:
+            await self._move(
+                {RunState.PREPARING}, RunState.RUNNING, "", started_at=process.started.t
+            )
+        if self.state is RunState.STOPPING:
+            self.end_now(self._parts.settings.stop_grace_s)
+        await self._follow()
+
+    def cancel_preparation(self) -> None:
+        self._install_cancelled.set()
+
+    def end_now(self, grace_s: float) -> None:
+        """Have the processes ended, in the background. May be asked again, as with less grace."""
+        self.cancel_preparation()
+        if self._has_process:
+            task = asyncio.create_task(self._end(grace_s))
+            self._endings.add(task)
+            task.add_done_callback(self._endings.discard)
+
+    async def stop(self, reason: str, grace_s: float) -> RunRecord:
+        """Into `stopping`; the end follows by itself."""
+        record = await in_thread(
+            self._parts.registry.transition,
+            self.run_id,
+            {RunState.PREPARING, RunState.RUNNING, RunState.PAUSED},
+            RunState.STOPPING,
+            reason,
+        )
+        self.state = record.state
+        self.end_now(grace_s)
+        return record
+
+    async def pause(self) -> RunRecord:
+        return await self._changed(self._pausing.pause())
+
+    async def resume(self) -> RunRecord:
+        return await self._changed(self._pausing.resume())
+
+    def send(self, command_of: Callable[[int], Command]) -> int:
+        """Hand the worker the command that is made with the next number, which is returned."""
+        command = command_of(self._next_seq())
+        self._parts.launcher.send(self._run, command)
+        return command.seq
+
+    def look(self) -> RunDigest:
+        """Bring numbers, manifest and warnings up to date. Blocking."""
+        return self.watch.look(may_stall=self.state is RunState.RUNNING)
+
+    def _prepare(self) -> tuple[tuple[str, ...], dict[str, str]]:
+        parts, config = self._parts, self.config
+        prepared = parts.bundles.prepare(
+            config.worker,
+            config.bundle,
+            on_progress=self._on_install_progress,
+            cancelled=self._install_cancelled,
+        )
+        credentials = parts.catalog.describe(config.worker).needs.credentials
+        environment = {
+            **parts.secrets.without_secrets(os.environ),
+            **prepared.environment,
+            **parts.secrets.for_worker(config, credentials),
+            GPUS_VARIABLE: ",".join(map(str, self.grant.gpus)),
+        }
+        command = prepared.command(self._run.config)
+        parts.registry.set_launch(self.run_id, command, prepared.use)
+        return command, environment
+
+    def _on_install_progress(self, progress: InstallProgress) -> None:
+        self._install_progress = progress
+        self._parts.commits.notify(self.run_id)
+
+    async def _follow(self) -> None:
+        """Until nothing of the run lives, and all that it wrote is stored."""
+        self._parts.ingest.follow(self._run)
+        limit = asyncio.create_task(self._enforce_time_limit())
+        try:
+            await self._parts.launcher.ended(self._run)
+            process = await self._settled()
+        finally:
+            limit.cancel()
+        await self._conclude(process)
+
+    async def _settled(self) -> RunProcess:
+        while True:
+            try:
+                process = await in_thread(self._parts.launcher.settle, self._run)
+            except UserError as error:
+                await in_thread(self.watch.warn, "end", str(error))
+            else:
+                if not isinstance(process, Running):
+                    return process
+            await asyncio.sleep(_RETRY_S)
+
+    async def _conclude(self, process: RunProcess) -> None:
+        whole = await self._parts.ingest.finish(self._run, _STORE_PATIENCE_S)
+        if not whole:
+            _log.warning("T305 run %s ended before all of it could be stored", self.run_id)
+        await self._insist(self._record_end, process)
+        self.watch.close()
+
+    def _record_end(self, process: RunProcess) -> None:
+        registry = self._parts.registry
+        self.watch.warn("stalled", "")
+        self.watch.warn("end", "")
+        digest = self.watch.look(may_stall=False, final=True)
+        registry.set_digests({self.run_id: digest})
+        record = registry.get(self.run_id)
+        stop_reason = record.reason if record.state is RunState.STOPPING else None
+        outcome = outcome_of(process, self.watch.bye, stop_reason)
+        ended_at = process.exit.t if isinstance(process, Exited) else None
+        final = registry.transition(
+            self.run_id,
+            LIVE_STATES,
+            outcome.state,
+            outcome.reason,
+            remedy=outcome.remedy,
+            exit_code=outcome.exit_code,
+            output_tail=tuple(map(self._parts.secrets.redact, last_lines(self._run))),
+            ended_at=ended_at,
+        )
+        self.state = final.state
+        _log.info("T306 run %s %s: %s", self.run_id, outcome.state, outcome.reason)
+
+    async def _never_started(self, error: UserError) -> None:
+        if await self._state_now() is RunState.STOPPING:
+            await self._insist(self._transition, RunState.CANCELLED, await self._stop_reason())
+        else:
+            await self._insist(self._transition, RunState.FAILED, error.message, error.remedy)
+
+    def _transition(self, to: RunState, reason: str, remedy: str = "") -> None:
+        tail = tuple(map(self._parts.secrets.redact, last_lines(self._run)))
+        record = self._parts.registry.transition(
+            self.run_id, LIVE_STATES, to, reason, remedy=remedy, output_tail=tail
+        )
+        self.state = record.state
+        _log.info("T306 run %s %s: %s", self.run_id, to, reason)
+
+    async def _end(self, grace_s: float) -> None:
+        try:
+            await in_thread(self._parts.launcher.end, self._run, grace_s, self._next_seq())
+        except UserError as error:
+            _log.warning("T307 run %s could not be ended: %s", self.run_id, error)
+            await in_thread(self.watch.warn, "end", str(error))
+
+    async def _enforce_time_limit(self) -> None:
+        limit_s = self.config.time_limit_s
+        while limit_s is not None:
+            left_s = limit_s - await in_thread(self._pausing.time_at_work)
+            if left_s <= 0:
+                with suppress(StateConflictError):
+                    await self.stop(
+                        f"Its time limit of {limit_s:g} s was reached.",
+                        self._parts.settings.stop_grace_s,
+                    )
+                return
+            await asyncio.sleep(min(left_s, _RETRY_S) if self.state is RunState.PAUSED else left_s)
+
+    async def _changed(self, change: Awaitable[RunRecord]) -> RunRecord:
+        record = await change
+        self.state = record.state
+        return record
+
+    async def _state_now(self) -> RunState:
+        return (await in_thread(self._parts.registry.get, self.run_id)).state
+
+    async def _stop_reason(self) -> str:
+        return (await in_thread(self._parts.registry.get, self.run_id)).reason
+
+    async def _move(
+        self,
+        expected: set[RunState],
+        to: RunState,
+        reason: str,
+        *,
+        started_at: float | None = None,
+    ) -> RunRecord:
+        try:
+            record = await in_thread(
+                self._parts.registry.transition,
+                self.run_id,
+                expected,
+                to,
+                reason,
+                started_at=started_at,
+            )
+        except StateConflictError as conflict:
+            self.state = conflict.current
+            raise
+        self.state = record.state
+        return record
+
+    async def _insist(self, call: Callable[..., None], *args: object) -> None:
+        """Until the registry has it: a full disk delays a run's end, and never loses it."""
+        while True:
+            try:
+                await in_thread(call, *args)
+            except (StateConflictError, UnknownRunError):
+                raise
+            except UserError as error:
+                _log.warning("T308 the end of %s cannot be recorded yet: %s", self.run_id, error)
+                await asyncio.sleep(_RETRY_S)
+            else:
+                return

@@ -1,0 +1,30 @@
+"""What a run's life is made with, put together once by `mosaic.trainer.trainer`."""
+
+from dataclasses import dataclass
+
+from mosaic.contract.layout import Home
+from mosaic.trainer.bundles.bundle_store import BundleStore
+from mosaic.trainer.machine.machine import Machine
+from mosaic.trainer.processes.launcher import Launcher
+from mosaic.trainer.registry.run_registry import RunRegistry
+from mosaic.trainer.runs.commit_signals import CommitSignals
+from mosaic.trainer.runs.ingest_pool import IngestPool
+from mosaic.trainer.secrets import Secrets
+from mosaic.trainer.settings import DaemonSettings
+from mosaic.trainer.workers.worker_catalog import WorkerCatalog
+
+
+@dataclass(frozen=True, slots=True)
+class RunParts:
+    """All of them are safe from any thread; the signals are listened to on the loop."""
+
+    home: Home
+    settings: DaemonSettings
+    registry: RunRegistry
+    catalog: WorkerCatalog
+    bundles: BundleStore
+    machine: Machine
+    secrets: Secrets
+    launcher: Launcher
+    ingest: IngestPool
+    commits: CommitSignals

@@ -1,0 +1,111 @@
+"""Pausing a run and letting it go on, and how long it has been at work."""
+
+import asyncio
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from mosaic.contract.control import Command, Pause, Resume
+from mosaic.contract.errors import UserError
+from mosaic.contract.layout import RunDirectory
+from mosaic.contract.run_states import RunState
+from mosaic.contract.runs import RunRecord
+from mosaic.trainer.concurrency import in_thread
+from mosaic.trainer.processes.run_process import Running
+from mosaic.trainer.registry.failures import StateConflictError
+from mosaic.trainer.runs.process_age import age_s
+from mosaic.trainer.runs.run_parts import RunParts
+from mosaic.trainer.runs.run_watch import RunWatch
+
+_CONFIRM_S = 5.0
+
+Send = Callable[[Callable[[int], Command]], int]
+
+
+class RunPausing:
+    """Of one run. The calls of one run come one after the other."""
+
+    def __init__(
+        self, parts: RunParts, worker: str, run: RunDirectory, watch: RunWatch, send: Send
+    ) -> None:
+        self._parts = parts
+        self._worker = worker
+        self._run = run
+        self._watch = watch
+        self._send = send
+        self._one_at_a_time = asyncio.Lock()
+
+    async def pause(self) -> RunRecord:
+        """By a command if the worker can, else by stopping its processes where they stand."""
+        async with self._one_at_a_time:
+            await self._expect(RunState.RUNNING, RunState.PAUSED)
+            how = "The worker paused itself."
+            if not (await self._can_pause() and await self._pauses_itself()):
+                await in_thread(self._parts.launcher.signal, self._run, signal.SIGSTOP)
+                how = "Its processes were frozen where they stood."
+            return await self._move(RunState.RUNNING, RunState.PAUSED, how)
+
+    async def resume(self) -> RunRecord:
+        async with self._one_at_a_time:
+            await self._expect(RunState.PAUSED, RunState.RUNNING)
+            await in_thread(self._parts.launcher.signal, self._run, signal.SIGCONT)
+            if await self._can_pause():
+                await in_thread(self._send, lambda seq: Resume(seq=seq))
+            await in_thread(self._count_this_pause)
+            return await self._move(RunState.PAUSED, RunState.RUNNING, "It was resumed.")
+
+    def time_at_work(self) -> float:
+        """Seconds since its start without its pauses; 0 when it has no process. Blocking."""
+        process = self._parts.launcher.status(self._run)
+        if not isinstance(process, Running):
+            return 0.0
+        paused_s = self._parts.registry.paused_seconds(self._run.run_id) + self._this_pause_s()
+        return age_s(process.started) - paused_s
+
+    def _count_this_pause(self) -> None:
+        registry, run_id = self._parts.registry, self._run.run_id
+        paused_s = registry.paused_seconds(run_id) + self._this_pause_s()
+        registry.set_paused_seconds(run_id, paused_s)
+
+    def _this_pause_s(self) -> float:
+        details = self._parts.registry.details(self._run.run_id)
+        if details.run.state is not RunState.PAUSED:
+            return 0.0
+        return max(0.0, time.time() - details.history[-1].t)
+
+    async def _can_pause(self) -> bool:
+        try:
+            descriptor = await in_thread(self._parts.catalog.describe, self._worker)
+        except UserError:
+            return False
+        return descriptor.supports.pause
+
+    async def _pauses_itself(self) -> bool:
+        """Whether the worker says that it stands still, soon after being told."""
+        before, _ = self._watch.status
+        deadline = time.monotonic() + _CONFIRM_S
+        with self._parts.commits.listen(self._run.run_id) as committed:
+            try:
+                await in_thread(self._send, lambda seq: Pause(seq=seq))
+            except UserError:
+                return False
+            while (left_s := deadline - time.monotonic()) > 0:
+                committed.clear()
+                await in_thread(self._watch.look, may_stall=False)
+                number, word = self._watch.status
+                if number > before and word == "paused":
+                    return True
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(committed.wait(), left_s)
+        return False
+
+    async def _expect(self, state: RunState, wanted: RunState) -> None:
+        record = await in_thread(self._parts.registry.get, self._run.run_id)
+        if record.state is not state:
+            raise StateConflictError(self._run.run_id, record.state, wanted)
+
+    async def _move(self, expected: RunState, to: RunState, reason: str) -> RunRecord:
+        return await in_thread(
+            self._parts.registry.transition, self._run.run_id, {expected}, to, reason
+        )

@@ -1,0 +1,122 @@
+"""Trainer: all parts of the daemon, put together; `mosaic.trainer.daemon` serves one."""
+
+import asyncio
+import logging
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import mosaic
+from mosaic.contract.errors import UserError
+from mosaic.contract.layout import Home
+from mosaic.contract.runs import RunDigest
+from mosaic.trainer.bundles.bundle_store import BundleStore
+from mosaic.trainer.concurrency import in_thread
+from mosaic.trainer.machine.machine import Machine
+from mosaic.trainer.preflight.preflight_report import Preflight
+from mosaic.trainer.processes.launcher import LocalLauncher
+from mosaic.trainer.registry.run_registry import RunRegistry
+from mosaic.trainer.runs.commit_signals import REGISTRY, CommitSignals
+from mosaic.trainer.runs.dispatcher import Dispatcher
+from mosaic.trainer.runs.ingest_pool import IngestPool
+from mosaic.trainer.runs.recovery import Recovered, Recovery
+from mosaic.trainer.runs.run_parts import RunParts
+from mosaic.trainer.secrets import Secrets
+from mosaic.trainer.settings import DaemonSettings
+from mosaic.trainer.workers.found_worker import FoundWorker
+from mosaic.trainer.workers.worker_catalog import WorkerCatalog
+
+_log = logging.getLogger(__name__)
+
+CHECKOUT = Path(mosaic.__file__).parents[2]
+
+
+class Trainer:
+    """Made on the event loop. Its parts are safe from any thread."""
+
+    def __init__(
+        self, home: Home, settings: DaemonSettings, registry: RunRegistry, commits: CommitSignals
+    ) -> None:
+        self.home = home
+        self.settings = settings
+        self.registry = registry
+        self.commits = commits
+        self.started_at = time.time()
+        self.problems: list[str] = [registry.set_aside_reason] if registry.set_aside else []
+        """What a person should know; shown by `mosaic daemon status`."""
+        self.catalog = WorkerCatalog()
+        self.bundles = BundleStore(home, self.catalog)
+        self.machine = Machine()
+        self.secrets = Secrets(home, CHECKOUT)
+        self.preflight = Preflight(
+            home,
+            self.catalog,
+            self.bundles,
+            self.machine,
+            registry,
+            self.secrets,
+            settings,
+        )
+        self.ingest = IngestPool(self._on_commit)
+        self._launcher = LocalLauncher()
+        parts = RunParts(
+            home=home,
+            settings=settings,
+            registry=registry,
+            catalog=self.catalog,
+            bundles=self.bundles,
+            machine=self.machine,
+            secrets=self.secrets,
+            launcher=self._launcher,
+            ingest=self.ingest,
+            commits=commits,
+        )
+        self.dispatcher = Dispatcher(parts, self.problems)
+        self._looking_around: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def open(cls, home: Home, settings: DaemonSettings) -> "Trainer":
+        """Recovers first: when this returns, every run is in the queue, watched, or over."""
+        for folder in (home.trainer, home.runs, home.configs, home.logs):
+            await in_thread(folder.mkdir, mode=0o700, parents=True, exist_ok=True)
+        commits = CommitSignals()
+        registry = await in_thread(
+            RunRegistry, home.registry, on_change=lambda: commits.notify(REGISTRY)
+        )
+        trainer = cls(home, settings, registry, commits)
+        recovered = await in_thread(trainer._recover)
+        trainer.dispatcher.start(recovered)
+        trainer._looking_around = asyncio.create_task(in_thread(trainer._look_around))
+        return trainer
+
+    async def close(self) -> None:
+        """Runs keep running; the next daemon takes them up."""
+        await self.dispatcher.close()
+        await in_thread(self.ingest.close)
+        if self._looking_around is not None:
+            await self._looking_around
+        await in_thread(self.registry.close)
+
+    def digest(self, run_id: str) -> RunDigest | None:
+        """The newest numbers of a run that is under way."""
+        return self.dispatcher.digest(run_id)
+
+    def _on_commit(self, run_id: str) -> None:
+        self.dispatcher.digests.note_commit(run_id)
+        self.commits.notify(run_id)
+
+    def _recover(self) -> Recovered:
+        recovered = Recovery(self.home, self.registry, self._launcher).recover()
+        self.problems += recovered.problems
+        return recovered
+
+    def _look_around(self) -> None:
+        """What makes the first run start quickly, and what cut-off installs have left."""
+        try:
+            self.bundles.clean(self.registry.bundle_uses(), self.registry.code_uses())
+        except UserError as error:
+            _log.warning("T152 leftovers of bundles could not be removed: %s", error)
+        for found in self.catalog.scan():
+            if isinstance(found, FoundWorker):
+                with suppress(UserError):  # `mosaic workers` tells what is wrong with it
+                    self.catalog.describe(found.manifest.id)

@@ -1,0 +1,128 @@
+"""A run in numbers."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mosaic.contract.ids import new_ulid
+from mosaic.contract.layout import Home, RunDirectory
+from mosaic.telemetry.service import TelemetryService
+from mosaic.trainer.runs.digest import DigestBuilder
+
+
+class _Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunDirectory:
+    run = Home(tmp_path).run(new_ulid())
+    run.path.mkdir(parents=True)
+    return run
+
+
+def _tell(run: RunDirectory, *events: dict[str, Any]) -> None:
+    with run.spool.open("a") as spool:
+        spool.writelines(json.dumps(event) + "\n" for event in events)
+    with TelemetryService(run) as service:
+        assert service.finish()
+
+
+def _step(number: int, **fields: Any) -> dict[str, Any]:
+    fixed = {"type": "step", "episode_id": "e", "action": 0, "reward": 1.0}
+    return {**fixed, "step": number, "terminated": False, "truncated": False, **fields}
+
+
+def test_nothing_yet(run: RunDirectory) -> None:
+    """A run that has told nothing has an empty digest, not an error."""
+    assert DigestBuilder(run, None).update().steps == 0
+
+
+def test_returns_and_steps(run: RunDirectory) -> None:
+    """Latest and mean return come from finished episodes, the last step's time from the step."""
+    _tell(
+        run,
+        *({"type": "episode", "episode_id": f"e{n}", "steps": 1, "return": n} for n in range(4)),
+        _step(0, t=1_700_000_000.5),
+    )
+    builder = DigestBuilder(run, None)
+    digest = builder.update()
+    builder.close()
+    assert (digest.latest_return, digest.mean_return) == (3.0, 1.5)
+    assert (digest.steps, digest.episodes) == (1, 5)
+    assert digest.last_step_at == 1_700_000_000.5
+
+
+def test_progress_told_by_the_worker(run: RunDirectory) -> None:
+    """The worker's own progress line wins over what could be counted."""
+    _tell(
+        run, _step(0), {"type": "progress", "done": 5, "total": 20, "unit": "updates", "eta_s": 3}
+    )
+    builder = DigestBuilder(run, 1000)
+    digest = builder.update()
+    builder.close()
+    assert (digest.progress_done, digest.progress_total) == (5.0, 20.0)
+    assert (digest.progress_unit, digest.eta_s) == ("updates", 3.0)
+
+
+def test_progress_and_speed_counted(run: RunDirectory) -> None:
+    """Without a progress line, steps against `total_timesteps` give progress, speed and ETA."""
+    clock = _Clock()
+    builder = DigestBuilder(run, 100, clock)
+    _tell(run, *(_step(n) for n in range(10)))
+    builder.update()
+    clock.now += 2.0
+    _tell(run, *(_step(n) for n in range(10, 30)))
+    digest = builder.update()
+    builder.close()
+    assert digest.sps == pytest.approx(10.0)
+    assert digest.eta_s == pytest.approx(7.0)
+
+
+def test_nonsense_is_no_number(run: RunDirectory) -> None:
+    """NaN returns, speeds and times never reach a list as numbers to sort by."""
+    _tell(
+        run,
+        {"type": "heartbeat", "t": "NaN", "sps": "Infinity"},
+        {"type": "progress", "done": "NaN", "total": 10, "unit": "x"},
+        {"type": "episode", "episode_id": "e", "steps": 1, "return": "NaN"},
+    )
+    builder = DigestBuilder(run, None)
+    digest = builder.update()
+    builder.close()
+    assert (digest.sps, digest.heartbeat_at, digest.progress_done) == (None, None, None)
+    assert digest.mean_return is None
+    assert digest.latest_return is not None
+    assert math.isnan(digest.latest_return)
+
+
+def test_what_the_daemon_acts_upon(run: RunDirectory) -> None:
+    """The resolved configuration, artifacts in both forms, status and farewell are noticed."""
+    config = {"type": "config", "run_id": "r", "algo": "a", "env_id": "E", "args": {"x": 1}}
+    _tell(
+        run,
+        config,
+        {"type": "artifact", "kind": "checkpoint", "path": "checkpoints/a.bin"},
+        {"event": "artifacts", "wandb_url": "https://example.org/run"},
+        {"type": "status", "state": "paused"},
+        {"type": "bye", "outcome": "failed", "error": "tired"},
+    )
+    builder = DigestBuilder(run, None)
+    builder.update()
+    builder.update()
+    builder.close()
+    assert json.loads(builder.resolved_config or b"") == config
+    assert [(one.kind, one.path or one.url) for one in builder.artifacts] == [
+        ("checkpoint", "checkpoints/a.bin"),
+        ("wandb", "https://example.org/run"),
+    ]
+    assert builder.status is not None
+    assert builder.status.state == "paused"
+    assert builder.bye is not None
+    assert builder.bye.error == "tired"

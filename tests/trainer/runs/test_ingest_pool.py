@@ -1,0 +1,87 @@
+"""Many runs are stored on a few threads, and every line of each."""
+
+import asyncio
+from pathlib import Path
+
+from mosaic.contract.ids import new_ulid
+from mosaic.contract.layout import Home, RunDirectory
+from mosaic.telemetry.reader import TelemetryReader
+from mosaic.trainer.runs.ingest_pool import IngestPool
+
+LINE = (
+    b'{"type":"step","episode_id":"e","step":%d,"action":0,"reward":1,'
+    b'"terminated":false,"truncated":false}\n'
+)
+
+
+def _run(home: Path) -> RunDirectory:
+    run = Home(home).run(new_ulid())
+    run.path.mkdir(parents=True)
+    return run
+
+
+def _write(run: RunDirectory, first: int, count: int) -> None:
+    with run.spool.open("ab") as spool:
+        spool.write(b"".join(LINE % number for number in range(first, first + count)))
+
+
+def _steps(run: RunDirectory) -> int:
+    with TelemetryReader(run) as reader:
+        return reader.stats().steps
+
+
+def test_every_run_is_stored_to_its_last_line(tmp_path: Path) -> None:
+    """Runs that write at the same time are all stored, in parts and to the end."""
+    runs = [_run(tmp_path) for _ in range(8)]
+    committed: set[str] = set()
+    pool = IngestPool(committed.add)
+
+    async def scenario() -> None:
+        for run in runs:
+            _write(run, 0, 100)
+            pool.follow(run)
+        for run in runs:
+            _write(run, 100, 100)
+        assert all(await asyncio.gather(*(pool.finish(run, 30) for run in runs)))
+
+    try:
+        asyncio.run(scenario())
+        assert {_steps(run) for run in runs} == {200}
+        assert committed == {run.run_id for run in runs}
+    finally:
+        pool.close()
+
+
+def test_an_obstacle_is_told_and_overcome(tmp_path: Path) -> None:
+    """A run that cannot be stored says so, and is stored when the cause is gone."""
+    run = _run(tmp_path)
+    _write(run, 0, 10)
+    run.store.mkdir()
+    pool = IngestPool(lambda _: None)
+
+    async def scenario() -> None:
+        assert not await pool.finish(run, 0.5)
+        status = pool.status(run.run_id)
+        assert status is not None
+        assert status.blockage is not None
+        run.store.rmdir()
+        assert await pool.finish(run, 30)
+
+    try:
+        asyncio.run(scenario())
+        assert _steps(run) == 10
+    finally:
+        pool.close()
+
+
+def test_a_forgotten_run_can_be_deleted(tmp_path: Path) -> None:
+    """After `forget` nothing of the run is open or made again."""
+    run = _run(tmp_path)
+    _write(run, 0, 10)
+    pool = IngestPool(lambda _: None)
+    try:
+        pool.follow(run)
+        pool.forget(run.run_id)
+        assert pool.status(run.run_id) is None
+    finally:
+        pool.close()

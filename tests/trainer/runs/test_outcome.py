@@ -1,0 +1,71 @@
+"""How a run's end is told."""
+
+from typing import Any
+
+import pytest
+
+from mosaic.contract.events import Bye
+from mosaic.contract.process_records import ExitRecord, StartedRecord, SupervisorStamp
+from mosaic.contract.run_states import RunState
+from mosaic.trainer.processes.run_process import Exited, Lost
+from mosaic.trainer.runs.outcome import outcome_of
+
+SUCCEEDED, FAILED, CANCELLED = (
+    Bye(outcome="succeeded"),
+    Bye(outcome="failed", error="no such map", remedy="Draw one."),
+    Bye(outcome="cancelled"),
+)
+
+
+def _exited(exit_code: int | None = 0, **fields: Any) -> Exited:
+    values = {"signal": None, "t": 5.0, "duration_s": 1.0, "max_rss_bytes": 1, "cpu_s": 1.0}
+    return Exited(ExitRecord(exit_code=exit_code, strays_ended=0, **{**values, **fields}))
+
+
+@pytest.mark.parametrize(
+    ("process", "bye", "stop_reason", "state", "reason"),
+    [
+        (_exited(0), SUCCEEDED, None, RunState.SUCCEEDED, "ended by itself"),
+        (_exited(0), None, None, RunState.SUCCEEDED, "ended by itself"),
+        (_exited(3), FAILED, None, RunState.FAILED, "no such map"),
+        (_exited(3), None, None, RunState.FAILED, "exit code 3"),
+        (_exited(0), FAILED, None, RunState.FAILED, "no such map"),
+        (_exited(0), CANCELLED, None, RunState.CANCELLED, "from outside"),
+        (_exited(0), CANCELLED, "on request", RunState.CANCELLED, "on request"),
+        (_exited(0), None, "on request", RunState.CANCELLED, "on request"),
+        # It was done before it heard of the stop: what it did is whole.
+        (_exited(0), SUCCEEDED, "on request", RunState.SUCCEEDED, "ended by itself"),
+        (
+            _exited(None, signal=9, signal_name="SIGKILL"),
+            None,
+            None,
+            RunState.FAILED,
+            "ended by SIGKILL",
+        ),
+        (
+            _exited(None, signal=9, signal_name="SIGKILL"),
+            None,
+            "on request",
+            RunState.CANCELLED,
+            "on request",
+        ),
+        (_exited(127, error="no such program"), None, None, RunState.FAILED, "no such program"),
+    ],
+)
+def test_how_it_ended(
+    process: Exited, bye: Bye | None, stop_reason: str | None, state: RunState, reason: str
+) -> None:
+    """Exit code, farewell and our own doing together decide; none of them alone."""
+    outcome = outcome_of(process, bye, stop_reason)
+    assert outcome.state is state
+    assert reason in outcome.reason
+
+
+def test_a_vanished_supervisor() -> None:
+    """Without a record of the exit the run is lost, and the person is told what to do."""
+    started = StartedRecord(
+        pid=1, start_ticks=1, boot_id="b", t=1.0, supervisor=SupervisorStamp(pid=2, start_ticks=1)
+    )
+    outcome = outcome_of(Lost(started), SUCCEEDED, None)
+    assert outcome.state is RunState.LOST
+    assert "Start it again" in outcome.remedy
