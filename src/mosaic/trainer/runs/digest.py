@@ -111,7 +111,7 @@ class DigestBuilder:
             steps=stats.steps,
             episodes=stats.episodes,
             metrics=stats.metrics,
-            last_step_at=_finite(step.t if step else None),
+            last_step_at=_finite(step.t if step else None) or self._growth_seen_at(stats.steps),
             latest_return=returns[0] if returns else None,
             mean_return=math.fsum(returns) / len(returns) if _all_finite(returns) else None,
             sps=_finite(beat.sps if beat is not None and beat.sps is not None else speed),
@@ -136,6 +136,12 @@ class DigestBuilder:
             return None, None, "", None
         done = beat.global_step if beat is not None and beat.global_step else steps
         return float(done), float(self._total), "steps", None
+
+    def _growth_seen_at(self, steps: int) -> float | None:
+        """For steps without a time of their own: when they were first seen here."""
+        if steps != self.digest.steps:
+            return time.time()
+        return self.digest.last_step_at
 
     def _speed(self, done: float) -> float | None:
         """How fast `done` has grown of late."""

@@ -7,6 +7,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Coroutine
+from contextlib import suppress
 
 from mosaic.contract.control import decode_command
 from mosaic.contract.descriptor import validate_params
@@ -15,12 +16,13 @@ from mosaic.contract.ids import new_ulid
 from mosaic.contract.run_config import ConfigError, TrainRunConfig
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunDigest, RunRecord
-from mosaic.trainer.artifacts.run_archive import delete_run
+from mosaic.trainer.artifacts.run_archive import ImportedRun, delete_run
 from mosaic.trainer.concurrency import in_thread
 from mosaic.trainer.processes.control_channel import NoWorkerError
-from mosaic.trainer.registry.failures import StateConflictError
+from mosaic.trainer.registry.failures import StateConflictError, UnknownRunError
 from mosaic.trainer.runs.admission import Capacity, Grant, Waiting, admit, shortfall
 from mosaic.trainer.runs.digest_keeper import DigestKeeper
+from mosaic.trainer.runs.imported_runs import register_imported
 from mosaic.trainer.runs.recovery import Recovered, write_config
 from mosaic.trainer.runs.run_life import RunLife
 from mosaic.trainer.runs.run_parts import RunParts
@@ -29,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 _LOOK_AGAIN_S = 5.0
 """Room on the disk comes and goes without a signal."""
-_BEHIND_PATIENCE_S = 3600.0
+_IMPORT_PATIENCE_S = 60.0
 _TAKE_UP_PATIENCE_S = 5.0
 _TAKE_UP_LOOK_S = 0.02
 
@@ -50,8 +52,8 @@ class Dispatcher:
         """Take up what an earlier daemon left, and begin to dispatch."""
         for record in recovered.adopted:
             self._spawn(self._adopt(record))
-        for record in recovered.behind:
-            self._spawn(self._catch_up(record))
+        for run_id in recovered.behind:
+            self._spawn(self._catch_up(run_id))
         self._spawn(self._dispatch())
         self._spawn(self.digests.keep())
 
@@ -162,6 +164,12 @@ class Dispatcher:
         freed = await in_thread(delete_run, self._parts.home, run_id)
         await in_thread(self._parts.registry.delete, run_id)
         return freed
+
+    async def adopt_imported(self, imported: ImportedRun) -> RunRecord:
+        """List a run that `import_run` has put in its place, with all of it stored."""
+        run = self._parts.home.run(imported.run_id)
+        await self._parts.ingest.finish(run, _IMPORT_PATIENCE_S)
+        return await in_thread(register_imported, self._parts, imported)
 
     async def _life_for(self, run_id: str, wanted: RunState) -> RunLife:
         record = await in_thread(self._parts.registry.get, run_id)
@@ -290,9 +298,15 @@ class Dispatcher:
         finally:
             self._lives.pop(life.run_id, None)
             self._queue_changed.set()
+        if not life.is_stored:
+            await self._catch_up(life.run_id)
 
-    async def _catch_up(self, record: RunRecord) -> None:
-        await self._parts.ingest.finish(self._parts.home.run(record.run_id), _BEHIND_PATIENCE_S)
+    async def _catch_up(self, run_id: str) -> None:
+        """The rest of a run that was over before all of it could be stored."""
+        with suppress(UnknownRunError):  # deleted meanwhile
+            record = await in_thread(self._parts.registry.get, run_id)
+            config = await in_thread(self._parts.registry.config, run_id)
+            await RunLife(self._parts, record, config, Grant(0, 0)).store_the_rest()
 
     def _spawn(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.create_task(work)

@@ -69,7 +69,7 @@ class IngestPool:
                 followed = self._followed[run.run_id] = _Followed(run, TelemetryService(run))
                 self._schedule(followed, 0.0)
 
-    async def finish(self, run: RunDirectory, patience_s: float) -> bool:
+    async def finish(self, run: RunDirectory, patience_s: float | None) -> bool:
         """Once its writers are gone: store all that is left. Whether that was done in time.
 
         When it was not, something is in the way (`status`); storing goes on in the background.
@@ -90,6 +90,7 @@ class IngestPool:
             if followed is None:
                 return
             followed.cancelled = True
+            followed.whole.cancel()
             self._condition.wait_for(lambda: not followed.in_hands)
         followed.service.close()
 

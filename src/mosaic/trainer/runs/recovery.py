@@ -37,8 +37,8 @@ class Recovered:
 
     adopted: list[RunRecord] = field(default_factory=list)
     """Runs with a process, or with an end that nobody has recorded yet."""
-    behind: list[RunRecord] = field(default_factory=list)
-    """Final runs of which not every line is stored yet."""
+    behind: list[str] = field(default_factory=list)
+    """Runs that are over and of which not every line is stored yet."""
     problems: list[str] = field(default_factory=list)
 
 
@@ -68,6 +68,7 @@ class Recovery:
         unfinished = set(RunState) - FINAL_STATES
         for record in self._registry.in_states(unfinished):
             self._judge_unfinished(record)
+        self._found.behind = self._registry.unstored()
         return self._found
 
     def _judge_unfinished(self, record: RunRecord) -> None:

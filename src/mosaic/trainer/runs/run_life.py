@@ -48,6 +48,8 @@ class RunLife:
         self.config = config
         self.grant = grant
         self.state = record.state
+        self.is_stored = True
+        """False at the end of a run whose last lines something was in the way of."""
         self.watch = RunWatch(
             parts.home.run(record.run_id),
             config,
@@ -195,18 +197,27 @@ class RunLife:
             await asyncio.sleep(_RETRY_S)
 
     async def _conclude(self, process: RunProcess) -> None:
-        whole = await self._parts.ingest.finish(self._run, _STORE_PATIENCE_S)
-        if not whole:
-            _log.warning("T305 run %s ended before all of it could be stored", self.run_id)
+        self.is_stored = await self._parts.ingest.finish(self._run, _STORE_PATIENCE_S)
         await self._insist(self._record_end, process)
         self.watch.close()
+        if not self.is_stored:
+            _log.warning("T305 run %s ended before all of it could be stored", self.run_id)
+
+    async def store_the_rest(self) -> None:
+        """Of a run that is over: wait until nothing is in the way of its last lines any more."""
+        await self._parts.ingest.finish(self._run, patience_s=None)
+        await self._insist(self._record_numbers)
+        self.watch.close()
+
+    def _record_numbers(self) -> None:
+        digest = self.watch.look(may_stall=False, final=True)
+        self._parts.registry.set_digests({self.run_id: digest})
 
     def _record_end(self, process: RunProcess) -> None:
         registry = self._parts.registry
         self.watch.warn("stalled", "")
         self.watch.warn("end", "")
-        digest = self.watch.look(may_stall=False, final=True)
-        registry.set_digests({self.run_id: digest})
+        self._record_numbers()
         record = registry.get(self.run_id)
         stop_reason = record.reason if record.state is RunState.STOPPING else None
         outcome = outcome_of(process, self.watch.bye, stop_reason)
@@ -222,6 +233,7 @@ class RunLife:
             ended_at=ended_at,
         )
         self.state = final.state
+        self._parts.commits.notify(self.run_id)  # those who follow it to its end
         _log.info("T306 run %s %s: %s", self.run_id, outcome.state, outcome.reason)
 
     async def _never_started(self, error: UserError) -> None:
@@ -236,6 +248,7 @@ class RunLife:
             self.run_id, LIVE_STATES, to, reason, remedy=remedy, output_tail=tail
         )
         self.state = record.state
+        self._parts.commits.notify(self.run_id)
         _log.info("T306 run %s %s: %s", self.run_id, to, reason)
 
     async def _end(self, grace_s: float) -> None:

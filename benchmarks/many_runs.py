@@ -1,0 +1,88 @@
+"""Fifty runs at once, a thousand lines a second each, all followed by subscribers.
+
+python benchmarks/many_runs.py [RUNS] [LINES_PER_SECOND] [SECONDS]
+
+A line's way is timed from the moment that stands on it to the moment a subscriber has it decoded.
+One process follows all the runs, as the window does; its own slowness counts.
+"""
+
+import sys
+import threading
+import time
+
+from report import percentile, print_table
+from throwaway_daemon import cpu_seconds, echo_config, resident_mb, throwaway_daemon
+
+from mosaic.client import TrainerClient
+
+GOAL_MS = 500.0
+
+
+class Subscriber(threading.Thread):
+    """Follows one run from its first line to its last."""
+
+    def __init__(self, client: TrainerClient, run_id: str) -> None:
+        super().__init__(name=run_id)
+        self.client = client
+        self.run_id = run_id
+        self.delays_ms: list[float] = []
+        self.seqs: list[int] = []
+
+    def run(self) -> None:
+        with self.client.steps(self.run_id, follow=True) as steps:
+            for seq, step in steps:
+                if step.t is not None:
+                    self.delays_ms.append((time.time() - step.t) * 1000)
+                self.seqs.append(seq)
+
+
+def main() -> None:
+    count, rate, seconds = [int(value) for value in sys.argv[1:4]] + [50, 1000, 30][
+        len(sys.argv) - 1 :
+    ]
+    total = rate * seconds
+    options = ["--max-runs", str(count), "--cpus", str(count)]
+    with throwaway_daemon(options) as (client, _):
+        pid = client.health().pid
+        config = echo_config(steps=total, rate=rate, episode_length=200)
+        runs = [client.submit(config) for _ in range(count)]
+        subscribers = [Subscriber(client, run.run_id) for run in runs]
+        for subscriber in subscribers:
+            subscriber.start()
+        memory = []
+        used, began = cpu_seconds(pid), time.monotonic()
+        while any(subscriber.is_alive() for subscriber in subscribers):
+            time.sleep(1.0)
+            memory.append(resident_mb(pid))
+        used, elapsed = cpu_seconds(pid) - used, time.monotonic() - began
+        stored = sum(client.stats(run.run_id).steps for run in runs)
+        states = {client.wait(run.run_id, 60).state for run in runs}
+    received = sum(len(subscriber.seqs) for subscriber in subscribers)
+    ordered = all(subscriber.seqs == sorted(set(subscriber.seqs)) for subscriber in subscribers)
+    delays = [delay for subscriber in subscribers for delay in subscriber.delays_ms]
+    third = max(1, len(memory) // 3)
+    print_table(
+        f"{count} runs, {rate:,} lines a second each, {total:,} lines each",
+        ("", "seen"),
+        [
+            ("lines written", total * count),
+            ("lines stored", stored),
+            ("lines received", received),
+            ("each once and in order", "yes" if ordered else "NO"),
+            ("final states", ", ".join(sorted(states))),
+            ("line to subscriber, p50 ms", percentile(delays, 0.5)),
+            ("line to subscriber, p99 ms", percentile(delays, 0.99)),
+            ("line to subscriber, worst ms", max(delays)),
+            ("daemon's MB, first third (largest)", max(memory[:third])),
+            ("daemon's MB, last third (largest)", max(memory[-third:])),
+            ("daemon's processor use, %", used / elapsed * 100),
+            ("seconds", elapsed),
+        ],
+    )
+    print(f"p99: {percentile(delays, 0.99) / GOAL_MS:.2f} of the goal of {GOAL_MS:.0f} ms")
+    print(f"memory, last third against first: {max(memory[-third:]) / max(memory[:third]):.2f} x")
+    print(f"stored of what was written: {stored / (total * count):.4f}")
+
+
+if __name__ == "__main__":
+    main()

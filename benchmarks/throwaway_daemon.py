@@ -1,0 +1,41 @@
+"""A daemon on a home of its own, for the length of a benchmark."""
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from mosaic.client import TrainerClient
+from mosaic.client.daemon_process import start_daemon, stop_daemon
+from mosaic.contract.layout import Home
+
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+@contextmanager
+def throwaway_daemon(options: Sequence[str] = ()) -> Iterator[tuple[TrainerClient, Home]]:
+    """A client of the daemon, and its home; everything is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="mosaic-bench-") as folder:
+        home = Home(Path(folder))
+        start_daemon(home, ["--port", "0", *options])
+        try:
+            with TrainerClient.connect(home) as client:
+                yield client, home
+        finally:
+            stop_daemon(home)
+
+
+def cpu_seconds(pid: int) -> float:
+    """What the process has used so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
+
+
+def resident_mb(pid: int) -> float:
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE / 1e6
+
+
+def echo_config(**params: int) -> dict[str, object]:
+    return {"worker": "echo_worker", "algo": "echo", "env_id": "Echo-v0", "params": params}

@@ -1,0 +1,122 @@
+"""Lists of runs: filtered, newest first, page by page, with their total.
+
+The order is that in which runs were added, not that of the clock, so that a page boundary stays
+where it is whatever is added, deleted or changed while someone goes through the pages.
+"""
+
+import base64
+import binascii
+import hashlib
+import sqlite3
+from typing import Any, NamedTuple
+
+import msgspec
+
+from mosaic.contract.runs import RunPage, RunQuery
+from mosaic.trainer.registry.event_log import last_event_seq
+from mosaic.trainer.registry.failures import PageTokenError
+from mosaic.trainer.registry.run_rows import as_json_list, fetch_records, folded
+from mosaic.trainer.registry.stored_text import storable
+
+DEFAULT_PAGE_SIZE = 50
+LARGEST_PAGE_SIZE = 1_000
+
+_KEY_BYTES = 8
+_CHECK_BYTES = 7  # with the key a multiple of three: base64 without padding
+_TOKEN_LENGTH = (_KEY_BYTES + _CHECK_BYTES) * 4 // 3
+_LONGEST_SEARCH = 10_000
+
+
+class _Filter(NamedTuple):
+    """A condition in SQL, and its parameters."""
+
+    sql: str
+    parameters: tuple[Any, ...]
+
+
+def fetch_page(connection: sqlite3.Connection, query: RunQuery) -> RunPage:
+    """One page, from a single state of the registry. Raises `PageTokenError`."""
+    size = page_size(query)
+    chosen = _filter(query)
+    page = chosen
+    if query.page_token:
+        page = _Filter(f"{chosen.sql} AND key < ?", (*chosen.parameters, _key_in_token(query)))
+    found = fetch_records(
+        connection,
+        f"WHERE {page.sql} ORDER BY key DESC LIMIT ?",
+        (*page.parameters, size + 1),
+    )
+    (total,) = connection.execute(
+        f"SELECT count(*) FROM run WHERE {chosen.sql}",  # noqa: S608 - made of the texts below
+        chosen.parameters,
+    ).fetchone()
+    return RunPage(
+        runs=tuple(record for _, record in found[:size]),
+        next_page_token=_token(query, found[size - 1][0]) if len(found) > size else "",
+        total=total,
+        last_event_seq=last_event_seq(connection),
+    )
+
+
+def page_size(query: RunQuery) -> int:
+    if query.page_size <= 0:
+        return DEFAULT_PAGE_SIZE
+    return min(query.page_size, LARGEST_PAGE_SIZE)
+
+
+def _filter(query: RunQuery) -> _Filter:
+    parts = [] if query.include_archived else [_Filter("archived = 0", ())]
+    if query.states:
+        parts.append(
+            _Filter(
+                "state IN (SELECT value FROM json_each(?))",
+                (as_json_list([str(state) for state in query.states]),),
+            )
+        )
+    for column, wanted in (
+        ("worker", query.worker),
+        ("algo", query.algo),
+        ("env_id", query.env_id),
+        ("parent_run", query.parent_run),
+    ):
+        if wanted:
+            parts.append(_Filter(f"{column} = ?", (storable(wanted),)))
+    if query.tag:
+        parts.append(
+            _Filter("key IN (SELECT run FROM run_tag WHERE tag = ?)", (storable(query.tag),))
+        )
+    if query.text:
+        # Not LIKE: it has letters of its own to escape, and folds the case of ASCII alone.
+        text = storable(query.text, _LONGEST_SEARCH)
+        parts.append(_Filter("instr(searched, ?) > 0", (folded(text),)))
+    return _Filter(
+        " AND ".join(part.sql for part in parts) or "true",
+        tuple(parameter for part in parts for parameter in part.parameters),
+    )
+
+
+def _token(query: RunQuery, key: int) -> str:
+    """Where a page ended, with a check that ties it to the filters: another list has other rows."""
+    place = key.to_bytes(_KEY_BYTES, "big")
+    return base64.urlsafe_b64encode(place + _check(query, place)).decode()
+
+
+def _key_in_token(query: RunQuery) -> int:
+    token = query.page_token
+    if len(token) != _TOKEN_LENGTH:
+        raise PageTokenError
+    try:
+        data = base64.b64decode(token.encode("ascii"), altchars=b"-_", validate=True)
+    except (UnicodeEncodeError, binascii.Error):
+        raise PageTokenError from None
+    place = data[:_KEY_BYTES]
+    if data[_KEY_BYTES:] != _check(query, place):
+        raise PageTokenError
+    return int.from_bytes(place, "big")
+
+
+def _check(query: RunQuery, place: bytes) -> bytes:
+    filters = msgspec.structs.replace(query, page_size=0, page_token="")
+    return hashlib.blake2s(
+        msgspec.msgpack.encode(filters) + place, digest_size=_CHECK_BYTES
+    ).digest()

@@ -1,0 +1,343 @@
+"""RunRegistry: every run, its state and how it came there, and what happened since a moment.
+
+The dispatcher changes states here; the service lists, watches and annotates. Everything is
+synchronous and blocking (the daemon comes through `in_thread`) and safe from any thread.
+
+Whatever is told to others survives a power cut: a state, a note, an event and its number are on
+disk before the method returns. Digests survive a kill only: they are made again from the run's own
+store, and flushing the disk every second for them would be the daemon's largest expense.
+"""
+
+import builtins
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Any, Self
+
+import msgspec
+
+from mosaic.contract.ids import is_ulid
+from mosaic.contract.manifest import ArtifactManifest, encode_manifest
+from mosaic.contract.run_config import TrainRunConfig
+from mosaic.contract.run_events import RunEvent
+from mosaic.contract.run_states import FINAL_STATES, RunState
+from mosaic.contract.runs import BundleUse, RunDetails, RunDigest, RunPage, RunQuery, RunRecord
+from mosaic.trainer.registry import event_log, run_changes, run_rows
+from mosaic.trainer.registry.database import RegistryDatabase
+from mosaic.trainer.registry.earlier_runs import EarlierRun, fetch_earlier_runs
+from mosaic.trainer.registry.failures import UnknownRunError
+from mosaic.trainer.registry.run_changes import Change, NewState
+from mosaic.trainer.registry.run_listing import fetch_page
+from mosaic.trainer.registry.stored_text import storable_all
+
+
+class RunRegistry:
+    """The runs of one home. `on_change` is called after each commit that added an event.
+
+    Raises `NewerRegistryError` and `RegistryUnavailableError`. A damaged file is set aside, and
+    the registry begins empty.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        clock: Callable[[], float] = time.time,
+        on_change: Callable[[], None] = lambda: None,
+        kept_events: int = event_log.KEPT_EVENTS,
+    ) -> None:
+        self._clock = clock
+        self._on_change = on_change
+        self._kept_events = kept_events
+        self._database = RegistryDatabase(path)
+        if self.set_aside is not None:
+            with self._changing() as change:
+                # Beyond any number that the lost registry gave out, so that no old cursor fits.
+                change.events.begin_after(int(change.now))
+
+    @property
+    def set_aside(self) -> Path | None:
+        """Where a damaged file was moved on opening."""
+        return self._database.set_aside
+
+    @property
+    def set_aside_reason(self) -> str:
+        """What a person should know of that; empty when nothing was."""
+        return self._database.set_aside_reason
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Nothing may be asked afterwards."""
+        self._database.close()
+
+    # Changing runs
+
+    def add(
+        self,
+        run_id: str,
+        config: TrainRunConfig,
+        *,
+        request_id: str = "",
+        state: RunState = RunState.QUEUED,
+        reason: str = "",
+        created_at: float | None = None,
+        remedy: str = "",
+        exit_code: int | None = None,
+        output_tail: Sequence[str] = (),
+        started_at: float | None = None,
+        ended_at: float | None = None,
+    ) -> RunRecord:
+        """A new run, or the one that the same `request_id` made before.
+
+        A run that was imported or found on disk comes in the state it is in, with its times.
+        Raises `RequestIdReusedError`, `RunExistsError`.
+        """
+        if not is_ulid(run_id):
+            raise ValueError(f"not a run id: {run_id!r}")
+        with self._changing() as change:
+            earlier = run_changes.earlier_submission(change, request_id, config)
+            if earlier is not None:
+                return change.existing(earlier)[1]
+            run_changes.insert_run(
+                change,
+                run_id,
+                config,
+                request_id,
+                change.now if created_at is None else created_at,
+                NewState(
+                    state=state,
+                    reason=reason,
+                    remedy=remedy,
+                    exit_code=exit_code,
+                    output_tail=output_tail,
+                    started_at=started_at,
+                    ended_at=ended_at,
+                ),
+            )
+            return change.existing(run_id)[1]
+
+    def transition(
+        self,
+        run_id: str,
+        expected: Collection[RunState],
+        to: RunState,
+        reason: str,
+        *,
+        remedy: str = "",
+        exit_code: int | None = None,
+        output_tail: Sequence[str] = (),
+        started_at: float | None = None,
+        ended_at: float | None = None,
+    ) -> RunRecord:
+        """Compare and set: of all who try at once, one succeeds.
+
+        `started_at` and `ended_at` are the present time when they are not given and the state
+        begins or ends the run. Raises `StateConflictError` when the run is in none of the
+        `expected` states, and `ValueError` for a change that no run may make.
+        """
+        new = NewState(
+            state=to,
+            reason=reason,
+            remedy=remedy,
+            exit_code=exit_code,
+            output_tail=output_tail,
+            started_at=started_at,
+            ended_at=ended_at,
+        )
+        with self._changing() as change:
+            run_changes.change_state(change, run_id, expected, new)
+            return change.existing(run_id)[1]
+
+    def annotate(
+        self,
+        run_id: str,
+        *,
+        add_tags: Collection[str] = (),
+        remove_tags: Collection[str] = (),
+        note: str | None = None,
+        name: str | None = None,
+        archived: bool | None = None,
+    ) -> RunRecord:
+        """What a person has to say of a run; None leaves it as it is, an empty text takes it away.
+
+        Raises `RefusedFieldError`.
+        """
+        with self._changing() as change:
+            run_changes.annotate(change, run_id, add_tags, remove_tags, note, name, archived)
+            return change.existing(run_id)[1]
+
+    def set_manifest(self, run_id: str, manifest: ArtifactManifest) -> bool:
+        """Whether it is another than before; watchers are told then."""
+        encoded = encode_manifest(manifest)
+        with self._changing() as change:
+            return run_changes.set_manifest(change, run_id, encoded)
+
+    def set_warnings(self, run_id: str, warnings: Sequence[str]) -> None:
+        """Watchers are told when they differ from those before."""
+        with self._changing() as change:
+            run_changes.set_warnings(change, run_id, warnings)
+
+    def set_digests(self, digests: Mapping[str, RunDigest]) -> None:
+        """The newest numbers of many runs at once. Runs that are gone are passed over."""
+        if digests:
+            with self._database.writing(durable=False) as connection:
+                run_rows.write_digests(connection, digests)
+
+    def set_resolved_config(self, run_id: str, line: bytes) -> None:
+        """The worker's `config` event as it came."""
+        self._set_document(run_id, "resolved = ?", line)
+
+    def set_launch(self, run_id: str, command: Sequence[str], bundle: BundleUse | None) -> None:
+        """What the run is started with. Its bundle is in use until the run is deleted."""
+        self._set_document(
+            run_id,
+            "command = ?, bundle = ?, bundle_folder = ?, code_folder = ?",
+            run_rows.encode_texts(storable_all(command)),
+            None if bundle is None else msgspec.json.encode(bundle).decode(),
+            None if bundle is None else f"{bundle.name}-{bundle.hash}",
+            PurePosixPath(bundle.code_path).name or None if bundle is not None else None,
+        )
+
+    def set_paused_seconds(self, run_id: str, seconds: float) -> None:
+        """How long the run has been paused up to now, all in all."""
+        with self._changing() as change:
+            key, _ = change.existing(run_id)
+            change.connection.execute("UPDATE run SET paused_s = ? WHERE key = ?", (seconds, key))
+
+    def delete(self, run_id: str) -> None:
+        """Forget a run. Whether that may be, and what becomes of its files, the caller decides."""
+        with self._changing() as change:
+            run_changes.delete_run(change, run_id)
+
+    # Asking about runs
+
+    def get(self, run_id: str) -> RunRecord:
+        with self._database.reading() as connection:
+            found = run_rows.fetch_record(connection, run_id)
+        if found is None:
+            raise UnknownRunError(run_id)
+        return found[1]
+
+    def details(self, run_id: str) -> RunDetails:
+        """A queued run has its `queue_position`: 1 is next."""
+        with self._database.reading() as connection:
+            details = run_rows.fetch_details(connection, run_id)
+        if details is None:
+            raise UnknownRunError(run_id)
+        return details
+
+    def config(self, run_id: str) -> TrainRunConfig:
+        encoded = self._value_of(
+            run_id, "SELECT config FROM run JOIN run_document ON run = key WHERE run_id = ?"
+        )
+        return msgspec.json.decode(encoded, type=TrainRunConfig)
+
+    def paused_seconds(self, run_id: str) -> float:
+        return float(self._value_of(run_id, "SELECT paused_s FROM run WHERE run_id = ?"))
+
+    def list(self, query: RunQuery) -> RunPage:
+        """A page of runs, last added first. Raises `PageTokenError`."""
+        with self._database.reading() as connection:
+            return fetch_page(connection, query)
+
+    def in_states(self, states: Collection[RunState]) -> builtins.list[RunRecord]:
+        """As the queue has them: highest priority first, then first added first."""
+        with self._database.reading() as connection:
+            found = run_rows.fetch_records(
+                connection,
+                "WHERE state IN (SELECT value FROM json_each(?)) ORDER BY priority DESC, key",
+                (run_rows.as_json_list([str(state) for state in states]),),
+            )
+        return [record for _, record in found]
+
+    def unstored(self) -> builtins.list[str]:
+        """Runs that are over, and of which ingest was held up before their last line."""
+        final = ", ".join(f"'{state}'" for state in sorted(FINAL_STATES))
+        return [
+            run_id
+            for (run_id,) in self._rows(
+                "SELECT run.run_id FROM run JOIN run_digest ON run_digest.run = run.key"  # noqa: S608 - our words
+                f" WHERE state IN ({final}) AND committed_bytes < spool_bytes"
+            )
+        ]
+
+    def counts_by_state(self) -> dict[str, int]:
+        """States that no run is in are left out."""
+        return dict(self._rows("SELECT state, count(*) FROM run GROUP BY state"))
+
+    def run_ids(self) -> set[str]:
+        return {run_id for (run_id,) in self._rows("SELECT run_id FROM run")}
+
+    def bundle_uses(self) -> dict[str, int]:
+        """How many runs there are for each folder `<bundle>-<hash>`."""
+        return dict(
+            self._rows(
+                "SELECT bundle_folder, count(*) FROM run_document"
+                " WHERE bundle_folder IS NOT NULL GROUP BY bundle_folder"
+            )
+        )
+
+    def code_uses(self) -> set[str]:
+        """The folders of workers' code that some run was started with."""
+        return {
+            folder
+            for (folder,) in self._rows(
+                "SELECT DISTINCT code_folder FROM run_document WHERE code_folder IS NOT NULL"
+            )
+        }
+
+    def earlier_runs(
+        self, worker: str, algo: str, env_id: str, limit: int = 10
+    ) -> builtins.list[EarlierRun]:
+        """What runs of this kind took that succeeded, newest first."""
+        with self._database.reading() as connection:
+            return fetch_earlier_runs(connection, worker, algo, env_id, limit)
+
+    # What happened
+
+    def events_after(
+        self, seq: int, limit: int = 500, run_ids: Collection[str] = ()
+    ) -> builtins.list[RunEvent]:
+        """What happened after the event `seq`, in order, of these runs or of all.
+
+        `EventsForgotten` comes first when some of it is no longer kept; going on from its number
+        is right.
+        """
+        with self._database.reading() as connection:
+            return event_log.fetch_events(connection, seq, limit, run_ids, self._clock())
+
+    def last_event_seq(self) -> int:
+        with self._database.reading() as connection:
+            return event_log.last_event_seq(connection)
+
+    @contextmanager
+    def _changing(self) -> Iterator[Change]:
+        with self._database.writing() as connection:
+            events = event_log.EventWriter(connection, self._kept_events)
+            yield Change(connection, events, self._clock())
+        if events.has_written:
+            self._on_change()
+
+    def _set_document(self, run_id: str, assignments: str, *values: object) -> None:
+        with self._changing() as change:
+            key, _ = change.existing(run_id)
+            change.connection.execute(
+                f"UPDATE run_document SET {assignments} WHERE run = ?",  # noqa: S608 - our own
+                (*values, key),
+            )
+
+    def _value_of(self, run_id: str, query: str) -> Any:
+        rows = self._rows(query, run_id)
+        if not rows:
+            raise UnknownRunError(run_id)
+        return rows[0][0]
+
+    def _rows(self, query: str, *parameters: str) -> builtins.list[tuple[Any, ...]]:
+        with self._database.reading() as connection:
+            return connection.execute(query, parameters).fetchall()

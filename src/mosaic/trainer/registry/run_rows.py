@@ -1,0 +1,167 @@
+"""Rows of the registry as the structs of `mosaic.contract.runs`, and digests as rows.
+
+SQLite has no NaN: it would keep NULL, which means "not known". A digest's NaN (the return of a run
+that went astray) is kept as the text of that name, and comes back as the float.
+"""
+
+import math
+import sqlite3
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from mosaic.contract.layout import Home
+from mosaic.contract.run_states import RunState
+from mosaic.contract.runs import BundleUse, RunDetails, RunDigest, RunRecord, StateChange
+
+_RUN_COLUMNS = (
+    "run_id, name, worker, mode, algo, env_id, seed, state, reason, remedy, exit_code,"
+    " created_at, started_at, ended_at, priority, note, archived, parent_run, warnings"
+)
+_RUN_FIELDS = tuple(_RUN_COLUMNS.replace(",", " ").split())
+_DIGEST_FIELDS = RunDigest.__struct_fields__
+_NAN = "NaN"
+_TEXT_IN_DIGEST = _DIGEST_FIELDS.index("progress_unit")
+
+_SELECT = (
+    f"SELECT key, {_RUN_COLUMNS}, {', '.join(_DIGEST_FIELDS)}"  # noqa: S608 - names of our own
+    # A cross join keeps the order of the tables: the runs are chosen first, then their digests.
+    " FROM run CROSS JOIN run_digest ON run_digest.run = key "
+)
+_SET_DIGEST = (
+    f"UPDATE run_digest SET {', '.join(f'{name} = ?' for name in _DIGEST_FIELDS)}"  # noqa: S608
+    " WHERE run = (SELECT key FROM run WHERE run_id = ?)"
+)
+
+Keyed = tuple[int, RunRecord]
+"""A run with its `key`."""
+
+
+def as_json_list(values: Collection[str] | Collection[int]) -> str:
+    """`values` for `IN (SELECT value FROM json_each(?))`, which takes any number of them."""
+    return msgspec.json.encode([*values]).decode()
+
+
+def fetch_records(
+    connection: sqlite3.Connection, where: str, parameters: Sequence[Any]
+) -> list[Keyed]:
+    """The runs that `where` (a WHERE clause and what may follow it) chooses, in its order."""
+    rows = connection.execute(_SELECT + where, parameters).fetchall()
+    tags = _tags_of(connection, [row[0] for row in rows])
+    return [(row[0], _record(row, tags.get(row[0], ()))) for row in rows]
+
+
+def fetch_record(connection: sqlite3.Connection, run_id: str) -> Keyed | None:
+    return next(iter(fetch_records(connection, "WHERE run_id = ?", (run_id,))), None)
+
+
+def fetch_records_by_id(
+    connection: sqlite3.Connection, run_ids: Collection[str]
+) -> dict[str, RunRecord]:
+    """Those of the runs that exist, with two queries however many they are."""
+    where = "WHERE run_id IN (SELECT value FROM json_each(?))"
+    found = fetch_records(connection, where, (as_json_list(run_ids),))
+    return {record.run_id: record for _, record in found}
+
+
+def fetch_details(connection: sqlite3.Connection, run_id: str) -> RunDetails | None:
+    found = fetch_record(connection, run_id)
+    if found is None:
+        return None
+    key, record = found
+    config, resolved, manifest, command, bundle, tail = connection.execute(
+        "SELECT config, resolved, manifest, command, bundle, output_tail FROM run_document"
+        " WHERE run = ?",
+        (key,),
+    ).fetchone()
+    history = connection.execute(
+        "SELECT state, t, reason FROM state_change WHERE run = ? ORDER BY seq", (key,)
+    )
+    return RunDetails(
+        run=record,
+        config_json=config,
+        resolved_json=resolved,
+        manifest_json=manifest,
+        command=decode_texts(command),
+        bundle=None if bundle is None else msgspec.json.decode(bundle, type=BundleUse),
+        history=tuple(
+            StateChange(state=RunState(state), t=t, reason=reason) for state, t, reason in history
+        ),
+        output_tail=decode_texts(tail),
+        directory=Home(Path()).run(run_id).path.as_posix(),
+        queue_position=_queue_position(connection, key, record),
+    )
+
+
+def write_digests(connection: sqlite3.Connection, digests: Mapping[str, RunDigest]) -> None:
+    """Runs that no longer exist are passed over."""
+    connection.executemany(
+        _SET_DIGEST,
+        (
+            (*map(_storable_number, msgspec.structs.astuple(digest)), run_id)
+            for run_id, digest in digests.items()
+        ),
+    )
+
+
+def encode_texts(texts: Sequence[str]) -> str:
+    return msgspec.json.encode(texts).decode()
+
+
+def decode_texts(column: str) -> tuple[str, ...]:
+    return msgspec.json.decode(column, type=tuple[str, ...])
+
+
+def searched_text(*parts: str) -> str:
+    """What the search for a text looks into. Case folds as it does in `folded`."""
+    return "\n".join(map(folded, parts))
+
+
+def folded(text: str) -> str:
+    return text.casefold()
+
+
+def _record(row: tuple[Any, ...], tags: tuple[str, ...]) -> RunRecord:
+    fields = dict(zip(_RUN_FIELDS, row[1:], strict=False))
+    fields["state"] = RunState(fields["state"])
+    fields["archived"] = bool(fields["archived"])
+    fields["warnings"] = decode_texts(fields["warnings"])
+    digest = row[1 + len(_RUN_FIELDS) :]
+    if _NAN in digest:
+        digest = tuple(
+            math.nan if value == _NAN and index != _TEXT_IN_DIGEST else value
+            for index, value in enumerate(digest)
+        )
+    return RunRecord(
+        **fields, tags=tags, digest=RunDigest(**dict(zip(_DIGEST_FIELDS, digest, strict=True)))
+    )
+
+
+def _tags_of(connection: sqlite3.Connection, keys: list[int]) -> dict[int, tuple[str, ...]]:
+    tags: defaultdict[int, tuple[str, ...]] = defaultdict(tuple)
+    if keys:
+        for key, tag in connection.execute(
+            "SELECT run, tag FROM run_tag WHERE run IN (SELECT value FROM json_each(?))"
+            " ORDER BY run, tag",
+            (as_json_list(keys),),
+        ):
+            tags[key] += (tag,)
+    return tags
+
+
+def _queue_position(connection: sqlite3.Connection, key: int, run: RunRecord) -> int | None:
+    if run.state is not RunState.QUEUED:
+        return None
+    (ahead,) = connection.execute(
+        "SELECT count(*) FROM run WHERE state = 'queued'"
+        " AND (priority > :priority OR priority = :priority AND key < :key)",
+        {"priority": run.priority, "key": key},
+    ).fetchone()
+    return int(ahead) + 1
+
+
+def _storable_number(value: float | str | None) -> float | str | None:
+    return _NAN if isinstance(value, float) and math.isnan(value) else value

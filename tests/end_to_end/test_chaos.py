@@ -1,0 +1,152 @@
+"""Thirty runs while the daemon, workers and supervisors are killed at random."""
+
+import random
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from mosaic.client import TrainerClient
+from mosaic.client.daemon_process import start_daemon, stop_daemon
+from mosaic.contract.endpoint import Endpoint
+from mosaic.contract.layout import Home, RunDirectory
+from mosaic.contract.process_records import StartedRecord
+from mosaic.contract.run_states import RunState
+from mosaic.telemetry.reader import TelemetryReader
+from mosaic.trainer.processes.process_identity import ProcessIdentity
+from mosaic.trainer.processes.run_members import members_of
+
+pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
+
+RUNS = 30
+SEED = 3
+STEPS = 1500
+RATE = 100
+CHAOS_S = 25.0
+DAEMON_LIVES_S = (0.2, 4.0)
+OPTIONS = ["--port", "0", "--max-runs", str(RUNS - 6), "--cpus", str(RUNS)]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    home = Home(tmp_path / "var")
+    yield home
+    with suppress(Exception):
+        stop_daemon(home)
+    for path in home.runs.glob("*"):
+        started = StartedRecord.read(path / "started.json")
+        for member in members_of(RunDirectory(path), started) if started else ():
+            member.send(signal.SIGKILL)
+
+
+def _kill_daemon(home: Home) -> None:
+    endpoint = Endpoint.read(home.endpoint)
+    if endpoint is not None:
+        identity = ProcessIdentity(endpoint.pid, endpoint.start_ticks, endpoint.boot_id)
+        identity.send(signal.SIGKILL)
+        assert identity.wait(30)
+
+
+def _kill_someone(runs: list[RunDirectory], chance: random.Random) -> tuple[str, str] | None:
+    """SIGKILL to the worker or, more rarely, to the supervisor of a run; whose, and which."""
+    run = chance.choice(runs)
+    started = StartedRecord.read(run.started)
+    if started is None or run.exit.exists():
+        return None
+    who = chance.choice(["worker", "worker", "supervisor"])
+    pid, ticks = (
+        (started.pid, started.start_ticks)
+        if who == "worker"
+        else (started.supervisor.pid, started.supervisor.start_ticks)
+    )
+    sent = ProcessIdentity(pid, ticks, started.boot_id).send(signal.SIGKILL)
+    return (run.run_id, who) if sent else None
+
+
+def _spool_steps(run: RunDirectory) -> list[object]:
+    """The step lines that were written whole; a killed worker may leave half a line."""
+    lines = run.spool.read_bytes().split(b"\n") if run.spool.exists() else []
+    found = []
+    for line in lines:
+        with suppress(msgspec.DecodeError):
+            event = msgspec.json.decode(line)
+            if event.get("type") == "step":
+                found.append(event)
+    return found
+
+
+def _stored_steps(run: RunDirectory) -> list[object]:
+    found: list[object] = []
+    with TelemetryReader(run) as reader:
+        seq = -1
+        while chunks := reader.chunks_after("step", seq):
+            for chunk in chunks:
+                found += map(msgspec.json.decode, chunk.split())
+                seq = chunk.first_seq + chunk.lines - 1
+    return found
+
+
+def test_nothing_is_lost_and_every_end_is_right(home: Home) -> None:
+    """Whatever is killed, each run ends in the state that is true of it, with every whole line."""
+    chance = random.Random(SEED)
+    start_daemon(home, OPTIONS)
+    config = {
+        "worker": "echo_worker",
+        "algo": "echo",
+        "env_id": "Echo-v0",
+        "params": {"steps": STEPS, "rate": RATE, "episode_length": 50},
+    }
+    with TrainerClient.connect(home) as client:
+        ids = [client.submit(config).run_id for _ in range(RUNS)]
+    runs = [home.run(run_id) for run_id in ids]
+    killed: dict[str, str] = {}
+    cancelled: set[str] = set()
+
+    end = time.monotonic() + CHAOS_S
+    while time.monotonic() < end:
+        start_daemon(home, OPTIONS)
+        down_at = time.monotonic() + chance.uniform(*DAEMON_LIVES_S)
+        with TrainerClient.connect(home) as client:
+            if chance.random() < 0.3:
+                victim = chance.choice(ids)
+                if not client.run(victim).run.state.is_final:
+                    with suppress(Exception):  # it may end by itself at this very moment
+                        client.cancel(victim, grace_s=0.5)
+                        cancelled.add(victim)
+            while time.monotonic() < down_at:
+                if chance.random() < 0.15 and (hit := _kill_someone(runs, chance)):
+                    killed.setdefault(*hit)
+                time.sleep(0.05)  # the pace of the chaos; nothing waits for it
+        _kill_daemon(home)
+
+    start_daemon(home, OPTIONS)
+    with TrainerClient.connect(home) as client:
+        states = {run_id: client.wait(run_id, 180).state for run_id in ids}
+        counts = {run_id: client.stats(run_id) for run_id in ids if home.run(run_id).store.exists()}
+
+    for run in runs:
+        state = states[run.run_id]
+        allowed = {RunState.SUCCEEDED}
+        if run.run_id in killed:
+            allowed = {RunState.FAILED} if killed[run.run_id] == "worker" else {RunState.LOST}
+            # Both may have been hit, one after the other, before the daemon saw the first.
+            allowed |= {RunState.FAILED, RunState.LOST} if not run.exit.exists() else set()
+        if run.run_id in cancelled:
+            allowed |= {RunState.CANCELLED}
+        assert state in allowed, (run.run_id, state, killed.get(run.run_id))
+        assert (
+            _stored_steps(run) == _spool_steps(run)
+            if run.store.exists()
+            else not run.spool.exists()
+        )
+        if state is RunState.SUCCEEDED:
+            assert counts[run.run_id].steps == STEPS
+        started = StartedRecord.read(run.started)
+        assert not (started and members_of(run, started)), "a process of a run that is over"
+    assert killed
+    assert any(state is RunState.SUCCEEDED for state in states.values())
+    assert not list(home.quarantine.glob("*"))

@@ -1,0 +1,111 @@
+"""What a person may write on a run."""
+
+import contextlib
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mosaic.contract.run_events import RunAnnotated
+from mosaic.trainer.registry.failures import RefusedFieldError, UnknownRunError
+from mosaic.trainer.registry.run_registry import RunRegistry
+from tests.trainer.registry.conftest import AddRun
+
+
+def test_name_note_tags_and_archive(registry: RunRegistry, add_run: AddRun) -> None:
+    """Each can be set alone; what is not given stays."""
+    run_id = add_run(run_name="asked for").run_id
+    registry.annotate(run_id, note="first\n\tsecond")
+    registry.annotate(run_id, add_tags=["b", "a", " a "])
+    registry.annotate(run_id, name="  better name ")
+    run = registry.annotate(run_id, archived=True)
+    assert (run.note, run.tags, run.name, run.archived) == (
+        "first\n\tsecond",
+        ("a", "b"),
+        "better name",
+        True,
+    )
+    run = registry.annotate(run_id, remove_tags=["a", "never there"], name="", archived=False)
+    assert (run.tags, run.name, run.archived, run.note) == (("b",), "", False, "first\n\tsecond")
+    assert registry.annotate(run_id, note="").note == ""
+    assert registry.get(run_id).tags == ("b",)
+
+
+def test_a_tag_both_removed_and_added_is_there(registry: RunRegistry, add_run: AddRun) -> None:
+    """So that replacing all tags never loses one."""
+    run_id = add_run().run_id
+    registry.annotate(run_id, add_tags=["a", "b"])
+    run = registry.annotate(run_id, remove_tags=["a", "b"], add_tags=["b", "c"])
+    assert run.tags == ("b", "c")
+
+
+def test_only_a_difference_is_told(registry: RunRegistry, add_run: AddRun) -> None:
+    """The same again is no event."""
+    run_id = add_run().run_id
+    seq = registry.last_event_seq()
+    registry.annotate(run_id, add_tags=["a"])
+    registry.annotate(run_id, add_tags=["a"], note="", archived=False)
+    (event,) = registry.events_after(seq)
+    assert event.what == RunAnnotated()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("name", "x" * 201),
+        ("name", "two\nlines"),
+        ("name", "\u202eturned"),
+        ("name", "\ud800"),
+        ("note", "x" * 10_001),
+        ("note", "\x1b[2J"),
+        ("note", "\udcff"),
+        ("add_tags", [""]),
+        ("add_tags", ["   "]),
+        ("add_tags", ["x" * 101]),
+        ("add_tags", ["a\tb"]),
+        ("add_tags", ["\ud800"]),
+        ("add_tags", [str(n) for n in range(51)]),
+    ],
+)
+def test_what_is_refused(registry: RunRegistry, add_run: AddRun, field: str, value: object) -> None:
+    """The field is named, the remedy says what is allowed, and nothing of the call is done."""
+    run_id = add_run().run_id
+    before = (registry.get(run_id), registry.last_event_seq())
+    with pytest.raises(RefusedFieldError, match=f"`{field}`") as refused:
+        registry.annotate(run_id, **{"archived": True, field: value})  # type: ignore[arg-type]
+    assert refused.value.remedy
+    assert str(refused.value).isprintable()
+    assert (registry.get(run_id), registry.last_event_seq()) == before
+
+
+def test_the_limits_themselves_are_allowed(registry: RunRegistry, add_run: AddRun) -> None:
+    """50 tags of 100 characters, a name of 200, a note of 10,000."""
+    run_id = add_run().run_id
+    tags = [f"{n:0100}" for n in range(50)]
+    run = registry.annotate(run_id, add_tags=tags, name="n" * 200, note="ü" * 10_000)
+    assert run.tags == tuple(tags)
+    with pytest.raises(RefusedFieldError, match="51 tags"):
+        registry.annotate(run_id, add_tags=["one more"])
+    swapped = registry.annotate(run_id, add_tags=["one more"], remove_tags=tags[:1])
+    assert len(swapped.tags) == 50
+
+
+def test_an_unknown_run(registry: RunRegistry) -> None:
+    """It is named."""
+    with pytest.raises(UnknownRunError, match="nothing"):
+        registry.annotate("nothing", note="")
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(st.characters(), max_size=210))
+def test_any_text_is_kept_exactly_or_refused(
+    registry: RunRegistry, add_run: AddRun, text: str
+) -> None:
+    """Whatever unicode holds, half characters included."""
+    run_id = add_run().run_id
+    with contextlib.suppress(RefusedFieldError):
+        assert registry.annotate(run_id, note=text).note == text
+    with contextlib.suppress(RefusedFieldError):
+        assert registry.annotate(run_id, name=text).name == text.strip()
+    with contextlib.suppress(RefusedFieldError):
+        assert registry.annotate(run_id, add_tags=[text]).tags == (text.strip(),)
