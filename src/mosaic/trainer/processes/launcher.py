@@ -21,7 +21,8 @@ from mosaic.trainer.processes.process_table import environment_of
 from mosaic.trainer.processes.run_ending import end_worker, settle_lost
 from mosaic.trainer.processes.run_process import Exited, Running, RunProcess, observe, signal_worker
 
-GPUS_VARIABLE = "CUDA_VISIBLE_DEVICES"
+GPUS_VARIABLE = "MOSAIC_GPUS"
+"""Which GPUs a worker was given, by our numbers: a daemon that takes the run up reads it."""
 
 
 class Launcher(Protocol):

@@ -23,6 +23,7 @@ from mosaic.contract.run_states import LIVE_STATES, RunState
 from mosaic.contract.runs import RunDigest, RunRecord
 from mosaic.trainer.artifacts.output_tail import last_lines
 from mosaic.trainer.concurrency import in_thread
+from mosaic.trainer.machine.gpus import visible_devices
 from mosaic.trainer.processes.launcher import GPUS_VARIABLE
 from mosaic.trainer.processes.run_process import Exited, Running, RunProcess
 from mosaic.trainer.registry.failures import StateConflictError, UnknownRunError
@@ -164,6 +165,9 @@ class RunLife:
             **parts.secrets.without_secrets(os.environ),
             **prepared.environment,
             **parts.secrets.for_worker(config, credentials),
+            **visible_devices(
+                [gpu for gpu in parts.machine.gpus() if gpu.index in self.grant.gpus]
+            ),
             GPUS_VARIABLE: ",".join(map(str, self.grant.gpus)),
         }
         command = prepared.command(self._run.config)

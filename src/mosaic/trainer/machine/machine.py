@@ -1,0 +1,121 @@
+"""What this machine has for runs: CPUs, memory, GPUs, disk, a way to the network.
+
+The dispatcher grants from it, preflight compares with it, `GetHealth` shows it.
+"""
+
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+
+from mosaic.contract.errors import UserError
+from mosaic.trainer.machine.amd import find_amd
+from mosaic.trainer.machine.cgroups import cgroup_limits
+from mosaic.trainer.machine.gpus import Gpu, GpuSearch
+from mosaic.trainer.machine.nvidia import find_nvidia
+
+_GPUS_STAY_TRUE_S = 60.0
+_DEFAULT_ROUTE = "00000000"
+_DEFAULT_ROUTE_V6 = "0" * 32
+
+
+def _own_cpus() -> Collection[int]:
+    return os.sched_getaffinity(0)
+
+
+class Machine:
+    """Looks when asked, imports no torch. Safe from any thread."""
+
+    def __init__(
+        self,
+        *,
+        proc: Path = Path("/proc"),
+        sys: Path = Path("/sys"),
+        dev: Path = Path("/dev"),
+        environ: Mapping[str, str] = os.environ,
+        affinity: Callable[[], Collection[int]] = _own_cpus,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._proc = proc
+        self._sys = sys
+        self._dev = dev
+        self._environ = environ
+        self._affinity = affinity
+        self._clock = clock
+        self._gpu_lock = threading.Lock()
+        self._gpu_search: tuple[float, GpuSearch] | None = None
+
+    def cpus(self) -> int:
+        """Those that this process may use; what is less than a whole one is not counted."""
+        usable = len(self._affinity())
+        quota = cgroup_limits(self._proc, self._sys).cpus
+        return usable if quota is None else max(1, min(usable, int(quota)))
+
+    def memory_mb(self) -> int:
+        """All there is, or as much of it as a control group allows."""
+        total = self._meminfo_bytes("MemTotal")
+        limit = cgroup_limits(self._proc, self._sys).memory_bytes
+        return (total if limit is None else min(total, limit)) >> 20
+
+    def available_memory_mb(self) -> int:
+        """What could be used now without swapping, at most `memory_mb`."""
+        return min(self._meminfo_bytes("MemAvailable") >> 20, self.memory_mb())
+
+    def gpus(self) -> tuple[Gpu, ...]:
+        """Those that are really there and visible to this process."""
+        return self.gpu_search().gpus
+
+    def gpu_search(self) -> GpuSearch:
+        """The GPUs, or the reason why there are none. Remembered for a minute."""
+        with self._gpu_lock:
+            now = self._clock()
+            if self._gpu_search is None or now - self._gpu_search[0] > _GPUS_STAY_TRUE_S:
+                self._gpu_search = (now, self._search_gpus())
+            return self._gpu_search[1]
+
+    def disk_free_bytes(self, path: Path) -> int:
+        """What an ordinary user may still write at `path`, which need not exist yet."""
+        existing = path.absolute()
+        try:
+            while not existing.exists() and existing != existing.parent:
+                existing = existing.parent
+            return shutil.disk_usage(existing).free
+        except OSError as error:
+            raise UserError(
+                f"The free space at {existing} cannot be told: {error.strerror}.",
+                remedy="Check that the disk is mounted, readable and within its quota.",
+                code="T340",
+            ) from error
+
+    def has_network(self) -> bool:
+        """Whether there is a way out of this machine: a default route, or a proxy."""
+        names = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
+        if any(self._environ.get(name) or self._environ.get(name.lower()) for name in names):
+            return True
+        v4 = (line.split()[1:2] for line in self._lines("net/route"))
+        v6 = (line.split() for line in self._lines("net/ipv6_route"))
+        return [_DEFAULT_ROUTE] in v4 or any(
+            route[:2] == [_DEFAULT_ROUTE_V6, "00"] and route[-1:] != ["lo"] for route in v6
+        )
+
+    def _search_gpus(self) -> GpuSearch:
+        nvidia = find_nvidia(self._proc, self._dev, self._environ)
+        if nvidia.gpus:
+            return nvidia  # one vendor at a time: no framework trains on both
+        amd = find_amd(self._sys, self._dev, self._environ)
+        return amd if amd.gpus else GpuSearch(reason=f"{nvidia.reason}; {amd.reason}")
+
+    def _meminfo_bytes(self, name: str) -> int:
+        for line in self._lines("meminfo"):
+            field, _, value = line.partition(":")
+            if field == name:
+                return int(value.split()[0]) << 10
+        return 0
+
+    def _lines(self, name: str) -> list[str]:
+        try:
+            return (self._proc / name).read_text(encoding="ascii", errors="replace").splitlines()
+        except OSError:
+            return []

@@ -1,0 +1,131 @@
+"""Whether the worker's environment is there, and works: asked in that environment itself."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from mosaic.contract.readiness import BundleInfo
+from mosaic.contract.worker_manifest import WorkerManifest
+from mosaic.trainer.bundles.prepared_worker import PreparedWorker
+from mosaic.trainer.machine.bounded_command import run_bounded
+from mosaic.trainer.preflight.candidate import Candidate
+from mosaic.trainer.preflight.items import Items, blocking, ok, warning
+
+INSTALL = "install_bundle"
+"""An action; its argument is the bundle's name, with extras as `name[atari,mujoco]`."""
+REPAIR = "repair_bundle"
+"""An action; its argument is as that of `install_bundle`."""
+
+_PROBE = Path(__file__).with_name("package_probe.py")
+_PROBE_LIMIT_S = 20.0
+_PROBLEMS_SHOWN = 5
+
+
+def check_bundle(
+    candidate: Candidate, prepared: PreparedWorker | None, info: BundleInfo | None
+) -> Items:
+    """`info` is the bundle's state when the worker is not prepared; None: it is not known."""
+    name = candidate.bundle_name
+    if prepared is not None:
+        packages = len(prepared.use.packages)
+        yield ok("bundle", f"{name or 'Python alone'} is ready, with {packages} packages.")
+    elif info is not None and info.state == "broken":
+        yield warning(
+            "bundle",
+            f"The bundle {name} is broken: {info.problem or 'it cannot be used'}",
+            "It will be repaired before the run starts; that takes a while.",
+            action=REPAIR,
+            argument=_with_extras(candidate),
+        )
+    elif info is not None and info.state == "installing":
+        yield warning(
+            "bundle",
+            f"The bundle {name} is being installed.",
+            "The run starts when that is done.",
+        )
+    else:
+        yield warning(
+            "bundle",
+            f"The bundle {name} is not installed; it will be installed first.",
+            "Install it now to see how long that takes, or let the run do it.",
+            action=INSTALL,
+            argument=_with_extras(candidate),
+        )
+
+
+def check_python(manifest: WorkerManifest, version: str) -> Items:
+    """`version`: of the Python that the run would have."""
+    major, minor, micro, *_ = (*(int(part) for part in version.split(".")[:3]), 0, 0, 0)
+    if manifest.supports_python((major, minor, micro)):
+        yield ok("python", f"Python {version}.")
+    else:
+        yield blocking(
+            "python",
+            f"{manifest.id} needs Python {manifest.python}, and its environment has {version}.",
+            "Install such a Python, then install the bundle again.",
+            action=REPAIR if manifest.bundle else "",
+            argument=manifest.bundle or "",
+        )
+
+
+def check_packages(
+    candidate: Candidate,
+    prepared: PreparedWorker,
+    environment: Mapping[str, str],
+    *,
+    limit_s: float = _PROBE_LIMIT_S,
+) -> Items:
+    """Asks the worker's own Python for what was installed with it, and for the worker itself."""
+    problems = _probe(prepared, environment, limit_s)
+    action, argument = (REPAIR, _with_extras(candidate)) if candidate.bundle_name else ("", "")
+    if problems is None:
+        yield warning(
+            "packages",
+            f"{prepared.python} did not answer within {limit_s:g} s.",
+            "Try again; if it stays so, repair the bundle.",
+            action=action,
+            argument=argument,
+        )
+    elif problems:
+        more = len(problems) - _PROBLEMS_SHOWN
+        shown = "; ".join(problems[:_PROBLEMS_SHOWN]) + (f"; {more} more" if more > 0 else "")
+        yield blocking(
+            "packages",
+            f"{candidate.worker} cannot run in its environment: {shown}.",
+            "Repair the bundle. If it stays so, correct the worker or its requirements.",
+            action=action,
+            argument=argument,
+        )
+    else:
+        yield ok("packages", f"{candidate.worker} and its packages can be imported.")
+
+
+def _probe(
+    prepared: PreparedWorker, environment: Mapping[str, str], limit_s: float
+) -> list[str] | None:
+    asked = json.dumps({"module": prepared.module, "packages": prepared.use.packages})
+    try:
+        outcome = run_bounded(
+            [prepared.python, "-B", "-c", _PROBE.read_text(encoding="utf-8"), asked],
+            limit_s=limit_s,
+            environment={**environment, **prepared.environment},
+            folder=prepared.code,
+        )
+    except OSError as error:
+        return [f"its Python cannot be executed: {error.strerror}"]
+    if outcome.timed_out:
+        return None
+    try:
+        # The last line: a package that starts itself with Python may have printed before it.
+        return msgspec.json.decode(outcome.output.strip().rpartition(b"\n")[2], type=list[str])
+    except msgspec.DecodeError:
+        said = outcome.error_output.decode(errors="replace").strip().rpartition("\n")[2][:200]
+        return [f"its Python failed ({outcome.exit_code}): {said}"]
+
+
+def _with_extras(candidate: Candidate) -> str:
+    bundle = candidate.config.bundle
+    extras = f"[{','.join(bundle.extras)}]" if bundle and bundle.extras else ""
+    return f"{candidate.bundle_name}{extras}"

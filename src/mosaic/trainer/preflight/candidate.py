@@ -1,0 +1,42 @@
+"""The run that is looked at: its configuration, and what its worker says of itself."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mosaic.contract.descriptor import Algorithm, WorkerDescriptor, validate_params
+from mosaic.contract.run_config import TrainRunConfig
+from mosaic.contract.worker_manifest import WorkerManifest
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What every check may look at."""
+
+    config: TrainRunConfig
+    manifest: WorkerManifest
+    descriptor: WorkerDescriptor
+
+    @property
+    def worker(self) -> str:
+        return self.config.worker
+
+    @property
+    def algorithm(self) -> Algorithm | None:
+        """The one that will run: a worker with a single one takes that when none is named."""
+        algorithms = self.descriptor.algorithms
+        if self.config.algo is None and self.config.script is None and len(algorithms) == 1:
+            return algorithms[0]
+        return self.descriptor.algorithm(self.config.algo or "")
+
+    @property
+    def bundle_name(self) -> str:
+        """Empty when the worker needs Python alone."""
+        return self.config.bundle.name if self.config.bundle else self.manifest.bundle or ""
+
+    def resolved_params(self) -> Mapping[str, Any]:
+        """Every parameter's value, those not given by their defaults."""
+        algorithm = self.algorithm
+        if algorithm is None:
+            return {}
+        return validate_params(self.descriptor, algorithm.id, self.config.params).values

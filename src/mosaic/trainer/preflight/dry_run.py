@@ -1,0 +1,126 @@
+"""What a worker itself says of a configuration: its real entry point, asked not to train.
+
+Called by the service for `DryRun`, on a thread, with a worker that is installed.
+"""
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from mosaic.contract.errors import UserError
+from mosaic.contract.ids import new_ulid
+from mosaic.contract.layout import RunDirectory
+from mosaic.contract.readiness import DryRunReport
+from mosaic.contract.run_config import TrainRunConfig, to_json
+from mosaic.trainer.bundles.prepared_worker import PreparedWorker
+from mosaic.trainer.machine.bounded_command import CommandOutcome, run_bounded
+from mosaic.trainer.processes.worker_environment import worker_environment
+
+_LIMIT_S = 60.0
+_QUESTIONS = ("--dry-run", "--emit-summary")
+_CANNOT_EXECUTE = 127
+_OURS = "[mosaic]"
+"""Begins each line that the worker did not write itself, as in a run's log."""
+
+
+def dry_run(
+    config: TrainRunConfig,
+    prepared: PreparedWorker,
+    environment: Mapping[str, str],
+    *,
+    run_config: Path = Path("<run directory>", "config.json"),
+    redact: Callable[[str], str] = lambda text: text,
+    limit_s: float = _LIMIT_S,
+) -> DryRunReport:
+    """Run the worker as a run would be, in a temporary directory, with `--dry-run --emit-summary`.
+
+    `environment` is what the run's worker would get, secrets included; `run_config` is where the
+    run's configuration would be. A worker that fails, hangs or prints no summary is a report that
+    is not ok, never an exception. Raises `UserError` when there is no room for the directory.
+    """
+    started = time.monotonic()
+    with _temporary_run() as run:
+        try:
+            run.config.write_bytes(to_json(config))
+        except OSError as error:
+            raise _no_room(error) from error
+        command = (*prepared.command(run.config), *_QUESTIONS)
+        outcome = _run(
+            command,
+            worker_environment(run, {**environment, **prepared.environment}),
+            run.path,
+            limit_s,
+        )
+    summary = _summary(outcome.output)
+    return DryRunReport(
+        ok=outcome.exit_code == 0 and summary is not None,
+        exit_code=outcome.exit_code,
+        output=redact(_text(outcome.output)),
+        error_output=redact(_text(outcome.error_output) + _remarks(outcome, summary, limit_s)),
+        command=tuple(map(redact, command)),
+        summary_json=None if summary is None else redact(summary.decode()).encode(),
+        duration_s=time.monotonic() - started,
+        run_command=tuple(map(redact, prepared.command(run_config))),
+    )
+
+
+@contextmanager
+def _temporary_run() -> Iterator[RunDirectory]:
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="mosaic-dry-run-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise _no_room(error) from error
+    with folder as path:
+        # The worker takes its folder's name for the run's id.
+        run = RunDirectory(Path(path).resolve() / new_ulid())
+        run.path.mkdir()
+        yield run
+
+
+def _run(
+    command: tuple[str, ...], environment: Mapping[str, str], folder: Path, limit_s: float
+) -> CommandOutcome:
+    try:
+        return run_bounded(command, limit_s=limit_s, environment=environment, folder=folder)
+    except OSError as error:
+        said = f"{_OURS} {command[0]} cannot be executed: {error.strerror}. Repair the bundle.\n"
+        return CommandOutcome(_CANNOT_EXECUTE, b"", said.encode())
+
+
+def _summary(output: bytes) -> bytes | None:
+    """The JSON object that the worker printed last; a library may have printed before it."""
+    start = 0 if output.startswith(b"{") else output.rfind(b"\n{") + 1
+    try:
+        parsed = msgspec.json.decode(output[start:])
+    except msgspec.DecodeError:
+        return None
+    return msgspec.json.encode(parsed) if isinstance(parsed, dict) else None
+
+
+def _remarks(outcome: CommandOutcome, summary: bytes | None, limit_s: float) -> str:
+    remarks = []
+    if outcome.output_cut or outcome.error_output_cut:
+        remarks.append("The rest of its output was left out.")
+    if outcome.timed_out:
+        remarks.append(f"It did not end within {limit_s:g} s and was killed.")
+    elif outcome.exit_code == 0 and summary is None:
+        remarks.append("It printed no summary. A worker answers --dry-run --emit-summary with one.")
+    lines = "".join(f"{_OURS} {remark}\n" for remark in remarks)
+    written = outcome.error_output
+    return ("\n" if lines and written and not written.endswith(b"\n") else "") + lines
+
+
+def _text(output: bytes) -> str:
+    return output.decode("utf-8", "replace")
+
+
+def _no_room(error: OSError) -> UserError:
+    return UserError(
+        f"No temporary directory can be made for the dry run: {error.strerror}.",
+        remedy="Free some space where temporary files are kept, or set TMPDIR to another folder.",
+        code="T346",
+    )

@@ -1,0 +1,110 @@
+"""What the run needs from outside of this machine, or from a person: keys, services, a network."""
+
+import netrc
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from mosaic.trainer.machine.machine import Machine
+from mosaic.trainer.preflight.candidate import Candidate
+from mosaic.trainer.preflight.items import Items, blocking, listing, ok, warning
+from mosaic.trainer.secrets import Secrets
+
+_WANDB_KEY = "WANDB_API_KEY"
+_WANDB_HOST = "api.wandb.ai"
+_CONNECT_LIMIT_S = 2.0
+
+
+def check_wandb(
+    candidate: Candidate,
+    secrets: Secrets,
+    environ: Mapping[str, str],
+    packages: Mapping[str, str] | None,
+) -> Items:
+    """`packages`: those of the worker's environment; None when it is not installed yet."""
+    wandb = candidate.config.artifacts.wandb
+    if not wandb.enabled or wandb.mode == "disabled":
+        return
+    if packages is not None and "wandb" not in packages:
+        yield warning(
+            "wandb",
+            f"Tracking is on, but the environment of {candidate.worker} has no W&B.",
+            "Switch `artifacts.wandb.enabled` off, or choose a worker that tracks.",
+        )
+    elif wandb.mode == "offline":
+        yield ok("wandb", "Tracks offline; the files can be uploaded later.")
+    elif secrets.has(_WANDB_KEY) or _has_login(environ):
+        yield ok("wandb", f"Tracks online, in the project {wandb.project}.")
+    else:
+        yield warning(
+            "wandb",
+            "Tracking is on, but there is no W&B key: the run will track offline.",
+            f"Set {_WANDB_KEY} in secrets.env of the home, or `artifacts.wandb.mode` to offline.",
+        )
+
+
+def _has_login(environ: Mapping[str, str]) -> bool:
+    """Whether `wandb login` has left a key where W&B itself looks for it."""
+    file = environ.get("NETRC") or Path(environ.get("HOME") or "~", ".netrc").expanduser()
+    host = urlsplit(environ.get("WANDB_BASE_URL", "")).hostname or _WANDB_HOST
+    try:
+        return netrc.netrc(str(file)).authenticators(host) is not None
+    except (OSError, netrc.NetrcParseError, UnicodeDecodeError):
+        return False
+
+
+def check_credentials(candidate: Candidate, secrets: Secrets) -> Items:
+    names = candidate.descriptor.needs.credentials
+    missing = [name for name in names if not secrets.has(name)]
+    if missing:
+        yield blocking(
+            "credentials",
+            f"{candidate.worker} needs {listing(missing)}, which is not set.",
+            "Set it in secrets.env of the home, in a .env file or in the daemon's environment.",
+        )
+    elif names:
+        yield ok("credentials", f"{listing(names)} set.")
+
+
+def check_services(candidate: Candidate, environ: Mapping[str, str]) -> Items:
+    """A service is embedded in the worker, unless `MOSAIC_<SERVICE>_ADDRESS` says where it is."""
+    for service in candidate.descriptor.needs.services:
+        variable = f"MOSAIC_{''.join(c if c.isalnum() else '_' for c in service).upper()}_ADDRESS"
+        address = environ.get(variable)
+        if not address:
+            yield ok("services", f"{service}: embedded in the worker.")
+            continue
+        problem = _cannot_connect(address)
+        if problem is None:
+            yield ok("services", f"{service}: answers at {address}.")
+        else:
+            yield blocking(
+                "services",
+                f"{service}: {address} cannot be reached: {problem}.",
+                f"Start it, or correct {variable}, or unset it to use the embedded one.",
+            )
+
+
+def _cannot_connect(address: str) -> str | None:
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal():
+        return "it is not host:port"
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), _CONNECT_LIMIT_S):
+            return None
+    except (OSError, OverflowError, UnicodeError) as error:
+        return str(error)
+
+
+def check_network(candidate: Candidate, machine: Machine) -> Items:
+    if not candidate.descriptor.needs.network:
+        return
+    if machine.has_network():
+        yield ok("network", "This machine has a way to the network.")
+    else:
+        yield warning(
+            "network",
+            f"{candidate.worker} needs the network, and this machine has no route to one.",
+            "Connect it, or set HTTPS_PROXY before the daemon starts.",
+        )

@@ -1,0 +1,126 @@
+"""Whether the worker can do what the configuration asks of it, by its own descriptor."""
+
+from collections.abc import Collection
+
+from mosaic.contract.descriptor import validate_params
+from mosaic.contract.problems import closest
+from mosaic.trainer.preflight.candidate import Candidate
+from mosaic.trainer.preflight.items import Items, blocking, listing, ok, warning
+
+
+def check_mode(candidate: Candidate) -> Items:
+    mode, modes = candidate.config.mode, candidate.descriptor.modes
+    if mode in modes:
+        yield ok("mode", f"{candidate.worker} can {mode}.")
+    else:
+        yield blocking(
+            "mode",
+            f"{candidate.worker} cannot {mode}.",
+            f"Choose another worker, or one of its modes: {listing(modes)}.",
+        )
+
+
+def check_algorithm(candidate: Candidate) -> Items:
+    config, algorithm = candidate.config, candidate.algorithm
+    if algorithm is not None:
+        yield ok("algorithm", f"{candidate.worker} has {algorithm.label or algorithm.id}.")
+    elif config.algo is not None:
+        known = [each.id for each in candidate.descriptor.algorithms]
+        meant = closest(config.algo, known)
+        hint = f"Did you mean `{meant}`? " if meant else ""
+        yield blocking(
+            "algorithm",
+            f"`algo`: {candidate.worker} has no algorithm `{config.algo}`.",
+            f"{hint}It has {listing(known)}.",
+        )
+    elif config.script is not None:
+        yield ok("algorithm", f"The script {config.script} decides.")
+
+
+def check_parameters(candidate: Candidate) -> Items:
+    """Each wrong field by its name."""
+    algorithm, params = candidate.algorithm, candidate.config.params
+    if algorithm is None and candidate.config.algo is not None:
+        return  # nothing to judge them by, and that is said already
+    if algorithm is None and candidate.config.script is not None:
+        return  # the script knows its own
+    name = algorithm.id if algorithm else None
+    problems = validate_params(candidate.descriptor, name, params).problems
+    for problem in problems:
+        yield blocking("parameters", problem.sentence, problem.remedy)
+    if not problems and algorithm is not None:
+        given = f"{len(params)} set, the others by default" if params else "all by default"
+        yield ok("parameters", f"The parameters are in order: {given}.")
+
+
+def check_environment(candidate: Candidate) -> Items:
+    env_id, known = candidate.config.env_id, candidate.descriptor.environments
+    if known.any:
+        yield ok("environment", f"{candidate.worker} takes any environment.")
+    elif env_id in known.ids:
+        yield ok("environment", f"{candidate.worker} knows {env_id}.")
+    elif known.families:
+        # Which family an id belongs to is the worker's to say; the dry run asks it.
+        families = listing(known.families)
+        yield ok(
+            "environment", f"{candidate.worker} takes environments of the families {families}."
+        )
+    elif known.ids:
+        meant = closest(env_id, known.ids)
+        hint = f"Did you mean `{meant}`? " if meant else ""
+        yield blocking(
+            "environment",
+            f"`env_id`: {candidate.worker} does not know {env_id}.",
+            f"{hint}It knows {_first(known.ids)}.",
+        )
+    else:
+        yield warning(
+            "environment",
+            f"{candidate.worker} does not say which environments it knows.",
+            "Try the configuration with a dry run first.",
+        )
+
+
+def check_starting_point(candidate: Candidate) -> Items:
+    """A checkpoint or data set that would silently be ignored blocks; so does a missing one."""
+    config, descriptor = candidate.config, candidate.descriptor
+    if config.warm_start is not None and not descriptor.supports.warm_start:
+        yield blocking(
+            "warm_start",
+            f"`warm_start`: {candidate.worker} cannot start from a checkpoint.",
+            "Remove `warm_start`, or choose a worker that supports it.",
+        )
+    elif config.warm_start is not None:
+        yield ok("warm_start", f"Starts from checkpoint {config.warm_start}.")
+    if config.dataset is not None and not descriptor.needs.dataset:
+        yield blocking(
+            "dataset",
+            f"`dataset`: {candidate.worker} does not learn from data sets.",
+            "Remove `dataset`, or choose a worker that uses one.",
+        )
+    elif config.dataset is not None:
+        yield ok("dataset", f"Learns from the data set {config.dataset}.")
+    elif descriptor.needs.dataset:
+        yield blocking(
+            "dataset",
+            f"`dataset`: {candidate.worker} needs a data set, and none is named.",
+            "Name one; `mosaic datasets list` shows them.",
+        )
+
+
+def check_launcher(candidate: Candidate, launchers: Collection[str]) -> Items:
+    launcher = candidate.config.launcher
+    if launcher not in launchers:
+        yield blocking(
+            "launcher",
+            f"`launcher`: `{launcher}` is not available in this daemon.",
+            f"Choose one of {listing(sorted(launchers))}.",
+        )
+
+
+_SHOWN = 8
+
+
+def _first(names: tuple[str, ...]) -> str:
+    more = len(names) - _SHOWN
+    return listing(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

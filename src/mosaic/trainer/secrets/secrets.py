@@ -1,0 +1,143 @@
+"""Where secrets come from, and which of them a worker gets.
+
+In this order, the first that has a name decides: `secrets.env` in the home (which the settings of
+the window write), the daemon's own environment, `.env` in the home, `.env` in the checkout.
+"""
+
+import os
+import threading
+from collections import ChainMap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from mosaic.contract.layout import Home
+from mosaic.contract.run_config import TrainRunConfig
+from mosaic.contract.secret_names import holds_a_secret, names_a_secret
+from mosaic.trainer.secrets.redaction import Redactor
+from mosaic.trainer.secrets.secret_files import (
+    FileContent,
+    Signature,
+    read_env_file,
+    set_value,
+    signature,
+)
+
+_WANDB = "WANDB_"
+_WANDB_VPN = "WANDB_VPN_"
+_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
+
+
+class Secrets:
+    """Reads the files again when they have changed. Safe from any thread."""
+
+    def __init__(
+        self, home: Home, checkout: Path | None, *, environ: Mapping[str, str] = os.environ
+    ) -> None:
+        self._own_file = home.secrets
+        env_files = [home.path / ".env", *([checkout / ".env"] if checkout else [])]
+        self._files = (self._own_file, *env_files)
+        self._environ = environ
+        self._lock = threading.Lock()
+        self._asked_for: frozenset[str] = frozenset()
+        self._seen: tuple[Signature, ...] | None = None
+        self._contents: tuple[FileContent, ...] = ()
+        self._merged: Mapping[str, str] = {}
+        # Also of earlier contents: a worker that was given an old key may still print it.
+        self._ever_secret: set[tuple[str, str]] = set()
+        self._redactor = Redactor(())
+
+    def for_worker(self, config: TrainRunConfig, credentials: Sequence[str]) -> dict[str, str]:
+        """Only what this run needs: the credentials that its worker asks for by name, and when it
+        tracks with W&B every `WANDB_*` and the proxies, whose addresses may hold a password.
+
+        `WANDB_VPN_*` are passed as they are. They take effect only in a run whose configuration
+        names a proxy, because it is the worker that reads them.
+        """
+        wanted = frozenset(credentials)
+        with self._lock:
+            if not wanted <= self._asked_for:
+                self._asked_for |= wanted
+                self._seen = None  # their values are redacted from now on
+            values = self._values()
+        wandb = config.artifacts.wandb
+        tracks = wandb.enabled and wandb.mode != "disabled"
+        return {
+            name: value
+            for name, value in values.items()
+            if name in wanted or (tracks and (name.startswith(_WANDB) or name in _PROXIES))
+        }
+
+    def without_secrets(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """`environ` less everything that is secret: what every worker may have."""
+        with self._lock:
+            self._values()
+            return {
+                name: value for name, value in environ.items() if not self._is_secret(name, value)
+            }
+
+    def has(self, name: str) -> bool:
+        with self._lock:
+            return name in self._values()
+
+    def names(self) -> tuple[str, ...]:
+        """The secrets that are set, in order of name. Their values are never told."""
+        with self._lock:
+            values = self._values()
+            return tuple(sorted(name for name in values if self._is_secret(name, values[name])))
+
+    def set(self, name: str, value: str) -> None:
+        """Keep a secret in `secrets.env`, readable by its owner alone."""
+        self._change(name, value)
+
+    def unset(self, name: str) -> None:
+        """Remove a secret from `secrets.env`. Other sources may still have it."""
+        self._change(name, None)
+
+    def redact(self, text: str) -> str:
+        """`text` with every known secret value of six letters or more as "[secret NAME]"."""
+        with self._lock:
+            self._values()
+            redactor = self._redactor
+        return redactor.redact(text)
+
+    def problems(self) -> tuple[str, ...]:
+        """Files that are not used, each with its remedy, for people."""
+        with self._lock:
+            self._values()
+            return tuple(str(content.problem) for content in self._contents if content.problem)
+
+    def _change(self, name: str, value: str | None) -> None:
+        with self._lock:
+            set_value(self._own_file, name, value)
+            self._values()  # to remember it, should it be replaced before anybody asks
+
+    def _values(self) -> Mapping[str, str]:
+        """Every value of every source, read again if a file has changed."""
+        now = tuple(signature(path) for path in self._files)
+        if now != self._seen:
+            self._contents = tuple(
+                read_env_file(path, private=path == self._own_file) for path in self._files
+            )
+            own, *others = (content.values for content in self._contents)
+            set_here = {name: value for name, value in self._environ.items() if value}
+            self._merged = ChainMap(*(dict(it) for it in (own, set_here, *others)))
+            self._remember_secrets()
+            self._seen = now
+        return self._merged
+
+    def _remember_secrets(self) -> None:
+        for source in (self._environ, *(content.values for content in self._contents)):
+            self._ever_secret |= {
+                (name, value)
+                for name, value in source.items()
+                if name in self._asked_for or self._is_secret(name, value)
+            }
+        self._redactor = Redactor(sorted(self._ever_secret))
+
+    def _is_secret(self, name: str, value: str) -> bool:
+        return (
+            name in self._contents[0].values  # whatever a person keeps there
+            or name.startswith(_WANDB_VPN)
+            or names_a_secret(name)
+            or holds_a_secret(value)
+        )

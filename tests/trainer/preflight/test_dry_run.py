@@ -1,0 +1,214 @@
+"""A worker is asked what it would do, by its real entry point, and leaves nothing behind."""
+
+import json
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mosaic_worker
+from mosaic.contract.errors import UserError
+from mosaic.contract.readiness import DryRunReport
+from mosaic.contract.run_config import TrainRunConfig, load_run_config
+from mosaic.contract.runs import BundleUse
+from mosaic.trainer.bundles.prepared_worker import PreparedWorker
+from mosaic.trainer.preflight.dry_run import dry_run
+from mosaic.trainer.workers.folder_workers import CHECKOUT_WORKERS
+
+pytestmark = pytest.mark.process
+
+ECHO = CHECKOUT_WORKERS / "echo_worker" / "src" / "echo_worker"
+ENVIRONMENT = {"PATH": os.environ["PATH"]}
+KEY = "0123456789abcdef"
+
+
+def config(**fields: Any) -> TrainRunConfig:
+    return load_run_config({"worker": "echo_worker", "algo": "echo", "env_id": "Echo-v0"} | fields)
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the dry run makes its directory."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+def prepared(code: Path, module: str) -> PreparedWorker:
+    use = BundleUse(name="", hash="", path="", python="3.11.0")
+    return PreparedWorker(Path(sys.executable), module, code, use)
+
+
+@pytest.fixture
+def echo(tmp_path: Path) -> PreparedWorker:
+    """The echo worker and the SDK, side by side as in a copy of its code."""
+    code = tmp_path / "code"
+    code.mkdir()
+    (code / "echo_worker").symlink_to(ECHO)
+    (code / "mosaic_worker").symlink_to(Path(mosaic_worker.__file__).parent)
+    return prepared(code, "echo_worker")
+
+
+def run_code(tmp_path: Path, text: str, **options: Any) -> DryRunReport:
+    """A dry run of a worker that is a few lines."""
+    code = tmp_path / "code"
+    code.mkdir()
+    (code / "toy.py").write_text(text)
+    return dry_run(config(), prepared(code, "toy"), ENVIRONMENT, **options)
+
+
+def test_the_workers_own_summary_comes_back(echo: PreparedWorker, temporary: Path) -> None:
+    """Resolved module, every argument, and the command that was run, exactly as printed."""
+    report = dry_run(config(seed=7, params={"steps": 12}), echo, ENVIRONMENT)
+    assert (report.ok, report.exit_code, report.error_output) == (True, 0, "")
+    assert report.summary_json is not None
+    summary = json.loads(report.summary_json)
+    assert json.loads(report.output) == summary
+    assert summary["module"] == "echo_worker"
+    assert summary["arguments"]["seed"] == 7
+    assert summary["arguments"]["steps"] == 12
+    assert report.command[-2:] == ("--dry-run", "--emit-summary")
+    assert report.command[:3] == (sys.executable, "-m", "echo_worker")
+    assert summary["argv"] == list(report.command[:-2])
+    assert list(temporary.iterdir()) == []
+
+
+def test_the_command_of_a_real_run_is_shown(echo: PreparedWorker) -> None:
+    """With the place where its configuration would be."""
+    report = dry_run(config(), echo, ENVIRONMENT, run_config=Path("/var/runs/<run id>/config.json"))
+    assert report.run_command == (
+        *(sys.executable, "-m", "echo_worker"),
+        *("--config", "/var/runs/<run id>/config.json"),
+    )
+
+
+def test_a_worker_that_refuses_the_configuration_says_why(
+    echo: PreparedWorker, temporary: Path
+) -> None:
+    """Its own words and its exit code come back; nothing is raised."""
+    report = dry_run(config(params={"steps": -1}), echo, ENVIRONMENT)
+    assert not report.ok
+    assert report.exit_code == 2
+    assert report.summary_json is None
+    assert "steps" in report.error_output
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_worker_that_crashes_is_a_report(tmp_path: Path) -> None:
+    """With its traceback."""
+    report = run_code(tmp_path, "import no_such_package")
+    assert (report.ok, report.exit_code) == (False, 1)
+    assert "ModuleNotFoundError" in report.error_output
+
+
+def test_a_worker_that_hangs_is_killed_with_its_children(tmp_path: Path, temporary: Path) -> None:
+    """The daemon has its thread back, what was said is kept, and no process stays."""
+    note = tmp_path / "child"
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\nsleep 600 & echo $! > {note}; echo still thinking; wait\n")
+    python.chmod(0o700)
+    use = BundleUse(name="", hash="", path="", python="3.11.0")
+    slow = PreparedWorker(python, "toy", tmp_path, use)
+    report = dry_run(config(), slow, ENVIRONMENT, limit_s=2.0)
+    assert (report.ok, report.exit_code, report.output) == (False, -9, "still thinking\n")
+    assert "[mosaic] It did not end within 2 s" in report.error_output
+    assert list(temporary.iterdir()) == []
+    child = Path("/proc") / note.read_text().strip() / "stat"
+    deadline = time.monotonic() + 60
+    while _lives(child):
+        assert time.monotonic() < deadline, "the child is still there"
+        time.sleep(0.005)
+
+
+def _lives(stat: Path) -> bool:
+    try:
+        return b") Z" not in stat.read_bytes()
+    except OSError:
+        return False
+
+
+def test_what_a_library_prints_before_does_not_hide_the_summary(tmp_path: Path) -> None:
+    """The output stays exact, and the summary is found at its end."""
+    text = "import json\nprint('pygame 2.6\\n{not json}')\nprint(json.dumps({'a': 1}, indent=2))"
+    report = run_code(tmp_path, text)
+    assert report.ok
+    assert report.summary_json == b'{"a":1}'
+    assert report.output == 'pygame 2.6\n{not json}\n{\n  "a": 1\n}\n'
+
+
+@pytest.mark.parametrize("text", ["", "print('ready')", "print('[1, 2]')", "print('{\"a\": ')"])
+def test_a_worker_without_a_summary_is_not_ok(tmp_path: Path, text: str) -> None:
+    """It did not answer the question, even if it says that it succeeded."""
+    report = run_code(tmp_path, text)
+    assert (report.ok, report.exit_code, report.summary_json) == (False, 0, None)
+    assert "[mosaic] It printed no summary" in report.error_output
+
+
+def test_endless_output_is_cut(tmp_path: Path) -> None:
+    """A MiB of each, and that something is missing is told."""
+    report = run_code(tmp_path, "import os\nfor n in range(64): os.write(1, b'x' * 65536)")
+    assert len(report.output) == 1 << 20
+    assert "left out" in report.error_output
+
+
+def test_a_secret_that_the_worker_prints_is_taken_out(tmp_path: Path) -> None:
+    """The worker has it, as in a run; the report has not, in any part."""
+    code = tmp_path / "code"
+    code.mkdir()
+    (code / "toy.py").write_text(
+        "import json, os, sys\n"
+        "key = os.environ['WANDB_API_KEY']\n"
+        "print(key, file=sys.stderr)\n"
+        "print(json.dumps({'key': key}))\n"
+    )
+    report = dry_run(
+        config(),
+        prepared(code, "toy"),
+        {**ENVIRONMENT, "WANDB_API_KEY": KEY},
+        redact=lambda text: text.replace(KEY, "[secret WANDB_API_KEY]"),
+    )
+    assert report.ok
+    assert KEY not in repr(report)
+    assert report.summary_json == b'{"key":"[secret WANDB_API_KEY]"}'
+
+
+def test_the_worker_finds_itself_as_in_a_run(tmp_path: Path) -> None:
+    """Its folder, its variables, no input, and nothing of the daemon's own environment."""
+    text = (
+        "import json, os, sys\n"
+        "names = ('MOSAIC_RUN_ID', 'MOSAIC_RUN_DIR', 'PYTHONUNBUFFERED', 'HOME')\n"
+        "print(json.dumps({'cwd': os.getcwd(), 'input': sys.stdin.read(),\n"
+        "    'config': os.path.isfile('config.json'), 'group': os.getpgid(0) == os.getpid(),\n"
+        "    **{name: os.environ.get(name) for name in names}}))\n"
+        "open('left-behind', 'w').write('x')\n"
+    )
+    report = run_code(tmp_path, text)
+    assert report.summary_json is not None, report.error_output
+    seen = json.loads(report.summary_json)
+    assert seen["cwd"] == seen["MOSAIC_RUN_DIR"]
+    assert Path(seen["cwd"]).name == seen["MOSAIC_RUN_ID"]
+    assert (seen["input"], seen["config"], seen["group"]) == ("", True, True)
+    assert (seen["PYTHONUNBUFFERED"], seen["HOME"]) == ("1", None)
+    assert not Path(seen["cwd"]).exists()
+
+
+def test_a_python_that_is_gone_is_a_report(echo: PreparedWorker) -> None:
+    """The bundle was removed between looking and asking."""
+    gone = PreparedWorker(Path("/no/such/python"), echo.module, echo.code, echo.use)
+    report = dry_run(config(), gone, ENVIRONMENT)
+    assert (report.ok, report.exit_code) == (False, 127)
+    assert "Repair the bundle" in report.error_output
+
+
+def test_no_room_for_the_directory_is_explained(
+    echo: PreparedWorker, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A person can do something about that."""
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary / "gone"))
+    with pytest.raises(UserError, match="T346"):
+        dry_run(config(), echo, ENVIRONMENT)

@@ -1,0 +1,137 @@
+"""Keys, services and the network, before a run needs them."""
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mosaic.contract.layout import Home
+from mosaic.contract.readiness import CheckStatus
+from mosaic.trainer.preflight import outside_checks
+from mosaic.trainer.secrets import Secrets
+from tests.trainer.machine.conftest import FakeMachine
+from tests.trainer.preflight.conftest import candidate, config, only
+
+
+def secrets_of(tmp_path: Path, **environ: str) -> Secrets:
+    return Secrets(Home(tmp_path / "var"), None, environ=environ)
+
+
+def tracking(**wandb: Any) -> Any:
+    return candidate(config(artifacts={"wandb": {"enabled": True, **wandb}}))
+
+
+def test_a_missing_key_warns_that_tracking_will_be_offline(tmp_path: Path) -> None:
+    """The run is not stopped for it; the remedy says where the key goes."""
+    environ = {"HOME": str(tmp_path)}
+    item = only(outside_checks.check_wandb(tracking(), secrets_of(tmp_path), environ, None))
+    assert item.status is CheckStatus.WARNING
+    assert "offline" in item.message
+    assert "WANDB_API_KEY" in item.remedy
+
+
+def test_a_key_or_a_login_lets_it_track_online(tmp_path: Path) -> None:
+    """Both of the ways in which W&B itself finds a key count."""
+    environ = {"HOME": str(tmp_path)}
+    with_key = secrets_of(tmp_path, WANDB_API_KEY="k")
+    assert (
+        only(outside_checks.check_wandb(tracking(), with_key, environ, {"wandb": "0.31"})).status
+        is CheckStatus.OK
+    )
+    (tmp_path / ".netrc").write_text("machine api.wandb.ai login user password secret\n")
+    (tmp_path / ".netrc").chmod(0o600)
+    without = secrets_of(tmp_path)
+    assert (
+        only(outside_checks.check_wandb(tracking(), without, environ, None)).status
+        is CheckStatus.OK
+    )
+
+
+def test_a_netrc_that_is_no_netrc_is_no_login(tmp_path: Path) -> None:
+    """A broken file of another program stops nothing."""
+    (tmp_path / ".netrc").write_bytes(b"machine\xff {{{ nonsense")
+    environ = {"HOME": str(tmp_path)}
+    item = only(outside_checks.check_wandb(tracking(), secrets_of(tmp_path), environ, None))
+    assert item.status is CheckStatus.WARNING
+
+
+@pytest.mark.parametrize(
+    ("wandb", "statuses"),
+    [
+        ({"enabled": False}, []),
+        ({"mode": "disabled"}, []),
+        ({"mode": "offline"}, [CheckStatus.OK]),
+    ],
+)
+def test_a_run_that_does_not_track_online_needs_no_key(
+    tmp_path: Path, wandb: dict[str, Any], statuses: list[CheckStatus]
+) -> None:
+    """Nothing is asked for that is not used."""
+    secrets = secrets_of(tmp_path)
+    items = outside_checks.check_wandb(tracking(**wandb), secrets, {}, {"wandb": "0.31"})
+    assert [item.status for item in items] == statuses
+
+
+def test_tracking_with_a_worker_that_cannot_warns(tmp_path: Path) -> None:
+    """Somebody who switched it on should not look for a run that never appears."""
+    secrets = secrets_of(tmp_path, WANDB_API_KEY="k")
+    item = only(outside_checks.check_wandb(tracking(), secrets, {}, {"numpy": "2.0"}))
+    assert item.status is CheckStatus.WARNING
+    assert "has no W&B" in item.message
+
+
+def test_missing_credentials_block_by_name(tmp_path: Path) -> None:
+    """The worker said that it cannot do without them."""
+    asked = candidate(needs={"credentials": ["OPENAI_API_KEY", "OTHER_KEY"]})
+    secrets = secrets_of(tmp_path, OTHER_KEY="x")
+    item = only(outside_checks.check_credentials(asked, secrets))
+    assert item.status is CheckStatus.BLOCKING
+    assert "`OPENAI_API_KEY`" in item.message
+    assert "OTHER_KEY" not in item.message
+
+
+def test_credentials_that_are_set_are_ok_and_not_shown(tmp_path: Path) -> None:
+    """Only names are ever told."""
+    asked = candidate(needs={"credentials": ["OPENAI_API_KEY"]})
+    secrets = secrets_of(tmp_path, OPENAI_API_KEY="very-secret-value")
+    item = only(outside_checks.check_credentials(asked, secrets))
+    assert item.status is CheckStatus.OK
+    assert "very-secret-value" not in repr(item)
+    assert list(outside_checks.check_credentials(candidate(), secrets)) == []
+
+
+@pytest.fixture
+def listening() -> Iterator[str]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+def test_a_service_is_embedded_unless_an_address_is_given(listening: str) -> None:
+    """Where one is given, it is connected to."""
+    asked = candidate(needs={"services": ["xmpp"]})
+    embedded = only(outside_checks.check_services(asked, {}))
+    assert (embedded.status, "embedded" in embedded.message) == (CheckStatus.OK, True)
+    external = only(outside_checks.check_services(asked, {"MOSAIC_XMPP_ADDRESS": listening}))
+    assert (external.status, listening in external.message) == (CheckStatus.OK, True)
+
+
+@pytest.mark.parametrize(
+    "address", ["127.0.0.1:1", "127.0.0.1", "host:port", ":5222", "127.0.0.1:999999", "a..b:1"]
+)
+def test_a_service_that_does_not_answer_blocks(address: str) -> None:
+    """Also an address that is none; the remedy names the variable."""
+    asked = candidate(needs={"services": ["my-service"]})
+    item = only(outside_checks.check_services(asked, {"MOSAIC_MY_SERVICE_ADDRESS": address}))
+    assert item.status is CheckStatus.BLOCKING
+    assert "MOSAIC_MY_SERVICE_ADDRESS" in item.remedy
+
+
+def test_a_missing_network_warns(fake: FakeMachine) -> None:
+    """Only of a worker that needs it."""
+    needy = candidate(needs={"network": True})
+    assert only(outside_checks.check_network(needy, fake.machine())).status is CheckStatus.WARNING
+    fake.put("proc/net/route", "Iface Destination\neth0 00000000 010200C0\n")
+    assert only(outside_checks.check_network(needy, fake.machine())).status is CheckStatus.OK
+    assert list(outside_checks.check_network(candidate(), fake.machine())) == []

@@ -1,0 +1,191 @@
+"""The whole report, with real workers, a real store and a real registry."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from mosaic.contract.ids import new_ulid
+from mosaic.contract.readiness import CheckStatus
+from mosaic.contract.run_config import load_run_config
+from mosaic.contract.run_states import RunState
+from mosaic.contract.runs import RunDigest
+from mosaic.trainer.settings import DaemonSettings
+from mosaic.trainer.workers.folder_workers import CHECKOUT_WORKERS
+from mosaic.trainer.workers.worker_catalog import WorkerCatalog
+from tests.trainer.preflight.conftest import WORKER, Bench, config, item_of, status_of
+
+pytestmark = pytest.mark.process
+
+KEY = "0123456789abcdef"
+
+
+def test_a_worker_that_needs_python_alone_is_ready(bench: Bench) -> None:
+    """Nothing blocks or warns, and the command is the one that a run would have."""
+    bench.put_worker()
+    report = bench.report()
+    assert not report.is_blocked
+    assert {item.status for item in report.items} == {CheckStatus.OK}
+    python, *arguments = report.command
+    assert Path(python).is_file()
+    assert arguments[:3] == ["-m", WORKER, "--config"]
+    assert arguments[3].startswith(str(bench.home.runs))
+
+
+def test_each_thing_is_reported_once_in_a_steady_order(bench: Bench) -> None:
+    """A person finds an item where it was the last time."""
+    bench.put_worker()
+    first = [item.check for item in bench.report().items]
+    assert len(first) == len(set(first))
+    assert first == [item.check for item in bench.report().items]
+    assert {"worker", "mode", "bundle", "python", "packages", "cpus", "disk"} <= set(first)
+
+
+def test_a_worker_that_is_not_there_blocks(bench: Bench) -> None:
+    """The one that was meant is named."""
+    bench.put_worker()
+    report = bench.report(config(worker="toy_wroker"))
+    assert report.is_blocked
+    assert "Did you mean toy_worker?" in item_of(report, "worker").remedy
+
+
+def test_a_worker_that_cannot_describe_itself_blocks(bench: Bench) -> None:
+    """What it said is in the message."""
+    bench.put_worker(package="raise RuntimeError('half an edit')")
+    report = bench.report()
+    assert status_of(report, "worker") is CheckStatus.BLOCKING
+    assert "half an edit" in item_of(report, "worker").message
+
+
+def test_a_bundle_that_is_not_installed_is_offered(bench: Bench) -> None:
+    """The run may start all the same: it installs it first. The command shows where it will be."""
+    bench.put_worker(manifest='bundle = "toy_bundle"')
+    (bench.requirements / "toy_bundle.txt").write_text("")
+    (bench.requirements / "toy_bundle.atari.txt").write_text("")
+    report = bench.report()
+    item = item_of(report, "bundle")
+    assert item.status is CheckStatus.WARNING
+    assert (item.action, item.action_argument) == ("install_bundle", "toy_bundle")
+    assert not report.is_blocked
+    assert report.command[0].startswith(str(bench.home.venvs / "toy_bundle-"))
+    with_extras = config(bundle={"name": "toy_bundle", "extras": ["atari"]})
+    item = item_of(bench.report(with_extras), "bundle")
+    assert item.action_argument == "toy_bundle[atari]"
+
+
+def test_a_bundle_that_does_not_exist_blocks(bench: Bench) -> None:
+    """No installation could help."""
+    bench.put_worker()
+    report = bench.report(config(bundle={"name": "no_such_bundle"}))
+    assert status_of(report, "bundle") is CheckStatus.BLOCKING
+    assert report.command
+
+
+def test_a_broken_bundle_is_repaired(bench: Bench) -> None:
+    """Installed, then damaged: it warns, and offers the repair."""
+    bench.put_worker(manifest='bundle = "toy_bundle"')
+    (bench.requirements / "toy_bundle.txt").write_text("")
+    installed = bench.bundles.install("toy_bundle", ())
+    report = bench.report()
+    assert status_of(report, "bundle") is CheckStatus.OK
+    assert status_of(report, "packages") is CheckStatus.OK
+    (bench.home.path / installed.path / "bin" / "python").unlink()
+    item = item_of(bench.report(), "bundle")
+    assert item.status is CheckStatus.WARNING
+    assert (item.action, item.action_argument) == ("repair_bundle", "toy_bundle")
+
+
+def test_a_worker_that_no_python_here_can_run_blocks(bench: Bench) -> None:
+    """The range and what was found are both told."""
+    bench.put_worker(manifest='python = ">=3.99"')
+    report = bench.report()
+    assert report.is_blocked
+    assert any(">=3.99" in item.message for item in report.items)
+
+
+def test_a_package_that_fails_to_import_blocks(bench: Bench) -> None:
+    """It describes itself with the standard library alone, but could not train."""
+    bench.put_worker(package="import sys\nif '--describe' not in sys.argv: import no_such_package")
+    item = item_of(bench.report(), "packages")
+    assert item.status is CheckStatus.BLOCKING
+    assert "no_such_package" in item.message
+
+
+def test_a_secret_is_never_in_the_report(bench: Bench) -> None:
+    """Whatever text carries it: an id, the worker's own words, the daemon's environment."""
+    bench.environ |= {"WANDB_API_KEY": KEY, "MOSAIC_XMPP_ADDRESS": f"{KEY}:1"}
+    bench.put_worker(
+        version=f"1.0+{KEY}",
+        environments={"ids": ["Other-v1"]},
+        needs={"services": ["xmpp"], "credentials": ["WANDB_API_KEY"]},
+    )
+    report = bench.report(config(env_id=f"{KEY}-v1"))
+    assert KEY not in repr(report)
+    assert "[secret WANDB_API_KEY]" in repr(report)
+
+
+def test_many_problems_come_at_once(bench: Bench) -> None:
+    """Nobody corrects one thing only to be told of the next."""
+    bench.put_worker(needs={"credentials": ["ABSENT_KEY"], "dataset": True})
+    asked = config(
+        mode="sweep",
+        params={"unknown": 1},
+        launcher="ray",
+        warm_start="c1",
+        resources={"cpus": 4000, "gpus": 9, "memory_mb": 10**9},
+    )
+    report = bench.report(asked, DaemonSettings(min_free_disk_mb=1 << 50, cpus=2))
+    blocked = {item.check for item in report.items if item.status is CheckStatus.BLOCKING}
+    assert blocked == {
+        *("mode", "parameters", "launcher", "warm_start", "dataset", "credentials"),
+        *("cpus", "gpu", "memory", "disk"),
+    }
+    assert all(item.remedy for item in report.items if item.status is not CheckStatus.OK)
+
+
+def test_earlier_runs_tell_what_to_expect(bench: Bench) -> None:
+    """From the registry, of the same worker, algorithm and environment alone."""
+    bench.put_worker()
+    for env_id, seconds in (("CartPole-v1", 100.0), ("Other-v1", 9_000.0)):
+        run_id = new_ulid()
+        bench.registry.add(run_id, config(env_id=env_id))
+        bench.registry.transition(run_id, [RunState.QUEUED], RunState.PREPARING, "")
+        bench.registry.transition(
+            run_id, [RunState.PREPARING], RunState.RUNNING, "", started_at=1_000.0
+        )
+        digest = RunDigest(steps=1_000, sps=10.0, rss_bytes=1 << 20, spool_bytes=300_000)
+        bench.registry.set_digests({run_id: digest})
+        bench.registry.transition(
+            run_id, [RunState.RUNNING], RunState.SUCCEEDED, "", ended_at=1_000.0 + seconds
+        )
+    report = bench.report(config(total_timesteps=5_000))
+    assert report.expected_duration_s == pytest.approx(500.0)
+    assert report.expected_sps == 10.0
+    assert report.expected_memory_bytes == 1 << 20
+    assert report.earlier_runs == 1
+
+
+def test_the_echo_worker_of_the_checkout_passes(bench: Bench) -> None:
+    """The documented example can always start."""
+    bench.catalog = WorkerCatalog([CHECKOUT_WORKERS], search_path=[])
+    bench.bundles = type(bench.bundles)(bench.home, bench.catalog)
+    echo = {"worker": "echo_worker", "algo": "echo", "env_id": "Echo-v0"}
+    report = bench.report(load_run_config(echo))
+    assert not report.is_blocked, report.items
+    assert report.command[1:3] == ("-m", "echo_worker")
+
+
+def test_looking_does_not_start_the_worker(bench: Bench) -> None:
+    """Its module runs only to describe itself."""
+    note = bench.root / "was-started"
+    bench.put_worker(main=f"open({json.dumps(str(note))}, 'w')")
+    bench.report()
+    assert not note.exists()
+
+
+def test_this_python_is_the_one_that_runs(bench: Bench) -> None:
+    """The version in the report is that of the interpreter in the command."""
+    bench.put_worker()
+    version = ".".join(map(str, sys.version_info[:3]))
+    assert version in item_of(bench.report(), "python").message

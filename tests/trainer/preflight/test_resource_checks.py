@@ -1,0 +1,88 @@
+"""What a run asks for, or will probably use, against what there is."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mosaic.contract.layout import Home
+from mosaic.contract.readiness import CheckStatus
+from mosaic.trainer.preflight import resource_checks
+from mosaic.trainer.preflight.expectation import Expectation
+from mosaic.trainer.settings import DaemonSettings
+from tests.trainer.machine.conftest import FakeMachine
+from tests.trainer.preflight.conftest import config, only
+
+GIB = 1 << 30
+
+
+@pytest.mark.parametrize(
+    ("asked", "status"),
+    [(1, CheckStatus.OK), (2, CheckStatus.OK), (3, CheckStatus.WARNING), (5, CheckStatus.BLOCKING)],
+)
+def test_cpus(fake: FakeMachine, asked: int, status: CheckStatus) -> None:
+    """More than runs may have could never start; more than the machine gives is slow."""
+    run = config(resources={"cpus": asked})
+    check = resource_checks.check_cpus(run, fake.machine(cpus=2), DaemonSettings(cpus=4))
+    assert only(check).status is status
+
+
+@pytest.mark.parametrize(
+    ("asked", "settings", "expected_bytes", "status"),
+    [
+        (None, {}, None, CheckStatus.OK),
+        (16_000, {}, None, CheckStatus.OK),
+        (16_001, {}, None, CheckStatus.BLOCKING),
+        (5_000, {"memory_mb": 4_000}, None, CheckStatus.BLOCKING),
+        (1_000, {}, 2 * GIB, CheckStatus.WARNING),
+        (None, {}, 9 * GIB, CheckStatus.WARNING),
+        (None, {}, 7 * GIB, CheckStatus.OK),
+    ],
+)
+def test_memory(
+    fake: FakeMachine,
+    asked: int | None,
+    settings: dict[str, Any],
+    expected_bytes: int | None,
+    status: CheckStatus,
+) -> None:
+    """16,000 MB are there and 8,000 free; earlier runs tell when that will not do."""
+    check = resource_checks.check_memory(
+        config(resources={"memory_mb": asked}),
+        fake.machine(),
+        DaemonSettings(**settings),
+        Expectation(memory_bytes=expected_bytes),
+    )
+    assert only(check).status is status
+
+
+@pytest.mark.parametrize(
+    ("least_mb", "estimate_bytes", "status"),
+    [
+        (0, 0, CheckStatus.OK),
+        (0, 1 << 60, CheckStatus.WARNING),
+        (1 << 50, 0, CheckStatus.BLOCKING),
+    ],
+)
+def test_disk(
+    fake: FakeMachine, tmp_path: Path, least_mb: int, estimate_bytes: int, status: CheckStatus
+) -> None:
+    """Below the least no run starts; an estimate only warns."""
+    check = resource_checks.check_disk(
+        Home(tmp_path / "var"),
+        fake.machine(),
+        DaemonSettings(min_free_disk_mb=least_mb),
+        Expectation(disk_bytes=estimate_bytes),
+    )
+    item = only(check)
+    assert item.status is status
+    assert bool(item.remedy) == (status is not CheckStatus.OK)
+
+
+def test_a_time_limit_that_is_too_short_warns() -> None:
+    """The run would be cut off near its end."""
+    run = config(time_limit_s=60)
+    long, short = Expectation(duration_s=100.0), Expectation(duration_s=10.0)
+    assert only(resource_checks.check_time_limit(run, long)).status is CheckStatus.WARNING
+    assert list(resource_checks.check_time_limit(run, short)) == []
+    assert list(resource_checks.check_time_limit(config(), long)) == []

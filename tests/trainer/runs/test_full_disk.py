@@ -1,0 +1,64 @@
+"""A home on a disk that fills up, with a real file system of a few megabytes."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import grpc
+import pytest
+
+from mosaic.contract.rpc import trainer_pb2 as pb
+from mosaic.contract.run_states import RunState
+from tests.trainer.conftest import DaemonUnderTest, eventually
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=24m", "mosaic-test", str(disk)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("mounting a small file system is not allowed here")
+    yield disk
+    subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def test_a_full_disk_delays_and_loses_nothing(small_disk: Path) -> None:
+    """The daemon stays up and says what is wrong; when there is room again, the run ends whole."""
+    daemon = DaemonUnderTest(small_disk, ("--min-free-disk-mb", "1"))
+    ballast = small_disk / "ballast"
+    try:
+        daemon.start()
+        daemon.until(daemon.submit(steps=1), RunState.SUCCEEDED)
+        run_id = daemon.submit(steps=2000, rate=400)
+        eventually(lambda: daemon.record(run_id).digest.steps > 0)
+        with ballast.open("wb", buffering=0) as file, suppress(OSError):
+            while file.write(b"\0" * 4096):
+                pass
+        health = daemon.stub.GetHealth(pb.GetHealthRequest())
+        assert health.disk_free_bytes < 1 << 20
+        waiting = eventually(lambda: _try_submit(daemon))
+        ballast.unlink()
+        record = daemon.until(run_id)
+        assert record.state in ("succeeded", "failed")
+        assert record.digest.committed_bytes == daemon.run(run_id).spool.stat().st_size
+        if waiting != "refused":
+            assert daemon.until(waiting).state in ("succeeded", "failed")
+        assert daemon.until(daemon.submit(steps=3), RunState.SUCCEEDED).digest.steps == 3
+    finally:
+        ballast.unlink(missing_ok=True)
+        daemon.clean_up()
+
+
+def _try_submit(daemon: DaemonUnderTest) -> str:
+    """A run that waits for room, or a refusal that names the disk."""
+    try:
+        return daemon.submit(steps=1)
+    except grpc.RpcError as error:
+        refusal = str(error)
+    assert "disk" in refusal or "space" in refusal, refusal
+    return "refused"

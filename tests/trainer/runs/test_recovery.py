@@ -1,0 +1,203 @@
+"""A daemon that was killed, and the one that comes after it."""
+
+import json
+import os
+import shutil
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mosaic.contract.ids import new_ulid
+from mosaic.contract.process_records import StartedRecord
+from mosaic.contract.rpc import trainer_pb2 as pb
+from mosaic.contract.run_states import RunState
+from mosaic.trainer.processes.process_identity import ProcessIdentity
+from mosaic.trainer.processes.run_members import members_of
+from tests.trainer.conftest import DaemonUnderTest, eventually
+
+pytestmark = pytest.mark.process
+
+ENDLESS: dict[str, Any] = {"steps": 10_000_000, "rate": 50}
+
+
+def _started(daemon: DaemonUnderTest, run_id: str) -> StartedRecord:
+    daemon.until(run_id, RunState.RUNNING)
+    started = StartedRecord.read(daemon.run(run_id).started)
+    assert started is not None
+    return started
+
+
+def test_a_graceful_stop_leaves_runs_running(daemon: DaemonUnderTest) -> None:
+    """The window and the daemon go; training does not notice, and the next daemon takes it up."""
+    run_id = daemon.submit(**ENDLESS)
+    worker = _started(daemon, run_id).pid
+    assert daemon.stop() == 0
+    os.kill(worker, 0)
+    daemon.restart()
+    assert daemon.record(run_id).state == "running"
+    assert StartedRecord.read(daemon.run(run_id).started).pid == worker  # type: ignore[union-attr] # it is there
+    daemon.stub.CancelRun(pb.CancelRunRequest(run_id=run_id))
+    daemon.until(run_id, RunState.CANCELLED)
+
+
+def test_what_ended_meanwhile(daemon: DaemonUnderTest) -> None:
+    """Runs that ended while no daemon was there have their exit codes and all their lines."""
+    fine = daemon.submit(steps=150, rate=100)
+    bad = daemon.submit(steps=150, rate=100, exit_code=7)
+    records = [_started(daemon, run_id) for run_id in (fine, bad)]
+    daemon.kill()
+    for started in records:
+        stamp = started.supervisor
+        assert ProcessIdentity(stamp.pid, stamp.start_ticks, started.boot_id).wait(60)
+    daemon.restart()
+    assert daemon.until(fine).state == "succeeded"
+    assert (daemon.until(bad).state, daemon.record(bad).exit_code) == ("failed", 7)
+    assert {daemon.record(run_id).digest.steps for run_id in (fine, bad)} == {150}
+
+
+def test_a_run_without_a_record_of_its_end_is_lost(daemon: DaemonUnderTest) -> None:
+    """When the supervisor vanished too, the worker is ended first and the run is called lost."""
+    run_id = daemon.submit(**ENDLESS)
+    started = _started(daemon, run_id)
+    daemon.kill()
+    os.kill(started.supervisor.pid, signal.SIGKILL)
+    daemon.restart()
+    assert daemon.until(run_id).state == "lost"
+    assert not members_of(daemon.run(run_id), started)
+
+
+def test_after_a_reboot_nothing_is_adopted(daemon: DaemonUnderTest) -> None:
+    """Pids of an earlier boot belong to somebody else: the run is lost, and nobody is signalled."""
+    run_id = daemon.submit(**ENDLESS)
+    started = _started(daemon, run_id)
+    daemon.kill()
+    run = daemon.run(run_id)
+    os.kill(started.supervisor.pid, signal.SIGKILL)
+    os.killpg(started.pid, signal.SIGKILL)
+    innocent = ProcessIdentity.of(os.getpid())
+    assert innocent is not None
+    record = json.loads(run.started.read_bytes())
+    record.update(pid=innocent.pid, start_ticks=innocent.start_ticks, boot_id="an-earlier-boot")
+    run.started.write_text(json.dumps(record))
+    daemon.restart()
+    assert daemon.until(run_id).state == "lost"
+
+
+def test_an_unfinished_stop_is_finished(daemon: DaemonUnderTest) -> None:
+    """A run that was being stopped when the daemon went is stopped by the next one."""
+    run_id = daemon.submit(**ENDLESS, ignore_term=True)
+    started = _started(daemon, run_id)
+    daemon.stub.CancelRun(pb.CancelRunRequest(run_id=run_id, reason="Enough.", grace_s=3600))
+    daemon.kill()
+    assert daemon.start("--stop-grace-s", "0.2").startswith("ready ")
+    record = daemon.until(run_id)
+    assert (record.state, record.reason) == ("cancelled", "Enough.")
+    assert not members_of(daemon.run(run_id), started)
+
+
+def test_a_paused_run_stays_paused(daemon: DaemonUnderTest) -> None:
+    """Who paused a run finds it paused after a restart, and can resume it."""
+    run_id = daemon.submit(steps=300, rate=200)
+    _started(daemon, run_id)
+    daemon.stub.PauseRun(pb.RunRef(run_id=run_id))
+    daemon.kill()
+    daemon.restart()
+    assert daemon.record(run_id).state == "paused"
+    daemon.stub.ResumeRun(pb.RunRef(run_id=run_id))
+    assert daemon.until(run_id).digest.steps == 300
+
+
+def test_the_queue_survives(daemon: DaemonUnderTest) -> None:
+    """Runs that waited go on waiting, also one whose directory was never made."""
+    limit = daemon.stub.GetHealth(pb.GetHealthRequest()).cpus
+    going = [daemon.submit(**ENDLESS) for _ in range(limit)]
+    for run_id in going:
+        daemon.until(run_id, RunState.RUNNING)
+    waiting = daemon.submit(steps=5)
+    daemon.kill()
+    shutil.rmtree(daemon.run(waiting).path)
+    daemon.restart()
+    assert daemon.record(waiting).state == "queued"
+    daemon.stub.CancelRun(pb.CancelRunRequest(run_id=going[0]))
+    assert daemon.until(waiting).digest.steps == 5
+
+
+def test_the_registry_is_lost(daemon: DaemonUnderTest) -> None:
+    """Without trainer.db everything is found again in the run directories, live runs included."""
+    done = daemon.submit(steps=40)
+    daemon.until(done, RunState.SUCCEEDED)
+    live = daemon.submit(**ENDLESS)
+    _started(daemon, live)
+    daemon.kill()
+    for path in daemon.home.trainer.glob("trainer.db*"):
+        path.unlink()
+    daemon.restart()
+    assert daemon.until(done).state == "succeeded"
+    assert daemon.record(done).digest.steps == 40
+    assert daemon.record(live).state == "running"
+
+
+def test_half_written_directories(daemon: DaemonUnderTest) -> None:
+    """What cannot be a run is set aside with the reason, or removed when there is nothing in it."""
+    daemon.kill()
+    empty, garbage = (daemon.home.runs / new_ulid() for _ in range(2))
+    empty.mkdir()
+    garbage.mkdir()
+    (garbage / "config.json").write_text('{"worker":')
+    (garbage / "telemetry.jsonl").write_text("precious\n")
+    cut_off = daemon.home.runs / f".importing-{new_ulid()}"
+    cut_off.mkdir()
+    daemon.restart()
+    assert not empty.exists()
+    assert not cut_off.exists()
+    aside = daemon.home.quarantine / garbage.name
+    assert (aside / "telemetry.jsonl").read_text() == "precious\n"
+    assert "config.json" in aside.with_name(f"{garbage.name}.reason.txt").read_text()
+    problems = daemon.stub.GetHealth(pb.GetHealthRequest()).problems
+    assert any("set aside" in problem for problem in problems)
+
+
+CLOCK = """
+import time
+_real = time.time
+def _shifted():
+    with open({path!r}) as file:
+        return _real() + float(file.read() or 0)
+time.time = _shifted
+"""
+
+
+def test_the_clock_jumps(tmp_path: Path) -> None:
+    """A day forth and two days back: no run is stopped, stalls or ends before it began."""
+    offset = tmp_path / "offset"
+    offset.write_text("0")
+    (tmp_path / "shift").mkdir()
+    (tmp_path / "shift" / "sitecustomize.py").write_text(CLOCK.format(path=str(offset)))
+    daemon = DaemonUnderTest(tmp_path)
+    daemon.environment["PYTHONPATH"] = str(tmp_path / "shift")
+    try:
+        daemon.start()
+        config = {
+            "worker": "echo_worker",
+            "algo": "echo",
+            "env_id": "Echo-v0",
+            "time_limit_s": 3600,
+            "params": {"steps": 400, "rate": 100},
+        }
+        request = pb.SubmitRunRequest(config_json=json.dumps(config).encode())
+        run_id = daemon.stub.SubmitRun(request).run_id
+        daemon.until(run_id, RunState.RUNNING)
+        for jump in ("86400", "-172800"):
+            seen = daemon.record(run_id).digest.steps
+            offset.write_text(jump)
+            eventually(lambda seen=seen: daemon.record(run_id).digest.steps > seen)
+            assert not daemon.record(run_id).warnings
+        record = daemon.until(run_id)
+        assert (record.state, record.digest.steps) == ("succeeded", 400)
+        later = daemon.submit(steps=1)
+        listed = daemon.stub.ListRuns(pb.ListRunsRequest()).runs
+        assert [run.run_id for run in listed] == [later, run_id]
+    finally:
+        daemon.clean_up()

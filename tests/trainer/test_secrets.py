@@ -1,0 +1,377 @@
+"""Secrets reach who needs them, and no text."""
+
+import json
+import logging
+import os
+import threading
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mosaic.contract.errors import UserError
+from mosaic.contract.layout import Home
+from mosaic.contract.run_config import TrainRunConfig, load_run_config
+from mosaic.trainer.secrets import RedactingFilter, Secrets
+
+KEY = "0123456789abcdef"
+OpenSecrets = Callable[..., Secrets]
+
+
+def config(**wandb: Any) -> TrainRunConfig:
+    document: dict[str, Any] = {"worker": "w", "algo": "a", "env_id": "E-v1"}
+    return load_run_config(document | ({"artifacts": {"wandb": wandb}} if wandb else {}))
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    home = Home(tmp_path / "var")
+    home.trainer.mkdir(parents=True)
+    return home
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    folder = tmp_path / "checkout"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def secrets_with(home: Home, checkout: Path) -> OpenSecrets:
+    """The secrets of a home, with what a test puts into the daemon's environment."""
+    return lambda **environ: Secrets(home, checkout, environ=environ)
+
+
+def put_secrets(home: Home, text: str) -> None:
+    home.secrets.write_text(text)
+    home.secrets.chmod(0o600)
+
+
+def test_each_place_is_read_and_the_most_deliberate_wins(
+    home: Home, checkout: Path, secrets_with: OpenSecrets
+) -> None:
+    """secrets.env before the environment before the home's .env before the checkout's."""
+    (checkout / ".env").write_text(
+        "A_API_KEY=checkout\nB_API_KEY=checkout\nC_API_KEY=checkout\nD_API_KEY=d"
+    )
+    (home.path / ".env").write_text("A_API_KEY=home\nB_API_KEY=home\nC_API_KEY=home\n")
+    put_secrets(home, "A_API_KEY=own\n")
+    secrets = secrets_with(B_API_KEY="environment", D_API_KEY="")
+    names = ["A_API_KEY", "B_API_KEY", "C_API_KEY", "D_API_KEY"]
+    assert secrets.for_worker(config(), names) == {
+        "A_API_KEY": "own",
+        "B_API_KEY": "environment",
+        "C_API_KEY": "home",
+        "D_API_KEY": "d",
+    }
+
+
+def test_a_worker_gets_only_what_it_asks_for(home: Home, secrets_with: OpenSecrets) -> None:
+    """No key of one service reaches the worker of another."""
+    put_secrets(home, f"OPENAI_API_KEY={KEY}\nWANDB_API_KEY=other-key\n")
+    assert secrets_with().for_worker(config(), ["OPENAI_API_KEY", "ABSENT_KEY"]) == {
+        "OPENAI_API_KEY": KEY
+    }
+
+
+@pytest.mark.parametrize(
+    ("wandb", "passed"),
+    [
+        ({}, False),
+        ({"enabled": False}, False),
+        ({"enabled": True}, True),
+        ({"enabled": True, "mode": "offline"}, True),
+        ({"enabled": True, "mode": "disabled"}, False),
+    ],
+)
+def test_wandb_variables_go_to_runs_that_track(
+    home: Home, secrets_with: OpenSecrets, wandb: dict[str, Any], passed: bool
+) -> None:
+    """The key, its companions and WANDB_VPN_* as they are, only when tracking is on."""
+    wandb_variables = {
+        "WANDB_API_KEY": KEY,
+        "WANDB_ENTITY": "team",
+        "WANDB_VPN_HTTPS_PROXY": "http://user:pa55word@vpn:8080",
+    }
+    lines = "".join(f"{name}='{value}'\n" for name, value in wandb_variables.items())
+    (home.path / ".env").write_text(f"{lines}OTHER_API_KEY=x\n")
+    assert secrets_with().for_worker(config(**wandb), []) == (wandb_variables if passed else {})
+
+
+def test_a_worker_without_secrets_has_none_in_its_environment(
+    home: Home, secrets_with: OpenSecrets
+) -> None:
+    """What looks secret, holds a password or is kept as a secret goes; all else stays."""
+    put_secrets(home, "PLAIN_NAME=but kept as a secret\n")
+    environ = {
+        "PATH": "/bin",
+        "HOME": "/home/me",
+        "LANG": "C.UTF-8",
+        "WANDB_API_KEY": KEY,
+        "GITHUB_TOKEN": "t",
+        "DB_PASSWORD": "p",
+        "HTTPS_PROXY": "http://me:secret@proxy:3128",
+        "WANDB_VPN_HTTP_PROXY": "http://vpn:1",
+        "PLAIN_NAME": "v",
+    }
+    assert secrets_with().without_secrets(environ) == {
+        "PATH": "/bin",
+        "HOME": "/home/me",
+        "LANG": "C.UTF-8",
+    }
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o644, 0o660])
+def test_a_file_that_others_can_read_is_refused(
+    home: Home, secrets_with: OpenSecrets, mode: int
+) -> None:
+    """It is not used, a problem with the remedy is shown, and it holds no value."""
+    put_secrets(home, f"WANDB_API_KEY={KEY}\n")
+    home.secrets.chmod(mode)
+    secrets = secrets_with()
+    assert not secrets.has("WANDB_API_KEY")
+    (problem,) = secrets.problems()
+    assert "T341" in problem
+    assert "chmod 600" in problem
+    assert KEY not in problem
+    with pytest.raises(UserError, match="T341"):
+        secrets.set("OTHER_KEY", "value")
+
+
+def test_the_file_is_used_as_soon_as_it_is_private(home: Home, secrets_with: OpenSecrets) -> None:
+    """The remedy works without a restart."""
+    put_secrets(home, f"WANDB_API_KEY={KEY}\n")
+    home.secrets.chmod(0o644)
+    secrets = secrets_with()
+    assert not secrets.has("WANDB_API_KEY")
+    home.secrets.chmod(0o600)
+    assert secrets.has("WANDB_API_KEY")
+    assert secrets.problems() == ()
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        (b"A_KEY=\xff\xfe", "T344"),
+        (b"x" * (2 << 20), "T344"),
+        (b"A_KEY=fine\n'no value\nB_KEY=fine\n", "T345"),
+    ],
+)
+def test_a_file_that_is_no_list_of_values_is_a_problem(
+    home: Home, secrets_with: OpenSecrets, content: bytes, code: str
+) -> None:
+    """A broken .env never stops the daemon; the person is told which file and what to do."""
+    (home.path / ".env").write_bytes(content)
+    (problem,) = secrets_with().problems()
+    assert problem.startswith(code)
+    assert ".env" in problem
+
+
+def test_a_folder_in_place_of_a_file_is_a_problem(home: Home, secrets_with: OpenSecrets) -> None:
+    """Whatever stands there, the daemon starts."""
+    (home.path / ".env").mkdir()
+    assert "T344" in secrets_with().problems()[0]
+
+
+def test_dollar_signs_are_taken_as_they_are(home: Home, secrets_with: OpenSecrets) -> None:
+    """A password with a dollar sign is not filled in from elsewhere."""
+    (home.path / ".env").write_text('X_TOKEN="a$HOME${PATH}b"\n')
+    assert secrets_with(HOME="/h").for_worker(config(), ["X_TOKEN"]) == {
+        "X_TOKEN": "a$HOME${PATH}b"
+    }
+
+
+def test_a_secret_is_kept_for_its_owner_alone(home: Home, secrets_with: OpenSecrets) -> None:
+    """Setting makes the file with 0600; comments and other values stay."""
+    put_secrets(home, "# my keys\nexport A_KEY=one  # first\nB_KEY='two'")
+    secrets = secrets_with()
+    secrets.set("WANDB_API_KEY", KEY)
+    secrets.set("B_KEY", "three")
+    assert home.secrets.stat().st_mode & 0o777 == 0o600
+    text = home.secrets.read_text()
+    assert text.startswith("# my keys\nexport A_KEY=one  # first\n")
+    assert secrets.for_worker(config(), ["A_KEY", "B_KEY", "WANDB_API_KEY"]) == {
+        "A_KEY": "one",
+        "B_KEY": "three",
+        "WANDB_API_KEY": KEY,
+    }
+    secrets.unset("B_KEY")
+    secrets.unset("NEVER_SET")
+    assert secrets.names() == ("A_KEY", "WANDB_API_KEY")
+
+
+def test_the_first_secret_makes_the_file(tmp_path: Path) -> None:
+    """Also in a home that is not made yet, and whatever the umask is."""
+    home = Home(tmp_path / "new")
+    old = os.umask(0)
+    try:
+        Secrets(home, None, environ={}).set("A_KEY", "value")
+    finally:
+        os.umask(old)
+    assert home.secrets.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("name", ["", "A=B", "A B", "A\nB_KEY", "1A", "ä"])
+def test_a_name_that_no_variable_can_have_is_refused(secrets_with: OpenSecrets, name: str) -> None:
+    """Nothing can be smuggled into the file through a name."""
+    with pytest.raises(UserError, match="T342"):
+        secrets_with().set(name, "value")
+
+
+def test_a_value_that_no_variable_can_have_is_refused(secrets_with: OpenSecrets) -> None:
+    """A worker with such an environment could not be started; the value is not repeated."""
+    with pytest.raises(UserError, match="T343") as caught:
+        secrets_with().set("A_KEY", f"{KEY}\0")
+    assert KEY not in str(caught.value)
+
+
+@given(value=st.text(st.characters(exclude_characters="\0\r", exclude_categories=["Cs"])))
+def test_any_value_comes_back_as_it_was_set(
+    tmp_path_factory: pytest.TempPathFactory, value: str
+) -> None:
+    """Quotes, backslashes, line ends and other scripts included."""
+    home = Home(tmp_path_factory.mktemp("home"))
+    secrets = Secrets(home, None, environ={})
+    secrets.set("FIRST_KEY", "first")
+    secrets.set("A_KEY", value)
+    secrets.set("LAST_KEY", "last")
+    expected = {"FIRST_KEY": "first", "LAST_KEY": "last"} | ({"A_KEY": value} if value else {})
+    assert secrets.for_worker(config(), ["FIRST_KEY", "A_KEY", "LAST_KEY"]) == expected
+
+
+def test_a_changed_file_is_read_again(home: Home, secrets_with: OpenSecrets) -> None:
+    """Editing it by hand needs no restart."""
+    secrets = secrets_with()
+    assert not secrets.has("A_KEY")
+    put_secrets(home, "A_KEY=one\n")
+    assert secrets.has("A_KEY")
+    home.secrets.unlink()
+    assert not secrets.has("A_KEY")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        KEY,
+        f"Authorization: Bearer {KEY}",
+        json.dumps({"key": KEY}),
+        f"two: {KEY}{KEY}",
+    ],
+)
+def test_a_known_value_never_stays_in_a_text(
+    home: Home, secrets_with: OpenSecrets, text: str
+) -> None:
+    """What replaces it says which secret it was."""
+    put_secrets(home, f"WANDB_API_KEY={KEY}\n")
+    redacted = secrets_with().redact(text)
+    assert KEY not in redacted
+    assert "[secret WANDB_API_KEY]" in redacted
+
+
+def test_a_value_is_found_in_every_spelling(secrets_with: OpenSecrets) -> None:
+    """As JSON, repr and addresses write it, its lines, and the password inside an address."""
+    proxy = "http://user:p%40ss-word@proxy:3128"
+    lines = 'first "line" / part\nsecond line ü'
+    secrets = secrets_with(A_SECRET=lines, HTTPS_PROXY=proxy, SHORT_KEY="abc")
+    for text in (
+        repr(lines),
+        json.dumps(lines),
+        json.dumps(lines, ensure_ascii=False),
+        "first%20%22line%22%20%2F%20part%0Asecond%20line%20%C3%BC",
+        f"output:\n  {lines.splitlines()[1]}",
+    ):
+        assert "line" not in secrets.redact(text), text
+    assert "p%40ss" not in secrets.redact(f"connecting to {proxy}/path")
+    assert "p@ss" not in secrets.redact("password p@ss-word refused")
+    assert secrets.redact("the abc of it") == "the abc of it"
+
+
+def test_a_value_that_contains_another_is_replaced_as_a_whole(secrets_with: OpenSecrets) -> None:
+    """No tail of the longer one is left."""
+    secrets = secrets_with(A_API_KEY="prefix", B_API_KEY="prefix-and-more")
+    assert secrets.redact("x prefix-and-more prefix") == "x [secret B_API_KEY] [secret A_API_KEY]"
+
+
+def test_an_old_value_is_still_redacted(secrets_with: OpenSecrets) -> None:
+    """A worker that was started with it may print it after it was changed."""
+    secrets = secrets_with()
+    secrets.set("A_KEY", "old-value")
+    secrets.set("A_KEY", "new-value")
+    assert secrets.redact("old-value new-value") == "[secret A_KEY] [secret A_KEY]"
+
+
+def test_what_a_worker_was_given_is_redacted_whatever_its_name(secrets_with: OpenSecrets) -> None:
+    """A credential need not look like one."""
+    secrets = secrets_with(MY_LOGIN="hunter22")
+    assert secrets.redact("hunter22") == "hunter22"
+    secrets.for_worker(config(), ["MY_LOGIN"])
+    assert secrets.redact("hunter22") == "[secret MY_LOGIN]"
+
+
+def logged(secrets: Secrets, write: Callable[[logging.Logger], None]) -> str:
+    output = StringIO()
+    handler = logging.StreamHandler(output)
+    handler.addFilter(RedactingFilter(secrets.redact))
+    logger = logging.getLogger("tests.secrets")
+    logger.addHandler(handler)
+    try:
+        write(logger)
+    finally:
+        logger.removeHandler(handler)
+    return output.getvalue()
+
+
+def fail(logger: logging.Logger) -> None:
+    try:
+        int(f"no number {KEY}")
+    except ValueError:
+        logger.exception("T999 failed with %s", KEY, stack_info=True)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda logger: logger.warning("key %s", KEY),
+        lambda logger: logger.warning("key %(k)s", {"k": KEY}),
+        lambda logger: logger.warning(f"key {KEY}"),  # noqa: G004 - as careless code would
+        lambda logger: logger.warning(ValueError(KEY)),
+        lambda logger: logger.warning("too few: %s %s", KEY),  # noqa: PLE1206 - on purpose
+        fail,
+    ],
+)
+def test_a_log_never_has_a_secret(
+    secrets_with: OpenSecrets, write: Callable[[logging.Logger], None]
+) -> None:
+    """Neither in arguments, messages that do not fit them, tracebacks nor stacks."""
+    text = logged(secrets_with(WANDB_API_KEY=KEY), write)
+    assert KEY not in text
+    assert "[secret WANDB_API_KEY]" in text
+
+
+def test_a_traceback_stays_readable(secrets_with: OpenSecrets) -> None:
+    """Only the value is taken out."""
+    text = logged(secrets_with(WANDB_API_KEY=KEY), fail)
+    assert "'no number [secret WANDB_API_KEY]'" in text
+    assert "in fail" in text
+
+
+def test_logging_while_files_change_never_hangs(home: Home, secrets_with: OpenSecrets) -> None:
+    """A broken file read on behalf of the log must not itself log."""
+    (home.path / ".env").write_text("'broken\n")
+    secrets = secrets_with()
+    handler = logging.StreamHandler(StringIO())
+    handler.addFilter(RedactingFilter(secrets.redact))
+    root = logging.getLogger()
+    root.addHandler(handler)
+    try:
+        writer = threading.Thread(target=root.warning, args=("hello",), daemon=True)
+        writer.start()
+        writer.join(30)
+        assert not writer.is_alive()
+    finally:
+        root.removeHandler(handler)
