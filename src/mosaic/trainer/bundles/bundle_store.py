@@ -1,0 +1,233 @@
+"""BundleStore: gives a worker its environment and its code, before a run starts.
+
+An environment holds third-party packages only and never changes once it is ready; new
+requirements make a new one beside it, and the old one stays while runs need it.
+All methods block, and may be called from any thread and from several processes at once.
+"""
+
+import logging
+import sys
+import threading
+import time
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from mosaic.contract.errors import UserError
+from mosaic.contract.layout import Home
+from mosaic.contract.readiness import BundleInfo, InstallProgress
+from mosaic.contract.run_config import BundleConfig
+from mosaic.contract.runs import BundleUse
+from mosaic.trainer.bundles.bundle_listing import BundleListing
+from mosaic.trainer.bundles.bundle_recipe import (
+    CHECKOUT_REQUIREMENTS,
+    BundleRecipe,
+    RecipeBook,
+)
+from mosaic.trainer.bundles.code_snapshots import CodeSnapshots
+from mosaic.trainer.bundles.environment_maker import make_environment
+from mosaic.trainer.bundles.environments import Environment, Environments
+from mosaic.trainer.bundles.install_lock import OnProgress, hold_if_free, hold_lock
+from mosaic.trainer.bundles.installation_errors import environment_failed
+from mosaic.trainer.bundles.prepared_worker import PreparedWorker
+from mosaic.trainer.workers.found_worker import FoundWorker
+from mosaic.trainer.workers.worker_catalog import WorkerCatalog
+
+_OUTDATED_KEPT_S = 7 * 24 * 3600.0
+"""An environment of older requirements may be wanted again, by a switch back to them."""
+
+_log = logging.getLogger(__name__)
+
+
+class RemovedBundles(NamedTuple):
+    """What a removal did."""
+
+    freed_bytes: int
+    removed: tuple[str, ...]
+    kept: tuple[str, ...]
+    """Each with its reason."""
+
+
+def _ignore(_progress: InstallProgress) -> None:
+    """For callers that do not ask how far it is."""
+
+
+class BundleStore:
+    """The environments and code copies of one home."""
+
+    def __init__(
+        self, home: Home, catalog: WorkerCatalog, *, requirements: Path = CHECKOUT_REQUIREMENTS
+    ) -> None:
+        self._home = home
+        self._catalog = catalog
+        self._recipes = RecipeBook(catalog, requirements)
+        self._environments = Environments(home)
+        self._snapshots = CodeSnapshots(home, catalog.digests)
+        self._listing = BundleListing(home, self._recipes, self._environments)
+
+    def prepare(
+        self,
+        worker_id: str,
+        bundle: BundleConfig | None,
+        *,
+        on_progress: OnProgress = _ignore,
+        cancelled: threading.Event | None = None,
+    ) -> PreparedWorker:
+        """The worker, ready to start; installs and copies what is missing.
+
+        Raises `InstallCancelledError` when `cancelled` is set meanwhile, else `UserError`.
+        """
+        worker = self._catalog.find(worker_id)
+        recipe = self._recipes.for_worker(worker, bundle)
+        if recipe is None:
+            return self._prepared(worker, None)
+        cancelled = cancelled or threading.Event()
+        return self._prepared(worker, self._ensure(recipe, False, on_progress, cancelled))
+
+    def lookup(self, worker_id: str, bundle: BundleConfig | None) -> PreparedWorker | None:
+        """As `prepare`, but None where something would have to be installed. Takes milliseconds."""
+        worker = self._catalog.find(worker_id)
+        recipe = self._recipes.for_worker(worker, bundle)
+        if recipe is None:
+            return self._prepared(worker, None)
+        environment = self._environments.usable(recipe.key)
+        return None if environment is None else self._prepared(worker, environment)
+
+    def is_ready(self, worker_id: str) -> bool:
+        """Whether a run of the worker could start without installing anything."""
+        recipe = self._recipes.for_worker(self._catalog.find(worker_id), None)
+        return recipe is None or self._environments.usable(recipe.key) is not None
+
+    def install(
+        self,
+        name: str,
+        extras: Sequence[str] = (),
+        *,
+        repair: bool = False,
+        on_progress: OnProgress = _ignore,
+        cancelled: threading.Event | None = None,
+    ) -> BundleInfo:
+        """The bundle, installed unless it is there; `repair` makes it again in any case."""
+        cancelled = cancelled or threading.Event()
+        environments = [
+            self._ensure(recipe, repair, on_progress, cancelled)
+            for recipe in self._recipes.named(name, extras)
+        ]
+        info = self._listing.info(environments[0], {})
+        on_progress(InstallProgress(phase="done", message=f"{name} is installed.", bundle=info))
+        return info
+
+    def list(self, uses: Mapping[str, int]) -> list[BundleInfo]:
+        """Every bundle that a worker names, installed or not, and all else that is installed."""
+        return self._listing.all(uses)
+
+    def remove(self, name: str, hash: str, uses: Mapping[str, int]) -> RemovedBundles:  # noqa: A002 - the field's name in the contract
+        """Removes one environment of the bundle, or without a hash every one no run needs."""
+        keys = [
+            key
+            for key in self._environments.all_keys()
+            if key.rpartition("-")[0] == name and hash in ("", key.rpartition("-")[2])
+        ]
+        if not keys:
+            raise UserError(
+                f"The bundle {name} {hash}".rstrip() + " is not installed.",
+                remedy="`mosaic bundles list` shows what is.",
+                code="T320",
+            )
+        freed, removed, kept = 0, [], []
+        for key in keys:
+            reason = self._reason_to_keep(key, uses)
+            environment = self._environments.read(key)
+            if not reason and not self._try_remove(key):
+                reason = "it is being installed"
+            if reason:
+                kept.append(f"{key}: {reason}")
+            else:
+                removed.append(key)
+                freed += environment.record.size_bytes if environment else 0
+        return RemovedBundles(freed, tuple(removed), tuple(kept))
+
+    def clean(self, uses: Mapping[str, int], code_uses: Collection[str]) -> None:
+        """Removes what cut-off installations left, and what neither a run nor a worker needs."""
+        for key in self._environments.leftovers():
+            lock = self._environments.lock_path(key)
+            with hold_if_free(lock) as is_ours:
+                if is_ours:
+                    _log.info("T329 bundle %s: removing what a cut-off installation left", key)
+                    self._environments.recover(key)
+                    lock.unlink(missing_ok=True)
+        for environment in self._listing.outdated():
+            unused_s = time.time() - self._environments.last_used(environment)
+            if unused_s > _OUTDATED_KEPT_S and not uses.get(environment.key):
+                _log.info("T334 bundle %s is outdated and not needed: removed", environment.key)
+                self._try_remove(environment.key)
+        workers = [each for each in self._catalog.scan() if isinstance(each, FoundWorker)]
+        self._snapshots.clean(code_uses, workers)
+
+    def _ensure(
+        self,
+        recipe: BundleRecipe,
+        repair: bool,
+        on_progress: OnProgress,
+        cancelled: threading.Event,
+    ) -> Environment:
+        key = recipe.key
+        environment = None if repair else self._environments.usable(key)
+        if environment is not None:
+            return environment
+        try:
+            self._home.venvs.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with hold_lock(self._environments.lock_path(key), on_progress, cancelled) as lock:
+                environment = self._environments.usable(key)
+                if environment is not None and (not repair or lock.had_to_wait):
+                    return environment
+                return make_environment(
+                    recipe, self._environments, self._home, lock, on_progress, cancelled
+                )
+        except OSError as error:
+            raise environment_failed(recipe.name, error) from error
+
+    def _prepared(self, worker: FoundWorker, environment: Environment | None) -> PreparedWorker:
+        snapshot = self._snapshots.take(worker)
+        code_path = self._home.relative(snapshot.path)
+        module = worker.manifest.module
+        if environment is None:
+            interpreter = self._catalog.interpreters.find(worker.manifest)
+            is_own = interpreter == self._catalog.interpreters.own()
+            use = BundleUse(
+                name="",
+                hash="",
+                path="",
+                python=interpreter.version_text,
+                code_path=code_path,
+                code_hash=snapshot.hash,
+            )
+            python = Path(sys.executable if is_own else interpreter.path)
+            return PreparedWorker(python, module, snapshot.path, use)
+        self._environments.touch(environment)
+        record = environment.record
+        use = BundleUse(
+            name=record.name,
+            hash=record.hash,
+            path=self._home.relative(environment.path),
+            python=record.python,
+            extras=record.extras,
+            packages=record.packages,
+            code_path=code_path,
+            code_hash=snapshot.hash,
+        )
+        return PreparedWorker(environment.python, module, snapshot.path, use)
+
+    def _reason_to_keep(self, key: str, uses: Mapping[str, int]) -> str:
+        runs = uses.get(key, 0)
+        return f"{runs} {'run needs' if runs == 1 else 'runs need'} it" if runs else ""
+
+    def _try_remove(self, key: str) -> bool:
+        """False while somebody installs it."""
+        lock = self._environments.lock_path(key)
+        with hold_if_free(lock) as is_ours:
+            if is_ours and self._environments.path(key).exists():
+                self._environments.remove(key)
+            if is_ours:
+                lock.unlink(missing_ok=True)
+            return is_ours

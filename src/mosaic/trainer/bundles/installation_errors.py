@@ -1,0 +1,103 @@
+"""Why an environment could not be made, in words for the person who waits for it."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from mosaic.contract.errors import UserError
+
+_FULL = re.compile(r"No space left on device|Errno 28\b|Disk quota exceeded|Errno 122\b")
+_NO_NETWORK = re.compile(
+    r"NewConnectionError|NameResolutionError|ConnectTimeout|ReadTimeout|ProxyError|ConnectionError"
+    r"|Connection refused|Connection broken|Network is unreachable|Max retries exceeded|timed out"
+    r"|Temporary failure in name resolution|Name or service not known|Could not fetch URL"
+)
+_NOT_FOUND = re.compile(r"No matching distribution found for (?P<package>.+?)(?: \(from .*)?\Z")
+_COLLECTING = re.compile(r"Collecting (?P<package>\S+)")
+_NOT_BUILT = re.compile(r"Failed (?:to build|building wheel for) '?(?P<package>[\w.-]+)")
+_OTHER_HASH = re.compile(r"DO NOT MATCH THE HASHES")
+_CONFLICT = re.compile(r"ResolutionImpossible|conflicting dependencies")
+_LINES_SHOWN = 4
+
+
+class InstallCancelledError(UserError):
+    """The installation was called off; nothing of it is left."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The installation was cancelled.", remedy="Start it again at any time.", code="T325"
+        )
+
+
+def installation_failed(name: str, output: Sequence[str], log: Path) -> UserError:
+    """What pip's output means."""
+    sentence, remedy, code = _explanation(output)
+    said = " | ".join(_telling(output)) or "nothing"
+    return UserError(
+        f"The bundle {name} could not be installed: {sentence} pip said: {said}",
+        remedy=f"{remedy} All of its output is in {log}.",
+        code=code,
+    )
+
+
+def environment_failed(name: str, error: OSError) -> UserError:
+    """The file system, or the system, did not let us."""
+    is_full = _FULL.search(str(error)) is not None
+    return UserError(
+        f"The environment of the bundle {name} cannot be made: {error}.",
+        remedy="Free some space and try again." if is_full else "Check the folder of the home.",
+        code="T324" if is_full else "T326",
+    )
+
+
+def _explanation(output: Sequence[str]) -> tuple[str, str, str]:
+    """A sentence, a remedy and a code."""
+    text = "\n".join(output)
+    missing = _last(_NOT_FOUND, output)
+    if _FULL.search(text):
+        return "the disk is full.", "Free some space and try again.", "T324"
+    if _NO_NETWORK.search(text):
+        package = missing or _last(_COLLECTING, output) or "a package"
+        return (
+            f"{package} could not be fetched, the package index cannot be reached.",
+            "The network is needed once, or a folder with the wheels: set PIP_FIND_LINKS to it.",
+            "T323",
+        )
+    if missing:
+        return (
+            f"there is no {missing} for this Python where pip looks for packages.",
+            "Check the version in the requirements, the network, and pip's settings (`PIP_*`).",
+            "T322",
+        )
+    if _OTHER_HASH.search(text):
+        return (
+            "a package is not the one that the requirements were made with.",
+            "Make the requirements again, or look for who changed the package.",
+            "T322",
+        )
+    if _CONFLICT.search(text):
+        return (
+            "its packages need versions of each other that contradict.",
+            "Change the versions in the requirements, or leave out an extra.",
+            "T322",
+        )
+    unbuilt = _last(_NOT_BUILT, output)
+    if unbuilt:
+        return (
+            f"{unbuilt} has no wheel for this Python and could not be built.",
+            "Install the compilers and libraries that it asks for, or choose another version.",
+            "T322",
+        )
+    return "pip failed.", "Correct what it says and try again.", "T322"
+
+
+def _last(pattern: re.Pattern[str], output: Sequence[str]) -> str:
+    found = [match["package"] for line in output if (match := pattern.search(line))]
+    return found[-1] if found else ""
+
+
+def _telling(output: Sequence[str]) -> Sequence[str]:
+    """The lines that pip marks as errors; without any, its last ones."""
+    lines = [line.strip() for line in output if line.strip()]
+    errors = [line for line in lines if line.startswith(("ERROR", "error"))]
+    return [line[:300] for line in (errors or lines)[-_LINES_SHOWN:]]

@@ -1,0 +1,25 @@
+"""A worker with everything it needs to start: interpreter, packages, and a copy of its code."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from mosaic.contract.runs import BundleUse
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedWorker:
+    """What a run is launched with, and what it records of it."""
+
+    python: Path
+    module: str
+    code: Path
+    use: BundleUse
+
+    def command(self, config: Path) -> tuple[str, ...]:
+        """Starts the worker; no shell, and no script whose first line names a path."""
+        return (str(self.python), "-m", self.module, "--config", str(config))
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What the worker's environment needs beyond that of every worker."""
+        return {"PYTHONPATH": str(self.code)}

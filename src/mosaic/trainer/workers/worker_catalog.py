@@ -1,0 +1,193 @@
+"""WorkerCatalog: every worker there is, in folders and installed distributions.
+
+Nothing of a worker is imported; only `describe` runs its code, in a process of its own. A worker
+that cannot be used is listed with the reason and never hides the others. Thread-safe.
+"""
+
+import dataclasses
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from mosaic.contract.descriptor import WorkerDescriptor
+from mosaic.contract.errors import UserError
+from mosaic.contract.problems import closest
+from mosaic.contract.worker_manifest import WorkerManifest, read_worker_manifest
+from mosaic.trainer.workers.file_stamp import Stamp, file_stamp
+from mosaic.trainer.workers.folder_workers import CHECKOUT_WORKERS, manifests_in
+from mosaic.trainer.workers.found_worker import BrokenWorker, FoundWorker, WorkerSource
+from mosaic.trainer.workers.installed_workers import InstalledWorkers
+from mosaic.trainer.workers.interpreters import Interpreters
+from mosaic.trainer.workers.source_files import SourceDigests
+from mosaic.trainer.workers.worker_description import run_describe
+from mosaic.trainer.workers.worker_layout import worker_in_distribution, worker_in_folder
+from mosaic.trainer.workers.worker_sdk import sdk_sources
+
+_FAILURE_KEPT_S = 30.0
+"""A worker that hangs is not asked again by every listing; one that was unlucky gets its chance."""
+
+_log = logging.getLogger(__name__)
+
+Scanned = FoundWorker | BrokenWorker
+
+
+class WorkerCatalog:
+    """Finds workers, and knows what they say of themselves."""
+
+    def __init__(
+        self,
+        folders: Sequence[Path] = (CHECKOUT_WORKERS,),
+        *,
+        search_path: Sequence[str] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`search_path`: where distributions are looked for, instead of `sys.path`."""
+        self.interpreters = Interpreters()
+        self.digests = SourceDigests()
+        self._folders = tuple(folders)
+        self._installed = InstalledWorkers(search_path)
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._manifests: dict[Path, tuple[Stamp | None, WorkerManifest]] = {}
+        self._descriptions: dict[str, _Description] = {}
+        self._shadowed: set[Path] = set()
+
+    def scan(self) -> list[Scanned]:
+        """All workers by id, those that cannot be used after those that can."""
+        found: dict[str, FoundWorker] = {}
+        broken: list[BrokenWorker] = []
+        for candidate in (*self._in_folders(), *self._in_distributions()):
+            first = None if isinstance(candidate, BrokenWorker) else found.get(candidate.worker_id)
+            if isinstance(candidate, BrokenWorker):
+                broken.append(candidate)
+            elif first is None:
+                found[candidate.worker_id] = candidate
+            elif first.location.resolve() == candidate.location.resolve():
+                continue  # the same files, installed as editable
+            elif first.source == "folder" and candidate.source == "distribution":
+                found[candidate.worker_id] = self._shadow(first, candidate)
+            else:
+                broken.append(_second(first, candidate))
+        workers: list[Scanned] = [*found.values(), *broken]
+        return sorted(workers, key=lambda worker: worker.worker_id)
+
+    def find(self, worker_id: str) -> FoundWorker:
+        """The worker of that id. Raises T130, or T131 when it cannot be used."""
+        workers = [worker for worker in self.scan() if worker.worker_id == worker_id]
+        for worker in workers:
+            if isinstance(worker, FoundWorker):
+                return worker
+        for worker in workers:
+            if isinstance(worker, BrokenWorker):
+                raise UserError(
+                    f"The worker {worker_id} in {worker.location} cannot be used. {worker.problem}",
+                    remedy=worker.remedy,
+                    code="T131",
+                )
+        raise self._unknown(worker_id)
+
+    def describe(self, worker_id: str) -> WorkerDescriptor:
+        """What the worker says of itself. Runs its `--describe` once per content of its code."""
+        worker = self.find(worker_id)
+        sdk = sdk_sources()
+        interpreter = self.interpreters.find(worker.manifest)
+        content = self.digests.digest((*worker.sources, sdk))
+        key = f"{worker.manifest.module} {content} {interpreter.path}"
+        with self._lock:
+            description = self._descriptions.setdefault(worker_id, _Description())
+        return description.get(key, self._clock, lambda: run_describe(worker, sdk, interpreter))
+
+    def _in_folders(self) -> Iterator[Scanned]:
+        for path in manifests_in(self._folders):
+            yield self._read(path, "folder", partial(worker_in_folder, location=path.parent))
+
+    def _in_distributions(self) -> Iterator[Scanned]:
+        for installed in self._installed.manifests():
+            locate = partial(worker_in_distribution, installed=installed)
+            yield self._read(installed.path, "distribution", locate)
+
+    def _read(
+        self, path: Path, source: WorkerSource, locate: Callable[[WorkerManifest], FoundWorker]
+    ) -> Scanned:
+        worker_id = path.parent.name
+        try:
+            manifest = self._manifest(path)
+            worker_id = manifest.id
+            return locate(manifest)
+        except UserError as error:
+            return BrokenWorker(worker_id, path.parent, source, error.message, error.remedy)
+
+    def _manifest(self, path: Path) -> WorkerManifest:
+        stamp = file_stamp(path)
+        with self._lock:
+            known = self._manifests.get(path)
+        if known is not None and known[0] == stamp:
+            return known[1]
+        manifest = read_worker_manifest(path)
+        with self._lock:
+            self._manifests[path] = (stamp, manifest)
+        return manifest
+
+    def _shadow(self, folder: FoundWorker, installed: FoundWorker) -> FoundWorker:
+        with self._lock:
+            is_new = installed.location not in self._shadowed
+            self._shadowed.add(installed.location)
+        if is_new:
+            _log.info(
+                "T134 worker %s is in %s and installed in %s too: the folder is used",
+                folder.worker_id,
+                folder.location,
+                installed.location,
+            )
+        return dataclasses.replace(folder, also_at=(*folder.also_at, installed.location))
+
+    def _unknown(self, worker_id: str) -> UserError:
+        known = [worker.worker_id for worker in self.scan()]
+        meant = closest(worker_id, known)
+        hint = f"Did you mean {meant}? " if meant else ""
+        return UserError(
+            f"There is no worker '{worker_id}'.",
+            remedy=f"{hint}Workers here: {', '.join(known) or 'none'}.",
+            code="T130",
+        )
+
+
+def _second(first: FoundWorker, second: FoundWorker) -> BrokenWorker:
+    return BrokenWorker(
+        second.worker_id,
+        second.location,
+        second.source,
+        f"Its id {second.worker_id} is taken by the worker in {first.location}.",
+        "Remove one of them, or give this one another id.",
+    )
+
+
+class _Description:
+    """What one worker said last. Whoever asks meanwhile waits, and gets the same answer."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._key = ""
+        self._answer: WorkerDescriptor | UserError | None = None
+        self._expires = 0.0
+
+    def get(
+        self, key: str, clock: Callable[[], float], ask: Callable[[], WorkerDescriptor]
+    ) -> WorkerDescriptor:
+        with self._lock:
+            is_stale = isinstance(self._answer, UserError) and clock() >= self._expires
+            if self._answer is None or self._key != key or is_stale:
+                self._key = key
+                try:
+                    self._answer = ask()
+                except UserError as error:
+                    self._answer = error
+                    self._expires = clock() + _FAILURE_KEPT_S
+            if isinstance(self._answer, UserError):
+                raise UserError(
+                    self._answer.message, remedy=self._answer.remedy, code=self._answer.code
+                )
+            return self._answer

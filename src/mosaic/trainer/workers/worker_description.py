@@ -1,0 +1,117 @@
+"""Asking a worker what it is: `python -m MODULE --describe`, before anything is installed for it.
+
+It runs with the standard library, its own code and the SDK alone, in an empty folder, without
+secrets, for a limited time, and nothing of it outlives the question.
+"""
+
+import re
+import tempfile
+import time
+from pathlib import Path
+
+from mosaic.contract.descriptor import DescriptorError, WorkerDescriptor, decode_descriptor
+from mosaic.contract.errors import UserError
+from mosaic.contract.json_value import MAX_DOCUMENT_BYTES
+from mosaic.trainer.workers.found_worker import FoundWorker, SourceTree
+from mosaic.trainer.workers.interpreters import Interpreter
+from mosaic.trainer.workers.tool_environment import bare_environment
+from mosaic.trainer.workers.watched_process import Stream, run_watched
+
+DESCRIBE_FAILED = "T133"
+"""A worker did not say what it is: `--describe` failed, took too long, or answered nonsense."""
+
+_LIMIT_S = 30.0
+_ERROR_BYTES_KEPT = 16384
+_MISSING_MODULE = re.compile(r"ModuleNotFoundError: No module named '([^']+)'")
+
+
+def run_describe(
+    worker: FoundWorker, sdk: SourceTree, interpreter: Interpreter, limit_s: float = _LIMIT_S
+) -> WorkerDescriptor:
+    """The worker in its own words. Raises `UserError`."""
+    with tempfile.TemporaryDirectory(prefix="mosaic-describe-") as folder:
+        code, empty = Path(folder, "code"), Path(folder, "work")
+        empty.mkdir()
+        for tree in (*worker.sources, sdk):
+            link = code / tree.name
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(tree.path.absolute())
+        answer = _Answer(limit_s)
+        # -S: without the packages that happen to be installed here. -B: leaves no files behind.
+        command = [interpreter.path, "-S", "-B", "-m", worker.manifest.module, "--describe"]
+        environment = {**bare_environment(), "HOME": folder, "PYTHONPATH": str(code)}
+        try:
+            exit_code = run_watched(
+                command,
+                cwd=empty,
+                environment=environment,
+                on_output=answer.take,
+                may_continue=answer.may_continue,
+            )
+        except OSError as error:
+            raise UserError(
+                f"{interpreter.path} cannot be started: {error.strerror}.",
+                remedy="Repair or install Python.",
+                code=DESCRIBE_FAILED,
+            ) from error
+    answer.check(exit_code)
+    return _decoded(worker, bytes(answer.out))
+
+
+class _Answer:
+    """What came back, up to a limit of size and time."""
+
+    def __init__(self, limit_s: float) -> None:
+        self._limit_s = limit_s
+        self._deadline = time.monotonic() + limit_s
+        self.out = bytearray()
+        self._err = bytearray()
+
+    def take(self, stream: Stream, data: bytes) -> None:
+        if stream == "out":
+            self.out += data
+        else:
+            self._err += data
+            del self._err[:-_ERROR_BYTES_KEPT]
+
+    def may_continue(self) -> bool:
+        return len(self.out) <= MAX_DOCUMENT_BYTES and time.monotonic() < self._deadline
+
+    def check(self, exit_code: int | None) -> None:
+        """Raises when there is no whole answer."""
+        if len(self.out) > MAX_DOCUMENT_BYTES:
+            raise _failure(
+                "wrote more than a descriptor can have", "Print the descriptor and nothing else."
+            )
+        if exit_code is None:
+            raise _failure(
+                f"gave no answer within {self._limit_s:g} s",
+                "Keep slow imports and the network out of `__main__.py` and the descriptor.",
+            )
+        if exit_code != 0:
+            said = self._err.decode("utf-8", "replace").strip().splitlines()
+            last = said[-1][:500] if said else "nothing"
+            missing = _MISSING_MODULE.match(last)
+            raise _failure(
+                f"failed with exit code {exit_code} and said: {last}",
+                f"It must work before any package is installed: import {missing[1]} inside `work`."
+                if missing
+                else "Run it by hand to see all of it, and correct the worker.",
+            )
+
+
+def _decoded(worker: FoundWorker, answer: bytes) -> WorkerDescriptor:
+    try:
+        descriptor = decode_descriptor(answer, f"of {worker.worker_id}")
+    except DescriptorError as error:
+        raise UserError(error.message, remedy=error.remedy, code=DESCRIBE_FAILED) from error
+    if descriptor.worker != worker.worker_id:
+        raise _failure(
+            f"calls the worker {descriptor.worker}, its manifest {worker.worker_id}",
+            "Give both the same id.",
+        )
+    return descriptor
+
+
+def _failure(what: str, remedy: str) -> UserError:
+    return UserError(f"`--describe` {what}.", remedy=remedy, code=DESCRIBE_FAILED)

@@ -1,0 +1,98 @@
+"""Where the code of a worker lies, given its `worker.toml`."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+
+from mosaic.contract.errors import UserError
+from mosaic.contract.worker_manifest import WORKER_MANIFEST, WorkerManifest
+from mosaic.trainer.workers.found_worker import FoundWorker, SourceTree, WorkerSource
+from mosaic.trainer.workers.installed_workers import InstalledManifest
+
+_NO_CODE = frozenset({"tests", "__pycache__"})
+
+
+def worker_in_folder(
+    manifest: WorkerManifest, location: Path, source: WorkerSource = "folder", version: str = ""
+) -> FoundWorker:
+    """The worker whose sources lie around its `worker.toml`: in `src/` or beside it.
+
+    Everything in `src/` is its code; without one it is the package of its module alone.
+    """
+    top = manifest.module.partition(".")[0]
+    in_src = location / "src"
+    if _has_module(in_src, manifest.module):
+        sources = tuple(_code_in(in_src))
+    elif _has_module(location, manifest.module):
+        sources = (_top_level(location, top),)
+    elif location.name == top and _has_module(location.parent, manifest.module):
+        sources = (SourceTree(top, location),)
+    else:
+        raise _no_module(manifest, f"in {in_src} and {location}")
+    declaration = location / "pyproject.toml"
+    return FoundWorker(
+        manifest=manifest,
+        source=source,
+        location=location,
+        sources=sources,
+        declaration=declaration if declaration.is_file() else None,
+        version=version,
+    )
+
+
+def worker_in_distribution(manifest: WorkerManifest, installed: InstalledManifest) -> FoundWorker:
+    """The worker whose code is all that the distribution installed on the import path."""
+    root = installed.root
+    if not installed.files:
+        return worker_in_folder(manifest, installed.path.parent, "distribution", installed.version)
+    if not _has_module(root, manifest.module):
+        raise _no_module(manifest, f"in {root}")
+    metadata = next((file for file in installed.files if file.match("*.dist-info/METADATA")), None)
+    return FoundWorker(
+        manifest=manifest,
+        source="distribution",
+        location=installed.path.parent,
+        sources=tuple(SourceTree(name, root / name) for name in _installed_trees(installed.files)),
+        declaration=root / metadata if metadata else None,
+        version=installed.version,
+    )
+
+
+def _installed_trees(files: Sequence[PurePosixPath]) -> list[str]:
+    """The highest folders that hold Python files, and the modules that stand alone.
+
+    A package that other distributions share is entered, so that their parts stay out.
+    """
+    code = [file for file in files if file.suffix == ".py"]
+    folders = {file.parent for file in code if file.parent.parts}
+    highest = {folder.as_posix() for folder in folders if not folders.intersection(folder.parents)}
+    alone = {file.as_posix() for file in code if not file.parent.parts}
+    return sorted(highest | alone)
+
+
+def _code_in(folder: Path) -> Iterator[SourceTree]:
+    for entry in sorted(folder.iterdir()):
+        is_package = entry.is_dir() and entry.name.isidentifier() and entry.name not in _NO_CODE
+        if is_package or (entry.is_file() and entry.suffix == ".py"):
+            yield SourceTree(entry.name, entry)
+
+
+def _top_level(root: Path, top: str) -> SourceTree:
+    package = root / top
+    if package.is_dir():
+        return SourceTree(top, package)
+    return SourceTree(f"{top}.py", root / f"{top}.py")
+
+
+def _has_module(root: Path, module: str) -> bool:
+    """Whether `python -m MODULE` would find something to start."""
+    path = root.joinpath(*module.split("."))
+    return (path / "__main__.py").is_file() or path.with_name(f"{path.name}.py").is_file()
+
+
+def _no_module(manifest: WorkerManifest, looked: str) -> UserError:
+    return UserError(
+        f"Its module {manifest.module} cannot be started: looked {looked} for "
+        f"{manifest.module.rpartition('.')[2]}/__main__.py.",
+        remedy=f"Correct `module` in its {WORKER_MANIFEST}, or add the file.",
+        code="T131",
+    )
