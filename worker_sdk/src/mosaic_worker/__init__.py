@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     )
     from mosaic_worker.emitter import Emitter
     from mosaic_worker.errors import ConfigError, WorkerError
+    from mosaic_worker.frames import FrameMailbox
     from mosaic_worker.heartbeat import Heartbeat
     from mosaic_worker.parameter import Parameter
     from mosaic_worker.run import Run
@@ -35,6 +36,7 @@ _HOME_OF = {
     "Descriptor": "descriptor",
     "Emitter": "emitter",
     "Environments": "descriptor",
+    "FrameMailbox": "frames",
     "Heartbeat": "heartbeat",
     "Needs": "descriptor",
     "Parameter": "parameter",
@@ -54,6 +56,7 @@ __all__ = [
     "Descriptor",
     "Emitter",
     "Environments",
+    "FrameMailbox",
     "Heartbeat",
     "Needs",
     "Parameter",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import struct
 import tempfile
 import time
 import unittest
@@ -72,6 +73,18 @@ class EchoTest(unittest.TestCase):
             rewards.append([step["reward"] for step in worker.events("step")])
         self.assertEqual(rewards[0], rewards[1])
         self.assertNotEqual(rewards[0], rewards[2])
+
+    def test_frames_when_the_run_asks_for_them(self) -> None:
+        """A run that wants frames gets pictures of its steps; any other makes no file."""
+        worker = self.start(steps=30)
+        self.assertEqual(worker.wait(), 0)
+        self.assertFalse((worker.folder / "frames").exists())
+        worker = self.start_with({"telemetry": {"frames": True}}, steps=30, rate=1000)
+        self.assertEqual(worker.wait(), 0)
+        self.assertEqual(len(self.numbers(worker)), 30)
+        frames = (worker.folder / "frames").read_bytes()
+        self.assertEqual(struct.unpack_from("<8s4I", frames), (b"MOSAICFR", 1, 64, 48, 3))
+        self.assertIn(b'"type":"step"', frames)
 
     def test_rate_holds_back(self) -> None:
         """A paced run takes no less than its time."""

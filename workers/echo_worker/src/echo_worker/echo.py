@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from echo_worker.misbehaviour import Misbehaviour
 from echo_worker.pace import Pace
+from echo_worker.picture import Picture
 
 if TYPE_CHECKING:
     from mosaic_worker import Run
@@ -37,6 +38,7 @@ class Echo:
         self._total = run.config.total_timesteps or self._params["steps"]
         self._random = random.Random(run.config.seed)  # noqa: S311 - rewards, not secrets
         self._misbehaviour = Misbehaviour(run)
+        self._picture = Picture(run)
         self._done = 0
         self._best = 0.0
 
@@ -96,6 +98,8 @@ class Echo:
         else:
             self._emitter.step(episode_id, step, action, reward, terminated, False, step, info)
         self._run.heartbeat.global_step = self._done
+        if self._picture.wanted:
+            self._picture.show(episode_id, step, action, reward, terminated=terminated)
         if self._done % max(1, self._total // REPORTS) == 0:
             self._emitter.progress(self._done, self._total)
             self._emitter.metric("reward", reward, self._done)

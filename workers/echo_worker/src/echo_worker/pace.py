@@ -1,4 +1,4 @@
-"""Keeps to so many steps per second, in bursts of 10 ms."""
+"""Keeps to so many steps per second, in bursts of 40 ms: fifty such workers fit on two processors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mosaic_worker import Run
 
-BURST_SECONDS = 0.01
+BURST_SECONDS = 0.04
 
 
 class Pace:

@@ -1,0 +1,168 @@
+"""What of a run's directory goes into an archive, read safely while the run may be live."""
+
+import logging
+import os
+import shutil
+import sqlite3
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from mosaic.contract.layout import RunDirectory
+from mosaic.trainer.artifacts.archive_format import (
+    DEEPEST,
+    FREE_BYTES_KEPT,
+    MOST_MEMBERS,
+    PART_BYTES,
+    ArchiveError,
+    NoRoomError,
+    is_left_out,
+    is_packable,
+)
+from mosaic.trainer.artifacts.folder_removal import remove_folder
+from mosaic.trainer.artifacts.inside_run import open_regular
+from mosaic.trainer.artifacts.run_removal import EXPORTING
+
+_log = logging.getLogger(__name__)
+
+_DATABASES = (".db", ".sqlite", ".sqlite3")
+_SQLITE_MAGIC = b"SQLite format 3\0"
+_BUSY_TIMEOUT_S = 5.0
+
+
+class PackedFile(NamedTuple):
+    """A file, and how much of it is packed: what it grows by later stays out."""
+
+    path: str
+    size: int
+    mtime: int
+    snapshot: Path | None
+    """A copy of a database, where the file itself cannot be read in one piece."""
+
+
+@contextmanager
+def packed_files(run: RunDirectory) -> Iterator[list[PackedFile]]:
+    """The files of the run in order; copies of databases exist for as long as the context does."""
+    with ExitStack() as stack:
+        try:
+            folder = Path(tempfile.mkdtemp(prefix=EXPORTING, dir=run.path.parent))
+        except OSError as error:
+            raise ArchiveError(
+                f"Run {run.run_id} cannot be exported: {error}.",
+                remedy="Check that the home is on a disk that can be written to.",
+            ) from error
+        stack.callback(remove_folder, folder)
+        # The store first: a spool that is looked at later holds all that the store was made of.
+        store = _snapshot(run.store, folder) if _is_database(run.store) else None
+        yield sorted(_look(run, folder, store))
+
+
+def _look(run: RunDirectory, folder: Path, store: Path | None) -> Iterator[PackedFile]:
+    for number, path in enumerate(_paths(run.path)):
+        if number == MOST_MEMBERS:
+            raise ArchiveError(
+                f"Run {run.run_id} has more than {MOST_MEMBERS:,} files.",
+                remedy="Remove files that are not needed, or copy its folder instead.",
+            )
+        source = run.path / path
+        copy: Path | None = None
+        if source == run.store:
+            copy = store
+            if copy is None and _is_database(source):
+                continue  # it is made again from the spool, which is whole
+        elif path.endswith(_DATABASES) and _is_database(source):
+            copy = _snapshot(source, folder)
+        with suppress(OSError):  # vanished, as temporary files do
+            found = (copy or source).lstat()
+            if stat.S_ISREG(found.st_mode):
+                yield PackedFile(path, found.st_size, max(0, int(found.st_mtime)), copy)
+
+
+def _paths(root: Path) -> Iterator[str]:
+    """Of all files that have a place in an archive, links and special files still among them."""
+    for folder, folders, names in os.walk(root):
+        inner = os.path.relpath(folder, root)
+        if inner.count("/") >= DEEPEST:
+            folders.clear()
+        for name in names:
+            path = name if inner == "." else f"{inner}/{name}"
+            if is_left_out(path):
+                continue
+            if is_packable(path) and not (root / path).is_symlink():
+                yield path
+            else:
+                _log.warning(
+                    "T365 not exported: %r is a link, or no name that an archive has", path
+                )
+
+
+def _is_database(path: Path) -> bool:
+    try:
+        with open(open_regular(path), "rb") as file:  # noqa: PTH123 - opened by descriptor
+            return file.read(len(_SQLITE_MAGIC)) == _SQLITE_MAGIC
+    except OSError:
+        return False
+
+
+def _snapshot(database: Path, folder: Path) -> Path | None:
+    """A copy of the database as of now, recent commits included; None when it cannot be read."""
+    descriptor, name = tempfile.mkstemp(dir=folder)
+    os.close(descriptor)
+    wal = database.with_name(f"{database.name}-wal")
+    if _size(database) + _size(wal) + FREE_BYTES_KEPT > shutil.disk_usage(folder).free:
+        raise NoRoomError(f"a copy of {database.name}, which an export needs for a while")
+    reading = f"{database.absolute().as_uri()}?mode=ro"
+    try:
+        with (
+            closing(sqlite3.connect(reading, uri=True, timeout=_BUSY_TIMEOUT_S)) as source,
+            closing(sqlite3.connect(name)) as copy,
+        ):
+            copy.execute("PRAGMA synchronous = OFF")
+            source.backup(copy)
+    except sqlite3.Error as error:
+        _log.warning("T366 no consistent copy of %s could be made: %s", database, error)
+        return None
+    return Path(name)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def open_packed(run: RunDirectory, file: PackedFile) -> Iterator[bytes]:
+    """Exactly `file.size` bytes; zeros where the file has become shorter.
+
+    Raises `OSError` at once when the file cannot be opened any more.
+    """
+    descriptor = open_regular(file.snapshot) if file.snapshot else _open_below(run.path, file.path)
+    return _blocks(descriptor, file.size)
+
+
+def _blocks(descriptor: int, left: int) -> Iterator[bytes]:
+    with open(descriptor, "rb", buffering=0) as source:
+        while left:
+            wanted = min(PART_BYTES, left)
+            block = source.read(wanted) or bytes(wanted)
+            left -= len(block)
+            yield block
+
+
+def _open_below(root: Path, path: str) -> int:
+    """Opens the file one folder after the other, so that no link on the way is followed."""
+    *folders, name = path.split("/")
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    folder = os.open(root, flags & ~os.O_NOFOLLOW)
+    try:
+        for inner in folders:
+            deeper = os.open(inner, flags, dir_fd=folder)
+            os.close(folder)
+            folder = deeper
+        return open_regular(name, folder)
+    finally:
+        os.close(folder)

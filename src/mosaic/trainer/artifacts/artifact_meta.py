@@ -1,0 +1,56 @@
+"""What is known of an artifact beyond its file: JSON files beside it, and what was announced.
+
+All of it was written by a worker, so that it is bounded and checked before a manifest holds it.
+"""
+
+import posixpath
+from typing import Any
+
+import msgspec
+
+from mosaic.contract.json_value import copy_json
+from mosaic.trainer.artifacts.inside_run import open_regular
+
+SIDECAR_ENDING = ".meta.json"
+FOLDER_FILES = ("metadata.json", "meta.json")
+"""A folder that holds one of these is an artifact as a whole."""
+MOST_META_BYTES = 16 << 10
+
+
+def sidecars_of(path: str) -> tuple[str, str]:
+    """Where the metadata of a file may lie: of `a.mp4` in `a.meta.json` or `a.mp4.meta.json`."""
+    return posixpath.splitext(path)[0] + SIDECAR_ENDING, path + SIDECAR_ENDING
+
+
+def read_meta(full_path: str) -> dict[str, Any]:
+    """What a metadata file says; nothing when it is missing, too large, or no JSON object."""
+    try:
+        with open(open_regular(full_path), "rb") as file:  # noqa: PTH123 - opened by descriptor
+            data = file.read(MOST_META_BYTES + 1)
+        parsed = msgspec.json.decode(data) if len(data) <= MOST_META_BYTES else None
+    except (OSError, ValueError, RecursionError, msgspec.MsgspecError):
+        return {}
+    return storable(parsed) if isinstance(parsed, dict) else {}
+
+
+def meta_within(full_path: str) -> dict[str, Any]:
+    """What the metadata file in a folder says."""
+    for name in FOLDER_FILES:
+        meta = read_meta(f"{full_path}/{name}")
+        if meta:
+            return meta
+    return {}
+
+
+def storable(meta: Any) -> dict[str, Any]:
+    """`meta` as a manifest can hold it; empty when it cannot."""
+    if meta is None:
+        return {}
+    copied, problems = copy_json(meta if isinstance(meta, dict) else {"value": meta})
+    if problems or encoded_size(copied) > MOST_META_BYTES:
+        return {}
+    return dict(copied)
+
+
+def encoded_size(meta: dict[str, Any]) -> int:
+    return len(msgspec.json.encode(meta))

@@ -1,0 +1,205 @@
+"""The artifact manifest of a run, found by looking at its directory.
+
+The daemon scans every few seconds while a run lives, and once more when it is over. What a worker
+announced adds what no file says; a file that is not there is not listed, whoever announced it.
+"""
+
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from mosaic.contract.events import Artifact, ArtifactKind
+from mosaic.contract.layout import RunDirectory
+from mosaic.contract.manifest import MAX_MANIFEST_BYTES, ArtifactFile, ArtifactManifest
+from mosaic.trainer.artifacts.announcements import Announcements
+from mosaic.trainer.artifacts.artifact_meta import (
+    FOLDER_FILES,
+    SIDECAR_ENDING,
+    encoded_size,
+    meta_within,
+    read_meta,
+    sidecars_of,
+)
+from mosaic.trainer.artifacts.run_tree import FoundFile, RunTree, is_presentable, is_temporary
+
+MOST_LISTED = 10_000
+"""Of each kind: the newest ones. `meta.not_listed` of the last entry counts the others."""
+NOT_LISTED = "not_listed"
+
+_MOST_BYTES = MAX_MANIFEST_BYTES * 3 // 4
+_ENTRY_BYTES = 120  # of the names, numbers and quotes around a path
+_EVENT_FILES = "events.out.tfevents."
+_VIDEO_ENDINGS = (".mp4", ".webm", ".mkv", ".mov", ".avi", ".gif")
+_CLEANRL_MODEL = ".cleanrl_model"
+"""CleanRL saves its models beside its event files."""
+_WANDB_RUN = re.compile(r"(?P<offline>offline-)?run-\d{8}_\d{6}-(?P<id>.{1,200})")
+_STUDIES = ("optuna.db", "cleanrl_hpopt.db")
+"""Where sweeps keep their study when nobody announces it."""
+
+
+def scan_artifacts(run: RunDirectory, announced: Sequence[Artifact]) -> ArtifactManifest:
+    """All that is there now. An unchanged directory gives an equal manifest. From any thread."""
+    return _Scan(RunTree(run), Announcements(announced)).manifest()
+
+
+class _Scan:
+    def __init__(self, tree: RunTree, announcements: Announcements) -> None:
+        self._tree = tree
+        self._announcements = announcements
+        self._sidecars: set[str] = set()
+        self._bytes_left = _MOST_BYTES
+
+    def manifest(self) -> ArtifactManifest:
+        tensorboard = list(self._tree.walk("runs"))
+        models = (file for file in tensorboard if file.path.endswith(_CLEANRL_MODEL))
+        wandb_id, offline = self._wandb()
+        return ArtifactManifest(
+            tensorboard_dir=self._tensorboard_dir(tensorboard),
+            wandb_run_id=wandb_id,
+            wandb_url=self._announcements.wandb_url(),
+            wandb_offline_dirs=offline,
+            optuna_db_path=self._study(),
+            checkpoints=self._files("checkpoint", [*self._units("checkpoint"), *models]),
+            videos=self._files("video", self._tree.walk("videos"), _is_video),
+            datasets=self._files("dataset", self._units("dataset")),
+            reports=self._files("report", self._tree.walk("reports")),
+        )
+
+    # TensorBoard, Weights & Biases, Optuna.
+
+    def _tensorboard_dir(self, below_runs: list[FoundFile]) -> str | None:
+        """The folder that holds all event files."""
+        folders = _folders_of_events(below_runs)
+        if not folders:
+            for path in self._announcements.paths("tensorboard"):
+                folder = path if self._tree.is_folder(path) else posixpath.dirname(path)
+                folders |= _folders_of_events(self._tree.walk(folder or "."))
+        presentable = [folder for folder in folders if is_presentable(folder)]
+        return posixpath.commonpath(presentable) or "." if presentable else None
+
+    def _wandb(self) -> tuple[str | None, tuple[str, ...]]:
+        """The newest run's id, and every folder of a run that can be synchronised later."""
+        places = {"wandb", *self._announcements.paths("wandb")}
+        runs: dict[str, re.Match[str]] = {}
+        for place in places:
+            for folder in (place, *self._tree.listing(place).folders):
+                run = _WANDB_RUN.fullmatch(posixpath.basename(folder))
+                if run and is_presentable(folder) and self._tree.is_folder(folder):
+                    runs[folder] = run
+        newest = max(runs.values(), key=lambda run: run[0].removeprefix("offline-"), default=None)
+        offline = sorted(folder for folder, run in runs.items() if run["offline"])
+        announced = self._announcements.wandb_run_id()
+        return announced or (newest["id"] if newest else None), tuple(offline[:MOST_LISTED])
+
+    def _study(self) -> str | None:
+        announced = reversed(self._announcements.paths("optuna"))
+        return next((path for path in (*announced, *_STUDIES) if self._tree.find(path)), None)
+
+    # Lists of files.
+
+    def _units(self, kind: ArtifactKind) -> Iterator[FoundFile]:
+        """What lies in the kind's folder: files, and folders that are one thing as a whole."""
+        whole = {*self._announcements.paths(kind)}
+        waiting = [f"{kind}s"]
+        while waiting:
+            folder = waiting.pop()
+            files, folders = self._tree.listing(folder)
+            below_top = "/" in folder
+            if below_top and any(posixpath.basename(file.path) in FOLDER_FILES for file in files):
+                yield self._tree.total(folder)
+                continue
+            yield from files
+            for inner in folders:
+                if is_temporary(inner):
+                    continue
+                if inner in whole:
+                    yield self._tree.total(inner)
+                else:
+                    waiting.append(inner)
+
+    def _files(
+        self,
+        kind: ArtifactKind,
+        found: Iterable[FoundFile],
+        wanted: Callable[[str], bool] = lambda _: True,
+    ) -> tuple[ArtifactFile, ...]:
+        """`found` and what was announced, as the manifest lists it."""
+        by_path: dict[str, FoundFile] = {}
+        for file in found:
+            if file.path.endswith(SIDECAR_ENDING):
+                self._sidecars.add(file.path)
+            elif not is_temporary(file.path) and wanted(file.path):
+                by_path[file.path] = file
+        self._add_announced(kind, by_path, wanted)
+        listed = [file for file in by_path.values() if is_presentable(file.path)]
+        if len(listed) > MOST_LISTED:
+            listed = sorted(listed, key=lambda file: (file.t, file.path))[-MOST_LISTED:]
+        entries: list[ArtifactFile] = []
+        for file in sorted(listed):
+            entry = self._entry(kind, file)
+            self._bytes_left -= _ENTRY_BYTES + 2 * len(file.path.encode())
+            self._bytes_left -= encoded_size(entry.meta) if entry.meta else 0
+            if self._bytes_left < 0:
+                break
+            entries.append(entry)
+        unlisted = len(by_path) - len(entries)
+        if unlisted and entries:
+            entries[-1].meta[NOT_LISTED] = unlisted
+        return tuple(entries)
+
+    def _add_announced(
+        self, kind: ArtifactKind, found: dict[str, FoundFile], wanted: Callable[[str], bool]
+    ) -> None:
+        folders: list[str] = []
+        for path in self._announcements.paths(kind):
+            if path in found:
+                continue
+            file = self._tree.find(path)
+            if file:
+                found[path] = file
+                self._sidecars.update(filter(self._tree.find, sidecars_of(path)))
+            elif self._tree.is_folder(path):
+                folders.append(path)
+        known = _parents(found) if folders else set()
+        for path in folders:
+            if path in known:
+                continue  # what lies in it is listed by itself
+            if kind == "video":
+                files = self._tree.walk(path)
+                found.update((each.path, each) for each in files if wanted(each.path))
+            else:
+                found[path] = self._tree.total(path)
+
+    def _entry(self, kind: ArtifactKind, file: FoundFile) -> ArtifactFile:
+        if file.is_folder:
+            meta = meta_within(self._tree.full(file.path))
+        else:
+            meta = {}
+            for sidecar in sidecars_of(file.path):
+                if sidecar in self._sidecars:
+                    meta |= read_meta(self._tree.full(sidecar))
+        meta |= self._announcements.meta(kind, file.path)
+        return ArtifactFile(path=file.path, size_bytes=file.size_bytes, t=file.t, meta=meta)
+
+
+def _is_video(path: str) -> bool:
+    return path.lower().endswith(_VIDEO_ENDINGS)
+
+
+def _parents(paths: Iterable[str]) -> set[str]:
+    """Every folder that one of the paths lies in, the run's directory included."""
+    parents = {"."}
+    for path in paths:
+        folder = posixpath.dirname(path)
+        while folder and folder not in parents:
+            parents.add(folder)
+            folder = posixpath.dirname(folder)
+    return parents
+
+
+def _folders_of_events(files: Iterable[FoundFile]) -> set[str]:
+    return {
+        posixpath.dirname(file.path) or "."
+        for file in files
+        if posixpath.basename(file.path).startswith(_EVENT_FILES)
+    }

@@ -1,0 +1,85 @@
+"""A run that was made elsewhere: what is checked, and changed, before it may be one of ours."""
+
+import sqlite3
+from contextlib import closing
+
+import msgspec
+
+from mosaic.contract.atomic_file import write_atomically
+from mosaic.contract.errors import UserError
+from mosaic.contract.layout import RunDirectory
+from mosaic.contract.process_records import ExitRecord, StartedRecord
+from mosaic.contract.run_config import TrainRunConfig, load_run_config
+from mosaic.contract.run_states import RunState
+from mosaic.contract.runs import RunRecord
+from mosaic.telemetry.database import APPLICATION_ID, MIGRATIONS
+from mosaic.trainer.artifacts.archive_format import MOST_HEADER_BYTES, ArchiveError, ArchiveHeader
+
+_UNKNOWN_END = "The run was exported before it was over; its end is not known here."
+
+
+def read_config(run: RunDirectory) -> TrainRunConfig:
+    """Its configuration. Raises `ArchiveError` when there is none, or one that is refused."""
+    if not run.config.is_file():
+        raise ArchiveError("It has no config.json, so nobody knows what the run was.")
+    with run.config.open("rb") as file:
+        data = file.read(MOST_HEADER_BYTES + 1)
+    try:
+        return load_run_config(data)
+    except UserError as error:
+        raise ArchiveError(f"Its config.json is refused: {error.message}") from error
+
+
+def check_store(run: RunDirectory) -> None:
+    """Raises `ArchiveError` for a store that this program would not have written."""
+    if not run.store.is_file() or run.store.stat().st_size == 0:
+        return
+    address = f"{run.store.absolute().as_uri()}?mode=ro&immutable=1"
+    try:
+        with closing(sqlite3.connect(address, uri=True)) as connection:
+            made_by = connection.execute("PRAGMA application_id").fetchone()[0]
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            acting = connection.execute(
+                "SELECT count(*) FROM sqlite_schema WHERE type IN ('trigger', 'view')"
+            ).fetchone()[0]
+    except sqlite3.Error as error:
+        raise ArchiveError(f"Its store {run.store.name} cannot be read: {error}.") from error
+    if version > len(MIGRATIONS):
+        raise ArchiveError(
+            "Its store was written by a later version of MOSAIC.",
+            remedy="Use that version, or a newer one, to import it.",
+        )
+    if made_by != APPLICATION_ID or acting:
+        raise ArchiveError(f"Its {run.store.name} is no store of a run.")
+
+
+def close_for_good(run: RunDirectory, header: ArchiveHeader) -> RunRecord | None:
+    """Make the directory say that the run is over, and the header's record too.
+
+    Process numbers of another machine mean nothing here, or somebody else. With an `exit.json`
+    nobody looks for them, and no worker is ever started in the directory.
+    """
+    try:
+        started = StartedRecord.read(run.started)
+        ended = ExitRecord.read(run.exit)
+    except UserError as error:
+        raise ArchiveError(f"A record of its process is refused: {error.message}") from error
+    if ended is None:
+        ended = ExitRecord(
+            exit_code=None,
+            signal=None,
+            t=header.exported_at,
+            duration_s=max(0.0, header.exported_at - started.t) if started else 0.0,
+            max_rss_bytes=0,
+            cpu_s=0.0,
+            strays_ended=0,
+            error=_UNKNOWN_END,
+        )
+        write_atomically(run.exit, msgspec.json.encode(ended) + b"\n")
+    record = header.record
+    if record is None or record.state.is_final:
+        return record
+    state = RunState.CANCELLED if record.state is RunState.QUEUED else RunState.LOST
+    return msgspec.structs.replace(
+        record, state=state, reason=_UNKNOWN_END, ended_at=record.ended_at or header.exported_at
+    )

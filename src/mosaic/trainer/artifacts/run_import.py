@@ -1,0 +1,251 @@
+"""Reads a run from an archive of unknown origin.
+
+It is unpacked beside the runs, checked, and renamed into place as the last thing: a run that was
+imported is whole, and an import that was cut off is a folder that `clean_leftovers` removes.
+"""
+
+import errno
+import gzip
+import hashlib
+import io
+import os
+import shutil
+import tarfile
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, TypeVar, cast
+
+import msgspec
+
+from mosaic.contract.atomic_file import write_atomically
+from mosaic.contract.layout import Home, RunDirectory
+from mosaic.contract.run_config import TrainRunConfig, to_json
+from mosaic.contract.runs import RunRecord
+from mosaic.trainer.artifacts.archive_format import (
+    FORMAT,
+    FREE_BYTES_KEPT,
+    HEADER,
+    MOST_BYTES,
+    MOST_HEADER_BYTES,
+    MOST_MEMBERS,
+    MOST_SUMS_BYTES,
+    SUMS,
+    ArchiveError,
+    ArchiveHeader,
+    ArchiveSums,
+    FileSum,
+    NoRoomError,
+    RunExistsError,
+    is_left_out,
+    is_packable,
+)
+from mosaic.trainer.artifacts.folder_removal import remove_folder
+from mosaic.trainer.artifacts.foreign_run import check_store, close_for_good, read_config
+from mosaic.trainer.artifacts.run_removal import IMPORTING
+from mosaic.trainer.artifacts.tar_stream import TarStream, is_file
+
+_Document = TypeVar("_Document", bound=msgspec.Struct)
+
+
+class ImportedRun(NamedTuple):
+    """A run that is in its place. Its directory says that it is over, whatever it was before."""
+
+    run_id: str
+    config: TrainRunConfig
+    record: RunRecord | None
+    """As it was exported; of a run that was not over then, with the state it has now."""
+
+
+def import_run(home: Home, parts: Iterator[bytes], max_bytes: int = MOST_BYTES) -> ImportedRun:
+    """The run in the archive, in its place in the home. Blocking.
+
+    Raises `ArchiveError`, `RunExistsError` or `NoRoomError`, and leaves nothing behind then.
+    """
+    home.runs.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=IMPORTING, dir=home.runs))
+    try:
+        header = _unpack_stream(home, folder, parts, max_bytes)
+        unpacked = RunDirectory(folder)
+        config = read_config(unpacked)
+        check_store(unpacked)
+        record = close_for_good(unpacked, header)
+        _put_in_place(home, folder, header.run_id)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise NoRoomError("the run") from error
+        raise ArchiveError(
+            f"The archive cannot be unpacked: {error}.",
+            remedy="Check that the home is on a disk that can be written to.",
+        ) from error
+    finally:
+        if folder.exists():
+            remove_folder(folder)
+    home.configs.mkdir(parents=True, exist_ok=True)
+    write_atomically(home.config_copy(header.run_id), to_json(config))
+    return ImportedRun(header.run_id, config, record)
+
+
+def _unpack_stream(
+    home: Home, folder: Path, parts: Iterator[bytes], max_bytes: int
+) -> ArchiveHeader:
+    stream = gzip.GzipFile(fileobj=io.BufferedReader(_PartsReader(iter(parts))), mode="rb")
+    try:
+        return _Unpacking(home, folder, max_bytes).unpack(TarStream(cast("BinaryIO", stream)))
+    except EOFError as error:
+        raise ArchiveError("The archive is cut off: its end is missing.") from error
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise ArchiveError(f"It is no gzip file, or damaged: {error}.") from error
+
+
+class _PartsReader(io.RawIOBase):
+    """The parts as one file."""
+
+    def __init__(self, parts: Iterator[bytes]) -> None:
+        self._parts = parts
+        self._held = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._held:
+            part = next(self._parts, None)
+            if part is None:
+                return 0
+            self._held = memoryview(part)
+        count = min(len(buffer), len(self._held))
+        buffer[:count] = self._held[:count]
+        self._held = self._held[count:]
+        return count
+
+
+class _Unpacking:
+    """One archive on its way into a folder."""
+
+    def __init__(self, home: Home, folder: Path, max_bytes: int) -> None:
+        self._home = home
+        self._folder = folder
+        self._max_bytes = max_bytes
+        self._sums: dict[str, FileSum] = {}
+        self._bytes = 0
+
+    def unpack(self, archive: TarStream) -> ArchiveHeader:
+        members = iter(archive)
+        header = self._header(archive, next(members, None))
+        sums: ArchiveSums | None = None
+        for number, member in enumerate(members):
+            if number > MOST_MEMBERS:
+                raise ArchiveError(f"It has more than {MOST_MEMBERS:,} members.")
+            if sums is not None:
+                raise ArchiveError(f"{_shown(member.name)} follows behind {SUMS}, which is last.")
+            if member.name == SUMS and is_file(member):
+                sums = _decode(SUMS, archive.document(SUMS, MOST_SUMS_BYTES), ArchiveSums)
+            elif not member.isdir():
+                self._take(archive, header, member)
+        if sums is None:
+            raise ArchiveError(f"The archive is cut off: it has no {SUMS}.")
+        if {file.path: file for file in sums.files} != self._sums:
+            raise ArchiveError(f"Its files are not those that {SUMS} lists: it was damaged.")
+        return header
+
+    def _header(self, archive: TarStream, member: tarfile.TarInfo | None) -> ArchiveHeader:
+        if member is None or member.name != HEADER or not is_file(member):
+            raise ArchiveError(
+                f"It is no archive of a run: it does not begin with {HEADER}.",
+                remedy="Give a file that `mosaic runs export` has written.",
+            )
+        data = archive.document(HEADER, MOST_HEADER_BYTES)
+        version = _decode(HEADER, data, _Version).format
+        if version != FORMAT:
+            raise ArchiveError(
+                f"{HEADER} is of format {version}, and this version reads format {FORMAT}.",
+                remedy="Use a newer version of MOSAIC to import it.",
+            )
+        header = _decode(HEADER, data, ArchiveHeader)
+        header.check()
+        if os.path.lexists(self._home.run(header.run_id).path):
+            raise RunExistsError(header.run_id)
+        if header.bytes > self._max_bytes:
+            raise ArchiveError(
+                f"Run {header.run_id} has {header.bytes:,} bytes; {self._max_bytes:,} are allowed.",
+                remedy="Unpack it by hand, where there is room for it.",
+            )
+        if header.bytes + FREE_BYTES_KEPT > shutil.disk_usage(self._folder).free:
+            raise NoRoomError(f"run {header.run_id} of {header.bytes:,} bytes")
+        return header
+
+    def _take(self, archive: TarStream, header: ArchiveHeader, member: tarfile.TarInfo) -> None:
+        path = self._checked_path(header, member)
+        self._bytes += member.size
+        if self._bytes > header.bytes or len(self._sums) >= header.files:
+            raise ArchiveError(f"With {_shown(member.name)} it holds more than {HEADER} tells of.")
+        digest = hashlib.sha256()
+        if path in self._sums:
+            raise ArchiveError(f"{_shown(member.name)} is in it twice.")
+        if is_left_out(path):
+            for block in archive.content():
+                digest.update(block)
+        else:
+            self._write(archive, member, self._folder / path, digest)
+        self._sums[path] = FileSum(path=path, size=member.size, sha256=digest.hexdigest())
+
+    def _checked_path(self, header: ArchiveHeader, member: tarfile.TarInfo) -> str:
+        """Relative to the run's directory. Raises `ArchiveError` for a member that must not be."""
+        if not is_file(member):
+            raise ArchiveError(f"{_shown(member.name)} is a link or a device, not a file.")
+        top, _, path = member.name.partition("/")
+        if top != header.run_id or not is_packable(path):
+            raise ArchiveError(
+                f"{_shown(member.name)} is no name of a file of run {header.run_id}."
+            )
+        data_filter = getattr(tarfile, "data_filter", None)  # not in the first releases of 3.11
+        if data_filter is not None:
+            try:
+                data_filter(member.replace(name=path, deep=False), str(self._folder))
+            except tarfile.TarError as error:
+                raise ArchiveError(f"{_shown(member.name)} is refused: {error}.") from error
+        return path
+
+    def _write(
+        self, archive: TarStream, member: tarfile.TarInfo, target: Path, digest: "hashlib._Hash"
+    ) -> None:
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            file = target.open("xb")
+        except (FileExistsError, NotADirectoryError) as error:
+            raise ArchiveError(f"{_shown(member.name)} is a file and a folder at once.") from error
+        with file:
+            for block in archive.content():
+                digest.update(block)
+                file.write(block)
+        with suppress(OSError, OverflowError, ValueError):  # a time that no file can have
+            os.utime(target, (member.mtime, member.mtime))
+
+
+class _Version(msgspec.Struct):
+    """The one field that every format has."""
+
+    format: int
+
+
+def _decode(name: str, data: bytes, kind: type[_Document]) -> _Document:
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise ArchiveError(f"{name} cannot be read: {error}.") from error
+
+
+def _put_in_place(home: Home, folder: Path, run_id: str) -> None:
+    try:
+        folder.rename(home.run(run_id).path)
+    except OSError as error:
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+            raise RunExistsError(run_id) from error
+        raise
+
+
+def _shown(name: str) -> str:
+    return repr(name[:200])

@@ -1,0 +1,145 @@
+"""RunTree: the files in a run's directory, as far as they may be shown. The artifact scan walks it.
+
+A scan is repeated every few seconds while a worker writes: one look at a file costs one `lstat`,
+what vanishes meanwhile is passed over, and the whole scan ends after a fixed number of entries.
+"""
+
+import logging
+import os
+import stat
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from mosaic.contract.layout import RunDirectory
+from mosaic.contract.text_types import PathInside
+from mosaic.trainer.artifacts.inside_run import is_within
+
+_log = logging.getLogger(__name__)
+
+MOST_ENTRIES = 200_000
+"""Looked at in one scan; a worker that makes more files than that does not slow the daemon down."""
+_DEEPEST = 24
+_TEMPORARY_ENDINGS = (".tmp", ".part", ".partial", ".swp", "~")
+
+
+class FoundFile(NamedTuple):
+    """A file, or a folder as a whole. `path` is relative to the run's directory."""
+
+    path: str
+    size_bytes: int
+    t: float
+    is_folder: bool = False
+
+
+class Listing(NamedTuple):
+    """What one folder holds, both by path."""
+
+    files: list[FoundFile]
+    folders: list[str]
+
+
+class RunTree:
+    """One scan's view of the directory. Links to files inside it are kept, all others refused."""
+
+    def __init__(self, run: RunDirectory) -> None:
+        self._root = os.path.realpath(run.path)
+        self._entries_left = MOST_ENTRIES
+
+    def listing(self, folder: str) -> Listing:
+        """The ordinary files and the folders in `folder`; nothing where it is none."""
+        listing = Listing([], [])
+        if not self.is_folder(folder):
+            return listing
+        prefix = "" if folder == "." else f"{folder}/"
+        try:
+            with os.scandir(self.full(folder)) as entries:
+                for entry in entries:
+                    if self._entries_left == 0:
+                        break
+                    self._entries_left -= 1
+                    self._take(entry, f"{prefix}{entry.name}", listing)
+        except OSError:
+            pass  # gone, or no folder any more
+        return listing
+
+    def walk(self, folder: str, depth: int = 0) -> Iterator[FoundFile]:
+        """All files below `folder`; links to folders are not followed."""
+        files, folders = self.listing(folder)
+        yield from files
+        if depth < _DEEPEST:
+            for inner in folders:
+                yield from self.walk(inner, depth + 1)
+
+    def find(self, path: str) -> FoundFile | None:
+        """The ordinary file at `path`, links inside the run's directory followed."""
+        found = self._stat(path)
+        return _as_found(path, found) if found and stat.S_ISREG(found.st_mode) else None
+
+    def is_folder(self, path: str) -> bool:
+        """Whether a folder lies at `path`, reached without a link."""
+        full = self.full(path)
+        try:
+            return os.path.realpath(full) == os.path.normpath(full) and stat.S_ISDIR(
+                os.lstat(full).st_mode
+            )
+        except (OSError, ValueError):
+            return False
+
+    def total(self, folder: str) -> FoundFile:
+        """The folder as one artifact: all of its bytes, and its last change."""
+        found = self._stat(folder)
+        size, newest = 0, found.st_mtime if found else 0.0
+        for file in self.walk(folder):
+            size += file.size_bytes
+            newest = max(newest, file.t)
+        return FoundFile(folder, size, max(0.0, newest), is_folder=True)
+
+    def full(self, path: str) -> str:
+        return f"{self._root}/{path}"
+
+    def _take(self, entry: os.DirEntry[str], path: str, listing: Listing) -> None:
+        try:
+            if entry.is_symlink():
+                found = self.find(path)
+                if found:
+                    listing.files.append(found)
+            elif entry.is_dir(follow_symlinks=False):
+                listing.folders.append(path)
+            elif entry.is_file(follow_symlinks=False):
+                listing.files.append(_as_found(path, entry.stat(follow_symlinks=False)))
+        except OSError:
+            return  # vanished since it was listed
+
+    def _stat(self, path: str) -> os.stat_result | None:
+        full = self.full(path)
+        try:
+            os.lstat(full)  # most often it is simply not there, which is cheap to learn
+            real = os.path.realpath(full)
+            if not is_within(self._root, real):
+                _log.debug("T361 %s leads out of the run's directory and is not listed", full)
+                return None
+            return os.lstat(real)
+        except (OSError, ValueError):
+            return None
+
+
+def is_temporary(path: str) -> bool:
+    """Whether the name says that the file is still being written."""
+    name = path.rpartition("/")[2]
+    return name.startswith(".") or name.endswith(_TEMPORARY_ENDINGS)
+
+
+def is_presentable(path: str) -> bool:
+    """Whether a manifest can hold the path: text without control characters, and not too long."""
+    try:
+        path.encode()
+        msgspec.convert(path, PathInside)
+    except (UnicodeEncodeError, msgspec.ValidationError):
+        return False
+    return True
+
+
+def _as_found(path: str, found: os.stat_result) -> FoundFile:
+    return FoundFile(path, found.st_size, max(0.0, found.st_mtime))

@@ -1,0 +1,125 @@
+"""TarStream: the members of a tar archive of unknown origin, in order, in bounded memory.
+
+`tarfile` reads extended headers and maps of sparse files whole, whatever size they claim; from a
+compressed stream that is a way to fill the memory. Here only its parser of single blocks is used.
+"""
+
+import re
+import tarfile
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from mosaic.trainer.artifacts.archive_format import PART_BYTES, ArchiveError
+
+_BLOCK = tarfile.BLOCKSIZE
+_MOST_EXTENSION_BYTES = 64 << 10
+_MOST_EXTENSIONS = 8
+_MOST_TRAILING_BYTES = 1 << 20
+
+
+def is_file(member: tarfile.TarInfo) -> bool:
+    """Whether it is an ordinary file; a sparse one, which `isreg` lets pass, is none."""
+    return member.type in (tarfile.REGTYPE, tarfile.AREGTYPE)
+
+
+class TarStream:
+    """Reads forward only: what is not read of a member is passed over."""
+
+    def __init__(self, source: BinaryIO) -> None:
+        self._source = source
+        self._left = 0
+        self._padding = 0
+
+    def __iter__(self) -> Iterator[tarfile.TarInfo]:
+        while True:
+            for _ in self.content():
+                pass
+            self._exactly(self._padding)
+            member = self._next_member()
+            if member is None:
+                self._read_to_end()
+                return
+            yield member
+
+    def content(self) -> Iterator[bytes]:
+        """What is left of the present member."""
+        while self._left:
+            block = self._exactly(min(PART_BYTES, self._left))
+            self._left -= len(block)
+            yield block
+
+    def document(self, name: str, most_bytes: int) -> bytes:
+        """The present member as a whole."""
+        if self._left > most_bytes:
+            raise ArchiveError(f"{name} is larger than {most_bytes >> 20} MiB.")
+        return b"".join(self.content())
+
+    def _next_member(self) -> tarfile.TarInfo | None:
+        """None at the end of the archive."""
+        renamed: str | None = None
+        resized: int | None = None
+        for _ in range(_MOST_EXTENSIONS):
+            block = self._exactly(_BLOCK)
+            if not block.strip(b"\0"):
+                return None
+            try:
+                member = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+            except tarfile.HeaderError as error:
+                raise ArchiveError(f"It is no tar archive, or damaged: {error}.") from error
+            if member.size < 0:
+                raise ArchiveError(f"The member {member.name[:200]!r} has a size below zero.")
+            if member.type == tarfile.XHDTYPE:
+                fields = _pax_fields(self._extension(member))
+                renamed = fields.get("path", renamed)
+                resized = _size(fields.get("size", "")) or resized
+            elif member.type == tarfile.GNUTYPE_LONGNAME:
+                renamed = self._extension(member).rstrip(b"\0").decode(errors="surrogateescape")
+            elif member.type == tarfile.XGLTYPE:
+                self._extension(member)
+            else:
+                member.name = member.name if renamed is None else renamed
+                member.size = member.size if resized is None else resized
+                self._left = member.size if is_file(member) else 0
+                self._padding = -self._left % _BLOCK
+                return member
+        raise ArchiveError("A member has more extended headers than any real one.")
+
+    def _extension(self, member: tarfile.TarInfo) -> bytes:
+        if member.size > _MOST_EXTENSION_BYTES:
+            raise ArchiveError("A member's extended header is larger than any real one.")
+        content = self._exactly(member.size + -member.size % _BLOCK)
+        return content[: member.size]
+
+    def _exactly(self, size: int) -> bytes:
+        data = self._source.read(size) if size else b""
+        if len(data) < size:
+            raise EOFError
+        return data
+
+    def _read_to_end(self) -> None:
+        """Only at its end a compressed stream proves to be whole."""
+        for _ in range(0, _MOST_TRAILING_BYTES, PART_BYTES):
+            rest = self._source.read(PART_BYTES)
+            if not rest:
+                return
+            if rest.strip(b"\0"):
+                break
+        raise ArchiveError("Something follows behind its end.")
+
+
+def _size(text: str) -> int:
+    """The number; 0 when it is none that a file can have."""
+    return int(text) if re.fullmatch("[0-9]{1,18}", text) else 0
+
+
+def _pax_fields(content: bytes) -> dict[str, str]:
+    """Records of the form `length name=value`, each ended by a newline."""
+    fields: dict[str, str] = {}
+    while content:
+        length, space, _ = content.partition(b" ")
+        if not space or not length.isdigit() or len(length) > len(str(_MOST_EXTENSION_BYTES)):
+            raise ArchiveError("A member's extended header is damaged.")
+        record, content = content[len(length) + 1 : int(length)], content[int(length) or 1 :]
+        name, _, value = record.rstrip(b"\n").partition(b"=")
+        fields[name.decode(errors="replace")] = value.decode(errors="surrogateescape")
+    return fields

@@ -1,0 +1,243 @@
+"""A reader of frames sees whole frames and nothing else, whatever a worker does to the file."""
+
+import os
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mosaic.contract import frame_file
+from mosaic.contract.frame_file import FrameReader, FrameView
+from mosaic_worker import frames
+from mosaic_worker.frames import FrameMailbox
+
+HEADER = struct.Struct("<8s6I")
+SOUND = (b"MOSAICFR", 1, 4, 2, 3, 3, 64)
+PATIENCE_S = 60.0
+
+# Each frame is of one colour that its number gives, so that parts of two are told apart.
+WRITER = """
+import sys
+from mosaic_worker.frames import FrameMailbox
+path, width, height, count = sys.argv[1], *map(int, sys.argv[2:])
+colours = [bytes([colour]) * (width * height * 3) for colour in range(251)]
+mailbox = FrameMailbox(path)
+for number in range(1, count + 1):
+    if number == count // 2:
+        mailbox.write(b"abc", 1, 1)  # another file
+        continue
+    step_json = b"%d" % number * (number % 9)
+    mailbox.write(
+        colours[number % 251], width, height, step=number, seq=-number, step_json=step_json
+    )
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "frames"
+
+
+@pytest.fixture
+def reader(path: Path) -> Iterator[FrameReader]:
+    with FrameReader(path) as open_reader:
+        yield open_reader
+
+
+def file_of(fields: tuple[bytes | int, ...] = SOUND, size: int | None = None) -> bytes:
+    """A file with this header and one whole frame, number 5, in its first slot."""
+    header = HEADER.pack(*fields).ljust(64, b"\0")
+    slot = struct.pack("<QqqI", 10, 7, 8, 2).ljust(64, b"\0") + b"{}".ljust(64, b"\0") + b"p" * 24
+    whole = header + slot.ljust(192, b"\0") + bytes(2 * 192)
+    return whole if size is None else whole[:size].ljust(size, b"\0")
+
+
+def test_a_frame_comes_back_as_it_was_written(path: Path, reader: FrameReader) -> None:
+    """What the SDK writes is what a view gets: size, step, command, line and pixels."""
+    mailbox = FrameMailbox(path)
+    pixels = bytes(range(96))
+    mailbox.write(pixels, 8, 3, 4, step=41, seq=-9, step_json=b'{"type":"step"}')
+    assert reader.newest() == FrameView(1, 8, 3, 4, 41, -9, b'{"type":"step"}', pixels)
+    mailbox.write(bytes(96), 8, 3, 4)
+    assert reader.newest() == FrameView(2, 8, 3, 4, 0, 0, b"", bytes(96))
+    mailbox.close()
+
+
+def test_the_layout_of_the_page(path: Path, reader: FrameReader) -> None:
+    """A file that was made from the page alone, by a worker in another language, is read."""
+    path.write_bytes(file_of())
+    assert reader.newest() == FrameView(5, 4, 2, 3, 7, 8, b"{}", b"p" * 24)
+
+
+def test_both_sides_have_the_same_limits() -> None:
+    """What the SDK lets pass is never refused by the reader."""
+    for name in ("MAGIC", "VERSION", "MOST_SIDE", "CHANNELS", "HEADER_BYTES", "SLOT_HEADER_BYTES"):
+        assert getattr(frames, name) == getattr(frame_file, name)
+    assert frame_file.FEWEST_SLOTS <= frames.SLOTS <= frame_file.MOST_SLOTS
+    assert frames.STEP_BYTES <= frame_file.MOST_STEP_BYTES
+
+
+def test_a_frame_is_given_once_to_who_asks_for_a_newer_one(path: Path, reader: FrameReader) -> None:
+    """A stream that names the frame it has gets the next one, also from a file that began anew."""
+    mailbox = FrameMailbox(path)
+    for _ in range(5):
+        mailbox.write(b"old", 1, 1)
+    frame = reader.newest()
+    assert frame
+    assert frame.number == 5
+    assert reader.newest(5) is None
+    restarted = FrameMailbox(path)
+    for pixels in (b"new", b"two", b"abc", b"def", b"ghi"):
+        restarted.write(pixels, 1, 1)
+        frame = reader.newest(frame.number)
+        assert frame
+        assert frame.pixels == pixels
+
+
+def test_a_change_of_size_is_noticed(path: Path, reader: FrameReader) -> None:
+    """A window that was resized, or an environment that was exchanged, needs no new reader."""
+    mailbox = FrameMailbox(path)
+    for number, side in enumerate((4, 9, 4, 300), start=1):
+        mailbox.write(bytes([side % 251]) * side * side, side, side, 1)
+        frame = reader.newest()
+        assert frame
+        assert (frame.number, frame.width, len(frame.pixels)) == (number, side, side * side)
+
+
+def test_no_file_no_frame(path: Path, reader: FrameReader) -> None:
+    """A view may look before the first frame, and after the run's directory is gone."""
+    assert reader.newest() is None
+    mailbox = FrameMailbox(path)
+    mailbox.write(b"abc", 1, 1)
+    assert reader.newest()
+    path.unlink()
+    assert reader.newest() is None
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (0, b"MOSAICFS"),
+        (1, 2),
+        (2, 0),
+        (2, 8193),
+        (3, 0),
+        (3, 1 << 31),
+        (4, 2),
+        (4, 0),
+        (5, 2),
+        (5, 17),
+        (6, (1 << 20) + 1),
+        (6, (1 << 32) - 1),
+    ],
+)
+def test_a_header_beyond_the_limits_is_no_frame(
+    path: Path, reader: FrameReader, place: int, value: bytes | int
+) -> None:
+    """No field of the header makes the reader take memory or fail."""
+    path.write_bytes(file_of((*SOUND[:place], value, *SOUND[place + 1 :])))
+    assert reader.newest() is None
+
+
+@pytest.mark.parametrize("size", [0, 5, 63, 64, 200, 639, 641, 5000])
+def test_a_file_of_the_wrong_size_is_no_frame(path: Path, reader: FrameReader, size: int) -> None:
+    """A file that was cut short or padded is not read past its end."""
+    path.write_bytes(file_of(size=size))
+    assert reader.newest() is None
+
+
+def test_cutting_the_file_short_under_the_reader(path: Path, reader: FrameReader) -> None:
+    """A worker that truncates its file takes nobody down with it."""
+    mailbox = FrameMailbox(path)
+    mailbox.write(bytes(640 * 480 * 3), 640, 480)
+    assert reader.newest()
+    os.truncate(path, 100)
+    assert reader.newest() is None
+    mailbox.close()
+
+
+def test_what_is_no_ordinary_file_is_no_frame(
+    path: Path, reader: FrameReader, tmp_path: Path
+) -> None:
+    """A FIFO does not block, and a link is not followed out of the run's directory."""
+    os.mkfifo(path)
+    assert reader.newest() is None
+    path.unlink()
+    (tmp_path / "elsewhere").write_bytes(file_of())
+    path.symlink_to(tmp_path / "elsewhere")
+    assert reader.newest() is None
+    path.unlink()
+    path.mkdir()
+    assert reader.newest() is None
+
+
+def test_a_step_longer_than_its_place_is_no_frame(path: Path, reader: FrameReader) -> None:
+    """A slot cannot make the reader hand out pixels as text."""
+    data = bytearray(file_of())
+    struct.pack_into("<I", data, 64 + 24, 65)
+    path.write_bytes(data)
+    assert reader.newest() is None
+
+
+def test_a_frame_that_is_being_written_is_not_given(path: Path, reader: FrameReader) -> None:
+    """While the newest is half done, the one before it is shown."""
+    data = bytearray(file_of())
+    struct.pack_into("<Q", data, 64 + 192, 11)
+    path.write_bytes(data)
+    frame = reader.newest()
+    assert frame
+    assert frame.number == 5
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(noise=st.binary(max_size=700), at=st.integers(0, 639))
+def test_any_bytes(path: Path, noise: bytes, at: int) -> None:
+    """Whatever a worker writes into the file, reading it gives a sound frame or none."""
+    data = bytearray(file_of())
+    data[at : at + len(noise)] = noise
+    path.write_bytes(data)
+    with FrameReader(path) as reader:
+        frame = reader.newest()
+    assert frame is None or len(frame.pixels) == frame.width * frame.height * frame.channels
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(("width", "height", "count"), [(64, 48, 200_000), (320, 240, 20_000)])
+def test_no_frame_is_torn(path: Path, width: int, height: int, count: int) -> None:
+    """A writer at full speed in another process never lets a reader see parts of two frames."""
+    writer = subprocess.Popen(
+        [sys.executable, "-c", WRITER, path, str(width), str(height), str(count)]
+    )
+    deadline = time.monotonic() + PATIENCE_S
+    number = seen = 0
+    try:
+        with FrameReader(path) as reader:
+            while number < count:
+                frame = reader.newest(number)
+                assert time.monotonic() < deadline, f"only {seen} frames seen"
+                if frame is None:
+                    continue
+                assert frame.number > number
+                number = frame.number
+                seen += 1
+                assert_is_whole(frame)
+    finally:
+        writer.kill()
+        writer.wait()
+    assert seen > 10
+
+
+def assert_is_whole(frame: FrameView) -> None:
+    number = frame.number
+    if frame.pixels == b"abc":
+        return
+    assert frame.pixels[0] == number % 251
+    assert frame.pixels.count(frame.pixels[0]) == frame.width * frame.height * 3
+    assert (frame.step, frame.control_seq) == (number, -number)
+    assert frame.step_json == b"%d" % number * (number % 9)

@@ -1,0 +1,72 @@
+"""The last lines of a run's output are plain text, whatever the worker printed."""
+
+import os
+
+import pytest
+
+from mosaic.contract.layout import RunDirectory
+from mosaic.trainer.artifacts.output_tail import LONGEST_LINE, last_lines
+
+
+def written(run: RunDirectory, data: bytes, count: int = 50) -> tuple[str, ...]:
+    run.worker_log.write_bytes(data)
+    return last_lines(run, count)
+
+
+def test_no_file_no_lines(run: RunDirectory) -> None:
+    """A run that never started has no output."""
+    assert last_lines(run) == ()
+    assert written(run, b"") == ()
+    run.worker_log.unlink()
+    os.mkfifo(run.worker_log)
+    assert last_lines(run) == ()
+
+
+def test_the_last_so_many(run: RunDirectory) -> None:
+    """Only the end is given, in order, with blank lines inside kept and those at the end not."""
+    lines = [f"line {number}" for number in range(1000)]
+    assert written(run, "\n".join(lines).encode()) == tuple(lines[-50:])
+    assert written(run, "\n".join(lines).encode() + b"\n", count=3) == tuple(lines[-3:])
+    assert written(run, b"a\n\nb\n\n\n") == ("a", "", "b")
+    assert written(run, b"a\nb\n", count=0) == ()
+
+
+def test_a_huge_log_is_read_from_its_end(run: RunDirectory) -> None:
+    """A log of gigabytes costs as much as a short one: what lies before is not even readable."""
+    with run.worker_log.open("wb") as file:
+        file.seek(1 << 40)
+        file.write(b"\nfirst\nlast\n")
+    assert last_lines(run, 2) == ("first", "last")
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        (b"10%\r 50%\r100%", "100%"),
+        (b"\r100%|####| 5/5\r", "100%|####| 5/5"),
+        (b"windows line\r", "windows line"),
+        (b"\x1b[31mred\x1b[0m and \x1b[1;4mbold\x1b[m", "red and bold"),
+        (b"\x1b]0;title\x07text \x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "text link"),
+        (b"\x1b(Bplain\x1b[A\x1b[2K", "plain"),
+        (b"bell\x07 nul\x00 back\x08", "bell nul back"),
+        (b"a\tb", "a   b"),
+        (b"broken \xff\xfe utf-8", "broken \ufffd\ufffd utf-8"),
+        ("turned \u202e text \u2028 end".encode(), "turned  text  end"),
+        ("c1 \x9b31m".encode(), "c1 31m"),
+        (b"\x1b", ""),
+        (b"\x1b[", ""),
+        ("Täglich grüßt das Murmeltier 🦫".encode(), "Täglich grüßt das Murmeltier 🦫"),
+    ],
+)
+def test_what_terminals_interpret_is_removed(run: RunDirectory, raw: bytes, shown: str) -> None:
+    """Progress bars show their last state; colours, titles and control characters are gone."""
+    assert written(run, b"before\n" + raw + b"\nafter\n") == ("before", shown, "after")
+
+
+def test_long_lines_are_cut(run: RunDirectory) -> None:
+    """A line without an end cannot fill a page, and the lines after it are there."""
+    lines = written(run, b"x" * 5_000_000 + b"\nshort\n")
+    assert lines[-1] == "short"
+    assert all(len(line) <= LONGEST_LINE for line in lines)
+    endless = written(run, b"\r".join(b"%d%%" % n for n in range(1_000_000)))
+    assert endless == ("999999%",)

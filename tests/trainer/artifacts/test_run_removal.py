@@ -1,0 +1,142 @@
+"""Deleting a run removes all of it and nothing else, however it was cut off before."""
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from mosaic.contract.errors import UserError
+from mosaic.contract.ids import new_ulid
+from mosaic.contract.layout import Home, RunDirectory
+from mosaic.trainer.artifacts.run_archive import clean_leftovers, delete_run
+from tests.trainer.artifacts.conftest import put
+
+
+@pytest.fixture
+def config_copy(home: Home, run: RunDirectory) -> Path:
+    home.configs.mkdir(parents=True)
+    path = home.config_copy(run.run_id)
+    path.write_text("{}")
+    return path
+
+
+def test_delete_frees_what_the_run_took(home: Home, run: RunDirectory, config_copy: Path) -> None:
+    """Directory and copy of the configuration are gone, and other runs are not."""
+    put(run, "checkpoints/deep/er/a.pt", b"x" * 1_000_000)
+    other = home.run(new_ulid()).path
+    other.mkdir()
+    assert delete_run(home, run.run_id) >= 1_000_000
+    assert not config_copy.exists()
+    assert list(home.runs.iterdir()) == [other]
+    assert delete_run(home, run.run_id) == 0
+
+
+def test_links_are_removed_and_not_followed(home: Home, run: RunDirectory, tmp_path: Path) -> None:
+    """What a link leads to stays."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "precious").write_text("x")
+    (run.path / "folder").symlink_to(outside)
+    (run.path / "file").symlink_to(outside / "precious")
+    os.mkfifo(run.path / "control")
+    delete_run(home, run.run_id)
+    assert not run.path.exists()
+    assert (outside / "precious").read_text() == "x"
+    run.path.symlink_to(outside)
+    delete_run(home, run.run_id)
+    assert (outside / "precious").read_text() == "x"
+    assert not run.path.is_symlink()
+
+
+def test_folders_that_a_worker_closed(home: Home, run: RunDirectory) -> None:
+    """Permissions that a worker took from itself do not keep its run."""
+    put(run, "closed/inner/a.txt")
+    for folder in ("closed/inner", "closed"):
+        (run.path / folder).chmod(stat.S_IRUSR if folder == "closed" else 0)
+    delete_run(home, run.run_id)
+    assert not run.path.exists()
+
+
+def test_a_tree_deeper_than_any_path(home: Home, run: RunDirectory) -> None:
+    """A worker that nests folders beyond what a path can name cannot make its run immortal."""
+    folder = os.open(run.path, os.O_RDONLY)
+    for depth in range(1200):
+        os.mkdir("deep", dir_fd=folder)
+        inner = os.open("deep", os.O_RDONLY, dir_fd=folder)
+        os.close(os.open(f"file-{depth}", os.O_CREAT, dir_fd=inner))
+        os.close(folder)
+        folder = inner
+    os.close(folder)
+    (run.path / "0").mkdir()
+    delete_run(home, run.run_id)
+    assert list(home.runs.iterdir()) == []
+
+
+def test_a_deletion_that_was_cut_off_is_finished(
+    home: Home, run: RunDirectory, config_copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a kill in the middle the run does not exist, and the next start removes the rest."""
+    put(run, "checkpoints/a.pt")
+    put(run, "videos/a.mp4")
+    real_unlink = Path.unlink
+
+    def killed(self: Path, missing_ok: bool = False) -> None:
+        if self.name == "a.mp4":
+            raise KeyboardInterrupt
+        real_unlink(self, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", killed)
+    with pytest.raises(KeyboardInterrupt):
+        delete_run(home, run.run_id)
+    monkeypatch.undo()
+    assert not run.path.exists()
+    config_copy.write_text("{}")
+    assert clean_leftovers(home) > 0
+    assert list(home.runs.iterdir()) == []
+    assert not config_copy.exists()
+
+
+def test_the_next_deletion_finishes_too(home: Home, run: RunDirectory) -> None:
+    """The rest of an earlier run of the same id is no obstacle."""
+    rest = home.runs / f".deleting-{run.run_id}"
+    (rest / "checkpoints").mkdir(parents=True)
+    delete_run(home, run.run_id)
+    assert list(home.runs.iterdir()) == []
+
+
+def test_leftovers_of_imports_and_exports(home: Home, run: RunDirectory) -> None:
+    """Only folders that say so are removed, and a home without runs has none."""
+    for name in (".importing-abc", ".exporting-xyz"):
+        (home.runs / name / "inner").mkdir(parents=True)
+        (home.runs / name / "inner" / "a").write_text("x")
+    (home.runs / "notes.txt").write_text("mine")
+    clean_leftovers(home)
+    assert {path.name for path in home.runs.iterdir()} == {run.run_id, "notes.txt"}
+    assert json.loads(run.config.read_text())
+    assert clean_leftovers(Home(home.path / "nowhere")) == 0
+
+
+def test_what_cannot_be_deleted_is_told(
+    home: Home, run: RunDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that refuses is an error for people, and the rest is tried again at the next start."""
+
+    def refuse(_: Path) -> int:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr("mosaic.trainer.artifacts.run_removal.remove_folder", refuse)
+    with pytest.raises(UserError, match="T367"):
+        delete_run(home, run.run_id)
+    assert clean_leftovers(home) == 0
+    monkeypatch.undo()
+    assert clean_leftovers(home) > 0
+
+
+@pytest.mark.parametrize("run_id", ["..", "", "../runs", "x/y", ".deleting-x"])
+def test_only_runs_can_be_deleted(home: Home, run: RunDirectory, run_id: str) -> None:
+    """An id that is none never becomes a path."""
+    with pytest.raises(UserError, match="is not a run id"):
+        delete_run(home, run_id)
+    assert run.path.exists()
