@@ -4,6 +4,8 @@ python benchmarks/many_runs.py [RUNS] [LINES_PER_SECOND] [SECONDS]
 
 A line's way is timed from the moment that stands on it to the moment a subscriber has it decoded.
 One process follows all the runs, as the window does; its own slowness counts.
+Starting fifty interpreters takes all processors for a while. The goal is about runs that go, so
+lines count from the moment when all of them do; the figures of all lines stand beside them.
 """
 
 import sys
@@ -16,6 +18,7 @@ from throwaway_daemon import cpu_seconds, echo_config, resident_mb, throwaway_da
 from mosaic.client import TrainerClient
 
 GOAL_MS = 500.0
+SETTLE_S = 5.0
 
 
 class Subscriber(threading.Thread):
@@ -25,14 +28,14 @@ class Subscriber(threading.Thread):
         super().__init__(name=run_id)
         self.client = client
         self.run_id = run_id
-        self.delays_ms: list[float] = []
+        self.delays_ms: list[tuple[float, float]] = []
         self.seqs: list[int] = []
 
     def run(self) -> None:
         with self.client.steps(self.run_id, follow=True) as steps:
             for seq, step in steps:
                 if step.t is not None:
-                    self.delays_ms.append((time.time() - step.t) * 1000)
+                    self.delays_ms.append((step.t, (time.time() - step.t) * 1000))
                 self.seqs.append(seq)
 
 
@@ -49,6 +52,10 @@ def main() -> None:
         subscribers = [Subscriber(client, run.run_id) for run in runs]
         for subscriber in subscribers:
             subscriber.start()
+        while any(not subscriber.seqs for subscriber in subscribers):
+            time.sleep(0.1)
+        time.sleep(SETTLE_S)
+        all_go = time.time()
         memory = []
         used, began = cpu_seconds(pid), time.monotonic()
         while any(subscriber.is_alive() for subscriber in subscribers):
@@ -59,7 +66,9 @@ def main() -> None:
         states = {client.wait(run.run_id, 60).state for run in runs}
     received = sum(len(subscriber.seqs) for subscriber in subscribers)
     ordered = all(subscriber.seqs == sorted(set(subscriber.seqs)) for subscriber in subscribers)
-    delays = [delay for subscriber in subscribers for delay in subscriber.delays_ms]
+    told = [pair for subscriber in subscribers for pair in subscriber.delays_ms]
+    everything = [delay for _, delay in told]
+    delays = [delay for t, delay in told if t >= all_go]
     third = max(1, len(memory) // 3)
     print_table(
         f"{count} runs, {rate:,} lines a second each, {total:,} lines each",
@@ -73,6 +82,8 @@ def main() -> None:
             ("line to subscriber, p50 ms", percentile(delays, 0.5)),
             ("line to subscriber, p99 ms", percentile(delays, 0.99)),
             ("line to subscriber, worst ms", max(delays)),
+            ("lines of that time", len(delays)),
+            ("p99 ms with the start of all runs", percentile(everything, 0.99)),
             ("daemon's MB, first third (largest)", max(memory[:third])),
             ("daemon's MB, last third (largest)", max(memory[-third:])),
             ("daemon's processor use, %", used / elapsed * 100),
