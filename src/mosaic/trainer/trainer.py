@@ -23,10 +23,13 @@ from mosaic.trainer.runs.recovery import Recovered, Recovery
 from mosaic.trainer.runs.run_parts import RunParts
 from mosaic.trainer.secrets import Secrets
 from mosaic.trainer.settings import DaemonSettings
+from mosaic.trainer.workers.folder_workers import CHECKOUT_WORKERS
 from mosaic.trainer.workers.found_worker import FoundWorker
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 
 _log = logging.getLogger(__name__)
+
+_HOUSEKEEPING_EVERY_S = 6 * 3600.0
 
 CHECKOUT = Path(mosaic.__file__).parents[2]
 
@@ -44,7 +47,8 @@ class Trainer:
         self.started_at = time.time()
         self.problems: list[str] = [registry.set_aside_reason] if registry.set_aside else []
         """What a person should know; shown by `mosaic daemon status`."""
-        self.catalog = WorkerCatalog()
+        own_folders = [Path(folder).expanduser() for folder in settings.worker_folders]
+        self.catalog = WorkerCatalog((CHECKOUT_WORKERS, *own_folders))
         self.bundles = BundleStore(home, self.catalog)
         self.machine = Machine()
         self.secrets = Secrets(home, CHECKOUT)
@@ -72,7 +76,7 @@ class Trainer:
             commits=commits,
         )
         self.dispatcher = Dispatcher(parts, self.problems)
-        self._looking_around: asyncio.Task[None] | None = None
+        self._housekeeping: asyncio.Task[None] | None = None
 
     @classmethod
     async def open(cls, home: Home, settings: DaemonSettings) -> "Trainer":
@@ -86,15 +90,15 @@ class Trainer:
         trainer = cls(home, settings, registry, commits)
         recovered = await in_thread(trainer._recover)
         trainer.dispatcher.start(recovered)
-        trainer._looking_around = asyncio.create_task(in_thread(trainer._look_around))
+        trainer._housekeeping = asyncio.create_task(trainer._keep_house())
         return trainer
 
     async def close(self) -> None:
         """Runs keep running; the next daemon takes them up."""
         await self.dispatcher.close()
         await in_thread(self.ingest.close)
-        if self._looking_around is not None:
-            await self._looking_around
+        if self._housekeeping is not None:
+            self._housekeeping.cancel()
         await in_thread(self.registry.close)
 
     def digest(self, run_id: str) -> RunDigest | None:
@@ -110,13 +114,21 @@ class Trainer:
         self.problems += recovered.problems
         return recovered
 
-    def _look_around(self) -> None:
-        """What makes the first run start quickly, and what cut-off installs have left."""
-        try:
-            self.bundles.clean(self.registry.bundle_uses(), self.registry.code_uses())
-        except UserError as error:
-            _log.warning("T152 leftovers of bundles could not be removed: %s", error)
+    async def _keep_house(self) -> None:
+        """Now, so that the first run starts quickly, and a few times a day."""
+        await in_thread(self._describe_workers)
+        while True:
+            await in_thread(self._remove_unneeded)
+            await asyncio.sleep(_HOUSEKEEPING_EVERY_S)
+
+    def _describe_workers(self) -> None:
         for found in self.catalog.scan():
             if isinstance(found, FoundWorker):
                 with suppress(UserError):  # `mosaic workers` tells what is wrong with it
                     self.catalog.describe(found.manifest.id)
+
+    def _remove_unneeded(self) -> None:
+        try:
+            self.bundles.clean(self.registry.bundle_uses(), self.registry.code_uses())
+        except UserError as error:
+            _log.warning("T152 leftovers of bundles could not be removed: %s", error)

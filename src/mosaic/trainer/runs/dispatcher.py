@@ -70,6 +70,11 @@ class Dispatcher:
         life = self._lives.get(run_id)
         return life.digest if life else None
 
+    def is_going(self, run_id: str) -> bool:
+        """Whether the run is watched and not over. Quick, and safe from any thread."""
+        life = self._lives.get(run_id)
+        return life is not None and not life.state.is_final
+
     def capacity(self) -> Capacity:
         """What runs may have together. Blocking, the first time."""
         settings, machine = self._parts.settings, self._parts.machine

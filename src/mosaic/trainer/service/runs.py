@@ -1,0 +1,159 @@
+"""Calls on runs: submit, try out, stop, pause, steer, describe, delete, list."""
+
+import os
+
+from mosaic.contract.control import MAX_COMMAND_BYTES
+from mosaic.contract.readiness import DryRunReport
+from mosaic.contract.rpc import trainer_pb2 as pb
+from mosaic.contract.rpc.convert import to_message
+from mosaic.contract.run_config import TrainRunConfig, load_run_config
+from mosaic.contract.run_states import RunState
+from mosaic.contract.runs import RunQuery, RunRecord
+from mosaic.trainer.concurrency import in_thread
+from mosaic.trainer.preflight.dry_run import dry_run
+from mosaic.trainer.preflight.planned_command import planned_config
+from mosaic.trainer.service.refusals import NotInstalledError
+from mosaic.trainer.service.request_checks import (
+    BadRequestError,
+    checked_line,
+    checked_lines,
+    checked_number,
+    checked_run_id,
+    checked_text,
+    checked_whole,
+    shown,
+)
+from mosaic.trainer.service.service_part import Context, ServicePart
+
+_LONGEST_REASON = 500
+_LONGEST_TAG = 100
+_LONGEST_NOTE = 10_000
+_LONGEST_GRACE_S = 3600.0
+_LARGEST_PAGE = 1000
+
+
+class RunCalls(ServicePart):
+    """Each answers when what was asked for is done or under way for good."""
+
+    async def SubmitRun(self, request: pb.SubmitRunRequest, _: Context) -> pb.RunRecord:
+        request_id = checked_line("request_id", request.request_id)
+        config = await in_thread(load_run_config, request.config_json)
+        return _record(await self._trainer.dispatcher.submit(config, request_id))
+
+    async def DryRun(self, request: pb.RunRequest, _: Context) -> pb.DryRunReport:
+        config = await in_thread(load_run_config, request.config_json)
+        return to_message(await in_thread(self._dry_run, config), pb.DryRunReport)
+
+    async def Preflight(self, request: pb.RunRequest, _: Context) -> pb.PreflightReport:
+        config = await in_thread(load_run_config, request.config_json)
+        report = await in_thread(self._trainer.preflight.report, config)
+        return to_message(report, pb.PreflightReport)
+
+    async def CancelRun(self, request: pb.CancelRunRequest, _: Context) -> pb.RunRecord:
+        run_id = checked_run_id(request.run_id)
+        reason = checked_line("reason", request.reason, _LONGEST_REASON)
+        grace_s = None
+        if request.HasField("grace_s"):
+            grace_s = checked_number("grace_s", request.grace_s, 0.0, _LONGEST_GRACE_S)
+        return _record(await self._trainer.dispatcher.cancel(run_id, reason, grace_s))
+
+    async def PauseRun(self, request: pb.RunRef, _: Context) -> pb.RunRecord:
+        return _record(await self._trainer.dispatcher.pause(checked_run_id(request.run_id)))
+
+    async def ResumeRun(self, request: pb.RunRef, _: Context) -> pb.RunRecord:
+        return _record(await self._trainer.dispatcher.resume(checked_run_id(request.run_id)))
+
+    async def ControlRun(self, request: pb.ControlRunRequest, _: Context) -> pb.ControlRunResponse:
+        run_id = checked_run_id(request.run_id)
+        if len(request.command_json) > MAX_COMMAND_BYTES:
+            raise BadRequestError(
+                "command_json",
+                f"has {len(request.command_json)} bytes.",
+                f"A command has at most {MAX_COMMAND_BYTES}; send a smaller value.",
+            )
+        seq = await self._trainer.dispatcher.control(run_id, request.command_json)
+        return pb.ControlRunResponse(seq=seq)
+
+    async def AnnotateRun(self, request: pb.AnnotateRunRequest, _: Context) -> pb.RunRecord:
+        run_id = checked_run_id(request.run_id)
+        add = checked_lines("add_tags", request.add_tags, _LONGEST_TAG)
+        remove = checked_lines("remove_tags", request.remove_tags, _LONGEST_TAG)
+        note = name = archived = None
+        if request.HasField("note"):
+            note = checked_text("note", request.note, _LONGEST_NOTE)
+        if request.HasField("name"):
+            name = checked_line("name", request.name)
+        if request.HasField("archived"):
+            archived = request.archived
+        annotate = self._trainer.registry.annotate
+        return _record(
+            await in_thread(
+                annotate,
+                run_id,
+                add_tags=add,
+                remove_tags=remove,
+                note=note,
+                name=name,
+                archived=archived,
+            )
+        )
+
+    async def DeleteRun(self, request: pb.DeleteRunRequest, _: Context) -> pb.DeleteRunResponse:
+        freed = await self._trainer.dispatcher.delete(checked_run_id(request.run_id))
+        return pb.DeleteRunResponse(freed_bytes=freed)
+
+    async def ListRuns(self, request: pb.ListRunsRequest, _: Context) -> pb.RunPage:
+        page = await in_thread(self._trainer.registry.list, _query(request))
+        return await in_thread(to_message, page, pb.RunPage)
+
+    async def GetRun(self, request: pb.RunRef, _: Context) -> pb.RunDetails:
+        details = await in_thread(self._trainer.registry.details, checked_run_id(request.run_id))
+        return to_message(details, pb.RunDetails)
+
+    def _dry_run(self, config: TrainRunConfig) -> DryRunReport:
+        trainer = self._trainer
+        prepared = trainer.bundles.lookup(config.worker, config.bundle)
+        if prepared is None:
+            manifest = trainer.catalog.find(config.worker).manifest
+            bundle = config.bundle.name if config.bundle else manifest.bundle
+            raise NotInstalledError(config.worker, bundle or config.worker)
+        credentials = trainer.catalog.describe(config.worker).needs.credentials
+        environment = {
+            **trainer.secrets.without_secrets(os.environ),
+            **trainer.secrets.for_worker(config, credentials),
+        }
+        return dry_run(
+            config,
+            prepared,
+            environment,
+            run_config=planned_config(trainer.home),
+            redact=trainer.secrets.redact,
+        )
+
+
+def _record(record: RunRecord) -> pb.RunRecord:
+    return to_message(record, pb.RunRecord)
+
+
+def _query(request: pb.ListRunsRequest) -> RunQuery:
+    return RunQuery(
+        states=tuple(_state(word) for word in checked_lines("states", request.states, 20)),
+        worker=checked_line("worker", request.worker),
+        algo=checked_line("algo", request.algo),
+        env_id=checked_line("env_id", request.env_id),
+        tag=checked_line("tag", request.tag),
+        text=checked_line("text", request.text),
+        parent_run=checked_line("parent_run", request.parent_run),
+        include_archived=request.include_archived,
+        page_size=checked_whole("page_size", request.page_size, 0, _LARGEST_PAGE),
+        page_token=checked_line("page_token", request.page_token, 1_000),
+    )
+
+
+def _state(word: str) -> RunState:
+    try:
+        return RunState(word)
+    except ValueError:
+        raise BadRequestError(
+            "states", f"names no state: {shown(word)}.", f"The states are {', '.join(RunState)}."
+        ) from None

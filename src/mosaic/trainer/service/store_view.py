@@ -1,0 +1,95 @@
+"""StoreView: a run's store as streams and queries see it. Opened when there is something to open.
+
+Whatever the world does to the file meanwhile becomes an error that a person can read.
+"""
+
+from collections.abc import Callable
+from typing import Literal, Self, TypeVar
+
+from mosaic.contract.errors import UserError
+from mosaic.contract.layout import RunDirectory
+from mosaic.telemetry.chunks import CHUNK_LINES, StoredChunk
+from mosaic.telemetry.failures import BUGS, WORLD_ERRORS, blockage_of
+from mosaic.telemetry.reader import TelemetryReader
+from mosaic.trainer.service.refusals import UnsafeFileError
+from mosaic.trainer.service.request_checks import LARGEST_CURSOR
+
+Result = TypeVar("Result")
+
+Lane = Literal["step", "metric"]
+
+
+class StoreView:
+    """One user at a time; which thread that is does not matter."""
+
+    def __init__(self, run: RunDirectory) -> None:
+        self._run = run
+        self._reader: TelemetryReader | None = None
+        self._inode = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+    def read(self, question: Callable[[TelemetryReader], Result]) -> Result | None:
+        """The answer of the store; None while nothing is stored."""
+        try:
+            reader = self._opened()
+            return None if reader is None else question(reader)
+        except WORLD_ERRORS as error:
+            if isinstance(error, BUGS):
+                raise
+            self.close()
+            raise _unreadable(self._run, error) from error
+
+    def _opened(self) -> TelemetryReader | None:
+        """A store that was moved aside is made again from the spool: then that one is read."""
+        if self._run.store.is_symlink():
+            raise UnsafeFileError(self._run.run_id, self._run.store.name)
+        try:
+            inode = self._run.store.stat().st_ino
+        except FileNotFoundError:
+            inode = 0
+        if self._reader is not None and inode == self._inode:
+            return self._reader
+        self.close()
+        self._inode = inode
+        try:
+            self._reader = TelemetryReader(self._run)
+        except UserError as error:
+            if error.code != "T210":  # nothing stored yet
+                raise
+        return self._reader
+
+
+def newest_chunk(reader: TelemetryReader, lane: Lane, after: int) -> StoredChunk | None:
+    """The last chunk with lines past `after`, found in leaps, so that no history is read."""
+    newest = None
+    cursor, leap, growing = after, 0, True
+    while True:
+        found = reader.chunks_after(lane, min(cursor + leap, LARGEST_CURSOR), 1)
+        if found:
+            newest = found[0]
+            cursor = newest.first_seq + newest.lines - 1
+            leap = max(CHUNK_LINES, leap * 2) if growing else leap // 2
+        elif leap == 0:
+            return newest
+        else:
+            growing = False
+            leap = leap // 2 if leap > CHUNK_LINES else 0
+
+
+def _unreadable(run: RunDirectory, error: BaseException) -> UserError:
+    blockage = blockage_of(error)
+    return UserError(
+        f"The store of run {run.run_id} cannot be read: {blockage.message}.",
+        remedy=blockage.remedy,
+        code="T372",
+    )
