@@ -18,7 +18,7 @@ from throwaway_daemon import cpu_seconds, echo_config, resident_mb, throwaway_da
 from mosaic.client import TrainerClient
 
 GOAL_MS = 500.0
-SETTLE_S = 5.0
+SETTLE_S = 8.0
 
 
 class Subscriber(threading.Thread):

@@ -1,70 +1,54 @@
-"""`mosaic`: the commands, their common options, and how errors reach a person."""
+"""`mosaic`: the commands, and how errors reach a person."""
 
-import importlib
 import sys
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
 from mosaic import __version__
 from mosaic.cli import exit_codes
+from mosaic.cli.lazy_group import LazyCommand, LazyGroup
+from mosaic.client.errors import DaemonUnreachableError
 from mosaic.contract.errors import UserError
 
-
-class _CommandModule(NamedTuple):
-    """Where a command is, and what `mosaic --help` says of it without importing it."""
-
-    target: str
-    summary: str
-
-
 _COMMANDS = {
-    "demo": _CommandModule("mosaic.cli.demo:demo", "Run the echo worker and show what is stored."),
+    "demo": LazyCommand("mosaic.cli.demo:demo", "Run the echo worker and show what is stored."),
+    "train": LazyCommand("mosaic.cli.train:train", "Start a run and watch it."),
+    "runs": LazyCommand("mosaic.cli.runs.group:runs", "List, show, watch, steer and keep runs."),
+    "telemetry": LazyCommand("mosaic.cli.telemetry:telemetry", "Read what a run has told."),
+    "workers": LazyCommand("mosaic.cli.workers:workers", "Show what can be trained with."),
+    "bundles": LazyCommand("mosaic.cli.bundles:bundles", "Environments that workers run in."),
+    "daemon": LazyCommand("mosaic.cli.daemon:daemon", "Start, stop and look at the daemon."),
+    "doctor": LazyCommand("mosaic.cli.doctor:doctor", "Say what works here and what is missing."),
+    "completion": LazyCommand("mosaic.cli.completion:completion", "Completion for your shell."),
 }
 
 
-class _LazyGroup(click.Group):
-    """Commands by name, each in a module that is imported only when it runs."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return sorted(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
-            return super().get_command(ctx, cmd_name)
-        module, _, name = _COMMANDS[cmd_name].target.partition(":")
-        command: click.Command = getattr(importlib.import_module(module), name)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(
-                [(name, _COMMANDS[name].summary) for name in self.list_commands(ctx)]
-            )
-
-
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, "--version", prog_name="mosaic")
-@click.option(
-    "--home", type=click.Path(file_okay=False), help="Where runs are kept.", metavar="DIR"
+@click.group(
+    cls=LazyGroup, lazy=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
 )
-def mosaic(home: str | None) -> None:
+@click.version_option(__version__, "--version", prog_name="mosaic")
+def mosaic() -> None:
     """A workbench for reinforcement learning: play, train, watch, replay, compare."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command. Returns its exit code: 0 done, 1 failed, 2 wrong use, 130 interrupted."""
+    """Run a command. Returns its exit code; `exit_codes` says what each means."""
     try:
         result: Any = mosaic.main(args=arguments, prog_name="mosaic", standalone_mode=False)
     except click.exceptions.Abort:
+        click.echo("Interrupted.", err=True)
         return exit_codes.INTERRUPTED
     except click.ClickException as error:
         error.show()
         return error.exit_code
     except UserError as error:
         click.secho(error.message, fg="red", err=True)
-        click.echo(error.remedy, err=True)
+        if error.remedy:
+            click.echo(error.remedy, err=True)
+        if isinstance(error, DaemonUnreachableError):
+            return exit_codes.UNREACHABLE
         return exit_codes.FAILED
     return result if isinstance(result, int) else 0
 

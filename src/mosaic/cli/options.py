@@ -1,10 +1,12 @@
-"""Options that every command shares."""
+"""Options that many commands share."""
 
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
 import click
 
+from mosaic.cli.completions import complete_runs
+from mosaic.cli.lazy_group import HOME_KEY
 from mosaic.contract.layout import HOME_VARIABLE, Home
 
 Parameters = ParamSpec("Parameters")
@@ -29,6 +31,15 @@ def json_option(command: Callable[Parameters, Result]) -> Callable[Parameters, R
     )(command)
 
 
+def run_argument(command: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """RUN: an id, its beginning or end, a name, or `last`."""
+    return click.argument("run", shell_complete=complete_runs)(command)
+
+
+def runs_argument(command: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """RUN …: one or more of them."""
+    return click.argument("runs", nargs=-1, required=True, shell_complete=complete_runs)(command)
+
+
 def _locate_home(ctx: click.Context, _: click.Parameter, given: str | None) -> Home:
-    before_command = ctx.parent.params.get("home") if ctx.parent else None
-    return Home.locate(given or before_command)
+    return Home.locate(given or ctx.meta.get(HOME_KEY))

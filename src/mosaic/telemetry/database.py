@@ -15,6 +15,9 @@ from pathlib import Path
 
 APPLICATION_ID = 0x4D4F5341  # "MOSA"
 _BUSY_TIMEOUT_MS = 200
+# A daemon has three connections per live run, and by default each would grow to 2 MB.
+_WRITER_CACHE_KIB = 512
+_READER_CACHE_KIB = 256
 _PRIMARY_CODE_MASK = 0xFF
 _CANNOT_MAKE_WAL_FILES = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 
@@ -93,6 +96,7 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA wal_autocheckpoint = 0")  # done, and logged, by the service
+        connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_KIB}")
         _migrate(connection)
     except BaseException:
         connection.close()
@@ -129,6 +133,7 @@ def _open_read_only(path: Path, how: str) -> sqlite3.Connection:
     )
     try:
         connection.execute(f"PRAGMA busy_timeout = {_BUSY_TIMEOUT_MS}")
+        connection.execute(f"PRAGMA cache_size = -{_READER_CACHE_KIB}")
         if _version(connection) == 0:
             raise EmptyStoreError  # noqa: TRY301 - closed below like for any other error
     except BaseException:

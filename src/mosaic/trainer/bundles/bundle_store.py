@@ -130,9 +130,9 @@ class BundleStore:
         ]
         if not keys:
             raise UserError(
-                f"The bundle {name} {hash}".rstrip() + " is not installed.",
+                f"No environment of the bundle {name} {hash} is installed.".replace("  ", " "),
                 remedy="`mosaic bundles list` shows what is.",
-                code="T320",
+                code="T338",
             )
         freed, removed, kept = 0, [], []
         for key in keys:

@@ -104,7 +104,7 @@ class CodeSnapshots:
             raise UserError(
                 f"The code of a worker cannot be copied to {path}: {error.strerror}.",
                 remedy="Check that the home is writable and has free space.",
-                code="T327",
+                code="T336",
             ) from error
         finally:
             shutil.rmtree(temporary, ignore_errors=True)

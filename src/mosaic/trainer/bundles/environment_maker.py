@@ -171,7 +171,7 @@ class _Installation:
             raise UserError(
                 f"{python} has no pip and cannot be given one: {' | '.join(list(output)[-3:])}",
                 remedy="Install pip for the Python that runs MOSAIC, or the system's python3-venv.",
-                code="T326",
+                code="T335",
             )
 
     def _run(

@@ -6,6 +6,13 @@ from pathlib import Path
 
 from mosaic.contract.errors import UserError
 
+INDEX_UNREACHABLE = "T323"
+"""A package of a bundle could not be fetched: the package index cannot be reached."""
+DISK_FULL = "T324"
+"""A bundle could not be installed: the disk is full."""
+ENVIRONMENT_NOT_MADE = "T337"
+"""The environment of a bundle cannot be made: the file system does not let us."""
+
 _FULL = re.compile(r"No space left on device|Errno 28\b|Disk quota exceeded|Errno 122\b")
 _NO_NETWORK = re.compile(
     r"NewConnectionError|NameResolutionError|ConnectTimeout|ReadTimeout|ProxyError|ConnectionError"
@@ -46,7 +53,7 @@ def environment_failed(name: str, error: OSError) -> UserError:
     return UserError(
         f"The environment of the bundle {name} cannot be made: {error}.",
         remedy="Free some space and try again." if is_full else "Check the folder of the home.",
-        code="T324" if is_full else "T326",
+        code=DISK_FULL if is_full else ENVIRONMENT_NOT_MADE,
     )
 
 
@@ -55,13 +62,13 @@ def _explanation(output: Sequence[str]) -> tuple[str, str, str]:
     text = "\n".join(output)
     missing = _last(_NOT_FOUND, output)
     if _FULL.search(text):
-        return "the disk is full.", "Free some space and try again.", "T324"
+        return "the disk is full.", "Free some space and try again.", DISK_FULL
     if _NO_NETWORK.search(text):
         package = missing or _last(_COLLECTING, output) or "a package"
         return (
             f"{package} could not be fetched, the package index cannot be reached.",
             "The network is needed once, or a folder with the wheels: set PIP_FIND_LINKS to it.",
-            "T323",
+            INDEX_UNREACHABLE,
         )
     if missing:
         return (

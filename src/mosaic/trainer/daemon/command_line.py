@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from mosaic.contract.layout import Home
-from mosaic.trainer.settings import DaemonSettings
 
 _HELP = {
     "host": ("ADDRESS", "where to listen; anything but loopback needs TLS"),
@@ -56,8 +55,7 @@ def parse(arguments: Sequence[str] | None = None) -> Invocation:
         metavar="N",
         help="descriptor for one line: `ready ADDRESS` or `error JSON`; no log on stderr then",
     )
-    for name in DaemonSettings.__struct_fields__:
-        metavar, text = _HELP[name]
+    for name, (metavar, text) in _HELP.items():
         flag = f"--{name.replace('_', '-')}"
         parser.add_argument(flag, type=_TYPES.get(name, int), metavar=metavar, help=text)
     given = vars(parser.parse_args(arguments))

@@ -3,16 +3,15 @@
 import asyncio
 from collections.abc import AsyncIterator, Generator
 
-from mosaic.contract.layout import Home, RunDirectory
+from mosaic.contract.layout import Home
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.convert import to_message
-from mosaic.contract.runs import RunRecord
 from mosaic.trainer.artifacts.run_archive import ImportedRun, export_run, import_run
 from mosaic.trainer.concurrency import in_thread
 from mosaic.trainer.service.part_pipe import PartPipe
 from mosaic.trainer.service.refusals import InterruptedTransferError
 from mosaic.trainer.service.request_checks import BadRequestError, checked_run_id
-from mosaic.trainer.service.service_part import Context, ServicePart
+from mosaic.trainer.service.service_part import Context, ServicePart, carried_out
 from mosaic.trainer.service.thread_bound import ThreadBound
 
 LARGEST_PART_BYTES = 1 << 20
@@ -27,26 +26,27 @@ class ArchiveCalls(ServicePart):
     """A client that sends slowly holds a thread meanwhile; there is not one for everybody."""
 
     async def ExportRun(self, request: pb.RunRef, _: Context) -> AsyncIterator[pb.ArchivePart]:
-        run = self._trainer.home.run(checked_run_id(request.run_id))
-        record = await in_thread(self._trainer.registry.get, request.run_id)
-        parts = _exported(run, record)
+        parts = self._exported(checked_run_id(request.run_id))
         async with ThreadBound(parts, parts.close) as bound:
             while (part := await bound.run(next, parts, None)) is not None:
                 yield pb.ArchivePart(data=part)
+
+    def _exported(self, run_id: str) -> Generator[bytes, None, None]:
+        """Begins on a thread, and can be told that nobody wants the rest."""
+        registry, secrets = self._trainer.registry, self._trainer.secrets
+        record = registry.get(run_id)
+        names = secrets.names()
+        known = secrets.for_worker(registry.config(run_id), names)
+        values = [known[name] for name in names if name in known]
+        yield from export_run(self._trainer.home.run(run_id), record, values)
 
     async def ImportRun(
         self, request_iterator: AsyncIterator[pb.ArchivePart], _: Context
     ) -> pb.RunRecord:
         async with self._import_slots:
             imported = await _import(self._trainer.home, request_iterator)
-        adopting = asyncio.ensure_future(self._trainer.dispatcher.adopt_imported(imported))
-        # Also when the client goes now: a run that lies there is a run that is listed.
-        return to_message(await asyncio.shield(adopting), pb.RunRecord)
-
-
-def _exported(run: RunDirectory, record: RunRecord) -> Generator[bytes, None, None]:
-    """As a generator, which can be told that nobody wants the rest."""
-    yield from export_run(run, record)
+        record = await carried_out(self._trainer.dispatcher.adopt_imported(imported))
+        return to_message(record, pb.RunRecord)
 
 
 async def _import(home: Home, received: AsyncIterator[pb.ArchivePart]) -> ImportedRun:

@@ -23,7 +23,7 @@ from mosaic.trainer.service.request_checks import (
     checked_whole,
     shown,
 )
-from mosaic.trainer.service.service_part import Context, ServicePart
+from mosaic.trainer.service.service_part import Context, ServicePart, carried_out
 
 _LONGEST_REASON = 500
 _LONGEST_TAG = 100
@@ -38,7 +38,7 @@ class RunCalls(ServicePart):
     async def SubmitRun(self, request: pb.SubmitRunRequest, _: Context) -> pb.RunRecord:
         request_id = checked_line("request_id", request.request_id)
         config = await in_thread(load_run_config, request.config_json)
-        return _record(await self._trainer.dispatcher.submit(config, request_id))
+        return _record(await carried_out(self._trainer.dispatcher.submit(config, request_id)))
 
     async def DryRun(self, request: pb.RunRequest, _: Context) -> pb.DryRunReport:
         config = await in_thread(load_run_config, request.config_json)
@@ -55,13 +55,15 @@ class RunCalls(ServicePart):
         grace_s = None
         if request.HasField("grace_s"):
             grace_s = checked_number("grace_s", request.grace_s, 0.0, _LONGEST_GRACE_S)
-        return _record(await self._trainer.dispatcher.cancel(run_id, reason, grace_s))
+        return _record(await carried_out(self._trainer.dispatcher.cancel(run_id, reason, grace_s)))
 
     async def PauseRun(self, request: pb.RunRef, _: Context) -> pb.RunRecord:
-        return _record(await self._trainer.dispatcher.pause(checked_run_id(request.run_id)))
+        run_id = checked_run_id(request.run_id)
+        return _record(await carried_out(self._trainer.dispatcher.pause(run_id)))
 
     async def ResumeRun(self, request: pb.RunRef, _: Context) -> pb.RunRecord:
-        return _record(await self._trainer.dispatcher.resume(checked_run_id(request.run_id)))
+        run_id = checked_run_id(request.run_id)
+        return _record(await carried_out(self._trainer.dispatcher.resume(run_id)))
 
     async def ControlRun(self, request: pb.ControlRunRequest, _: Context) -> pb.ControlRunResponse:
         run_id = checked_run_id(request.run_id)
@@ -71,7 +73,7 @@ class RunCalls(ServicePart):
                 f"has {len(request.command_json)} bytes.",
                 f"A command has at most {MAX_COMMAND_BYTES}; send a smaller value.",
             )
-        seq = await self._trainer.dispatcher.control(run_id, request.command_json)
+        seq = await carried_out(self._trainer.dispatcher.control(run_id, request.command_json))
         return pb.ControlRunResponse(seq=seq)
 
     async def AnnotateRun(self, request: pb.AnnotateRunRequest, _: Context) -> pb.RunRecord:
@@ -99,7 +101,8 @@ class RunCalls(ServicePart):
         )
 
     async def DeleteRun(self, request: pb.DeleteRunRequest, _: Context) -> pb.DeleteRunResponse:
-        freed = await self._trainer.dispatcher.delete(checked_run_id(request.run_id))
+        run_id = checked_run_id(request.run_id)
+        freed = await carried_out(self._trainer.dispatcher.delete(run_id))
         return pb.DeleteRunResponse(freed_bytes=freed)
 
     async def ListRuns(self, request: pb.ListRunsRequest, _: Context) -> pb.RunPage:

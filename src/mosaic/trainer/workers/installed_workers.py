@@ -59,7 +59,7 @@ def _find(places: list[str]) -> Iterator[InstalledManifest]:
         try:
             manifests = [*_listed(distribution), *_editable(distribution)]
         except (OSError, ValueError, LookupError, csv.Error) as error:
-            _log.warning("T134 the metadata of a distribution cannot be read: %s", error)
+            _log.warning("T136 the metadata of a distribution cannot be read: %s", error)
             continue
         for manifest in manifests:
             resolved = manifest.path.resolve()

@@ -94,5 +94,5 @@ def _no_module(manifest: WorkerManifest, looked: str) -> UserError:
         f"Its module {manifest.module} cannot be started: looked {looked} for "
         f"{manifest.module.rpartition('.')[2]}/__main__.py.",
         remedy=f"Correct `module` in its {WORKER_MANIFEST}, or add the file.",
-        code="T131",
+        code="T135",
     )

@@ -1,0 +1,163 @@
+"""`mosaic train`: look whether a run can start, start it, and stay with it."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mosaic.cli import exit_codes, formats
+from mosaic.cli.attendance import attend
+from mosaic.cli.completions import complete_algorithms, complete_settings, complete_workers
+from mosaic.cli.connecting import connected
+from mosaic.cli.options import home_option, json_option
+from mosaic.cli.output import print_json, say
+from mosaic.cli.readiness_report import print_dry_run, print_preflight
+from mosaic.cli.run_result import tell_result
+from mosaic.cli.train_config import TrainOptions, build_config
+from mosaic.contract.layout import Home
+from mosaic.contract.readiness import PreflightReport
+from mosaic.contract.run_config import TrainRunConfig
+
+if TYPE_CHECKING:
+    from mosaic.client.trainer_client import TrainerClient
+
+
+@click.command()
+@click.argument("worker", shell_complete=complete_workers)
+@click.option("--algo", shell_complete=complete_algorithms, help="One of the worker's algorithms.")
+@click.option("--env", "env_id", metavar="ID", help="The environment, such as CartPole-v1.")
+@click.option("--env-arg", "env_args", multiple=True, metavar="NAME=VALUE", help="For its making.")
+@click.option("--seed", type=click.IntRange(0), help="Of all that is random. Default: 1.")
+@click.option("--total-timesteps", type=click.IntRange(1), metavar="N", help="Ends the run.")
+@click.option("--max-episodes", type=click.IntRange(1), metavar="N", help="Ends it, too.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    shell_complete=complete_settings,
+    help="A parameter of the algorithm; `mosaic workers WORKER` lists them.",
+)
+@click.option(
+    "--arg", "worker_args", multiple=True, metavar="NAME=VALUE", help="Passed on unchecked."
+)
+@click.option(
+    "--config",
+    "config_file",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE",
+    help="A run configuration in JSON to begin with; options win over it.",
+)
+@click.option("--name", help="For people; the run's id is made.")
+@click.option("--tag", "tags", multiple=True, help="May be given more than once.")
+@click.option("--priority", type=click.IntRange(-1000, 1000), help="Higher starts first.")
+@click.option(
+    "--time-limit",
+    "time_limit_s",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="Stops the run.",
+)
+@click.option("--cpus", type=click.IntRange(1), help="How many it is granted. Default: 1.")
+@click.option("--gpus", type=click.IntRange(0), help="How many it is granted. Default: 0.")
+@click.option("--memory-mb", type=click.IntRange(1), help="How much it is granted.")
+@click.option("--extra", "extras", multiple=True, help="Of the bundle, such as atari.")
+@click.option("--launcher", type=click.Choice(["local", "ray"]), help="Where to run it.")
+@click.option("--warm-start", metavar="CKPT", help="Begin from this checkpoint.")
+@click.option(
+    "--telemetry",
+    type=click.Choice(["all", "sampled", "columns", "off"]),
+    help="How much is told of each step.",
+)
+@click.option("--frames", is_flag=True, help="Pictures for live views.")
+@click.option(
+    "--wandb",
+    type=click.Choice(["online", "offline"]),
+    is_flag=False,
+    flag_value="online",
+    help="Track with Weights & Biases.",
+)
+@click.option("--wandb-project", metavar="NAME", help="Where it is tracked. Default: mosaic.")
+@click.option("--wandb-entity", metavar="NAME", help="Whose project that is.")
+@click.option("--video", is_flag=True, help="Videos of some episodes.")
+@click.option("--video-every", type=click.IntRange(1), metavar="N", help="Of every Nth episode.")
+@click.option("--checkpoint-every", type=click.IntRange(0), metavar="N", help="Steps between two.")
+@click.option("--dry-run", is_flag=True, help="Let the worker say what it would do, and stop.")
+@click.option("--preflight", is_flag=True, help="Show whether it could start, and stop.")
+@click.option("--force", is_flag=True, help="Start even when something speaks against it.")
+@click.option("--detach", "-d", is_flag=True, help="Start it and leave it alone.")
+@json_option
+@home_option
+def train(
+    home: Home,
+    worker: str,
+    tags: tuple[str, ...],
+    dry_run: bool,
+    preflight: bool,
+    force: bool,
+    detach: bool,
+    as_json: bool,
+    **options: Any,
+) -> int:
+    """Start a run of WORKER and watch it until it is over.
+
+    Ctrl-C leaves the run alone; a second one stops it.
+    """
+    with connected(home, start=True) as client:
+        config = build_config(TrainOptions(**options), client.describe(worker))
+        if dry_run:
+            report = client.dry_run(config)
+            print_dry_run(report, as_json)
+            return 0 if report.ok else exit_codes.FAILED
+        readiness = client.preflight(config)
+        if preflight:
+            print_preflight(readiness, as_json)
+            return exit_codes.FAILED if readiness.is_blocked else 0
+        if not _may_start(readiness, force):
+            if as_json:
+                print_json(_refused(readiness))
+            return exit_codes.FAILED
+        return _run(client, home, config, tags, detach, as_json)
+
+
+def _run(
+    client: "TrainerClient",
+    home: Home,
+    config: TrainRunConfig,
+    tags: tuple[str, ...],
+    detach: bool,
+    as_json: bool,
+) -> int:
+    run = client.submit(config)
+    if tags:
+        run = client.tag(run.run_id, *tags)
+    say(f"Run {run.run_id}: {formats.title(run)}")
+    interrupted = False
+    if detach:
+        say(f"It runs in the background: `mosaic runs watch {formats.short_id(run.run_id)}`.")
+    else:
+        interrupted = attend(client, run.run_id).interrupted
+    return tell_result(client.run(run.run_id), home, interrupted=interrupted, as_json=as_json)
+
+
+def _may_start(readiness: PreflightReport, force: bool) -> bool:
+    """Whether to go on; says what speaks against it."""
+    for item in readiness.items:
+        if item.status != "ok":
+            style = "red" if item.status == "blocking" else "yellow"
+            say(f"{item.status}: {item.message} {item.remedy}".rstrip(), style=style)
+    if not readiness.is_blocked or force:
+        return True
+    say("The run was not started. --force starts it all the same.")
+    return False
+
+
+def _refused(readiness: PreflightReport) -> dict[str, Any]:
+    blocking = [item.message for item in readiness.items if item.status == "blocking"]
+    return {
+        "run_id": None,
+        "state": "refused",
+        "exit_code": None,
+        "reason": " ".join(blocking),
+        "digest": None,
+        "preflight": readiness,
+    }

@@ -1,0 +1,169 @@
+"""From the options of `mosaic train` to a run configuration."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from mosaic.cli.settings_text import as_json_value, split_settings, typed_settings
+from mosaic.contract.descriptor import WorkerDescriptor, validate_params
+from mosaic.contract.run_config import ConfigError, TrainRunConfig, load_run_config
+
+
+class TrainOptions(msgspec.Struct, kw_only=True, frozen=True):
+    """What was given on the command line; None and empty mean: not given."""
+
+    algo: str | None = None
+    env_id: str | None = None
+    env_args: tuple[str, ...] = ()
+    seed: int | None = None
+    total_timesteps: int | None = None
+    max_episodes: int | None = None
+    settings: tuple[str, ...] = ()
+    worker_args: tuple[str, ...] = ()
+    config_file: str | None = None
+    name: str | None = None
+    priority: int | None = None
+    time_limit_s: float | None = None
+    cpus: int | None = None
+    gpus: int | None = None
+    memory_mb: int | None = None
+    extras: tuple[str, ...] = ()
+    launcher: str | None = None
+    warm_start: str | None = None
+    telemetry: str | None = None
+    frames: bool = False
+    wandb: str | None = None
+    wandb_project: str | None = None
+    wandb_entity: str | None = None
+    video: bool = False
+    video_every: int | None = None
+    checkpoint_every: int | None = None
+
+
+def build_config(options: TrainOptions, descriptor: WorkerDescriptor) -> TrainRunConfig:
+    """The configuration, with every mistake in it told at once. Options win over the file."""
+    document = _read_file(options.config_file) if options.config_file else {}
+    document["worker"] = descriptor.worker
+    for name, value in _plain_fields(options).items():
+        if value is not None:
+            document[name] = value
+    for path, value in _nested_fields(options, descriptor).items():
+        if value is not None:
+            _put(document, path, value)
+    if document.get("algo") is None and document.get("script") is None:
+        document["algo"] = _only_algorithm(descriptor)
+    if document.get("env_id") is None:
+        document["env_id"] = _only_environment(descriptor)
+    _set_params(document, options, descriptor)
+    try:
+        config = load_run_config(document)
+    except ConfigError as error:
+        raise _wrong_use(error) from error
+    problems = validate_params(descriptor, config.algo, config.params).problems
+    if problems:
+        raise _wrong_use(ConfigError(problems))
+    return config
+
+
+def _wrong_use(error: ConfigError) -> click.UsageError:
+    return click.UsageError(f"{error.message} {error.remedy}")
+
+
+def _read_file(name: str) -> dict[str, Any]:
+    try:
+        document = msgspec.json.decode(Path(name).read_bytes())
+    except (OSError, msgspec.DecodeError) as error:
+        raise click.UsageError(f"{name} cannot be read as a configuration: {error}.") from error
+    if not isinstance(document, dict):
+        raise click.UsageError(f"{name} is no configuration: it must hold one JSON object.")
+    return document
+
+
+def _plain_fields(options: TrainOptions) -> dict[str, Any]:
+    env_kwargs = split_settings(options.env_args, "--env-arg")
+    worker_args = split_settings(options.worker_args, "--arg")
+    return {
+        "run_name": options.name,
+        "algo": options.algo,
+        "env_id": options.env_id,
+        "env_kwargs": _json_values(env_kwargs) or None,
+        "seed": options.seed,
+        "total_timesteps": options.total_timesteps,
+        "max_episodes": options.max_episodes,
+        "extra_args": _json_values(worker_args) or None,
+        "priority": options.priority,
+        "time_limit_s": options.time_limit_s,
+        "launcher": options.launcher,
+        "warm_start": options.warm_start,
+    }
+
+
+def _nested_fields(
+    options: TrainOptions, descriptor: WorkerDescriptor
+) -> dict[tuple[str, ...], Any]:
+    wants_video = options.video or options.video_every is not None
+    return {
+        ("resources", "cpus"): options.cpus,
+        ("resources", "gpus"): options.gpus,
+        ("resources", "memory_mb"): options.memory_mb,
+        ("bundle", "name"): descriptor.needs.bundle if options.extras else None,
+        ("bundle", "extras"): list(options.extras) or None,
+        ("telemetry", "steps"): options.telemetry,
+        ("telemetry", "frames"): options.frames or None,
+        ("artifacts", "wandb", "enabled"): True if options.wandb else None,
+        ("artifacts", "wandb", "mode"): options.wandb,
+        ("artifacts", "wandb", "project"): options.wandb_project,
+        ("artifacts", "wandb", "entity"): options.wandb_entity,
+        ("artifacts", "video", "enabled"): wants_video or None,
+        ("artifacts", "video", "every_episodes"): options.video_every,
+        ("artifacts", "checkpoints", "every_steps"): options.checkpoint_every,
+    }
+
+
+def _put(document: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
+    *parents, last = path
+    for name in parents:
+        inner = document.setdefault(name, {})
+        if not isinstance(inner, dict):
+            return  # the check of the whole names it
+        document = inner
+    document[last] = value
+
+
+def _set_params(
+    document: dict[str, Any], options: TrainOptions, descriptor: WorkerDescriptor
+) -> None:
+    settings = split_settings(options.settings, "--set")
+    if not settings:
+        return
+    algorithm = descriptor.algorithm(str(document.get("algo")))
+    parameters = algorithm.parameters if algorithm else ()
+    given = document.setdefault("params", {})
+    if isinstance(given, dict):
+        given.update(typed_settings(settings, parameters))
+
+
+def _only_algorithm(descriptor: WorkerDescriptor) -> str:
+    known = [algorithm.id for algorithm in descriptor.algorithms]
+    if len(known) != 1:
+        listing = f"{descriptor.worker} has {', '.join(known)}." if known else ""
+        raise click.UsageError(f"Say which algorithm with --algo. {listing}".strip())
+    return known[0]
+
+
+def _only_environment(descriptor: WorkerDescriptor) -> str:
+    environments = descriptor.environments
+    if len(environments.ids) == 1 and not environments.families and not environments.any:
+        return environments.ids[0]
+    known = [*environments.ids, *environments.families]
+    listing = f"{descriptor.worker} knows {', '.join(known)}." if known else ""
+    raise click.UsageError(
+        f"Say which environment with --env, such as CartPole-v1. {listing}".strip()
+    )
+
+
+def _json_values(settings: Mapping[str, str]) -> dict[str, Any]:
+    return {name: as_json_value(text) for name, text in settings.items()}

@@ -1,0 +1,95 @@
+"""What the daemon tells of a run's telemetry, as clients see it.
+
+The messages of the same names in `proto/trainer.proto` have the same fields.
+"""
+
+import msgspec
+
+from mosaic.contract.decode import AnyEvent, decode
+
+
+class Episode(msgspec.Struct, kw_only=True, frozen=True):
+    """One episode in numbers. `steps` are those stored, `reported_*` what the worker said."""
+
+    episode: int
+    episode_id: str
+    revision: int
+    agent_id: str | None = None
+    steps: int
+    total_return: float
+    is_over: bool
+    terminated: bool
+    truncated: bool
+    duplicate_steps: int = 0
+    out_of_order_steps: int = 0
+    reported_steps: int | None = None
+    reported_return: float | None = None
+
+
+class EventLine(msgspec.Struct, kw_only=True, frozen=True):
+    """A line that is neither a step nor a metric."""
+
+    seq: int
+    type: str
+    line: bytes
+
+    def decoded(self) -> AnyEvent:
+        """The event on the line."""
+        return decode(self.line)
+
+
+class Frame(msgspec.Struct, kw_only=True, frozen=True):
+    """One picture. `pixels` has `height` rows of `width` pixels of `channels` bytes."""
+
+    number: int
+    width: int
+    height: int
+    channels: int
+    step: int
+    control_seq: int
+    step_json: bytes
+    pixels: bytes
+
+
+class Series(msgspec.Struct, kw_only=True, frozen=True):
+    """A curve there is."""
+
+    name: str
+    agent_id: str | None = None
+    points: int
+
+
+class CurvePoints(msgspec.Struct, kw_only=True, frozen=True):
+    """A curve ready to be drawn. `points` is how many there are in the stretch asked for."""
+
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    points: int
+
+
+class TelemetryCounts(msgspec.Struct, kw_only=True, frozen=True):
+    """What is stored of a run, and what could not be taken."""
+
+    steps: int
+    episodes: int
+    metrics: int
+    lines: int
+    blank: int
+    normalised: int
+    duplicate_steps: int
+    out_of_order_steps: int
+    rejects: int
+    rejects_by_kind: dict[str, int]
+    types: dict[str, int]
+    unknown_types: dict[str, int]
+    spool_bytes: int
+    committed_bytes: int
+
+
+class RemovedBundles(msgspec.Struct, kw_only=True, frozen=True):
+    """What became of the environments of a bundle."""
+
+    freed_bytes: int
+    removed: tuple[str, ...]
+    kept: tuple[str, ...]
+    """Each with its reason."""

@@ -1,0 +1,82 @@
+"""From a chunk of stored lines to steps and metrics, decoded once."""
+
+from collections.abc import Callable, Iterator
+
+import zstandard
+
+from mosaic.contract import numbers
+from mosaic.contract.decode import decode, decode_step
+from mosaic.contract.events import Metric, StepColumns, StepRecord, absolute_time
+from mosaic.contract.rpc.trainer_pb2 import LineChunk
+
+_MAX_DECOMPRESSED = 4 << 20
+
+
+class LineCursor:
+    """The lines of chunks, each once: a chunk may begin before what was seen already."""
+
+    def __init__(self, after: int) -> None:
+        self.seq = after
+        """Of the last line that was handed out."""
+
+    def lines_of(self, chunk: LineChunk) -> Iterator[tuple[int, bytes]]:
+        text = zstandard.ZstdDecompressor().decompress(
+            chunk.zstd, max_output_size=_MAX_DECOMPRESSED
+        )
+        first = max(chunk.first_seq, self.seq + 1)
+        for seq, line in enumerate(text.split(b"\n")[first - chunk.first_seq :], first):
+            self.seq = seq
+            yield seq, line
+
+
+class RunClock:
+    """Makes times absolute that count from the run's start; asks for the start only then."""
+
+    def __init__(self, started_at: Callable[[], float | None]) -> None:
+        self._ask = started_at
+        self._started_at: float | None = None
+
+    def absolute(self, t: float) -> float:
+        if self._started_at is None and absolute_time(t, 0.0) != absolute_time(t, 1.0):
+            self._started_at = self._ask()
+        return absolute_time(t, self._started_at)
+
+
+def steps_on(line: bytes, clock: RunClock) -> list[StepRecord]:
+    """The step on a stored line, or all of them when they came as columns."""
+    if line.startswith(b'{"type":"step",'):
+        steps = [decode_step(line)]
+    else:
+        event = decode(line)
+        if isinstance(event, StepColumns):
+            return _steps_of_columns(event)
+        steps = [event] if isinstance(event, StepRecord) else []
+    for step in steps:
+        if step.t is not None:
+            step.t = clock.absolute(step.t)
+    return steps
+
+
+def metric_on(line: bytes, clock: RunClock) -> Metric | None:
+    """The metric on a stored line."""
+    event = decode(line)
+    if not isinstance(event, Metric):
+        return None
+    if event.t is not None:
+        event.t = clock.absolute(event.t)
+    return event
+
+
+def _steps_of_columns(event: StepColumns) -> list[StepRecord]:
+    return [
+        StepRecord(
+            agent_id=event.agent_id,
+            episode_id=event.episode_id,
+            step=event.first + index,
+            action=action,
+            reward=numbers.as_float(reward),
+            terminated=False,
+            truncated=False,
+        )
+        for index, (action, reward) in enumerate(zip(event.actions, event.rewards, strict=True))
+    ]

@@ -1,0 +1,221 @@
+"""Calls that read what runs have told: streams with a cursor, and questions about the store."""
+
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+from mosaic.client.call_group import CallGroup
+from mosaic.client.log_lines import LineSplitter
+from mosaic.client.results import (
+    CurvePoints,
+    Episode,
+    EventLine,
+    Frame,
+    Series,
+    TelemetryCounts,
+)
+from mosaic.client.step_lines import LineCursor, RunClock, metric_on, steps_on
+from mosaic.client.streams import Stream
+from mosaic.contract.events import Metric, StepRecord
+from mosaic.contract.rpc import trainer_pb2 as pb
+from mosaic.contract.rpc.convert import from_message
+
+
+class TelemetryCalls(CallGroup):
+    """Reading telemetry. A `seq` is the number of a line; -1 stands before the first."""
+
+    def steps(
+        self, run_id: str, *, after: int = -1, follow: bool = False, newest_only: bool = False
+    ) -> Stream[tuple[int, StepRecord]]:
+        """The steps of a run in order of arrival, each with the `seq` of its line.
+
+        With `follow` the stream goes on until the run is over; with `newest_only` it leaves out
+        what came before the newest, for views that show only what is now.
+
+            for seq, step in client.steps(run_id, follow=True):
+                print(step.episode_id, step.step, step.reward)
+        """
+        clock = self._clock(run_id)
+        cursor = LineCursor(after)
+
+        def unpack(chunk: pb.LineChunk) -> Iterator[tuple[int, StepRecord]]:
+            for seq, line in cursor.lines_of(chunk):
+                for step in steps_on(line, clock):
+                    yield seq, step
+
+        return self._stream(
+            lambda stub: stub.StreamSteps,
+            lambda: _stream_request(run_id, cursor, follow, newest_only),
+            unpack,
+        )
+
+    def step_lines(
+        self, run_id: str, *, after: int = -1, follow: bool = False, newest_only: bool = False
+    ) -> Stream[tuple[int, bytes]]:
+        """The step lines as the worker wrote them, each with its `seq`."""
+        cursor = LineCursor(after)
+        return self._stream(
+            lambda stub: stub.StreamSteps,
+            lambda: _stream_request(run_id, cursor, follow, newest_only),
+            cursor.lines_of,
+        )
+
+    def metrics(
+        self, run_id: str, *, after: int = -1, follow: bool = False, newest_only: bool = False
+    ) -> Stream[tuple[int, Metric]]:
+        """The metrics of a run in order of arrival, each with the `seq` of its line."""
+        clock = self._clock(run_id)
+        cursor = LineCursor(after)
+
+        def unpack(chunk: pb.LineChunk) -> Iterator[tuple[int, Metric]]:
+            for seq, line in cursor.lines_of(chunk):
+                metric = metric_on(line, clock)
+                if metric is not None:
+                    yield seq, metric
+
+        return self._stream(
+            lambda stub: stub.StreamMetrics,
+            lambda: _stream_request(run_id, cursor, follow, newest_only),
+            unpack,
+        )
+
+    def episodes(
+        self, run_id: str, *, after: int = -1, follow: bool = False, min_interval_s: float = 0.0
+    ) -> Stream[Episode]:
+        """Episodes that are new or have changed since `revision` number `after`.
+
+        With `follow` an episode comes again each time it has changed.
+        """
+        revision = after
+
+        def request() -> pb.StreamRequest:
+            return pb.StreamRequest(
+                run_id=run_id, after=revision, follow=follow, min_interval_s=min_interval_s
+            )
+
+        def unpack(batch: pb.EpisodeBatch) -> Iterator[Episode]:
+            nonlocal revision
+            for message in batch.episodes:
+                revision = max(revision, message.revision)
+                yield from_message(message, Episode)
+
+        return self._stream(lambda stub: stub.StreamEpisodes, request, unpack)
+
+    def events(
+        self, run_id: str, *, after: int = -1, follow: bool = False, kind: str = ""
+    ) -> Stream[EventLine]:
+        """All other lines: `hello`, `config`, `log`, `artifact`, `bye` …, of one `kind` or all.
+
+        for event in client.events(run_id, kind="log"):
+            print(event.decoded().message)
+        """
+        seq = after
+
+        def request() -> pb.StreamEventsRequest:
+            return pb.StreamEventsRequest(run_id=run_id, after=seq, follow=follow, type=kind)
+
+        def unpack(batch: pb.EventBatch) -> Iterator[EventLine]:
+            nonlocal seq
+            for message in batch.events:
+                seq = max(seq, message.seq)
+                yield from_message(message, EventLine)
+
+        return self._stream(lambda stub: stub.StreamEvents, request, unpack)
+
+    def logs(self, run_id: str = "", *, follow: bool = False, tail_lines: int = 0) -> Stream[str]:
+        """The lines of a run's `worker.log`; without a run, of the daemon's own log.
+
+        With `tail_lines` it begins so many lines before the end.
+        """
+        position, tail = 0, tail_lines
+        splitter = LineSplitter()
+
+        def request() -> pb.StreamLogsRequest:
+            return pb.StreamLogsRequest(
+                run_id=run_id, after=position, follow=follow, tail_lines=tail
+            )
+
+        def unpack(part: pb.LogPart) -> Iterable[str]:
+            nonlocal position, tail
+            position, tail = part.end, 0
+            return splitter.feed(part.data)
+
+        return self._stream(lambda stub: stub.StreamLogs, request, unpack, splitter.rest)
+
+    def frames(self, run_id: str, *, max_fps: float = 0.0) -> Stream[Frame]:
+        """The newest picture of a running run, again and again; those in between are left out."""
+        last = -1
+
+        def unpack(message: pb.Frame) -> Iterator[Frame]:
+            nonlocal last
+            if message.number != last:
+                last = message.number
+                yield from_message(message, Frame)
+
+        return self._stream(
+            lambda stub: stub.StreamFrames,
+            lambda: pb.StreamFramesRequest(run_id=run_id, max_fps=max_fps),
+            unpack,
+        )
+
+    def episode_steps(
+        self, run_id: str, episode: int, first: int = 0, count: int = 0
+    ) -> list[StepRecord]:
+        """Steps of one episode from number `first` on; `count` 0: as many as one answer holds."""
+        request = pb.QueryStepsRequest(run_id=run_id, episode=episode, first=first, count=count)
+        answer = self._connection.call(lambda stub: stub.QuerySteps, request)
+        clock = self._clock(run_id)
+        return [step for line in answer.lines for step in steps_on(line, clock)]
+
+    def curve(
+        self,
+        run_id: str,
+        name: str,
+        *,
+        agent_id: str = "",
+        max_points: int = 0,
+        axis: Literal["step", "t"] = "step",
+        first: float | None = None,
+        last: float | None = None,
+    ) -> CurvePoints:
+        """A metric between `first` and `last` on `axis`, with every spike, in few points.
+
+        points = client.curve(run_id, "charts/episodic_return", max_points=1000)
+        plt.plot(points.x, points.y)
+        """
+        request = pb.QueryCurveRequest(
+            run_id=run_id,
+            name=name,
+            agent_id=agent_id,
+            max_points=max_points,
+            axis=axis,
+            first=first,
+            last=last,
+        )
+        return from_message(
+            self._connection.call(lambda stub: stub.QueryCurve, request), CurvePoints
+        )
+
+    def series(self, run_id: str) -> list[Series]:
+        """The curves there are."""
+        answer = self._connection.call(lambda stub: stub.ListSeries, pb.RunRef(run_id=run_id))
+        return [from_message(message, Series) for message in answer.series]
+
+    def stats(self, run_id: str) -> TelemetryCounts:
+        """How much is stored of a run, and what could not be taken."""
+        return from_message(
+            self._connection.call(lambda stub: stub.GetStats, pb.RunRef(run_id=run_id)),
+            TelemetryCounts,
+        )
+
+    def _clock(self, run_id: str) -> RunClock:
+        def started_at() -> float | None:
+            run = self._connection.call(lambda stub: stub.GetRun, pb.RunRef(run_id=run_id)).run
+            return run.started_at if run.HasField("started_at") else None
+
+        return RunClock(started_at)
+
+
+def _stream_request(
+    run_id: str, cursor: LineCursor, follow: bool, newest_only: bool
+) -> pb.StreamRequest:
+    return pb.StreamRequest(run_id=run_id, after=cursor.seq, follow=follow, newest_only=newest_only)

@@ -1,0 +1,83 @@
+"""What the shell offers: without a daemon, and without ever failing."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from mosaic.contract.ids import new_ulid
+from tests.cli.conftest import Mosaic
+
+pytestmark = pytest.mark.process
+
+
+def offered(mosaic: Mosaic, *words: str) -> list[str]:
+    """What bash would be offered after these words."""
+    environment = {
+        **mosaic.environment,
+        "_MOSAIC_COMPLETE": "bash_complete",
+        "COMP_WORDS": " ".join(("mosaic", *words)),
+        "COMP_CWORD": str(len(words)),
+    }
+    done = subprocess.run(
+        mosaic.command(), capture_output=True, text=True, check=True, env=environment
+    )
+    assert done.stderr == ""
+    return [line.partition(",")[2] for line in done.stdout.splitlines() if line]
+
+
+@pytest.fixture
+def mosaic_with_a_run(tmp_path: Path) -> tuple[Mosaic, str]:
+    mosaic = Mosaic(tmp_path)
+    run = mosaic.home.run(new_ulid())
+    run.path.mkdir(parents=True)
+    run.config.write_text(json.dumps({"worker": "echo_worker", "env_id": "Echo-v0"}))
+    return mosaic, run.run_id[-8:]
+
+
+def test_commands_and_options_are_offered(tmp_path: Path) -> None:
+    """Of nested groups too."""
+    mosaic = Mosaic(tmp_path)
+    assert "train" in offered(mosaic, "tr")
+    assert {"list", "watch"} <= set(offered(mosaic, "runs", ""))
+    assert "--total-timesteps" in offered(mosaic, "train", "echo_worker", "--to")
+
+
+def test_runs_are_offered_as_lists_show_them(mosaic_with_a_run: tuple[Mosaic, str]) -> None:
+    """Read from the home itself."""
+    mosaic, short = mosaic_with_a_run
+    assert offered(mosaic, "runs", "show", "") == [short]
+    assert offered(mosaic, "telemetry", short[:3]) == [short]
+    assert offered(mosaic, "runs", "show", "--home", "elsewhere", "") == []
+
+
+def test_workers_algorithms_and_bundles_are_offered(tmp_path: Path) -> None:
+    """Found in the folders of workers."""
+    mosaic = Mosaic(tmp_path)
+    assert "echo_worker" in offered(mosaic, "train", "ec")
+    assert offered(mosaic, "train", "echo_worker", "--algo", "") == ["echo"]
+    assert offered(mosaic, "train", "echo_worker", "--set", "ra") == ["rate="]
+    assert offered(mosaic, "train", "no_worker", "--algo", "") == []
+    assert "echo_worker" in offered(mosaic, "bundles", "install", "")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_gets_its_script(tmp_path: Path, shell: str) -> None:
+    """Which names the program and the variable that it answers to."""
+    script = Mosaic(tmp_path).ok("completion", shell)
+    assert f"_MOSAIC_COMPLETE={shell}_complete" in script
+
+
+def test_bash_takes_the_script(tmp_path: Path) -> None:
+    """It can be read, and completes `mosaic`."""
+    script = Mosaic(tmp_path).ok("completion", "bash")
+    done = subprocess.run(
+        ["bash", "--norc", "-c", f"{script}\ncomplete -p mosaic"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PATH": os.environ["PATH"]},
+    )
+    assert "_mosaic_completion" in done.stdout

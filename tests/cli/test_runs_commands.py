@@ -1,0 +1,162 @@
+"""`mosaic runs …`: a run's life after its start."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Mosaic
+
+pytestmark = pytest.mark.process
+
+_LONG = ("--detach", "--set", "steps=1000000", "--set", "rate=200")
+
+
+@pytest.fixture(scope="module")
+def finished(shared_mosaic: Mosaic) -> str:
+    """A run that is over; its id."""
+    result = shared_mosaic.train("--set", "steps=300", "--name", "finished", "--tag", "keep")
+    run_id: str = result["run_id"]
+    return run_id
+
+
+def wait_until_running(mosaic: Mosaic, run_id: str) -> None:
+    while mosaic.json("runs", "show", run_id)["state"] in ("queued", "preparing"):
+        pass
+
+
+def test_a_list_of_nothing_helps(mosaic: Mosaic) -> None:
+    """It names a command to begin with."""
+    mosaic.ok("daemon", "start", "--port", "0")
+    done = mosaic("runs", "list")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "mosaic train echo_worker" in done.stderr
+    assert mosaic.json("runs", "list") == {"runs": [], "total": 0}
+
+
+def test_the_list_fits_80_columns(shared_mosaic: Mosaic, finished: str) -> None:
+    """With id, name, worker, algorithm, environment, state and numbers."""
+    shown = shared_mosaic.ok("runs", "list", "--text", "finished")
+    assert all(len(line) <= 80 for line in shown.splitlines())
+    for words in (finished[-8:], "finished", "echo", "Echo-v0", "succeeded", "300"):
+        assert words in shown
+
+
+def test_filters_choose_runs(shared_mosaic: Mosaic, finished: str) -> None:
+    """By state, worker, algorithm, environment, tag and text; what matches nothing says so."""
+
+    def listed(*arguments: str) -> list[str]:
+        document = shared_mosaic.json("runs", "list", *arguments)
+        return [run["run_id"] for run in document["runs"]]
+
+    all_of_these = ("--state", "succeeded", "--worker", "echo_worker", "--algo", "echo")
+    assert finished in listed(*all_of_these, "--env", "Echo-v0", "--tag", "keep")
+    assert finished not in listed("--state", "running", "--state", "queued")
+    assert finished not in listed("--tag", "other")
+    assert "No run matches" in shared_mosaic("runs", "list", "--env", "Other-v0").stderr
+
+
+def test_tag_note_rename_and_archive(shared_mosaic: Mosaic) -> None:
+    """Each is there afterwards, and an archived run is listed only with --all."""
+    run_id = shared_mosaic.train("--set", "steps=10")["run_id"]
+    assert "tags: x, y" in shared_mosaic.ok("runs", "tag", run_id, "x", "y")
+    assert shared_mosaic.json("runs", "tag", run_id, "--remove", "x")["tags"] == ["y"]
+    assert "note: look here" in shared_mosaic.ok("runs", "note", run_id, "look", "here")
+    assert shared_mosaic.json("runs", "note", run_id, "")["note"] == ""
+    shared_mosaic.ok("runs", "rename", run_id, "other name")
+    assert shared_mosaic.json("runs", "show", "other name")["run_id"] == run_id
+    shared_mosaic.ok("runs", "archive", run_id)
+    assert run_id not in shared_mosaic.ok("runs", "list", "--json")
+    assert run_id in shared_mosaic.ok("runs", "list", "--all", "--json")
+    shared_mosaic.ok("runs", "archive", run_id, "--undo")
+    assert run_id in shared_mosaic.ok("runs", "list", "--json")
+
+
+def test_show_tells_everything(shared_mosaic: Mosaic, finished: str) -> None:
+    """In words and as a document: configuration, command, environment, history, artifacts."""
+    shown = shared_mosaic.ok("runs", "show", finished)
+    for words in (
+        finished,
+        "succeeded",
+        "The worker ended by itself.",
+        "Configuration",
+        "Command",
+        "-m echo_worker --config",
+        "Environment",
+        "History",
+        "Artifacts",
+        "checkpoints/",
+    ):
+        assert words in shown
+    document = shared_mosaic.json("runs", "show", finished)
+    assert {"run_id", "state", "exit_code", "reason", "digest"} <= set(document)
+    assert document["config"]["params"] == {"steps": 300}
+    assert document["resolved"]["args"]["steps"] == 300
+    assert [change["state"] for change in document["history"]][-1] == "succeeded"
+    assert document["manifest"]["checkpoints"]
+
+
+def test_pause_resume_and_stop(shared_mosaic: Mosaic) -> None:
+    """Each says how the run is then; stop waits for the end."""
+    run_id = shared_mosaic.train(*_LONG)["run_id"]
+    wait_until_running(shared_mosaic, run_id)
+    assert "paused" in shared_mosaic.ok("runs", "pause", run_id[-8:])
+    assert shared_mosaic.json("runs", "resume", run_id)["runs"][0]["state"] == "running"
+    shown = shared_mosaic.ok("runs", "stop", run_id, "--reason", "seen enough")
+    assert "cancelled: seen enough" in shown
+    assert "cancelled" in shared_mosaic.ok("runs", "stop", run_id)
+
+
+def test_several_runs_stop_at_once(mosaic: Mosaic) -> None:
+    """Those named, or all."""
+    ids = [mosaic.train(*_LONG)["run_id"] for _ in range(3)]
+    named = mosaic.json("runs", "stop", *ids[:2], "--grace", "1")
+    assert {run["run_id"] for run in named["runs"]} == set(ids[:2])
+    rest = mosaic.json("runs", "stop", "--all", "--grace", "1")
+    assert [run["run_id"] for run in rest["runs"]] == ids[2:]
+    assert "No run" in mosaic("runs", "stop", "--all").stderr
+
+
+def test_logs_show_what_the_worker_printed(shared_mosaic: Mosaic) -> None:
+    """All of it, its end, and as a document."""
+    run_id = shared_mosaic.train("--set", "steps=10")["run_id"]
+    shared_mosaic.home.run(run_id).worker_log.write_text("one\ntwo\nthree\n")
+    assert shared_mosaic.ok("runs", "logs", run_id) == "one\ntwo\nthree\n"
+    assert shared_mosaic.ok("runs", "logs", run_id, "--tail", "1") == "three\n"
+    assert shared_mosaic.json("runs", "logs", run_id)["lines"] == ["one", "two", "three"]
+    followed = shared_mosaic.ok("runs", "logs", run_id, "--follow", "--json").splitlines()
+    assert [json.loads(line)["line"] for line in followed] == ["one", "two", "three"]
+
+
+def test_a_run_travels_as_a_file(mosaic: Mosaic) -> None:
+    """Exported, deleted, imported: the same run, with its telemetry."""
+    run_id = mosaic.train("--set", "steps=100")["run_id"]
+    exported = mosaic.json("runs", "export", run_id)
+    assert (mosaic.folder / exported["file"]).stat().st_size == exported["bytes"]
+    again = mosaic("runs", "export", run_id)
+    assert again.returncode == 2
+    assert "--force" in again.stderr
+    asked = mosaic("runs", "delete", run_id, stdin="n\n")
+    assert asked.returncode == 130
+    assert mosaic("runs", "delete", run_id, stdin="y\n").returncode == 0
+    assert mosaic.json("runs", "list")["total"] == 0
+    imported: Any = mosaic.json("runs", "import", exported["file"])
+    assert (imported["run_id"], imported["state"]) == (run_id, "succeeded")
+    assert mosaic.json("telemetry", "last", "stats")["steps"] == 100
+    assert mosaic.json("runs", "delete", "last", "--yes")["deleted"] == [run_id]
+
+
+def test_a_run_that_goes_on_is_not_deleted(shared_mosaic: Mosaic) -> None:
+    """It says what to do first."""
+    run_id = shared_mosaic.train(*_LONG)["run_id"]
+    done = shared_mosaic("runs", "delete", run_id, "--yes")
+    assert done.returncode == 1
+    assert "stop" in done.stderr
+    shared_mosaic.ok("runs", "stop", run_id, "--grace", "0")
+
+
+def test_a_run_that_is_not_there(shared_mosaic: Mosaic) -> None:
+    """Exit code 1, and how to find those that are."""
+    done = shared_mosaic("runs", "show", "NOSUCHRUN")
+    assert done.returncode == 1
+    assert "mosaic runs list" in done.stderr

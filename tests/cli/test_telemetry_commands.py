@@ -1,0 +1,79 @@
+"""`mosaic telemetry`, which reads the store itself: it needs no daemon."""
+
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Mosaic
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture(scope="module")
+def without_daemon(shared_mosaic: Mosaic) -> Mosaic:
+    """A home with one run of 500 steps and two broken lines, and no daemon any more."""
+    shared_mosaic.train("--set", "steps=500", "--set", "garbage_every=200", "--name", "told")
+    shared_mosaic.ok("daemon", "stop")
+    return shared_mosaic
+
+
+def read(mosaic: Mosaic, *arguments: str) -> Any:
+    return mosaic.json("telemetry", "last", *arguments)
+
+
+def test_stats(without_daemon: Mosaic) -> None:
+    """At least the numbers that the contract promises."""
+    stats = read(without_daemon, "stats")
+    assert (stats["steps"], stats["episodes"], stats["rejects"]) == (500, 5, 2)
+    assert stats["spool_bytes"] == stats["committed_bytes"] > 0
+    assert stats["metrics"] > 0
+    assert "500" in without_daemon.ok("telemetry", "told", "stats")
+
+
+def test_steps_of_an_episode(without_daemon: Mosaic) -> None:
+    """From one step on, so many."""
+    arguments = ("steps", "--episode", "2", "--from", "10", "--count", "3")
+    steps = read(without_daemon, *arguments)["steps"]
+    assert [step["step"] for step in steps] == [10, 11, 12]
+    assert {step["episode_id"] for step in steps} == {"ep2"}
+    assert "ep2" in without_daemon.ok("telemetry", "last", *arguments)
+
+
+def test_steps_in_order_of_arrival(without_daemon: Mosaic) -> None:
+    """Without an episode, across all of them."""
+    steps = read(without_daemon, "steps", "--from", "99", "--count", "2")["steps"]
+    assert [(step["episode_id"], step["step"]) for step in steps] == [("ep0", 99), ("ep1", 0)]
+
+
+def test_episodes_metrics_and_rejects(without_daemon: Mosaic) -> None:
+    """As documents and as tables."""
+    episodes = read(without_daemon, "episodes", "--from", "3")["episodes"]
+    assert [episode["episode"] for episode in episodes] == [3, 4]
+    assert "RETURN" in without_daemon.ok("telemetry", "last", "episodes")
+    series = read(without_daemon, "metrics")["series"]
+    assert {"name": "episode_return", "agent_id": None, "points": 5} in series
+    curve = read(without_daemon, "metrics", "episode_return", "--count", "3")
+    assert len(curve["x"]) == len(curve["y"]) <= 3
+    assert curve["points"] == 5
+    assert "VALUE" in without_daemon.ok("telemetry", "last", "metrics", "episode_return")
+    rejects = read(without_daemon, "rejects")["rejects"]
+    assert [reject["kind"] for reject in rejects] == ["not_utf8", "not_json"]
+    assert "not_json" in without_daemon.ok("telemetry", "last", "rejects", "--from", "1")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("last", "steps", "--episode", "99"), "no episode 99"),
+        (("last", "metrics", "absent"), "no metric 'absent'"),
+        (("NOSUCHRUN", "stats"), "NOSUCHRUN"),
+    ],
+)
+def test_what_is_not_there_is_told(
+    without_daemon: Mosaic, arguments: tuple[str, ...], said: str
+) -> None:
+    """Exit code 1, and where to look."""
+    done = without_daemon("telemetry", *arguments)
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "`mosaic" in done.stderr

@@ -1,0 +1,123 @@
+"""`mosaic train`: from a line on the terminal to a finished run."""
+
+import json
+
+import pytest
+
+from tests.cli.conftest import Mosaic
+
+pytestmark = pytest.mark.process
+
+_ECHO = ("train", "echo_worker", "--env", "Echo-v0")
+
+
+def test_train_starts_a_daemon_and_runs_to_the_end(mosaic: Mosaic) -> None:
+    """One document, with what a script needs, and the numbers of the whole run."""
+    result = mosaic.train(
+        "--set", "steps=1e3", "--seed", "7", "--name", "mine", "--tag", "a", "--tag", "b"
+    )
+    assert (result["state"], result["exit_code"], result["reason"]) == (
+        "succeeded",
+        0,
+        "The worker ended by itself.",
+    )
+    assert (result["name"], result["tags"], result["seed"]) == ("mine", ["a", "b"], 7)
+    assert result["digest"]["steps"] == 1000
+    assert result["config"]["params"] == {"steps": 1000}
+    assert mosaic.json("daemon", "status")["runs_by_state"]["succeeded"] == 1
+
+
+def test_the_end_is_told_in_words(shared_mosaic: Mosaic) -> None:
+    """With the reason, the numbers and where everything is."""
+    shown = shared_mosaic.ok(*_ECHO, "--total-timesteps", "200")
+    assert "succeeded" in shown
+    assert "200 steps" in shown
+    assert str(shared_mosaic.home.runs) in shown
+    assert "mosaic runs show" in shown
+
+
+def test_a_run_that_fails_is_exit_code_1(shared_mosaic: Mosaic) -> None:
+    """As a document and in words, with what the worker said last."""
+    done = shared_mosaic(*_ECHO, "--set", "exit_code=3", "--json")
+    assert done.returncode == 1
+    result = json.loads(done.stdout)
+    assert (result["state"], result["exit_code"]) == ("failed", 3)
+    assert result["remedy"]
+    words = shared_mosaic(*_ECHO, "--set", "crash_at=5")
+    assert words.returncode == 1
+    assert "SIGSEGV" in words.stdout
+
+
+def test_detach_leaves_at_once_and_watch_comes_back(shared_mosaic: Mosaic) -> None:
+    """The watched run ends with the same document as an attended one."""
+    started = shared_mosaic.train("--detach", "--set", "steps=1000", "--set", "rate=1000")
+    assert started["state"] in ("queued", "preparing", "running")
+    watched = shared_mosaic.json("runs", "watch", started["run_id"][-8:])
+    assert (watched["run_id"], watched["state"]) == (started["run_id"], "succeeded")
+    assert watched["digest"]["steps"] == 1000
+
+
+def test_dry_run_and_preflight_start_nothing(shared_mosaic: Mosaic) -> None:
+    """They say what would be run and whether it could."""
+    before = shared_mosaic.json("runs", "list")["total"]
+    dry = shared_mosaic.train("--dry-run", "--set", "steps=12")
+    assert dry["ok"]
+    assert dry["summary"]["arguments"]["steps"] == 12
+    assert dry["run_command"][1:3] == ["-m", "echo_worker"]
+    checks = shared_mosaic.train("--preflight")
+    assert not checks["is_blocked"]
+    assert {item["status"] for item in checks["items"]} <= {"ok", "warning"}
+    shown = shared_mosaic.ok(*_ECHO, "--preflight")
+    assert "ok  worker" in shown
+    assert shared_mosaic.json("runs", "list")["total"] == before
+
+
+def test_what_speaks_against_a_run_is_shown_and_stops_it(shared_mosaic: Mosaic) -> None:
+    """With the remedy, exit code 1, and a document that says that nothing was started."""
+    before = shared_mosaic.json("runs", "list")["total"]
+    done = shared_mosaic(*_ECHO, "--launcher", "ray", "--json")
+    assert done.returncode == 1
+    refused = json.loads(done.stdout)
+    assert (refused["run_id"], refused["state"]) == (None, "refused")
+    assert refused["reason"]
+    assert "--force" in done.stderr
+    assert shared_mosaic.json("runs", "list")["total"] == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--set", "stesp=1"), "Did you mean `steps`"),
+        (("--set", "steps=0"), "from 1"),
+        (("--set", "steps"), "name=value"),
+        (("--algo", "ecko"), "Did you mean `echo`"),
+        (("--seed", "-1"), "--seed"),
+    ],
+)
+def test_mistakes_are_wrong_use(
+    shared_mosaic: Mosaic, arguments: tuple[str, ...], said: str
+) -> None:
+    """Exit code 2, and what was probably meant."""
+    done = shared_mosaic(*_ECHO, *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+
+
+def test_a_misspelt_worker_is_told(shared_mosaic: Mosaic) -> None:
+    """With those there are."""
+    done = shared_mosaic("train", "eco_worker", "--env", "Echo-v0")
+    assert done.returncode == 1
+    assert "echo_worker" in done.stderr
+
+
+def test_a_configuration_file_and_options_over_it(shared_mosaic: Mosaic) -> None:
+    """What the file says holds where no option does."""
+    file = shared_mosaic.folder / "config.json"
+    params = {"steps": 30, "episode_length": 10}
+    file.write_text(json.dumps({"env_id": "File-v0", "seed": 3, "params": params}))
+    result = shared_mosaic.json(
+        "train", "echo_worker", "--config", str(file), "--seed", "4", "--set", "steps=40"
+    )
+    assert (result["env_id"], result["seed"]) == ("File-v0", 4)
+    assert result["config"]["params"] == {"steps": 40, "episode_length": 10}
+    assert result["digest"]["episodes"] == 4

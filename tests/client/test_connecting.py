@@ -1,0 +1,140 @@
+"""Finding the daemon, starting and stopping it, and what is said when that does not work."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from mosaic.client import TrainerClient
+from mosaic.client.daemon_process import probe, start_daemon, stop_daemon
+from mosaic.client.errors import (
+    DaemonStartError,
+    DaemonUnreachableError,
+    TrainerError,
+    WrongTokenError,
+)
+from mosaic.contract.endpoint import Endpoint
+from mosaic.contract.layout import Home
+from mosaic.trainer.processes.process_table import read_stat
+from tests.trainer.conftest import DaemonUnderTest
+
+pytestmark = pytest.mark.process
+
+
+def test_without_a_daemon_the_remedy_is_named(tmp_path: Path) -> None:
+    """The error says which home was looked at, and how to start a daemon."""
+    with pytest.raises(DaemonUnreachableError) as raised:
+        TrainerClient.connect(tmp_path)
+    assert str(tmp_path) in raised.value.message
+    assert "mosaic daemon start" in raised.value.remedy
+
+
+def test_a_daemon_that_was_killed_is_unreachable(daemon: DaemonUnderTest) -> None:
+    """What it left in endpoint.json misleads nobody."""
+    daemon.kill()
+    assert daemon.home.endpoint.exists()
+    with pytest.raises(DaemonUnreachableError):
+        TrainerClient.connect(daemon.home)
+    assert stop_daemon(daemon.home) is None
+
+
+def test_connect_starts_a_daemon_when_asked_and_stop_waits_for_its_end(tmp_path: Path) -> None:
+    """It runs on its own, and after the stop its process is gone."""
+    home = Home(tmp_path / "new home")
+    try:
+        with TrainerClient.connect(home, start=True) as client:
+            pid = client.health().pid
+            assert os.getsid(pid) == pid
+        assert stop_daemon(home) == 0
+        process = read_stat(pid)
+        assert process is None or process.is_dead
+        assert stop_daemon(home) is None
+    finally:
+        DaemonUnderTest(tmp_path).clean_up()
+
+
+def test_two_who_start_at_once_get_the_same_daemon(tmp_path: Path) -> None:
+    """Neither fails, whoever comes first."""
+    home = Home(tmp_path / "home")
+    try:
+        with ThreadPoolExecutor(3) as pool:
+            pids = {health.pid for health in pool.map(start_daemon, [home] * 3)}
+        assert len(pids) == 1
+    finally:
+        DaemonUnderTest(tmp_path).clean_up()
+
+
+def test_why_a_daemon_does_not_start_is_told(tmp_path: Path) -> None:
+    """The daemon's own words reach whoever wanted to start it."""
+    home = Home(tmp_path)
+    home.trainer.mkdir()
+    home.settings.write_text("prot = 1\n")
+    with pytest.raises(DaemonStartError) as raised:
+        start_daemon(home)
+    assert "prot" in raised.value.message
+    assert "settings.toml" in raised.value.remedy
+    assert probe(home) is None
+
+
+def test_a_home_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    """With the option that chooses another one."""
+    (tmp_path / "file").touch()
+    with pytest.raises(DaemonStartError, match="cannot be made") as raised:
+        start_daemon(Home(tmp_path / "file" / "home"))
+    assert "--home" in raised.value.remedy
+
+
+def test_a_daemon_that_hangs_is_ended_by_a_signal(daemon: DaemonUnderTest) -> None:
+    """A daemon whose port is not its own any more still stops."""
+    endpoint = Endpoint.read(daemon.home.endpoint)
+    assert endpoint is not None
+    Endpoint(
+        address="127.0.0.1:9",
+        pid=endpoint.pid,
+        start_ticks=endpoint.start_ticks,
+        boot_id=endpoint.boot_id,
+        version=endpoint.version,
+        started_at=endpoint.started_at,
+    ).write(daemon.home.endpoint)
+    assert stop_daemon(daemon.home) == 0
+    assert daemon.wait() == 0
+
+
+def test_address_and_token_may_be_given_outright(daemon: DaemonUnderTest) -> None:
+    """As for a daemon whose home is elsewhere."""
+    with TrainerClient(daemon.address, daemon.token) as client:
+        assert client.health().address == daemon.address
+
+
+def test_a_wrong_token_is_told_apart_from_a_missing_daemon(daemon: DaemonUnderTest) -> None:
+    """With where the right one is."""
+    with TrainerClient(daemon.address, "wrong") as client, pytest.raises(WrongTokenError) as raised:
+        client.health()
+    assert "trainer/token" in raised.value.remedy
+    assert raised.value.status == "UNAUTHENTICATED"
+
+
+@pytest.mark.parametrize("address", ["example.org:50055", "192.0.2.7:50055"])
+def test_the_token_never_leaves_the_machine_in_plain_text(address: str) -> None:
+    """Another machine needs a certificate."""
+    with pytest.raises(TrainerError, match="certificate"):
+        TrainerClient(address, "token")
+
+
+def test_the_daemons_errors_keep_code_remedy_and_status(client: TrainerClient) -> None:
+    """As a program and a person need them."""
+    with pytest.raises(TrainerError) as raised:
+        client.run("01ARZ3NDEKTSV4RRFFQ69G5FAV")
+    error = raised.value
+    assert error.status == "NOT_FOUND"
+    assert error.code.startswith("T")
+    assert "01ARZ3NDEKTSV4RRFFQ69G5FAV" in error.message
+    assert error.remedy
+
+
+def test_a_closed_client_says_so(client: TrainerClient) -> None:
+    """Instead of hanging or connecting again."""
+    client.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        client.health()

@@ -1,0 +1,207 @@
+"""Starting and stopping the daemon's process: one per home, its address, its files, its end."""
+
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mosaic.contract.endpoint import Endpoint
+from mosaic.contract.rpc import trainer_pb2 as pb
+from mosaic.contract.run_states import RunState
+from mosaic.trainer.processes.process_identity import ProcessIdentity
+from mosaic.trainer.settings import DEFAULT_PORT
+from tests.trainer.conftest import DaemonUnderTest, eventually
+
+pytestmark = pytest.mark.process
+
+
+def test_clients_find_it_by_the_endpoint_file(daemon: DaemonUnderTest) -> None:
+    """The file says where it listens and which process it is."""
+    endpoint = Endpoint.read(daemon.home.endpoint)
+    assert endpoint is not None
+    assert endpoint.address == daemon.address
+    assert endpoint.certificate is None
+    assert ProcessIdentity(endpoint.pid, endpoint.start_ticks, endpoint.boot_id).is_alive()
+
+
+def test_a_second_daemon_on_one_home_is_refused(daemon: DaemonUnderTest) -> None:
+    """It says which process and address have the home, and leaves the first one in peace."""
+    second = DaemonUnderTest(daemon.folder)
+    told = second.refusal()
+    assert str(daemon.pid) in told["message"]
+    assert daemon.address in told["message"]
+    assert "daemon stop" in told["remedy"]
+    assert told["code"] == "T382"
+    assert daemon.stub.GetHealth(pb.GetHealthRequest()).pid == daemon.pid
+    assert Endpoint.read(daemon.home.endpoint) is not None
+
+
+def test_a_killed_daemon_leaves_nothing_in_the_way(daemon: DaemonUnderTest) -> None:
+    """After kill -9 the next one takes lock and endpoint over."""
+    killed = daemon.pid
+    daemon.kill()
+    assert daemon.home.endpoint.exists()
+    daemon.restart()
+    endpoint = Endpoint.read(daemon.home.endpoint)
+    assert endpoint is not None
+    assert endpoint.pid == daemon.pid != killed
+
+
+def test_a_clean_end_removes_the_endpoint(daemon: DaemonUnderTest) -> None:
+    """SIGTERM ends it with 0, and no client is led to where nobody listens."""
+    assert daemon.stop() == 0
+    assert not daemon.home.endpoint.exists()
+
+
+def test_shutdown_by_call(daemon: DaemonUnderTest) -> None:
+    """A client can stop it, and hears how many runs go on."""
+    run_id = daemon.submit(steps=1_000_000, rate=100)
+    daemon.until(run_id, RunState.RUNNING)
+    assert daemon.stub.Shutdown(pb.ShutdownRequest()).runs_left_running == 1
+    assert daemon.wait() == 0
+    assert not daemon.home.endpoint.exists()
+
+
+def test_runs_outlive_a_graceful_stop(daemon: DaemonUnderTest) -> None:
+    """The worker goes on writing while there is no daemon, and the next one takes it up."""
+    run_id = daemon.submit(steps=1_000_000, rate=1000)
+    daemon.until(run_id, RunState.RUNNING)
+    assert daemon.stop() == 0
+    spool = daemon.run(run_id).spool
+    before = spool.stat().st_size
+    eventually(lambda: spool.stat().st_size > before)
+    daemon.restart()
+    assert daemon.record(run_id).state == "running"
+    daemon.stub.CancelRun(pb.CancelRunRequest(run_id=run_id))
+    assert daemon.until(run_id).state == "cancelled"
+
+
+def test_only_the_owner_can_read_anything(daemon: DaemonUnderTest) -> None:
+    """Folders are 0700, token, endpoint, lock, registry and logs 0600, whatever the umask."""
+    home = daemon.home
+    for folder in (home.path, home.trainer, home.logs, home.runs):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700, folder
+    for file in (home.token, home.endpoint, home.daemon_lock, home.registry):
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600, file
+    for file in home.logs.iterdir():
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600, file
+
+
+def test_a_token_that_others_could_read_is_replaced(daemon: DaemonUnderTest) -> None:
+    """The old one is worth nothing from then on, and the log says why."""
+    daemon.stop()
+    old = daemon.token
+    daemon.home.token.chmod(0o644)
+    daemon.restart()
+    assert daemon.token != old
+    assert stat.S_IMODE(daemon.home.token.stat().st_mode) == 0o600
+    assert "T386" in (daemon.home.logs / "daemon.log").read_text()
+
+
+def test_the_token_stays_over_restarts(daemon: DaemonUnderTest) -> None:
+    """Clients need not be told a new one each time."""
+    old = daemon.token
+    daemon.restart()
+    assert daemon.token == old
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    """A port on which somebody else listens."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener.getsockname()[1]
+
+
+def test_a_port_that_was_asked_for_and_is_taken(tmp_path: Path, taken_port: int) -> None:
+    """Refused with the port and a remedy; nobody is surprised by another one."""
+    daemon = DaemonUnderTest(tmp_path)
+    told = daemon.refusal(port=str(taken_port))
+    assert str(taken_port) in told["message"]
+    assert "--port" in told["remedy"]
+    assert not daemon.home.endpoint.exists()
+
+
+def test_the_usual_port_is_taken(tmp_path: Path) -> None:
+    """Without a wish, it listens on a free port instead; clients find it in the endpoint file."""
+    try:
+        occupier: socket.socket | None = socket.create_server(("127.0.0.1", DEFAULT_PORT))
+    except OSError:
+        occupier = None  # some other program of this machine has it, which serves as well
+    daemon = DaemonUnderTest(tmp_path)
+    try:
+        assert daemon.start("--host", "localhost", port=None).startswith("ready ")
+        assert daemon.address != f"127.0.0.1:{DEFAULT_PORT}"
+        assert daemon.stub.GetHealth(pb.GetHealthRequest()).address == daemon.address
+    finally:
+        daemon.clean_up()
+        if occupier is not None:
+            occupier.close()
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])  # noqa: S104
+def test_other_machines_only_with_tls(tmp_path: Path, host: str) -> None:
+    """Without TLS the token could be read on the way, so it does not even begin."""
+    told = DaemonUnderTest(tmp_path).refusal("--host", host)
+    assert "TLS" in told["message"]
+    assert "--tls-certificate" in told["remedy"]
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.2", "::1"])
+def test_every_way_to_say_loopback(tmp_path: Path, host: str) -> None:
+    """Names and addresses of this machine alone need no TLS."""
+    if host == "::1" and not _has_ipv6():
+        pytest.skip("this machine has no IPv6")
+    daemon = DaemonUnderTest(tmp_path)
+    try:
+        assert daemon.start("--host", host).startswith("ready ")
+        assert daemon.stub.GetHealth(pb.GetHealthRequest()).address == daemon.address
+    finally:
+        daemon.clean_up()
+
+
+def _has_ipv6() -> bool:
+    try:
+        with socket.create_server(("::1", 0), family=socket.AF_INET6):
+            return True
+    except OSError:
+        return False
+
+
+def test_wrong_settings_are_told(tmp_path: Path) -> None:
+    """`daemon start` can show the reason: it comes through the descriptor, with its remedy."""
+    daemon = DaemonUnderTest(tmp_path)
+    daemon.home.trainer.mkdir(parents=True)
+    daemon.home.settings.write_text("max_runs = 0\n")
+    told = daemon.refusal()
+    assert "max_runs" in told["message"]
+    assert told["code"] == "T301"
+
+
+def test_a_home_that_cannot_be_made(tmp_path: Path) -> None:
+    """A file where the home should be is named, with the way out."""
+    daemon = DaemonUnderTest(tmp_path)
+    daemon.home.path.write_text("not a folder")
+    told = daemon.refusal()
+    assert str(daemon.home.path) in told["message"]
+    assert "--home" in told["remedy"]
+
+
+def test_in_the_foreground_it_says_on_stderr_what_it_does(tmp_path: Path) -> None:
+    """`daemon run`: the log on stderr, and SIGTERM ends it with 0."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mosaic.trainer.daemon", "--home", str(tmp_path), "--port", "0"],
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+    )
+    assert process.stderr is not None
+    with process.stderr as said:
+        first = said.readline().decode()
+        process.terminate()
+        rest = said.read().decode()
+    assert process.wait(60) == 0
+    assert "T395" in first
+    assert "T396" in rest

@@ -1,0 +1,114 @@
+"""Questions about what is stored: steps of an episode, curves, series, counts."""
+
+import json
+import math
+from typing import Any
+
+import grpc
+import pytest
+
+from mosaic.contract.rpc import trainer_pb2 as pb
+from tests.trainer.conftest import DaemonUnderTest, eventually
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def run_id(daemon: DaemonUnderTest) -> str:
+    """A finished run of five episodes."""
+    run_id = daemon.submit(steps=1000, episode_length=200)
+    daemon.until(run_id)
+    return run_id
+
+
+def _steps(daemon: DaemonUnderTest, **fields: Any) -> list[Any]:
+    answer = daemon.stub.QuerySteps(pb.QueryStepsRequest(**fields))
+    return [json.loads(line) for line in answer.lines]
+
+
+def test_steps_of_an_episode(daemon: DaemonUnderTest, run_id: str) -> None:
+    """Those asked for, in order; no more than there are."""
+    steps = _steps(daemon, run_id=run_id, episode=3, first=190, count=50)
+    assert [step["step"] for step in steps] == list(range(190, 200))
+    assert {step["type"] for step in steps} == {"step"}
+    assert len(_steps(daemon, run_id=run_id, episode=0)) == 200
+
+
+def test_an_episode_that_is_not_there(daemon: DaemonUnderTest, run_id: str) -> None:
+    """NOT_FOUND, with where to look."""
+    with pytest.raises(grpc.RpcError) as caught:
+        _steps(daemon, run_id=run_id, episode=99)
+    assert caught.value.code() is grpc.StatusCode.NOT_FOUND
+    assert "no episode 99" in (caught.value.details() or "")
+
+
+def test_an_answer_that_would_be_too_large_is_cut(daemon: DaemonUnderTest) -> None:
+    """Any client can take it, and ask for the rest from where it ended."""
+    run_id = daemon.submit(steps=200, episode_length=200, line_bytes=100_000)
+    daemon.until(run_id)
+    with grpc.insecure_channel(daemon.address) as channel:  # with gRPC's own limit of 4 MiB
+        ask = channel.unary_unary(
+            "/mosaic.trainer.v1.TrainerService/QuerySteps",
+            request_serializer=pb.QueryStepsRequest.SerializeToString,
+            response_deserializer=pb.StepLines.FromString,
+        )
+        first, rounds = 0, 0
+        while first < 200:
+            request = pb.QueryStepsRequest(run_id=run_id, first=first, count=1000)
+            lines = ask(request, metadata=daemon.metadata).lines
+            assert [json.loads(line)["step"] for line in lines] == list(
+                range(first, first + len(lines))
+            )
+            assert lines
+            first += len(lines)
+            rounds += 1
+    assert rounds > 5
+
+
+def test_numbers_that_json_has_no_word_for(daemon: DaemonUnderTest) -> None:
+    """A reward that is not a number is told as such, not as nothing."""
+    run_id = daemon.submit(steps=1_000_000, rate=10)
+    step = {"type": "step", "episode_id": "odd", "step": 0, "action": "-Infinity", "reward": "NaN"}
+    line = json.dumps({**step, "terminated": False, "truncated": True}) + "\n"
+    eventually(lambda: daemon.stub.GetStats(pb.RunRef(run_id=run_id)).steps)
+    with daemon.run(run_id).spool.open("a") as spool:
+        spool.write(line)
+
+    def odd_episode() -> int | None:
+        request = pb.StreamRequest(run_id=run_id, after=-1)
+        for batch in daemon.stub.StreamEpisodes(request):
+            for episode in batch.episodes:
+                if episode.episode_id == "odd":
+                    assert math.isnan(episode.total_return)
+                    return episode.episode
+        return None
+
+    (stored,) = _steps(daemon, run_id=run_id, episode=eventually(odd_episode))
+    assert stored["reward"] == "NaN"
+    assert stored["action"] == "-Infinity"
+
+
+def test_curves(daemon: DaemonUnderTest, run_id: str) -> None:
+    """The series there are, each as many points as asked for, and any stretch of them."""
+    series = {info.name: info for info in daemon.stub.ListSeries(pb.RunRef(run_id=run_id)).series}
+    name = max(series, key=lambda name: series[name].points)
+    whole = daemon.stub.QueryCurve(pb.QueryCurveRequest(run_id=run_id, name=name))
+    assert len(whole.x) == len(whole.y) == whole.points == series[name].points
+    few = daemon.stub.QueryCurve(pb.QueryCurveRequest(run_id=run_id, name=name, max_points=4))
+    assert len(few.x) <= 4
+    assert few.points == whole.points
+    middle = daemon.stub.QueryCurve(
+        pb.QueryCurveRequest(run_id=run_id, name=name, first=whole.x[1], last=whole.x[-2])
+    )
+    assert list(middle.x) == list(whole.x)[1:-1]
+    by_time = daemon.stub.QueryCurve(pb.QueryCurveRequest(run_id=run_id, name=name, axis="t"))
+    assert by_time.points == whole.points
+    assert not daemon.stub.QueryCurve(pb.QueryCurveRequest(run_id=run_id, name="none")).x
+
+
+def test_counts(daemon: DaemonUnderTest, run_id: str) -> None:
+    """What is stored of the run, and that nothing is left over."""
+    counts = daemon.stub.GetStats(pb.RunRef(run_id=run_id))
+    assert (counts.steps, counts.episodes, counts.rejects) == (1000, 5, 0)
+    assert counts.types["step"] == 1000
+    assert counts.spool_bytes == counts.committed_bytes == daemon.run(run_id).spool.stat().st_size

@@ -1,0 +1,132 @@
+"""WatchRuns: every change of every run, from any number on."""
+
+from collections.abc import Iterable
+
+import grpc
+import pytest
+
+from mosaic.contract.rpc import trainer_pb2 as pb
+from tests.trainer.conftest import DaemonUnderTest
+
+pytestmark = pytest.mark.process
+
+
+def _states(events: Iterable[pb.RunEvent]) -> list[str]:
+    return [event.state.change.state for event in events if event.HasField("state")]
+
+
+def _until_over(stream: Iterable[pb.RunEvent], run_id: str) -> list[pb.RunEvent]:
+    events = []
+    for event in stream:
+        events.append(event)
+        if event.run_id == run_id and event.run.ended_at:
+            return events
+    pytest.fail("the stream ended before the run")
+
+
+def test_a_run_from_its_queue_to_its_end(daemon: DaemonUnderTest) -> None:
+    """The states in their order, numbered, and the last one with exit code, reason and output."""
+    stream = daemon.stub.WatchRuns(pb.WatchRunsRequest(after_seq=0, follow=True))
+    run_id = daemon.submit(steps=10, exit_code=3)
+    events = _until_over(stream, run_id)
+    stream.cancel()
+    assert _states(events) == ["queued", "preparing", "running", "failed"]
+    seqs = [event.seq for event in events]
+    assert seqs == sorted(set(seqs))
+    last = events[-1]
+    assert last.state.exit_code == last.run.exit_code == 3
+    assert last.state.change.reason
+    assert last.run.state == "failed"
+    assert list(last.state.output_tail) == list(
+        daemon.stub.GetRun(pb.RunRef(run_id=run_id)).output_tail
+    )
+
+
+def test_replay_from_a_number(daemon: DaemonUnderTest) -> None:
+    """A client that was away, over a restart even, is told exactly what it missed."""
+    first = daemon.submit(steps=10)
+    daemon.until(first)
+    everything = list(daemon.stub.WatchRuns(pb.WatchRunsRequest(after_seq=0)))
+    middle = everything[1].seq
+    daemon.restart()
+    missed = list(daemon.stub.WatchRuns(pb.WatchRunsRequest(after_seq=middle)))
+    assert [event.seq for event in missed] == [event.seq for event in everything[2:]]
+    page = daemon.stub.ListRuns(pb.ListRunsRequest())
+    assert page.last_event_seq == everything[-1].seq
+    assert list(daemon.stub.WatchRuns(pb.WatchRunsRequest(after_seq=page.last_event_seq))) == []
+
+
+def test_only_what_happens_from_now_on(daemon: DaemonUnderTest) -> None:
+    """-1 leaves the history out."""
+    daemon.until(daemon.submit(steps=10))
+    assert list(daemon.stub.WatchRuns(pb.WatchRunsRequest(after_seq=-1))) == []
+
+
+def test_some_runs_only(daemon: DaemonUnderTest) -> None:
+    """With run ids named, others are not heard of."""
+    one, other = daemon.submit(steps=10), daemon.submit(steps=10)
+    daemon.until(one)
+    daemon.until(other)
+    events = list(daemon.stub.WatchRuns(pb.WatchRunsRequest(run_ids=[other])))
+    assert {event.run_id for event in events} == {other}
+    assert _states(events)[-1] == "succeeded"
+
+
+def test_a_number_of_another_registry(daemon: DaemonUnderTest) -> None:
+    """A client whose number lies ahead is told to list again, and misses nothing from there on."""
+    stream = daemon.stub.WatchRuns(pb.WatchRunsRequest(after_seq=10**9, follow=True))
+    assert next(stream).HasField("forgotten")
+    run_id = daemon.submit(steps=10)
+    assert next(stream).run_id == run_id
+    stream.cancel()
+
+
+def test_figures_while_it_runs(daemon: DaemonUnderTest) -> None:
+    """With `digests`, growing numbers come between the states, and the final ones with the end."""
+    run_id = daemon.submit(steps=3000, rate=2000)
+    stream = daemon.stub.WatchRuns(pb.WatchRunsRequest(digests=True, follow=True))
+    events = _until_over(stream, run_id)
+    stream.cancel()
+    figures = [event for event in events if event.HasField("digest")]
+    steps = [event.run.digest.steps for event in figures]
+    assert len(set(steps)) > 2
+    assert steps == sorted(steps)
+    assert {event.seq for event in figures} == {0}
+    assert events[-1].run.digest.steps == 3000
+
+
+def test_annotations_and_deletion(daemon: DaemonUnderTest) -> None:
+    """What a person writes on a run, and its end for good, are events too."""
+    run_id = daemon.submit(steps=10)
+    daemon.until(run_id)
+    seq = daemon.stub.ListRuns(pb.ListRunsRequest()).last_event_seq
+    daemon.stub.AnnotateRun(pb.AnnotateRunRequest(run_id=run_id, add_tags=["good"], note="yes"))
+    daemon.stub.DeleteRun(pb.DeleteRunRequest(run_id=run_id))
+    annotated, deleted = [
+        event
+        for event in daemon.stub.WatchRuns(pb.WatchRunsRequest(after_seq=seq))
+        if not event.HasField("artifacts")
+    ]
+    assert annotated.HasField("annotated")
+    assert deleted.HasField("deleted")
+    assert not deleted.HasField("run")
+
+
+def test_hundreds_of_watchers_that_leave(daemon: DaemonUnderTest) -> None:
+    """Clients that go without a word leave nothing open in the daemon."""
+    for _ in range(10):
+        with daemon.open_channel() as channel:
+            calls = [
+                channel.unary_stream(
+                    "/mosaic.trainer.v1.TrainerService/WatchRuns",
+                    request_serializer=pb.WatchRunsRequest.SerializeToString,
+                    response_deserializer=pb.RunEvent.FromString,
+                )(pb.WatchRunsRequest(follow=True))
+                for _ in range(30)
+            ]
+            for call in calls:
+                call.cancel()
+                with pytest.raises(grpc.RpcError):
+                    next(call)
+    assert daemon.stub.GetHealth(pb.GetHealthRequest()).pid == daemon.pid
+    assert "ERROR" not in (daemon.home.logs / "daemon.log").read_text()
