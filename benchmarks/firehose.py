@@ -53,7 +53,9 @@ def one_turn(client: TrainerClient, home: Home, lines: int, follow: bool) -> tup
 def main() -> None:
     lines = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
     turns = int(sys.argv[2]) if len(sys.argv) > 2 else 3
-    alone, followed, received, stored = [], [], [], []
+    alone: list[float] = []
+    followed: list[float] = []
+    received, stored = [], []
     with throwaway_daemon() as (client, home):
         one_turn(client, home, 1000, follow=False)  # makes the bundle
         began = time.monotonic()

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 
 import zstandard
 
-from mosaic.contract import numbers
-from mosaic.contract.decode import decode, decode_step
-from mosaic.contract.events import Metric, StepColumns, StepRecord, absolute_time
+from mosaic.contract.decode import decode
+from mosaic.contract.events import Metric, StepRecord, absolute_time
 from mosaic.contract.rpc.trainer_pb2 import LineChunk
+from mosaic.contract.step_lines import steps_on_line
 
 _MAX_DECOMPRESSED = 4 << 20
 
@@ -44,13 +44,7 @@ class RunClock:
 
 def steps_on(line: bytes, clock: RunClock) -> list[StepRecord]:
     """The step on a stored line, or all of them when they came as columns."""
-    if line.startswith(b'{"type":"step",'):
-        steps = [decode_step(line)]
-    else:
-        event = decode(line)
-        if isinstance(event, StepColumns):
-            return _steps_of_columns(event)
-        steps = [event] if isinstance(event, StepRecord) else []
+    steps = steps_on_line(line)
     for step in steps:
         if step.t is not None:
             step.t = clock.absolute(step.t)
@@ -65,18 +59,3 @@ def metric_on(line: bytes, clock: RunClock) -> Metric | None:
     if event.t is not None:
         event.t = clock.absolute(event.t)
     return event
-
-
-def _steps_of_columns(event: StepColumns) -> list[StepRecord]:
-    return [
-        StepRecord(
-            agent_id=event.agent_id,
-            episode_id=event.episode_id,
-            step=event.first + index,
-            action=action,
-            reward=numbers.as_float(reward),
-            terminated=False,
-            truncated=False,
-        )
-        for index, (action, reward) in enumerate(zip(event.actions, event.rewards, strict=True))
-    ]

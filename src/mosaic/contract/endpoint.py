@@ -27,7 +27,7 @@ class Endpoint(msgspec.Struct, kw_only=True, frozen=True):
         """None when there is no such file."""
         try:
             return msgspec.json.decode(path.read_bytes(), type=cls)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, msgspec.MsgspecError) as error:
             raise UserError(

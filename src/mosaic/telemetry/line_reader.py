@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from mosaic.contract import decode as line_decoding
-from mosaic.contract import numbers
 from mosaic.contract.events import Metric, StepColumns, StepHead, StepRecord, absolute_time
+from mosaic.contract.step_lines import steps_on_line
 from mosaic.telemetry.chunks import StoredChunk, decompress_lines
 from mosaic.telemetry.episodes import EpisodeState
 from mosaic.telemetry.steps import step_range
@@ -59,12 +59,17 @@ class LineReader:
             for step in self._steps_on(line)
         ]
 
+    def newest_chunk(self, table: str) -> StoredChunk | None:
+        """The last chunk, which may be growing."""
+        row = self._connection.execute(
+            f"SELECT first_seq, lines, data FROM {table} ORDER BY first_seq DESC LIMIT 1"  # noqa: S608 - our table
+        ).fetchone()
+        return StoredChunk(*row) if row else None
+
     def newest_step(self) -> StepRecord | None:
         """The step that came last."""
-        row = self._connection.execute(
-            "SELECT data FROM step_chunk ORDER BY first_seq DESC LIMIT 1"
-        ).fetchone()
-        return self._steps_on(decompress_lines(row[0])[-1])[-1] if row else None
+        chunk = self.newest_chunk("step_chunk")
+        return self._steps_on(chunk.split()[-1])[-1] if chunk else None
 
     def metrics_after(
         self, seq: int, limit_chunks: int = _CHUNKS_PER_CALL
@@ -161,27 +166,4 @@ def _first_step_on(line: bytes) -> int:
     event = line_decoding.decode_head(line)
     if isinstance(event, (StepHead, StepRecord, StepColumns)):
         return step_range(event)[0]
-    raise TypeError(f"a {type(event).__name__} among the steps")
-
-
-def steps_on_line(line: bytes) -> list[StepRecord]:
-    """The step on a stored line, or all of them when they came as columns."""
-    if line.startswith(b'{"type":"step",'):
-        return [line_decoding.decode_step(line)]
-    event = line_decoding.decode(line)
-    if isinstance(event, StepRecord):
-        return [event]
-    if isinstance(event, StepColumns):
-        return [
-            StepRecord(
-                agent_id=event.agent_id,
-                episode_id=event.episode_id,
-                step=event.first + index,
-                action=action,
-                reward=numbers.as_float(reward),
-                terminated=False,
-                truncated=False,
-            )
-            for index, (action, reward) in enumerate(zip(event.actions, event.rewards, strict=True))
-        ]
     raise TypeError(f"a {type(event).__name__} among the steps")

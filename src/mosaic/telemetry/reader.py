@@ -166,6 +166,10 @@ class TelemetryReader:
         """Chunks as stored, with lines past `seq`; the first one may begin before it."""
         return self._lines.chunks_after(f"{lane}_chunk", seq, limit)
 
+    def newest_chunk(self, lane: Literal["step", "metric"]) -> StoredChunk | None:
+        """The last chunk as stored."""
+        return self._lines.newest_chunk(f"{lane}_chunk")
+
     def events_after(
         self, seq: int, kind: str | None = None, limit: int = _ROWS_PER_CALL
     ) -> list[StoredEvent]:

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -169,6 +170,10 @@ time.time = _shifted
 """
 
 
+def _has_grown(daemon: DaemonUnderTest, run_id: str, seen: int) -> bool:
+    return daemon.record(run_id).digest.steps > seen
+
+
 def test_the_clock_jumps(tmp_path: Path) -> None:
     """A day forth and two days back: no run is stopped, stalls or ends before it began."""
     offset = tmp_path / "offset"
@@ -192,7 +197,7 @@ def test_the_clock_jumps(tmp_path: Path) -> None:
         for jump in ("86400", "-172800"):
             seen = daemon.record(run_id).digest.steps
             offset.write_text(jump)
-            eventually(lambda seen=seen: daemon.record(run_id).digest.steps > seen)
+            eventually(partial(_has_grown, daemon, run_id, seen))
             assert not daemon.record(run_id).warnings
         record = daemon.until(run_id)
         assert (record.state, record.digest.steps) == ("succeeded", 400)

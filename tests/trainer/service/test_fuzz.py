@@ -115,7 +115,7 @@ def run_ids(daemon: DaemonUnderTest) -> list[str]:
     return [done, daemon.submit(steps=10_000_000, rate=20)]
 
 
-def _value(field: FieldDescriptor, chance: random.Random, run_ids: list[str]) -> Any:
+def _value(field: Any, chance: random.Random, run_ids: list[str]) -> Any:
     kind = field.type
     if kind == FieldDescriptor.TYPE_STRING:
         return chance.choice([*TEXTS, *run_ids, *run_ids])

@@ -130,7 +130,7 @@ class BundleStore:
         ]
         if not keys:
             raise UserError(
-                f"No environment of the bundle {name} {hash} is installed.".replace("  ", " "),
+                f"No environment '{'-'.join(filter(None, (name, hash)))}' is installed.",
                 remedy="`mosaic bundles list` shows what is.",
                 code="T338",
             )

@@ -24,6 +24,8 @@ from mosaic.trainer.secrets.secret_files import (
 
 _WANDB = "WANDB_"
 _WANDB_VPN = "WANDB_VPN_"
+_FOLDERS = ("PWD", "OLDPWD")
+"""Set by every shell: where it stands, and no password."""
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
 
 
@@ -138,6 +140,6 @@ class Secrets:
         return (
             name in self._contents[0].values  # whatever a person keeps there
             or name.startswith(_WANDB_VPN)
-            or names_a_secret(name)
+            or (names_a_secret(name) and name not in _FOLDERS)
             or holds_a_secret(value)
         )

@@ -8,11 +8,10 @@ from typing import Literal, Self, TypeVar
 
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
-from mosaic.telemetry.chunks import CHUNK_LINES, StoredChunk
+from mosaic.telemetry.chunks import StoredChunk
 from mosaic.telemetry.failures import BUGS, WORLD_ERRORS, blockage_of
 from mosaic.telemetry.reader import TelemetryReader
 from mosaic.trainer.service.refusals import UnsafeFileError
-from mosaic.trainer.service.request_checks import LARGEST_CURSOR
 
 Result = TypeVar("Result")
 
@@ -70,20 +69,9 @@ class StoreView:
 
 
 def newest_chunk(reader: TelemetryReader, lane: Lane, after: int) -> StoredChunk | None:
-    """The last chunk with lines past `after`, found in leaps, so that no history is read."""
-    newest = None
-    cursor, leap, growing = after, 0, True
-    while True:
-        found = reader.chunks_after(lane, min(cursor + leap, LARGEST_CURSOR), 1)
-        if found:
-            newest = found[0]
-            cursor = newest.first_seq + newest.lines - 1
-            leap = max(CHUNK_LINES, leap * 2) if growing else leap // 2
-        elif leap == 0:
-            return newest
-        else:
-            growing = False
-            leap = leap // 2 if leap > CHUNK_LINES else 0
+    """The last chunk, if it has lines past `after`."""
+    newest = reader.newest_chunk(lane)
+    return newest if newest and newest.first_seq + newest.lines - 1 > after else None
 
 
 def _unreadable(run: RunDirectory, error: BaseException) -> UserError:

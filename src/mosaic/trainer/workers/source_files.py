@@ -114,5 +114,5 @@ def _unreadable(error: OSError) -> UserError:
     return UserError(
         f"A file of the worker's code cannot be read: {error.filename}: {error.strerror}.",
         remedy="Make it readable, or install the worker again.",
-        code="T329",
+        code="T137",
     )
