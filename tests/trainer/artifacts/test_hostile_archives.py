@@ -22,7 +22,7 @@ from mosaic.trainer.artifacts import run_import
 from mosaic.trainer.artifacts.run_archive import ArchiveError, delete_run, export_run, import_run
 from tests.trainer.artifacts.conftest import CONFIG
 
-RUN_ID = new_ulid()
+RUN_ID = "01J00000000000000000000000"
 Member = tuple[str | tarfile.TarInfo, bytes]
 
 
@@ -126,7 +126,7 @@ def test_archives_of_other_programs(home: Home) -> None:
         f"{RUN_ID}/{'x' * 300}",
         f"{RUN_ID}/{'d/' * 100}x",
         f"{RUN_ID}/{'long/' * 1000}x",
-        f"{new_ulid()}/a",
+        "01J11111111111111111111111/a",
         "escaped",
         "..",
         "",

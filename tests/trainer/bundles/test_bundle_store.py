@@ -87,7 +87,7 @@ def test_an_environment_in_use_is_kept(workshop: Workshop) -> None:
     assert workshop.environments() == [old]
     assert workshop.store.remove("lake", old.rpartition("-")[2], {old: 1}).removed == ()
     assert workshop.store.remove("lake", old.rpartition("-")[2], {}).removed == (old,)
-    with pytest.raises(UserError, match="not installed"):
+    with pytest.raises(UserError, match="No environment"):
         workshop.store.remove("lake", "", {})
 
 

@@ -9,7 +9,6 @@ import grpc
 import pytest
 from google.protobuf.message import Message
 
-from mosaic.contract.ids import new_ulid
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
 from tests.trainer.conftest import DaemonUnderTest, eventually
@@ -18,7 +17,7 @@ from tests.trainer.service.conftest import METHODS, call, refusal, told
 pytestmark = pytest.mark.process
 
 _NAN, _INFINITY = float("nan"), float("inf")
-_RUN = new_ulid()
+_RUN = "01J00000000000000000000000"
 _WRONG: list[tuple[str, Message, str]] = [
     ("SubmitRun", pb.SubmitRunRequest(config_json=b"{}", request_id="a\0b"), "request_id"),
     ("SubmitRun", pb.SubmitRunRequest(config_json=b"{}", request_id="x" * 10_000), "request_id"),

@@ -1,4 +1,4 @@
-"""Keeps to so many steps per second, in bursts of 40 ms: fifty such workers fit on two processors."""
+"""Keeps to so many steps per second, in bursts of 40 ms, so that many workers fit on a machine."""
 
 from __future__ import annotations
 
