@@ -303,6 +303,7 @@ def test_other_files_than_listed(refused: Callable[..., str]) -> None:
         archive_with() + b"trailing rubbish",
         gzip.compress(tar(header(), config(), sums(config())) + b"behind the end"),
     ],
+    ids=lambda data: f"{len(data)} bytes",  # the same in every process: gzip writes the time
 )
 def test_garbage(refused: Callable[..., str], data: bytes) -> None:
     """Whatever it is, it is refused in words."""
