@@ -72,11 +72,11 @@ class RunLife:
     def digest(self) -> RunDigest:
         """The newest numbers; while packages are installed, how many of them are."""
         progress = self._install_progress
-        if progress is None or self._has_process:
+        if progress is None or not progress.total or self._has_process:
             return self.watch.digest
         return RunDigest(
             progress_done=float(progress.done),
-            progress_total=float(progress.total) or None,
+            progress_total=float(progress.total),
             progress_unit="packages",
         )
 
