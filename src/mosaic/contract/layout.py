@@ -67,6 +67,11 @@ class RunDirectory:
         return self.path / "started.json"
 
     @property
+    def launch(self) -> Path:
+        """What the run was started with: command line and bundle."""
+        return self.path / "launch.json"
+
+    @property
     def exit(self) -> Path:
         return self.path / "exit.json"
 

@@ -89,7 +89,7 @@ def record_start(run_dir: RunDirectory, worker: ProcessIdentity) -> None:
 def test_a_worker_is_asked_first(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
     """A worker that obeys `stop` ends by itself, with its own exit code."""
     launch_ready(OBEDIENT)
-    process = end_worker(run_dir, grace_s=30, stop_seq=12)
+    process = end_worker(run_dir, grace=30, stop_seq=12)
     assert isinstance(process, Exited)
     assert process.exit.exit_code == 6
     assert run_dir.spool.read_text() == 'ready\n{"cmd":"stop","seq":12}\n'
@@ -101,7 +101,7 @@ def test_then_it_is_told_and_then_killed(
 ) -> None:
     """Without an answer to `stop` comes SIGTERM, and without an answer to that SIGKILL."""
     started = launch_ready(code).started
-    process = end_worker(run_dir, grace_s=0.2)
+    process = end_worker(run_dir, grace=0.2)
     assert isinstance(process, Exited)
     assert process.exit.signal == number
     assert not members_of(run_dir, started)
@@ -111,7 +111,7 @@ def test_a_paused_worker_can_be_ended(run_dir: RunDirectory, launch_ready: Launc
     """A worker that was paused is woken, so that it can obey."""
     launch_ready(OBEDIENT)
     signal_worker(run_dir, signal.SIGSTOP)
-    process = end_worker(run_dir, grace_s=30)
+    process = end_worker(run_dir, grace=30)
     assert isinstance(process, Exited)
     assert process.exit.exit_code == 6
 
@@ -123,7 +123,7 @@ def test_a_run_without_a_worker_is_left_alone(
     assert end_worker(run_dir) == NotStarted()
     assert settle_lost(run_dir) == NotStarted()
     launch_ready(OBEDIENT)
-    first = end_worker(run_dir, grace_s=30)
+    first = end_worker(run_dir, grace=30)
     assert end_worker(run_dir) == settle_lost(run_dir) == first
 
 
@@ -134,7 +134,7 @@ def test_settling_leaves_a_running_run_alone(
     process = launch_ready(OBEDIENT)
     assert isinstance(settle_lost(run_dir), Running)
     assert process.worker.is_alive()
-    end_worker(run_dir, grace_s=30)
+    end_worker(run_dir, grace=30)
 
 
 @pytest.mark.parametrize("code", [LEADER_STAYS, LEADER_GOES_WITH_THE_SUPERVISOR])
@@ -169,7 +169,7 @@ def test_the_supervisor_vanishes_while_the_worker_is_being_ended(
         "os.kill(os.getppid(), signal.SIGKILL)\n"
         "signal.pause()"
     )
-    assert isinstance(end_worker(run_dir, grace_s=10), Lost)
+    assert isinstance(end_worker(run_dir, grace=10), Lost)
     assert not process.worker.is_alive()
 
 

@@ -42,7 +42,7 @@ def test_running_then_exited(run_dir: RunDirectory, launch_ready: LaunchReady) -
     """A run is running until it is exited."""
     launch_ready(WAITING)
     assert isinstance(observe(run_dir), Running)
-    assert isinstance(end_worker(run_dir, grace_s=10), Exited)
+    assert isinstance(end_worker(run_dir, grace=10), Exited)
     assert isinstance(observe(run_dir), Exited)
 
 
@@ -106,7 +106,7 @@ def test_pause_and_resume(
     assert isinstance(observe(run_dir), Running)
     signal_worker(run_dir, signal.SIGCONT)
     eventually(lambda: "T" not in states())
-    end_worker(run_dir, grace_s=0.2)
+    end_worker(run_dir, grace=0.2)
 
 
 @pytest.mark.process
@@ -118,7 +118,7 @@ def test_only_a_running_run_can_be_paused(
     with pytest.raises(UserError, match="it is not_started"):
         signal_worker(run_dir, number)
     launch_ready(WAITING)
-    end_worker(run_dir, grace_s=10)
+    end_worker(run_dir, grace=10)
     with pytest.raises(UserError, match="it is exited"):
         signal_worker(run_dir, number)
 

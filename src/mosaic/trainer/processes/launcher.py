@@ -17,10 +17,12 @@ from mosaic.trainer.concurrency import in_thread
 from mosaic.trainer.processes.control_channel import send_command
 from mosaic.trainer.processes.local_launcher import launch
 from mosaic.trainer.processes.process_identity import ProcessIdentity
-from mosaic.trainer.processes.process_table import environment_of
-from mosaic.trainer.processes.run_ending import end_worker, settle_lost
+from mosaic.trainer.processes.process_table import environment_of, read_stat
+from mosaic.trainer.processes.run_ending import Grace, end_worker, settle_lost
+from mosaic.trainer.processes.run_members import carriers_of, end_carriers
 from mosaic.trainer.processes.run_process import Exited, Running, RunProcess, observe, signal_worker
 
+_STOPPED_STATES = "Tt"
 GPUS_VARIABLE = "MOSAIC_GPUS"
 """Which GPUs a worker was given, by our numbers: a daemon that takes the run up reads it."""
 
@@ -45,8 +47,17 @@ class Launcher(Protocol):
     def signal(self, run: RunDirectory, number: signal.Signals) -> None:
         """A signal to the worker's whole group."""
 
-    def end(self, run: RunDirectory, grace_s: float, stop_seq: int) -> RunProcess:
+    def end(self, run: RunDirectory, grace: Grace, stop_seq: int) -> RunProcess:
         """Stop, terminate, kill; returns with proof that nothing of the run is left."""
+
+    def is_being_started(self, run: RunDirectory) -> bool:
+        """Whether a process carries the run, be it one that has recorded nothing yet."""
+
+    def end_unrecorded(self, run: RunDirectory) -> None:
+        """End every process that carries the run, when no record says which they are."""
+
+    def is_frozen(self, run: RunDirectory) -> bool:
+        """Whether the worker was stopped by a signal, and waits for the one that wakes it."""
 
     def settle(self, run: RunDirectory) -> RunProcess:
         """End what is left of a run whose supervisor vanished; its state then."""
@@ -83,8 +94,19 @@ class LocalLauncher:
     def signal(self, run: RunDirectory, number: signal.Signals) -> None:
         signal_worker(run, number)
 
-    def end(self, run: RunDirectory, grace_s: float, stop_seq: int) -> RunProcess:
-        return end_worker(run, grace_s, stop_seq=stop_seq)
+    def end(self, run: RunDirectory, grace: Grace, stop_seq: int) -> RunProcess:
+        return end_worker(run, grace, stop_seq=stop_seq)
+
+    def is_being_started(self, run: RunDirectory) -> bool:
+        return bool(carriers_of(run))
+
+    def end_unrecorded(self, run: RunDirectory) -> None:
+        end_carriers(run)
+
+    def is_frozen(self, run: RunDirectory) -> bool:
+        process = observe(run)
+        stat = read_stat(process.started.pid) if isinstance(process, Running) else None
+        return stat is not None and stat.state in _STOPPED_STATES
 
     def settle(self, run: RunDirectory) -> RunProcess:
         return settle_lost(run)

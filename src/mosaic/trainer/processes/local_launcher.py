@@ -33,14 +33,18 @@ def launch(
     environment = worker_environment(run_dir, os.environ if env is None else env)
     command = [_executable(argv, environment), *argv[1:]]
     _make_directory(run_dir)
-    supervisor = subprocess.Popen(
-        [sys.executable, "-I", "-S", SUPERVISOR, run_dir.path.absolute(), "--", *command],
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
+    try:
+        supervisor = subprocess.Popen(
+            [sys.executable, "-I", "-S", SUPERVISOR, run_dir.path.absolute(), "--", *command],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except OSError as error:
+        # Too many processes or files, no memory, or an environment of megabytes.
+        raise _not_started(run_dir, error.strerror or str(error)) from error
     try:
         complaint = _read_until_started(supervisor)
     except BaseException:

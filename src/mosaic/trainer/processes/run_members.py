@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from collections.abc import Callable
 from contextlib import suppress
 
 from mosaic.contract.errors import UserError
@@ -43,19 +44,34 @@ def members_of(run_dir: RunDirectory, started: StartedRecord) -> set[ProcessIden
     return {member for member in living - {supervisor} if member.pid != os.getpid()}
 
 
-def is_being_started(run_dir: RunDirectory) -> bool:
-    """Whether a process carries the run already, such as a supervisor that has recorded nothing."""
-    return any(_carries(run_dir, stat.pid) for stat in live_processes() if stat.pid != os.getpid())
+def carriers_of(run_dir: RunDirectory) -> set[ProcessIdentity]:
+    """All living processes that carry the run in their environment, its supervisor included."""
+    return {
+        ProcessIdentity(stat.pid, stat.start_ticks, boot_id())
+        for stat in live_processes()
+        if stat.pid != os.getpid() and _carries(run_dir, stat.pid)
+    }
 
 
 def end_members(run_dir: RunDirectory, started: StartedRecord, grace_s: float) -> None:
-    """Ends all of them: SIGTERM, and SIGKILL after `grace_s`. Returns when none is left."""
+    """Ends all members: SIGTERM, and SIGKILL after `grace_s`. Returns when none is left."""
+    _end_all(run_dir, lambda: members_of(run_dir, started), grace_s)
+
+
+def end_carriers(run_dir: RunDirectory, grace_s: float = 5.0) -> None:
+    """The same without a record of what was started, for a run whose files are damaged."""
+    _end_all(run_dir, lambda: carriers_of(run_dir), grace_s)
+
+
+def _end_all(
+    run_dir: RunDirectory, find: Callable[[], set[ProcessIdentity]], grace_s: float
+) -> None:
     left: set[ProcessIdentity] = set()
     for number, patience_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, _KILL_PATIENCE_S)):
         deadline = time.monotonic() + patience_s
         asked: set[ProcessIdentity] = set()
         # The second look is for one that was born behind the back of the first.
-        while left := members_of(run_dir, started) or members_of(run_dir, started):
+        while left := find() or find():
             for member in left - asked:
                 with suppress(PermissionError):  # a set-uid program; the error below tells of it
                     member.send(number)

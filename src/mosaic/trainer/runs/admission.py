@@ -66,6 +66,10 @@ def admit(
     free = _Free(capacity, granted.values())
     admission = Admission()
     for run in waiting:
+        lack = shortfall(run.wants, capacity)
+        if lack is not None:  # the machine or the settings have changed since it was taken in
+            admission.waits[run.run_id] = f"{lack}; stop it, or give the daemon more"
+            continue
         obstacle = free.obstacle(run)
         if obstacle is None:
             admission.granted[run.run_id] = free.take(run)

@@ -4,6 +4,7 @@ It also notices what the daemon acts upon: the worker's resolved configuration, 
 artifacts, the last status and the farewell.
 """
 
+import logging
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -25,7 +26,10 @@ from mosaic.contract.events import (
 )
 from mosaic.contract.layout import RunDirectory
 from mosaic.contract.runs import RunDigest
+from mosaic.telemetry.failures import WORLD_ERRORS
 from mosaic.telemetry.reader import StoredEvent, TelemetryReader
+
+_log = logging.getLogger(__name__)
 
 _MEAN_OF = 100
 _MOST_ARTIFACTS = 10_000
@@ -70,8 +74,12 @@ class DigestBuilder:
                 self._reader = TelemetryReader(self._run)
             except UserError:
                 return self.digest  # no tables yet, or damaged: ingest tells of that
-        self._notice(self._reader)
-        self.digest = self._made(self._reader)
+        try:
+            self._notice(self._reader)
+            self.digest = self._made(self._reader)
+        except WORLD_ERRORS as error:
+            _log.warning("T153 the store of %s cannot be read: %s", self._run.run_id, error)
+            self.close()
         return self.digest
 
     def _notice(self, reader: TelemetryReader) -> None:

@@ -50,6 +50,8 @@ class DigestKeeper:
                 await in_thread(self._look, list(self._lives.values()))
             except UserError as error:
                 _log.warning("T143 the numbers of runs could not be kept: %s", error)
+            except Exception:  # noqa: BLE001 - the edge of a task: the next look may do better
+                _log.exception("T154 the numbers of runs could not be kept, by a bug")
             await asyncio.sleep(_EVERY_S)
 
     def _look(self, lives: list[RunLife]) -> None:
@@ -65,6 +67,8 @@ class DigestKeeper:
                     digests[life.run_id] = life.look()
                 except UnknownRunError:
                     continue  # deleted meanwhile
+                except (UserError, OSError) as error:
+                    _log.warning("T155 run %s could not be looked at: %s", life.run_id, error)
         self._looked_at = {
             life.run_id: self._looked_at[life.run_id]
             for life in lives

@@ -6,7 +6,7 @@ On the event loop. Each run that has left the queue is a `RunLife`, held here un
 import asyncio
 import logging
 import time
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 
 from mosaic.contract.control import decode_command
@@ -17,13 +17,14 @@ from mosaic.contract.run_config import ConfigError, TrainRunConfig
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunDigest, RunRecord
 from mosaic.trainer.artifacts.run_archive import ImportedRun, delete_run
-from mosaic.trainer.concurrency import in_thread
+from mosaic.trainer.concurrency import in_long_thread, in_thread
 from mosaic.trainer.processes.control_channel import NoWorkerError
 from mosaic.trainer.registry.failures import StateConflictError, UnknownRunError
 from mosaic.trainer.runs.admission import Capacity, Grant, Waiting, admit, shortfall
 from mosaic.trainer.runs.digest_keeper import DigestKeeper
 from mosaic.trainer.runs.imported_runs import register_imported
-from mosaic.trainer.runs.recovery import Recovered, write_config
+from mosaic.trainer.runs.recovery import Recovered
+from mosaic.trainer.runs.run_files import write_config
 from mosaic.trainer.runs.run_life import RunLife
 from mosaic.trainer.runs.run_parts import RunParts
 
@@ -34,6 +35,7 @@ _LOOK_AGAIN_S = 5.0
 _IMPORT_PATIENCE_S = 60.0
 _TAKE_UP_PATIENCE_S = 5.0
 _TAKE_UP_LOOK_S = 0.02
+_AGAIN_S = 2.0
 
 
 class Dispatcher:
@@ -48,10 +50,13 @@ class Dispatcher:
         self._waiting_for: dict[str, str] = {}
         self.digests = DigestKeeper(parts.registry, self._lives)
 
-    def start(self, recovered: Recovered) -> None:
+    async def start(self, recovered: Recovered) -> None:
         """Take up what an earlier daemon left, and begin to dispatch."""
         for record in recovered.adopted:
-            self._spawn(self._adopt(record))
+            # Before anything is dispatched: what they have is not free.
+            life = self._take(record, *await in_thread(self._held_by, record))
+            _log.info("T148 run %s is taken up again, %s", record.run_id, record.state)
+            self._spawn(self._live(life, life.adopt))
         for run_id in recovered.behind:
             self._spawn(self._catch_up(run_id))
         self._spawn(self._dispatch())
@@ -60,7 +65,7 @@ class Dispatcher:
     async def close(self) -> None:
         """Stop watching. Runs that have a process keep it."""
         for life in self._lives.values():
-            life.cancel_preparation()
+            life.call_off()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -91,7 +96,7 @@ class Dispatcher:
 
     async def submit(self, config: TrainRunConfig, request_id: str = "") -> RunRecord:
         """Into the queue, durably. The same `request_id` again is the same run."""
-        await in_thread(self._expect_startable, config)
+        await in_long_thread(self._expect_startable, config)
         record = await in_thread(self._add, config, request_id)
         self._queue_changed.set()
         return record
@@ -125,13 +130,15 @@ class Dispatcher:
     async def _stop(self, record: RunRecord, reason: str, grace_s: float) -> RunRecord | None:
         """None: the run has left the queue, and is just being taken up."""
         if record.state is RunState.QUEUED:
-            return await in_thread(
+            await in_thread(
                 self._parts.registry.transition,
                 record.run_id,
                 {RunState.QUEUED},
                 RunState.CANCELLED,
                 reason,
             )
+            await self._say_why_it_waits(record.run_id, "")
+            return await in_thread(self._parts.registry.get, record.run_id)
         if record.state.is_final:
             raise StateConflictError(record.run_id, record.state, RunState.CANCELLED)
         life = self._lives.get(record.run_id)
@@ -221,46 +228,46 @@ class Dispatcher:
 
     async def _dispatch(self) -> None:
         while True:
+            self._queue_changed.clear()
             try:
                 await self._start_what_fits()
             except UserError as error:
                 _log.warning("T147 no run can be started: %s", error)
-            try:
+            except Exception:  # noqa: BLE001 - the edge of a task: the queue must go on
+                _log.exception("T158 dispatching failed by a bug; it is tried again")
+            with suppress(TimeoutError):
                 await asyncio.wait_for(self._queue_changed.wait(), _LOOK_AGAIN_S)
-            except TimeoutError:
-                continue
-            finally:
-                self._queue_changed.clear()
 
     async def _start_what_fits(self) -> None:
         registry = self._parts.registry
         queued = await in_thread(registry.in_states, {RunState.QUEUED})
-        if not queued:
-            return
-        configs = {
-            record.run_id: await in_thread(registry.config, record.run_id) for record in queued
-        }
+        configs = await in_thread(
+            lambda: {record.run_id: registry.config(record.run_id) for record in queued}
+        )
         waiting = [
             Waiting(record.run_id, configs[record.run_id].resources, record.mode == "play")
             for record in queued
         ]
         granted = {run_id: life.grant for run_id, life in self._lives.items()}
-        admission = admit(waiting, granted, await in_thread(self.capacity))
-        lack = await in_thread(self._lack_of_room)
+        admission = admit(waiting, granted, await in_long_thread(self.capacity))
+        lack = await in_thread(self._lack_of_room) if queued else ""
         for record in queued:
             grant = admission.granted.get(record.run_id)
             if lack or grant is None:
                 await self._say_why_it_waits(record.run_id, lack or admission.waits[record.run_id])
-                continue
-            try:
-                preparing = await in_thread(
-                    registry.transition, record.run_id, {RunState.QUEUED}, RunState.PREPARING, ""
-                )
-            except StateConflictError:
-                continue  # cancelled meanwhile
-            await self._say_why_it_waits(record.run_id, "")
-            life = self._take(preparing, configs[record.run_id], grant)
-            self._spawn(self._live(life, adopted=False))
+            else:
+                await self._start(record.run_id, configs[record.run_id], grant)
+
+    async def _start(self, run_id: str, config: TrainRunConfig, grant: Grant) -> None:
+        try:
+            preparing = await in_thread(
+                self._parts.registry.transition, run_id, {RunState.QUEUED}, RunState.PREPARING, ""
+            )
+        except (StateConflictError, UnknownRunError):
+            return  # cancelled meanwhile
+        life = self._take(preparing, config, grant)
+        self._spawn(self._live(life, life.begin))
+        await self._say_why_it_waits(run_id, "")
 
     def _lack_of_room(self) -> str:
         free_mb = self._parts.machine.disk_free_bytes(self._parts.home.path) >> 20
@@ -286,20 +293,26 @@ class Dispatcher:
         self.digests.note_lives()
         return life
 
-    async def _adopt(self, record: RunRecord) -> None:
-        config = await in_thread(self._parts.registry.config, record.run_id)
-        gpus = await in_thread(self._parts.launcher.gpus_of, self._parts.home.run(record.run_id))
+    def _held_by(self, record: RunRecord) -> tuple[TrainRunConfig, Grant]:
+        config = self._parts.registry.config(record.run_id)
+        gpus = self._parts.launcher.gpus_of(self._parts.home.run(record.run_id))
         cpus = 0 if record.mode == "play" else config.resources.cpus
-        grant = Grant(cpus, config.resources.memory_mb or 0, gpus)
-        _log.info("T148 run %s is taken up again, %s", record.run_id, record.state)
-        await self._live(self._take(record, config, grant), adopted=True)
+        return config, Grant(cpus, config.resources.memory_mb or 0, gpus)
 
-    async def _live(self, life: RunLife, *, adopted: bool) -> None:
+    async def _live(self, life: RunLife, live: Callable[[], Awaitable[None]]) -> None:
+        """Until the run is over, whatever goes wrong with us on the way."""
         try:
-            await (life.adopt() if adopted else life.begin())
-        except UserError as error:
-            self._problems.append(f"Run {life.run_id} is not watched any more: {error}")
-            _log.error("T149 run %s is not watched any more: %s", life.run_id, error)
+            while True:
+                try:
+                    await live()
+                except UnknownRunError:
+                    break
+                except Exception:  # noqa: BLE001 - the edge of a task: the run must stay watched
+                    _log.exception("T149 watching run %s failed; it is tried again", life.run_id)
+                    live = life.take_up_again
+                    await asyncio.sleep(_AGAIN_S)
+                else:
+                    break
         finally:
             self._lives.pop(life.run_id, None)
             self._queue_changed.set()

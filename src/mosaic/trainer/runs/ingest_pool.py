@@ -65,18 +65,15 @@ class IngestPool:
     def follow(self, run: RunDirectory) -> None:
         """Store what the run writes from now on, and what it has written already."""
         with self._condition:
-            if run.run_id not in self._followed:
-                followed = self._followed[run.run_id] = _Followed(run, TelemetryService(run))
-                self._schedule(followed, 0.0)
+            self._entry(run)
 
     async def finish(self, run: RunDirectory, patience_s: float | None) -> bool:
         """Once its writers are gone: store all that is left. Whether that was done in time.
 
         When it was not, something is in the way (`status`); storing goes on in the background.
         """
-        self.follow(run)
         with self._condition:
-            followed = self._followed[run.run_id]
+            followed = self._entry(run)
             followed.ending = True
             if not followed.in_hands:
                 self._schedule(followed, 0.0)
@@ -108,6 +105,13 @@ class IngestPool:
             thread.join()
         for followed in self._followed.values():
             followed.service.close()
+
+    def _entry(self, run: RunDirectory) -> _Followed:
+        followed = self._followed.get(run.run_id)
+        if followed is None:
+            followed = self._followed[run.run_id] = _Followed(run, TelemetryService(run))
+            self._schedule(followed, 0.0)
+        return followed
 
     def _schedule(self, followed: _Followed, pause_s: float) -> None:
         """Its next turn; an earlier place in the queue is void from now on."""

@@ -5,25 +5,27 @@ registry does not know, as after the loss of `trainer.db`. Called once, before a
 """
 
 import logging
-import shutil
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from mosaic.contract.atomic_file import write_atomically
 from mosaic.contract.errors import UserError
 from mosaic.contract.ids import is_ulid, ulid_time_ms
 from mosaic.contract.layout import Home, RunDirectory
-from mosaic.contract.run_config import TrainRunConfig, load_run_config, to_json
+from mosaic.contract.process_records import StartedRecord
+from mosaic.contract.run_config import load_run_config
 from mosaic.contract.run_states import FINAL_STATES, RunState
 from mosaic.contract.runs import RunRecord
+from mosaic.trainer.artifacts.output_tail import last_lines
 from mosaic.trainer.artifacts.run_archive import clean_leftovers
 from mosaic.trainer.processes.launcher import Launcher
-from mosaic.trainer.processes.run_members import is_being_started
-from mosaic.trainer.processes.run_process import NotStarted, Running
+from mosaic.trainer.processes.run_process import NotStarted
 from mosaic.trainer.registry.run_registry import RunRegistry
+from mosaic.trainer.runs.run_files import LaunchRecord, write_config
 
 _log = logging.getLogger(__name__)
 
@@ -64,12 +66,21 @@ class Recovery:
         known = self._registry.run_ids()
         for path in sorted(self._home.runs.iterdir()):
             if is_ulid(path.name) and path.name not in known:
-                self._judge_unknown(RunDirectory(path))
+                self._guarded(path.name, partial(self._judge_unknown, RunDirectory(path)))
         unfinished = set(RunState) - FINAL_STATES
         for record in self._registry.in_states(unfinished):
-            self._judge_unfinished(record)
+            self._guarded(record.run_id, partial(self._judge_unfinished, record))
         self._found.behind = self._registry.unstored()
         return self._found
+
+    def _guarded(self, run_id: str, judge: Callable[[], None]) -> None:
+        """One run that cannot be judged keeps nobody from judging the others."""
+        try:
+            judge()
+        except OSError as error:
+            problem = f"Run {run_id} could not be looked at: {error}."
+            self._found.problems.append(problem)
+            _log.warning("T157 %s", problem)
 
     def _judge_unfinished(self, record: RunRecord) -> None:
         run = self._home.run(record.run_id)
@@ -82,6 +93,7 @@ class Recovery:
                 self._wait_for_start(run)
                 process = self._launcher.status(run)
         except UserError as error:
+            self._launcher.end_unrecorded(run)
             self._give_up(record, str(error))
             return
         if isinstance(process, NotStarted):
@@ -103,6 +115,7 @@ class Recovery:
                 record.run_id, {RunState.STOPPING}, RunState.CANCELLED, record.reason
             )
         else:
+            self._launcher.end_unrecorded(run)
             self._give_up(record, "Nothing in its directory tells what became of it.")
 
     def _give_up(self, record: RunRecord, reason: str) -> None:
@@ -113,12 +126,13 @@ class Recovery:
             RunState.LOST,
             reason,
             remedy="Start it again, from its last checkpoint if it has one.",
+            output_tail=last_lines(self._home.run(record.run_id)),
         )
 
     def _wait_for_start(self, run: RunDirectory) -> None:
         """A supervisor that the last daemon started may be about to record its worker."""
         deadline = time.monotonic() + _STARTING_PATIENCE_S
-        while is_being_started(run) and not run.started.exists():
+        while self._launcher.is_being_started(run) and not run.started.exists():
             if time.monotonic() > deadline:
                 return
             self._wait(_LOOK_S)
@@ -129,6 +143,9 @@ class Recovery:
             write_config(self._home, run, self._registry.config(run.run_id))
 
     def _judge_unknown(self, run: RunDirectory) -> None:
+        if not run.path.is_dir() or run.path.is_symlink():
+            self._set_aside(run, "it is no directory")
+            return
         if not any(run.path.iterdir()):
             with suppress(OSError):
                 run.path.rmdir()
@@ -146,32 +163,34 @@ class Recovery:
                 run.run_id, config, state=RunState.LOST, reason=reason, created_at=created_at
             )
             return
+        started = StartedRecord.read(run.started)
         record = self._registry.add(
-            run.run_id, config, state=RunState.RUNNING, reason=reason, created_at=created_at
+            run.run_id,
+            config,
+            state=RunState.RUNNING,
+            reason=reason,
+            created_at=created_at,
+            started_at=started.t if started else created_at,
         )
+        launch = LaunchRecord.read(run.launch)
+        if launch is not None:
+            self._registry.set_launch(run.run_id, launch.command, launch.bundle)
         self._found.adopted.append(record)
         _log.info("T141 run %s: %s", run.run_id, reason)
 
     def _quarantine(self, run: RunDirectory, reason: str) -> None:
-        with suppress(UserError):
-            if isinstance(self._launcher.status(run), Running):
-                self._found.problems.append(f"Run {run.run_id} has a process, but {reason}.")
-                return
+        if self._launcher.is_being_started(run):
+            self._found.problems.append(f"Run {run.run_id} has a process, but {reason}.")
+            return
+        self._set_aside(run, reason)
+
+    def _set_aside(self, run: RunDirectory, reason: str) -> None:
         target = _free_name(self._home.quarantine / run.run_id)
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        shutil.move(run.path, target)
+        run.path.rename(target)
         write_atomically(target.with_name(f"{target.name}.reason.txt"), f"{reason}\n".encode())
         self._found.problems.append(f"{target} was set aside: {reason}.")
         _log.warning("T142 %s was set aside: %s", target, reason)
-
-
-def write_config(home: Home, run: RunDirectory, config: TrainRunConfig) -> None:
-    """The configuration in the run's directory, which is made, and its copy beside all others."""
-    for folder in (run.path, home.configs):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    data = to_json(config)
-    write_atomically(run.config, data)
-    write_atomically(home.config_copy(run.run_id), data)
 
 
 def _free_name(path: Path) -> Path:

@@ -8,11 +8,13 @@ taken up again by the next daemon.
 import asyncio
 import itertools
 import logging
+import math
 import os
 import threading
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from typing import ParamSpec, TypeVar
 
 from mosaic.contract.control import Command
 from mosaic.contract.errors import UserError
@@ -22,16 +24,21 @@ from mosaic.contract.run_config import TrainRunConfig
 from mosaic.contract.run_states import LIVE_STATES, RunState
 from mosaic.contract.runs import RunDigest, RunRecord
 from mosaic.trainer.artifacts.output_tail import last_lines
-from mosaic.trainer.concurrency import in_thread
+from mosaic.trainer.concurrency import in_long_thread, in_thread
 from mosaic.trainer.machine.gpus import visible_devices
 from mosaic.trainer.processes.launcher import GPUS_VARIABLE
-from mosaic.trainer.processes.run_process import Exited, Running, RunProcess
+from mosaic.trainer.processes.run_ending import Grace
+from mosaic.trainer.processes.run_process import Exited, NotStarted, Running, RunProcess
 from mosaic.trainer.registry.failures import StateConflictError, UnknownRunError
 from mosaic.trainer.runs.admission import Grant
 from mosaic.trainer.runs.outcome import outcome_of
+from mosaic.trainer.runs.run_files import LaunchRecord, write_config
 from mosaic.trainer.runs.run_parts import RunParts
 from mosaic.trainer.runs.run_pausing import RunPausing
 from mosaic.trainer.runs.run_watch import RunWatch
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 _log = logging.getLogger(__name__)
 
@@ -57,13 +64,15 @@ class RunLife:
             parts.registry,
             parts.ingest,
             parts.settings.stalled_after_s,
+            parts.secrets.redact,
         )
         self._parts = parts
         self._run: RunDirectory = parts.home.run(record.run_id)
         self._install_cancelled = threading.Event()
         self._install_progress: InstallProgress | None = None
         self._has_process = False
-        self._endings: set[asyncio.Task[None]] = set()
+        self._grace = Grace(float("inf"))
+        self._ending: asyncio.Task[None] | None = None
         # Grows over restarts of the daemon too.
         self._next_seq = itertools.count(time.time_ns() // 1_000_000).__next__
         self._pausing = RunPausing(parts, config.worker, self._run, self.watch, self.send)
@@ -83,45 +92,61 @@ class RunLife:
     async def begin(self) -> None:
         """From `preparing` to the end."""
         try:
-            command, environment = await in_thread(self._prepare)
+            command, environment = await in_long_thread(self._prepare)
             if await self._state_now() is RunState.STOPPING:
                 await self._insist(self._transition, RunState.CANCELLED, await self._stop_reason())
                 return
-            process = await in_thread(self._parts.launcher.start, self._run, command, environment)
+            process = await in_long_thread(
+                self._parts.launcher.start, self._run, command, environment
+            )
         except UserError as error:
             await self._never_started(error)
             return
         self._has_process = True
         started_at = process.started.t if isinstance(process, Running) else None
-        with suppress(StateConflictError):  # asked to stop while it was starting
-            await self._move({RunState.PREPARING}, RunState.RUNNING, "", started_at=started_at)
+        await self._note_running(started_at)
         _log.info("T304 run %s started", self.run_id)
-        if self.state is RunState.STOPPING:
-            self.end_now(self._parts.settings.stop_grace_s)
         await self._follow()
 
     async def adopt(self) -> None:
-        """Take up a run that an earlier daemon started, whatever became of it meanwhile."""
+        """Take up a run that has been started, whatever became of it meanwhile."""
         self._has_process = True
+        self.state = await self._state_now()
         process = await in_thread(self._parts.launcher.status, self._run)
-        if isinstance(process, Running) and self.state is RunState.PREPARING:
-            await self._move(
-                {RunState.PREPARING}, RunState.RUNNING, "", started_at=process.started.t
-            )
-        if self.state is RunState.STOPPING:
-            self.end_now(self._parts.settings.stop_grace_s)
+        if isinstance(process, Running):
+            if self.state is RunState.PREPARING:
+                await self._note_running(process.started.t)
+            if self.state is RunState.RUNNING:
+                await self._note_pause_found()
         await self._follow()
+
+    async def take_up_again(self) -> None:
+        """After a failure of ours: go on from what the directory and the registry say."""
+        self.state = await self._state_now()
+        if self.state.is_final:
+            return
+        process = await in_thread(self._parts.launcher.status, self._run)
+        if isinstance(process, NotStarted) and not await in_thread(
+            self._parts.launcher.is_being_started, self._run
+        ):
+            await self.begin()
+        else:
+            await self.adopt()
 
     def cancel_preparation(self) -> None:
         self._install_cancelled.set()
 
-    def end_now(self, grace_s: float) -> None:
-        """Have the processes ended, in the background. May be asked again, as with less grace."""
+    def call_off(self) -> None:
+        """The daemon goes: leave everything as it is to the next one."""
         self.cancel_preparation()
-        if self._has_process:
-            task = asyncio.create_task(self._end(grace_s))
-            self._endings.add(task)
-            task.add_done_callback(self._endings.discard)
+        self._grace.call_off()
+
+    def end_now(self, grace_s: float) -> None:
+        """Have the processes ended, in the background. Asked again, it can only become quicker."""
+        self.cancel_preparation()
+        self._grace.hurry(grace_s)
+        if self._has_process and self._ending is None:
+            self._ending = asyncio.create_task(self._end())
 
     async def stop(self, reason: str, grace_s: float) -> RunRecord:
         """Into `stopping`; the end follows by itself."""
@@ -154,6 +179,8 @@ class RunLife:
 
     def _prepare(self) -> tuple[tuple[str, ...], dict[str, str]]:
         parts, config = self._parts, self.config
+        if not self._run.config.is_file():  # whoever submits it may not have come to that yet
+            write_config(parts.home, self._run, config)
         prepared = parts.bundles.prepare(
             config.worker,
             config.bundle,
@@ -172,6 +199,7 @@ class RunLife:
         }
         command = prepared.command(self._run.config)
         parts.registry.set_launch(self.run_id, command, prepared.use)
+        LaunchRecord(command=command, bundle=prepared.use).write(self._run.launch)
         return command, environment
 
     def _on_install_progress(self, progress: InstallProgress) -> None:
@@ -181,6 +209,9 @@ class RunLife:
     async def _follow(self) -> None:
         """Until nothing of the run lives, and all that it wrote is stored."""
         self._parts.ingest.follow(self._run)
+        if self.state is RunState.STOPPING:
+            asked_s = self._grace.seconds
+            self.end_now(self._parts.settings.stop_grace_s if math.isinf(asked_s) else asked_s)
         limit = asyncio.create_task(self._enforce_time_limit())
         try:
             await self._parts.launcher.ended(self._run)
@@ -230,8 +261,8 @@ class RunLife:
             self.run_id,
             LIVE_STATES,
             outcome.state,
-            outcome.reason,
-            remedy=outcome.remedy,
+            self._parts.secrets.redact(outcome.reason),
+            remedy=self._parts.secrets.redact(outcome.remedy),
             exit_code=outcome.exit_code,
             output_tail=tuple(map(self._parts.secrets.redact, last_lines(self._run))),
             ended_at=ended_at,
@@ -255,24 +286,51 @@ class RunLife:
         self._parts.commits.notify(self.run_id)
         _log.info("T306 run %s %s: %s", self.run_id, to, reason)
 
-    async def _end(self, grace_s: float) -> None:
+    async def _note_running(self, started_at: float | None) -> None:
         try:
-            await in_thread(self._parts.launcher.end, self._run, grace_s, self._next_seq())
+            record = await self._insist(
+                self._parts.registry.transition,
+                self.run_id,
+                {RunState.PREPARING},
+                RunState.RUNNING,
+                "",
+                started_at=started_at,
+            )
+            self.state = record.state
+        except StateConflictError as conflict:  # asked to stop while it was starting
+            self.state = conflict.current
+
+    async def _note_pause_found(self) -> None:
+        """A daemon may have gone between pausing the run and recording that."""
+        await in_thread(self.watch.look, may_stall=False)
+        is_frozen = await in_thread(self._parts.launcher.is_frozen, self._run)
+        if is_frozen or self.watch.status[1] == "paused":
+            with suppress(StateConflictError):
+                await self._changed(self._pausing.note_pause_found())
+
+    async def _end(self) -> None:
+        try:
+            await in_long_thread(self._parts.launcher.end, self._run, self._grace, self._next_seq())
         except UserError as error:
             _log.warning("T307 run %s could not be ended: %s", self.run_id, error)
             await in_thread(self.watch.warn, "end", str(error))
+        finally:
+            self._ending = None
 
     async def _enforce_time_limit(self) -> None:
         limit_s = self.config.time_limit_s
         while limit_s is not None:
-            left_s = limit_s - await in_thread(self._pausing.time_at_work)
-            if left_s <= 0:
-                with suppress(StateConflictError):
-                    await self.stop(
-                        f"Its time limit of {limit_s:g} s was reached.",
-                        self._parts.settings.stop_grace_s,
-                    )
+            try:
+                left_s = limit_s - await in_thread(self._pausing.time_at_work)
+                if left_s <= 0:
+                    reason = f"Its time limit of {limit_s:g} s was reached."
+                    await self.stop(reason, self._parts.settings.stop_grace_s)
+                    return
+            except (StateConflictError, UnknownRunError):
                 return
+            except UserError as error:
+                _log.warning("T156 the time limit of %s cannot be kept: %s", self.run_id, error)
+                left_s = _RETRY_S
             await asyncio.sleep(min(left_s, _RETRY_S) if self.state is RunState.PAUSED else left_s)
 
     async def _changed(self, change: Awaitable[RunRecord]) -> RunRecord:
@@ -286,38 +344,18 @@ class RunLife:
     async def _stop_reason(self) -> str:
         return (await in_thread(self._parts.registry.get, self.run_id)).reason
 
-    async def _move(
+    async def _insist(
         self,
-        expected: set[RunState],
-        to: RunState,
-        reason: str,
-        *,
-        started_at: float | None = None,
-    ) -> RunRecord:
-        try:
-            record = await in_thread(
-                self._parts.registry.transition,
-                self.run_id,
-                expected,
-                to,
-                reason,
-                started_at=started_at,
-            )
-        except StateConflictError as conflict:
-            self.state = conflict.current
-            raise
-        self.state = record.state
-        return record
-
-    async def _insist(self, call: Callable[..., None], *args: object) -> None:
-        """Until the registry has it: a full disk delays a run's end, and never loses it."""
+        call: Callable[Parameters, Result],
+        *args: Parameters.args,
+        **kwargs: Parameters.kwargs,
+    ) -> Result:
+        """Until the registry has it: a full disk delays what is to be recorded, never loses it."""
         while True:
             try:
-                await in_thread(call, *args)
+                return await in_thread(call, *args, **kwargs)
             except (StateConflictError, UnknownRunError):
                 raise
             except UserError as error:
-                _log.warning("T308 the end of %s cannot be recorded yet: %s", self.run_id, error)
+                _log.warning("T308 %s cannot be recorded yet: %s", self.run_id, error)
                 await asyncio.sleep(_RETRY_S)
-            else:
-                return

@@ -35,6 +35,7 @@ class RunPausing:
         self._watch = watch
         self._send = send
         self._one_at_a_time = asyncio.Lock()
+        self._paused_at: float | None = None
 
     async def pause(self) -> RunRecord:
         """By a command if the worker can, else by stopping its processes where they stand."""
@@ -44,7 +45,14 @@ class RunPausing:
             if not (await self._can_pause() and await self._pauses_itself()):
                 await in_thread(self._parts.launcher.signal, self._run, signal.SIGSTOP)
                 how = "Its processes were frozen where they stood."
-            return await self._move(RunState.RUNNING, RunState.PAUSED, how)
+            try:
+                record = await self._move(RunState.RUNNING, RunState.PAUSED, how)
+            except StateConflictError:
+                # It is to stop meanwhile, and frozen it could not obey.
+                await in_thread(self._parts.launcher.signal, self._run, signal.SIGCONT)
+                raise
+            self._paused_at = _now()
+            return record
 
     async def resume(self) -> RunRecord:
         async with self._one_at_a_time:
@@ -55,24 +63,36 @@ class RunPausing:
             await in_thread(self._count_this_pause)
             return await self._move(RunState.PAUSED, RunState.RUNNING, "It was resumed.")
 
+    async def note_pause_found(self) -> RunRecord:
+        """Of a run that an earlier daemon paused without living to record it."""
+        self._paused_at = _now()
+        return await self._move(RunState.RUNNING, RunState.PAUSED, "It was found paused.")
+
     def time_at_work(self) -> float:
         """Seconds since its start without its pauses; 0 when it has no process. Blocking."""
         process = self._parts.launcher.status(self._run)
         if not isinstance(process, Running):
             return 0.0
-        paused_s = self._parts.registry.paused_seconds(self._run.run_id) + self._this_pause_s()
-        return age_s(process.started) - paused_s
+        paused_s = self._parts.registry.paused_seconds(self._run.run_id)
+        return age_s(process.started) - paused_s - self._this_pause_s(process)
 
     def _count_this_pause(self) -> None:
-        registry, run_id = self._parts.registry, self._run.run_id
-        paused_s = registry.paused_seconds(run_id) + self._this_pause_s()
-        registry.set_paused_seconds(run_id, paused_s)
+        process = self._parts.launcher.status(self._run)
+        if isinstance(process, Running):
+            registry, run_id = self._parts.registry, self._run.run_id
+            paused_s = registry.paused_seconds(run_id) + self._this_pause_s(process)
+            registry.set_paused_seconds(run_id, paused_s)
+        self._paused_at = None
 
-    def _this_pause_s(self) -> float:
+    def _this_pause_s(self, process: Running) -> float:
+        """How long the run stands still already; 0 when it does not."""
         details = self._parts.registry.details(self._run.run_id)
         if details.run.state is not RunState.PAUSED:
             return 0.0
-        return max(0.0, time.time() - details.history[-1].t)
+        if self._paused_at is not None:
+            return _now() - self._paused_at
+        # Paused under an earlier daemon: the wall clock is all there is, within what can be true.
+        return min(max(0.0, time.time() - details.history[-1].t), age_s(process.started))
 
     async def _can_pause(self) -> bool:
         try:
@@ -109,3 +129,8 @@ class RunPausing:
         return await in_thread(
             self._parts.registry.transition, self._run.run_id, {expected}, to, reason
         )
+
+
+def _now() -> float:
+    """By a clock that no jump of the wall clock touches."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)

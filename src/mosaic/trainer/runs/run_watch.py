@@ -16,6 +16,7 @@ from mosaic.contract.manifest import write_manifest
 from mosaic.contract.run_config import TrainRunConfig
 from mosaic.contract.runs import RunDigest
 from mosaic.trainer.artifacts.artifact_scan import scan_artifacts
+from mosaic.trainer.registry.failures import RegistryUnavailableError
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.runs.digest import DigestBuilder
 from mosaic.trainer.runs.ingest_pool import IngestPool
@@ -23,6 +24,7 @@ from mosaic.trainer.runs.ingest_pool import IngestPool
 _log = logging.getLogger(__name__)
 
 _SCAN_EVERY_S = 5.0
+_SCAN_SHARE = 20.0
 _NO_PROGRESS_FACTOR = 10.0
 """A worker that beats but tells nothing else is given so many times longer."""
 
@@ -37,16 +39,18 @@ class RunWatch:
         registry: RunRegistry,
         ingest: IngestPool,
         stalled_after_s: float,
+        redact: Callable[[str], str],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._run = run
+        self._redact = redact
         self._registry = registry
         self._ingest = ingest
         self._stalled_after_s = stalled_after_s
         self._clock = clock
         self._lock = threading.Lock()
         self._builder = DigestBuilder(run, config.total_timesteps, clock)
-        self._scanned_at = float("-inf")
+        self._next_scan = float("-inf")
         self._has_resolved = False
         self._warnings: dict[str, str] = {}
         self._told: tuple[str, ...] | None = None
@@ -73,9 +77,10 @@ class RunWatch:
         with self._lock:
             digest = self._builder.update()
             if self._builder.resolved_config is not None and not self._has_resolved:
-                self._registry.set_resolved_config(self._run.run_id, self._builder.resolved_config)
+                resolved = self._redact(self._builder.resolved_config.decode(errors="replace"))
+                self._registry.set_resolved_config(self._run.run_id, resolved.encode())
                 self._has_resolved = True
-            if final or self._clock() - self._scanned_at >= _SCAN_EVERY_S:
+            if final or self._clock() >= self._next_scan:
                 self._scan()
             self._judge_ingest()
             self._judge_liveliness(digest, may_stall)
@@ -93,16 +98,18 @@ class RunWatch:
             self._builder.close()
 
     def _scan(self) -> None:
-        self._scanned_at = self._clock()
-        manifest = scan_artifacts(self._run, self._builder.artifacts)
-        if not self._registry.set_manifest(self._run.run_id, manifest):
-            return
+        began = self._clock()
         try:
-            write_manifest(self._run.manifest, manifest)
-        except UserError as error:
-            self._set("manifest", str(error))
-        else:
+            manifest = scan_artifacts(self._run, self._builder.artifacts)
+            if self._registry.set_manifest(self._run.run_id, manifest):
+                write_manifest(self._run.manifest, manifest)
             self._set("manifest", "")
+        except RegistryUnavailableError:
+            raise
+        except (UserError, OSError) as error:
+            self._set("manifest", f"Its artifacts cannot be listed: {error}")
+        # A folder of many thousands of files is not looked through all the time.
+        self._next_scan = self._clock() + max(_SCAN_EVERY_S, (self._clock() - began) * _SCAN_SHARE)
 
     def _judge_ingest(self) -> None:
         status = self._ingest.status(self._run.run_id)

@@ -57,7 +57,8 @@ def _find(places: list[str]) -> Iterator[InstalledManifest]:
     seen: set[Path] = set()
     for distribution in distributions(path=places):
         try:
-            manifests = [*_listed(distribution), *_editable(distribution)]
+            # An editable one may have copied its worker.toml here too, but its code is elsewhere.
+            manifests = list(_editable(distribution)) or list(_listed(distribution))
         except (OSError, ValueError, LookupError, csv.Error) as error:
             _log.warning("T136 the metadata of a distribution cannot be read: %s", error)
             continue
