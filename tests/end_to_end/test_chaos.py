@@ -12,6 +12,7 @@ import pytest
 
 from mosaic.client import TrainerClient
 from mosaic.client.daemon_process import start_daemon, stop_daemon
+from mosaic.client.errors import TrainerError
 from mosaic.contract.endpoint import Endpoint
 from mosaic.contract.layout import Home, RunDirectory
 from mosaic.contract.process_records import StartedRecord
@@ -90,6 +91,27 @@ def _stored_steps(run: RunDirectory) -> list[object]:
     return found
 
 
+def _ask_something(
+    client: TrainerClient, ids: list[str], cancelled: set[str], chance: random.Random
+) -> None:
+    """Cancel, pause or resume somebody; it may end by itself at this very moment."""
+    victim, what = chance.choice(ids), chance.random()
+    with suppress(TrainerError):
+        if what < 0.2:
+            cancelled.add(victim)  # before the call: its answer may be lost
+            client.cancel(victim, grace_s=0.5)
+        elif what < 0.4:
+            client.pause(victim)
+            if what < 0.3:
+                client.resume(victim)
+
+
+def _wake_all(client: TrainerClient) -> None:
+    for run in client.runs(states=[RunState.PAUSED]):
+        with suppress(TrainerError):
+            client.resume(run.run_id)
+
+
 def test_nothing_is_lost_and_every_end_is_right(home: Home) -> None:
     """Whatever is killed, each run ends in the state that is true of it, with every whole line."""
     chance = random.Random(SEED)
@@ -111,12 +133,7 @@ def test_nothing_is_lost_and_every_end_is_right(home: Home) -> None:
         start_daemon(home, OPTIONS)
         down_at = time.monotonic() + chance.uniform(*DAEMON_LIVES_S)
         with TrainerClient.connect(home) as client:
-            if chance.random() < 0.3:
-                victim = chance.choice(ids)
-                if not client.run(victim).run.state.is_final:
-                    with suppress(Exception):  # it may end by itself at this very moment
-                        client.cancel(victim, grace_s=0.5)
-                        cancelled.add(victim)
+            _ask_something(client, ids, cancelled, chance)
             while time.monotonic() < down_at:
                 if chance.random() < 0.15 and (hit := _kill_someone(runs, chance)):
                     killed.setdefault(*hit)
@@ -125,6 +142,7 @@ def test_nothing_is_lost_and_every_end_is_right(home: Home) -> None:
 
     start_daemon(home, OPTIONS)
     with TrainerClient.connect(home) as client:
+        _wake_all(client)
         states = {run_id: client.wait(run_id, 180).state for run_id in ids}
         counts = {run_id: client.stats(run_id) for run_id in ids if home.run(run_id).store.exists()}
 
