@@ -5,20 +5,23 @@ import typing
 import msgspec
 import pytest
 
-from mosaic.contract import readiness, run_events, runs
+from mosaic.contract import readiness, run_events, runs, storage
 from mosaic.contract.rpc import trainer_pb2
 from mosaic.contract.rpc.convert import from_message, to_message
 from mosaic.contract.run_states import RunState
 
 _SAME = [
     (struct, getattr(trainer_pb2, struct.__name__))
-    for module in (runs, run_events, readiness)
+    for module in (runs, run_events, readiness, storage)
     for struct in vars(module).values()
     if isinstance(struct, type)
     and issubclass(struct, msgspec.Struct)
     and struct.__module__ == module.__name__
-    and struct.__name__ != "RunQuery"
-] + [(runs.RunQuery, trainer_pb2.ListRunsRequest)]
+    and not struct.__name__.endswith("Query")
+] + [
+    (runs.RunQuery, trainer_pb2.ListRunsRequest),
+    (storage.CheckpointQuery, trainer_pb2.ListCheckpointsRequest),
+]
 
 
 @pytest.mark.parametrize(("struct", "message"), _SAME)
@@ -72,6 +75,12 @@ def _run() -> runs.RunRecord:
                 change=runs.StateChange(state=RunState.LOST, t=2.0, reason="gone"),
                 output_tail=("last",),
             ),
+        ),
+        run_events.RunEvent(
+            seq=6, t=3.0, run_id="", what=run_events.RetentionChanged(freed_bytes=7, removed=1)
+        ),
+        storage.Retention(
+            keep_days=0.5, used=(storage.StorageUse(kind="videos", size_bytes=2**40),)
         ),
         readiness.InstallProgress(
             phase="done", bundle=readiness.BundleInfo(name="b", state="ready")

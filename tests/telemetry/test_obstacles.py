@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import resource
 import sqlite3
 import tempfile
 from collections.abc import Iterator
@@ -66,18 +67,108 @@ def test_a_full_disk(run: RunDirectory, spool: Spool, monkeypatch: pytest.Monkey
         expect_all_in(service, clock, run, 3_000)
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_under_the_rejects(run: RunDirectory, spool: Spool) -> None:
     """A reject that cannot be kept aside is not passed over: ingest waits for space."""
     clock = Clock()
-    run.rejects.symlink_to("/dev/full")
-    spool.write(step(0), b"garbage", step(1))
+    garbage = b"garbage" * 100_000
+    spool.write(step(0), garbage, step(1))
     with TelemetryService(run, clock=clock) as service:
-        expect_blocked(service, Obstacle.DISK_FULL)
-        run.rejects.unlink()
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        # Enough for the store, not for the line that is kept aside.
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(garbage) // 2, hard))
+        try:
+            expect_blocked(service, Obstacle.DISK_FULL)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         expect_all_in(service, clock, run, 2)
     with TelemetryReader(run) as reader:
-        assert [reject.text for reject in reader.rejects()] == ["garbage"]
+        assert [reject.text for reject in reader.rejects()] == [garbage.decode()]
+
+
+@pytest.mark.parametrize("name", ["spool", "store", "rejects"])
+def test_a_pipe_where_a_file_should_be(run: RunDirectory, spool: Spool, name: str) -> None:
+    """It is not waited for, and with it gone ingest goes on."""
+    clock = Clock()
+    path: Path = getattr(run, name)
+    if name != "spool":
+        spool.write(step(0), b"garbage", step(1))
+    os.mkfifo(path)
+    with TelemetryService(run, clock=clock) as service:
+        expect_blocked(service, Obstacle.NOT_A_FILE)
+        path.unlink()
+        if name == "spool":
+            spool.write(step(0), b"garbage", step(1))
+        expect_all_in(service, clock, run, 2)
+
+
+def test_a_spool_exchanged_for_a_pipe_while_it_is_open(run: RunDirectory, spool: Spool) -> None:
+    """A worker that does so holds up nobody but itself."""
+    spool.write(step(0))
+    with TelemetryService(run, clock=Clock()) as service:
+        assert service.ingest()
+        run.spool.unlink()
+        os.mkfifo(run.spool)
+        assert service.ingest() == 0
+        expect_blocked(service, Obstacle.NOT_A_FILE)
+
+
+@pytest.mark.parametrize(
+    "name", ["telemetry.jsonl", "rejects.jsonl", "telemetry.db", "telemetry.db-wal"]
+)
+@pytest.mark.parametrize("is_dangling", [False, True])
+def test_a_link_is_never_followed(
+    run: RunDirectory, spool: Spool, tmp_path: Path, name: str, is_dangling: bool
+) -> None:
+    """A worker cannot have files outside of its directory written, made or read."""
+    clock = Clock()
+    outside = tmp_path / "outside"
+    if not is_dangling:
+        outside.write_bytes(b"precious\n" * 3)
+    if name != "telemetry.jsonl":
+        spool.write(step(0), b"garbage", step(1))
+    link = run.path / name
+    link.symlink_to(outside)
+    with TelemetryService(run, clock=clock) as service:
+        expect_blocked(service, Obstacle.NOT_A_FILE)
+        assert is_dangling or outside.read_bytes() == b"precious\n" * 3
+        assert is_dangling != outside.exists()
+        link.unlink()
+        if name == "telemetry.jsonl":
+            spool.write(step(0), b"garbage", step(1))
+        expect_all_in(service, clock, run, 2)
+
+
+@pytest.mark.parametrize("ending", ["", "-wal", "-shm"])
+def test_a_store_that_is_a_link_is_not_read(run: RunDirectory, tmp_path: Path, ending: str) -> None:
+    """The message names the file and what to do."""
+    outside = tmp_path / "outside"
+    outside.write_bytes(b"precious")
+    if ending:
+        with contextlib.closing(database.open_for_writing(run.store)):
+            pass
+    run.store.with_name(f"telemetry.db{ending}").symlink_to(outside)
+    with pytest.raises(UserError, match=rf"telemetry\.db{ending} is a link") as caught:
+        TelemetryReader(run)
+    assert caught.value.remedy
+    assert outside.read_bytes() == b"precious"
+
+
+def test_rejects_that_are_a_link_are_not_read(
+    run: RunDirectory, spool: Spool, tmp_path: Path
+) -> None:
+    """Neither what is elsewhere is shown, nor a pipe waited for."""
+    spool.write(b"garbage")
+    with TelemetryService(run) as service:
+        assert service.finish()
+    run.rejects.rename(tmp_path / "elsewhere")
+    run.rejects.symlink_to(tmp_path / "elsewhere")
+    with TelemetryReader(run) as reader:
+        with pytest.raises(UserError, match="is a link"):
+            list(reader.rejects())
+        run.rejects.unlink()
+        os.mkfifo(run.rejects)
+        with pytest.raises(UserError, match="a pipe"):
+            list(reader.rejects())
 
 
 def test_a_locked_store(run: RunDirectory, spool: Spool) -> None:

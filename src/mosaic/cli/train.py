@@ -12,7 +12,7 @@ from mosaic.cli.options import home_option, json_option
 from mosaic.cli.output import print_json, say
 from mosaic.cli.readiness_report import print_dry_run, print_preflight
 from mosaic.cli.run_result import tell_result
-from mosaic.cli.train_config import TrainOptions, build_config
+from mosaic.cli.train_config import TrainOptions, build_config, checked_tags
 from mosaic.contract.layout import Home
 from mosaic.contract.readiness import PreflightReport
 from mosaic.contract.run_config import TrainRunConfig
@@ -102,6 +102,7 @@ def train(
 
     Ctrl-C leaves the run alone; a second one stops it.
     """
+    tags = checked_tags(tags)
     with connected(home, start=True) as client:
         config = build_config(TrainOptions(**options), client.describe(worker))
         if dry_run:

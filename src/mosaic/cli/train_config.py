@@ -1,6 +1,6 @@
 """From the options of `mosaic train` to a run configuration."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,10 @@ import msgspec
 from mosaic.cli.settings_text import as_json_value, split_settings, typed_settings
 from mosaic.contract.descriptor import WorkerDescriptor, validate_params
 from mosaic.contract.run_config import ConfigError, TrainRunConfig, load_run_config
+from mosaic.contract.text_types import Name
+
+_LONGEST_TAG = 100
+_MOST_TAGS = 50
 
 
 class TrainOptions(msgspec.Struct, kw_only=True, frozen=True):
@@ -66,6 +70,29 @@ def build_config(options: TrainOptions, descriptor: WorkerDescriptor) -> TrainRu
     if problems:
         raise _wrong_use(ConfigError(problems))
     return config
+
+
+def checked_tags(tags: Sequence[str]) -> tuple[str, ...]:
+    """The tags, each without the space around it: what is wrong is told before a run starts."""
+    stripped = tuple(dict.fromkeys(tag.strip() for tag in tags))
+    for tag in stripped:
+        if len(tag) > _LONGEST_TAG or not _is_name(tag):
+            raise click.UsageError(
+                f"--tag {tag[:_LONGEST_TAG]!r} is not allowed: give text of 1 to {_LONGEST_TAG}"
+                " characters without control characters."
+            )
+    if len(stripped) > _MOST_TAGS:
+        raise click.UsageError(f"A run has at most {_MOST_TAGS} tags; {len(stripped)} were given.")
+    return stripped
+
+
+def _is_name(text: str) -> bool:
+    try:
+        msgspec.convert(text, Name)
+        text.encode()
+    except (msgspec.ValidationError, UnicodeEncodeError):
+        return False
+    return True
 
 
 def _wrong_use(error: ConfigError) -> click.UsageError:

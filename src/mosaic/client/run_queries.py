@@ -11,7 +11,7 @@ from mosaic.client.streams import Stream
 from mosaic.contract.ids import is_ulid
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.convert import from_message, to_message
-from mosaic.contract.run_events import RunDeleted, RunEvent
+from mosaic.contract.run_events import EventsForgotten, RunDeleted, RunEvent
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunDetails, RunPage, RunQuery, RunRecord
 
@@ -150,8 +150,11 @@ class RunQueries(CallGroup):
 
         def unpack(message: pb.RunEvent) -> tuple[RunEvent, ...]:
             nonlocal cursor
-            cursor = max(cursor, message.seq)
-            return (from_message(message, RunEvent),)
+            event = from_message(message, RunEvent)
+            # A registry that was made anew counts from the beginning, and says so first.
+            is_new_count = isinstance(event.what, EventsForgotten)
+            cursor = event.seq if is_new_count else max(cursor, event.seq)
+            return (event,)
 
         return Stream(
             self._connection,

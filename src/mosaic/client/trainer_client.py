@@ -11,12 +11,13 @@ from mosaic.client.daemon_process import start_daemon
 from mosaic.client.errors import DaemonUnreachableError
 from mosaic.client.run_calls import RunCalls
 from mosaic.client.run_queries import RunQueries
+from mosaic.client.storage_calls import StorageCalls
 from mosaic.client.telemetry_calls import TelemetryCalls
 from mosaic.client.worker_calls import WorkerCalls
 from mosaic.contract.layout import Home
 
 
-class TrainerClient(RunCalls, RunQueries, TelemetryCalls, WorkerCalls, DaemonCalls):
+class TrainerClient(RunCalls, RunQueries, TelemetryCalls, WorkerCalls, StorageCalls, DaemonCalls):
     """Speaks to one daemon. Synchronous; any thread may use it; close it, or use `with`.
 
         from mosaic.client import TrainerClient

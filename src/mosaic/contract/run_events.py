@@ -48,6 +48,14 @@ class WarningsChanged(msgspec.Struct, frozen=True, tag="warnings"):
     """`RunRecord.warnings` is different."""
 
 
+class RetentionChanged(msgspec.Struct, kw_only=True, frozen=True, tag="retention"):
+    """Artifacts of runs were removed to free room. Of no run: `RunEvent.run_id` is empty."""
+
+    freed_bytes: int
+    removed: int
+    """How many artifacts; each has an `ArtifactPruned` of its own."""
+
+
 class EventsForgotten(msgspec.Struct, frozen=True, tag="forgotten"):
     """Earlier events are no longer kept: list the runs again, then go on from this `seq`."""
 
@@ -61,6 +69,7 @@ RunEventBody = (
     | RunDeleted
     | WarningsChanged
     | EventsForgotten
+    | RetentionChanged
 )
 
 
@@ -71,5 +80,5 @@ class RunEvent(msgspec.Struct, kw_only=True, frozen=True):
     t: float
     run_id: str
     run: RunRecord | None = None
-    """The run as it is now; None when it is deleted."""
+    """The run as it is now; None when it is deleted, and for an event of no run."""
     what: RunEventBody

@@ -13,6 +13,8 @@ Tables:
 import sqlite3
 from pathlib import Path
 
+from mosaic.telemetry.ordinary_files import expect_ordinary_database
+
 APPLICATION_ID = 0x4D4F5341  # "MOSA"
 _BUSY_TIMEOUT_MS = 200
 # A daemon has three connections per live run, and by default each would grow to 2 MB.
@@ -89,7 +91,11 @@ class EmptyStoreError(Exception):
 
 
 def open_for_writing(path: Path) -> sqlite3.Connection:
-    """The writer's connection, with the schema in place. There is one writer per run."""
+    """The writer's connection, with the schema in place. There is one writer per run.
+
+    Raises `NotOrdinaryError` when a link or a pipe stands in the place of one of its files.
+    """
+    expect_ordinary_database(path)
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
         connection.execute(f"PRAGMA busy_timeout = {_BUSY_TIMEOUT_MS}")
@@ -125,6 +131,7 @@ def _has_unmerged_commits(path: Path) -> bool:
 
 
 def _open_read_only(path: Path, how: str) -> sqlite3.Connection:
+    expect_ordinary_database(path)
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?{how}",
         uri=True,

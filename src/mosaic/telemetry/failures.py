@@ -8,6 +8,7 @@ import msgspec
 import zstandard
 
 from mosaic.telemetry.database import NewerStoreError
+from mosaic.telemetry.ordinary_files import NotOrdinaryError
 from mosaic.telemetry.spool import ChangedSpoolError
 
 
@@ -55,7 +56,7 @@ _REMEDIES = {
     Obstacle.READ_ONLY: "Make the run's directory writable for this user.",
     Obstacle.LOCKED: "Close the program that has the run's telemetry.db open for writing.",
     Obstacle.CORRUPT: "Move telemetry.db aside; it is made again from telemetry.jsonl.",
-    Obstacle.NOT_A_FILE: "Move the directory of that name away.",
+    Obstacle.NOT_A_FILE: "Move what has its name away; it must be an ordinary file.",
     Obstacle.CHANGED_SPOOL: "Restore telemetry.jsonl; somebody has cut or replaced it.",
     Obstacle.ANOTHER_WRITER: "Stop the other process that ingests this run.",
     Obstacle.NEWER_STORE: "Update MOSAIC, or move telemetry.db aside to have it made again.",
@@ -68,7 +69,6 @@ _OF_ERRNO = {
     errno.EROFS: Obstacle.READ_ONLY,
     errno.EACCES: Obstacle.READ_ONLY,
     errno.EPERM: Obstacle.READ_ONLY,
-    errno.EISDIR: Obstacle.NOT_A_FILE,
 }
 _OF_SQLITE = {
     sqlite3.SQLITE_FULL: Obstacle.DISK_FULL,
@@ -98,6 +98,8 @@ def _obstacle_of(error: BaseException) -> Obstacle:
         return Obstacle.NEWER_STORE
     if isinstance(error, zstandard.ZstdError):
         return Obstacle.CORRUPT
+    if isinstance(error, NotOrdinaryError):
+        return Obstacle.NOT_A_FILE
     if isinstance(error, OSError):
         return _OF_ERRNO.get(error.errno or 0, Obstacle.IO_ERROR)
     code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE_MASK

@@ -4,6 +4,7 @@ History and live views read the same way: by episode and step, or from a cursor 
 `seq` of the last line that was read (-1 for none); reading again from there gives what came since.
 """
 
+import os
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, Self
 
@@ -76,19 +77,14 @@ class TelemetryReader:
 
     def __init__(self, run: RunDirectory) -> None:
         self._run = run
-        if not run.store.is_file():
+        if not os.path.lexists(run.store):
             raise _nothing_yet(run)
         try:
             self._connection = database.open_for_reading(run.store)
         except database.EmptyStoreError:
             raise _nothing_yet(run) from None
         except WORLD_ERRORS as error:
-            blockage = blockage_of(error)
-            raise UserError(
-                f"The store of run {run.run_id} cannot be read: {blockage.message}.",
-                remedy=blockage.remedy,
-                code="T211",
-            ) from error
+            raise _unreadable(run, "The store", error) from error
         self._lines = LineReader(self._connection, run_start_time(run))
         self._curves = CurveReader(self._connection)
 
@@ -222,7 +218,10 @@ class TelemetryReader:
     def rejects(self) -> Iterator[RejectRecord]:
         """The lines that are no events, in order."""
         values = counters.read_counters(self._connection)
-        return read_rejects(self._run.rejects, values.get(counters.REJECTS_BYTES, 0))
+        try:
+            yield from read_rejects(self._run.rejects, values.get(counters.REJECTS_BYTES, 0))
+        except WORLD_ERRORS as error:
+            raise _unreadable(self._run, "What was rejected", error) from error
 
     def _rollups(self, where: str, *values: int) -> list[EpisodeRollup]:
         rows = self._connection.execute(
@@ -237,6 +236,15 @@ def _nothing_yet(run: RunDirectory) -> UserError:
         f"Nothing has been stored of run {run.run_id} yet.",
         remedy="Wait for its first line, or look at its worker.log.",
         code="T210",
+    )
+
+
+def _unreadable(run: RunDirectory, what: str, error: BaseException) -> UserError:
+    blockage = blockage_of(error)
+    return UserError(
+        f"{what} of run {run.run_id} cannot be read: {blockage.message}.",
+        remedy=blockage.remedy,
+        code="T211",
     )
 
 

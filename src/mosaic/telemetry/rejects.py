@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from mosaic.contract.decode import RejectKind
+from mosaic.telemetry.ordinary_files import open_ordinary
 
 
 class RejectRecord(msgspec.Struct, omit_defaults=True):
@@ -70,7 +71,7 @@ class RejectsWriter:
 
     def _write(self, data: bytes) -> None:
         if self._fd < 0:
-            self._fd = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._fd = open_ordinary(self._path, os.O_WRONLY | os.O_CREAT)
             self._cut_to_committed()
         view = memoryview(data)
         while view:
@@ -88,9 +89,13 @@ class RejectsWriter:
 
 def read_rejects(path: Path, length: int) -> Iterator[RejectRecord]:
     """The rejected lines within the first `length` bytes, which are the committed ones."""
-    if not length or not path.exists():
+    if not length:
         return
-    with path.open("rb") as file:
+    try:
+        fd = open_ordinary(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return
+    with open(fd, "rb") as file:  # noqa: PTH123 - opened by descriptor
         position = 0
         for line in file:
             position += len(line)

@@ -6,7 +6,6 @@ exactly once. What the world does to it (a full disk, a lock, damage) becomes a 
 it tries again by itself and goes on when the cause is gone.
 """
 
-import errno
 import logging
 import os
 import sqlite3
@@ -58,11 +57,9 @@ class _OpenStore:
     """
 
     def __init__(self, run: RunDirectory) -> None:
-        if run.store.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(run.store))
         self.connection = database.open_for_writing(run.store)
         try:
-            self._file = run.store.stat()
+            self._file = run.store.lstat()
             self.tally = counters.Counters(self.connection)
             self.intake = LineIntake(run, self.connection, self.tally)
             self.spool = SpoolReader(run.spool, self.tally[counters.OFFSET])
@@ -87,7 +84,7 @@ class _OpenStore:
     def is_in_place(self, path: Path) -> bool:
         """Whether the file that was opened is still the one at `path`."""
         try:
-            return os.path.samestat(self._file, path.stat())
+            return os.path.samestat(self._file, path.lstat())
         except FileNotFoundError:
             return False
 

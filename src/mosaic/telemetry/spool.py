@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mosaic.contract.events import MAX_LINE_BYTES
+from mosaic.telemetry.ordinary_files import open_ordinary
 
 _BLOCK_BYTES = MAX_LINE_BYTES + 1  # a line of the greatest length and its newline
 
@@ -46,7 +47,7 @@ class SpoolReader:
     """Reads from `offset` on. Holds no more than one block; a partial last line waits.
 
     A spool that does not exist yet is an empty one. Errors of the file system are raised as they
-    are (`OSError`).
+    are (`OSError`), and so is `NotOrdinaryError` when the spool is a link or a pipe.
     """
 
     def __init__(self, path: Path, offset: int = 0) -> None:
@@ -102,7 +103,7 @@ class SpoolReader:
     def _open(self) -> bool:
         if self._fd < 0:
             try:
-                self._fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+                self._fd = open_ordinary(self._path, os.O_RDONLY)
             except FileNotFoundError:
                 return False
         return True
@@ -118,8 +119,11 @@ class SpoolReader:
 
     def _let_go_when_replaced(self) -> None:
         """Another file may have been put in its place; the next read opens that one."""
-        ours = os.fstat(self._fd)
-        if not self._path.exists() or not os.path.samestat(ours, self._path.stat()):
+        try:
+            is_ours = os.path.samestat(os.fstat(self._fd), self._path.lstat())
+        except FileNotFoundError:
+            is_ours = False
+        if not is_ours:
             self.close()
 
     def _find_oversize_end(self) -> OversizeLine | None:

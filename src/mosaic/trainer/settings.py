@@ -35,6 +35,11 @@ class DaemonSettings(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_f
     """Where to look for workers besides the checkout's own and installed ones."""
     min_free_disk_mb: Annotated[int, Meta(ge=0)] = 200
     """With less than this on the disk no run is started."""
+    retention_max_gb: Annotated[float, Meta(ge=0)] | None = None
+    """As much as the home may take without its bundles, in 10^9 bytes; None: no limit. Nothing is
+    removed by itself: `Prune` frees what is above it."""
+    retention_keep_days: Annotated[float, Meta(ge=0)] | None = None
+    """So long after its end, a run's artifacts may be pruned; None: they are kept for ever."""
 
 
 def load_settings(path: Path, overrides: dict[str, Any]) -> DaemonSettings:

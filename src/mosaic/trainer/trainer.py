@@ -11,7 +11,7 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.contract.runs import RunDigest
 from mosaic.trainer.bundles.bundle_store import BundleStore
-from mosaic.trainer.concurrency import in_thread
+from mosaic.trainer.concurrency import in_long_thread, in_thread
 from mosaic.trainer.machine.machine import Machine
 from mosaic.trainer.preflight.preflight_report import Preflight
 from mosaic.trainer.processes.launcher import LocalLauncher
@@ -23,6 +23,9 @@ from mosaic.trainer.runs.recovery import Recovered, Recovery
 from mosaic.trainer.runs.run_parts import RunParts
 from mosaic.trainer.secrets import Secrets
 from mosaic.trainer.settings import DaemonSettings
+from mosaic.trainer.storage.checkpoints import Checkpoints
+from mosaic.trainer.storage.datasets import Datasets
+from mosaic.trainer.storage.retention import Retention
 from mosaic.trainer.workers.folder_workers import CHECKOUT_WORKERS
 from mosaic.trainer.workers.found_worker import FoundWorker
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
@@ -61,6 +64,9 @@ class Trainer:
             self.secrets,
             settings,
         )
+        self.checkpoints = Checkpoints(home, registry)
+        self.datasets = Datasets(home, registry)
+        self.retention = Retention(home, registry, settings)
         self.ingest = IngestPool(self._on_commit)
         self._launcher = LocalLauncher()
         parts = RunParts(
@@ -89,7 +95,8 @@ class Trainer:
         )
         trainer = cls(home, settings, registry, commits)
         recovered = await in_thread(trainer._recover)
-        trainer.dispatcher.start(recovered)
+        await in_thread(trainer.checkpoints.imported.clean)
+        await trainer.dispatcher.start(recovered)
         trainer._housekeeping = asyncio.create_task(trainer._keep_house())
         return trainer
 
@@ -116,9 +123,9 @@ class Trainer:
 
     async def _keep_house(self) -> None:
         """Now, so that the first run starts quickly, and a few times a day."""
-        await in_thread(self._describe_workers)
+        await in_long_thread(self._describe_workers)
         while True:
-            await in_thread(self._remove_unneeded)
+            await in_long_thread(self._remove_unneeded)
             await asyncio.sleep(_HOUSEKEEPING_EVERY_S)
 
     def _describe_workers(self) -> None:

@@ -842,6 +842,31 @@ class WarningsChanged(_message.Message):
 Global___WarningsChanged: _TypeAlias = WarningsChanged  # noqa: Y015
 
 @_typing.final
+class RetentionChanged(_message.Message):
+    """Artifacts of runs were removed to free room; each also has an event of its own."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FREED_BYTES_FIELD_NUMBER: _builtins.int
+    REMOVED_FIELD_NUMBER: _builtins.int
+    freed_bytes: _builtins.int
+    removed: _builtins.int
+    """how many artifacts"""
+    def __init__(
+        self,
+        *,
+        freed_bytes: _builtins.int = ...,
+        removed: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["freed_bytes", b"freed_bytes", "removed", b"removed"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RetentionChanged: _TypeAlias = RetentionChanged  # noqa: Y015
+
+@_typing.final
 class EventsForgotten(_message.Message):
     """Events before this one are no longer kept: list the runs again, then go on from `seq`."""
 
@@ -874,6 +899,7 @@ class RunEvent(_message.Message):
     DELETED_FIELD_NUMBER: _builtins.int
     WARNINGS_FIELD_NUMBER: _builtins.int
     FORGOTTEN_FIELD_NUMBER: _builtins.int
+    RETENTION_FIELD_NUMBER: _builtins.int
     seq: _builtins.int
     """0 for a digest, which is not kept"""
     t: _builtins.float
@@ -898,6 +924,10 @@ class RunEvent(_message.Message):
     def warnings(self) -> Global___WarningsChanged: ...
     @_builtins.property
     def forgotten(self) -> Global___EventsForgotten: ...
+    @_builtins.property
+    def retention(self) -> Global___RetentionChanged:
+        """of no run: run_id is empty"""
+
     def __init__(
         self,
         *,
@@ -913,14 +943,15 @@ class RunEvent(_message.Message):
         deleted: Global___RunDeleted | None = ...,
         warnings: Global___WarningsChanged | None = ...,
         forgotten: Global___EventsForgotten | None = ...,
+        retention: Global___RetentionChanged | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_run", b"_run", "annotated", b"annotated", "artifacts", b"artifacts", "deleted", b"deleted", "digest", b"digest", "forgotten", b"forgotten", "pruned", b"pruned", "run", b"run", "state", b"state", "warnings", b"warnings", "what", b"what"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_run", b"_run", "annotated", b"annotated", "artifacts", b"artifacts", "deleted", b"deleted", "digest", b"digest", "forgotten", b"forgotten", "pruned", b"pruned", "retention", b"retention", "run", b"run", "state", b"state", "warnings", b"warnings", "what", b"what"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_run", b"_run", "annotated", b"annotated", "artifacts", b"artifacts", "deleted", b"deleted", "digest", b"digest", "forgotten", b"forgotten", "pruned", b"pruned", "run", b"run", "run_id", b"run_id", "seq", b"seq", "state", b"state", "t", b"t", "warnings", b"warnings", "what", b"what"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_run", b"_run", "annotated", b"annotated", "artifacts", b"artifacts", "deleted", b"deleted", "digest", b"digest", "forgotten", b"forgotten", "pruned", b"pruned", "retention", b"retention", "run", b"run", "run_id", b"run_id", "seq", b"seq", "state", b"state", "t", b"t", "warnings", b"warnings", "what", b"what"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__run: _TypeAlias = _typing.Literal["run"]  # noqa: Y015
     _WhichOneofArgType__run: _TypeAlias = _typing.Literal["_run", b"_run"]  # noqa: Y015
-    _WhichOneofReturnType_what: _TypeAlias = _typing.Literal["state", "digest", "artifacts", "pruned", "annotated", "deleted", "warnings", "forgotten"]  # noqa: Y015
+    _WhichOneofReturnType_what: _TypeAlias = _typing.Literal["state", "digest", "artifacts", "pruned", "annotated", "deleted", "warnings", "forgotten", "retention"]  # noqa: Y015
     _WhichOneofArgType_what: _TypeAlias = _typing.Literal["what", b"what"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__run) -> _WhichOneofReturnType__run | None: ...
@@ -2039,6 +2070,504 @@ class RemoveBundleResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RemoveBundleResponse: _TypeAlias = RemoveBundleResponse  # noqa: Y015
+
+@_typing.final
+class ListCheckpointsRequest(_message.Message):
+    """Checkpoints, data sets and retention"""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RUN_ID_FIELD_NUMBER: _builtins.int
+    WORKER_FIELD_NUMBER: _builtins.int
+    ALGO_FIELD_NUMBER: _builtins.int
+    ENV_ID_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    run_id: _builtins.str
+    worker: _builtins.str
+    algo: _builtins.str
+    env_id: _builtins.str
+    page_size: _builtins.int
+    """0: 50; at most 1000"""
+    page_token: _builtins.str
+    def __init__(
+        self,
+        *,
+        run_id: _builtins.str = ...,
+        worker: _builtins.str = ...,
+        algo: _builtins.str = ...,
+        env_id: _builtins.str = ...,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["algo", b"algo", "env_id", b"env_id", "page_size", b"page_size", "page_token", b"page_token", "run_id", b"run_id", "worker", b"worker"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListCheckpointsRequest: _TypeAlias = ListCheckpointsRequest  # noqa: Y015
+
+@_typing.final
+class Checkpoint(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CHECKPOINT_ID_FIELD_NUMBER: _builtins.int
+    SOURCE_FIELD_NUMBER: _builtins.int
+    RUN_ID_FIELD_NUMBER: _builtins.int
+    PATH_FIELD_NUMBER: _builtins.int
+    SIZE_BYTES_FIELD_NUMBER: _builtins.int
+    T_FIELD_NUMBER: _builtins.int
+    WORKER_FIELD_NUMBER: _builtins.int
+    ALGO_FIELD_NUMBER: _builtins.int
+    ENV_ID_FIELD_NUMBER: _builtins.int
+    META_JSON_FIELD_NUMBER: _builtins.int
+    checkpoint_id: _builtins.str
+    source: _builtins.str
+    """run or imported"""
+    run_id: _builtins.str
+    """empty when imported"""
+    path: _builtins.str
+    """relative to the home"""
+    size_bytes: _builtins.int
+    t: _builtins.float
+    """last change, or import"""
+    worker: _builtins.str
+    algo: _builtins.str
+    env_id: _builtins.str
+    meta_json: _builtins.bytes
+    """what its writer told of it: step, metrics, sha256"""
+    def __init__(
+        self,
+        *,
+        checkpoint_id: _builtins.str = ...,
+        source: _builtins.str = ...,
+        run_id: _builtins.str = ...,
+        path: _builtins.str = ...,
+        size_bytes: _builtins.int = ...,
+        t: _builtins.float = ...,
+        worker: _builtins.str = ...,
+        algo: _builtins.str = ...,
+        env_id: _builtins.str = ...,
+        meta_json: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["algo", b"algo", "checkpoint_id", b"checkpoint_id", "env_id", b"env_id", "meta_json", b"meta_json", "path", b"path", "run_id", b"run_id", "size_bytes", b"size_bytes", "source", b"source", "t", b"t", "worker", b"worker"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Checkpoint: _TypeAlias = Checkpoint  # noqa: Y015
+
+@_typing.final
+class CheckpointPage(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CHECKPOINTS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    @_builtins.property
+    def checkpoints(self) -> _containers.RepeatedCompositeFieldContainer[Global___Checkpoint]:
+        """newest first"""
+
+    def __init__(
+        self,
+        *,
+        checkpoints: _abc.Iterable[Global___Checkpoint] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["checkpoints", b"checkpoints", "next_page_token", b"next_page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CheckpointPage: _TypeAlias = CheckpointPage  # noqa: Y015
+
+@_typing.final
+class CheckpointHeader(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    WORKER_FIELD_NUMBER: _builtins.int
+    ALGO_FIELD_NUMBER: _builtins.int
+    ENV_ID_FIELD_NUMBER: _builtins.int
+    META_JSON_FIELD_NUMBER: _builtins.int
+    SIZE_BYTES_FIELD_NUMBER: _builtins.int
+    SHA256_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """of the file; empty: `checkpoint`"""
+    worker: _builtins.str
+    algo: _builtins.str
+    env_id: _builtins.str
+    meta_json: _builtins.bytes
+    size_bytes: _builtins.int
+    """0: not known"""
+    sha256: _builtins.str
+    """empty: not known"""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        worker: _builtins.str = ...,
+        algo: _builtins.str = ...,
+        env_id: _builtins.str = ...,
+        meta_json: _builtins.bytes = ...,
+        size_bytes: _builtins.int = ...,
+        sha256: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["algo", b"algo", "env_id", b"env_id", "meta_json", b"meta_json", "name", b"name", "sha256", b"sha256", "size_bytes", b"size_bytes", "worker", b"worker"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CheckpointHeader: _TypeAlias = CheckpointHeader  # noqa: Y015
+
+@_typing.final
+class CheckpointPart(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    HEADER_FIELD_NUMBER: _builtins.int
+    DATA_FIELD_NUMBER: _builtins.int
+    data: _builtins.bytes
+    """at most 1 MiB"""
+    @_builtins.property
+    def header(self) -> Global___CheckpointHeader:
+        """in the first part, and in no other"""
+
+    def __init__(
+        self,
+        *,
+        header: Global___CheckpointHeader | None = ...,
+        data: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_header", b"_header", "header", b"header"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_header", b"_header", "data", b"data", "header", b"header"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__header: _TypeAlias = _typing.Literal["header"]  # noqa: Y015
+    _WhichOneofArgType__header: _TypeAlias = _typing.Literal["_header", b"_header"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__header) -> _WhichOneofReturnType__header | None: ...
+
+Global___CheckpointPart: _TypeAlias = CheckpointPart  # noqa: Y015
+
+@_typing.final
+class CheckpointRef(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CHECKPOINT_ID_FIELD_NUMBER: _builtins.int
+    checkpoint_id: _builtins.str
+    def __init__(
+        self,
+        *,
+        checkpoint_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["checkpoint_id", b"checkpoint_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CheckpointRef: _TypeAlias = CheckpointRef  # noqa: Y015
+
+@_typing.final
+class CheckpointReport(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OK_FIELD_NUMBER: _builtins.int
+    PROBLEMS_FIELD_NUMBER: _builtins.int
+    SHA256_FIELD_NUMBER: _builtins.int
+    SIZE_BYTES_FIELD_NUMBER: _builtins.int
+    ok: _builtins.bool
+    sha256: _builtins.str
+    """as it is now; empty for a folder, and for what cannot be read"""
+    size_bytes: _builtins.int
+    @_builtins.property
+    def problems(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        ok: _builtins.bool = ...,
+        problems: _abc.Iterable[_builtins.str] | None = ...,
+        sha256: _builtins.str = ...,
+        size_bytes: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ok", b"ok", "problems", b"problems", "sha256", b"sha256", "size_bytes", b"size_bytes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CheckpointReport: _TypeAlias = CheckpointReport  # noqa: Y015
+
+@_typing.final
+class ListDatasetsRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    page_size: _builtins.int
+    """0: 50; at most 1000"""
+    page_token: _builtins.str
+    def __init__(
+        self,
+        *,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListDatasetsRequest: _TypeAlias = ListDatasetsRequest  # noqa: Y015
+
+@_typing.final
+class Dataset(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DATASET_ID_FIELD_NUMBER: _builtins.int
+    SOURCE_FIELD_NUMBER: _builtins.int
+    RUN_ID_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    PATH_FIELD_NUMBER: _builtins.int
+    SIZE_BYTES_FIELD_NUMBER: _builtins.int
+    T_FIELD_NUMBER: _builtins.int
+    FILES_FIELD_NUMBER: _builtins.int
+    META_JSON_FIELD_NUMBER: _builtins.int
+    PROBLEM_FIELD_NUMBER: _builtins.int
+    dataset_id: _builtins.str
+    source: _builtins.str
+    """run or home"""
+    run_id: _builtins.str
+    """empty when it belongs to the home"""
+    name: _builtins.str
+    path: _builtins.str
+    """relative to the home"""
+    size_bytes: _builtins.int
+    t: _builtins.float
+    files: _builtins.int
+    meta_json: _builtins.bytes
+    problem: _builtins.str
+    """why it cannot be used; empty: none"""
+    def __init__(
+        self,
+        *,
+        dataset_id: _builtins.str = ...,
+        source: _builtins.str = ...,
+        run_id: _builtins.str = ...,
+        name: _builtins.str = ...,
+        path: _builtins.str = ...,
+        size_bytes: _builtins.int = ...,
+        t: _builtins.float = ...,
+        files: _builtins.int = ...,
+        meta_json: _builtins.bytes = ...,
+        problem: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dataset_id", b"dataset_id", "files", b"files", "meta_json", b"meta_json", "name", b"name", "path", b"path", "problem", b"problem", "run_id", b"run_id", "size_bytes", b"size_bytes", "source", b"source", "t", b"t"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Dataset: _TypeAlias = Dataset  # noqa: Y015
+
+@_typing.final
+class DatasetPage(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DATASETS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    @_builtins.property
+    def datasets(self) -> _containers.RepeatedCompositeFieldContainer[Global___Dataset]:
+        """newest first"""
+
+    def __init__(
+        self,
+        *,
+        datasets: _abc.Iterable[Global___Dataset] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["datasets", b"datasets", "next_page_token", b"next_page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DatasetPage: _TypeAlias = DatasetPage  # noqa: Y015
+
+@_typing.final
+class GetRetentionRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetRetentionRequest: _TypeAlias = GetRetentionRequest  # noqa: Y015
+
+@_typing.final
+class StorageUse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KIND_FIELD_NUMBER: _builtins.int
+    SIZE_BYTES_FIELD_NUMBER: _builtins.int
+    kind: _builtins.str
+    """telemetry, videos, checkpoints, tensorboard, wandb, other, bundles"""
+    size_bytes: _builtins.int
+    def __init__(
+        self,
+        *,
+        kind: _builtins.str = ...,
+        size_bytes: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["kind", b"kind", "size_bytes", b"size_bytes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StorageUse: _TypeAlias = StorageUse  # noqa: Y015
+
+@_typing.final
+class Retention(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MAX_GB_FIELD_NUMBER: _builtins.int
+    KEEP_DAYS_FIELD_NUMBER: _builtins.int
+    USED_FIELD_NUMBER: _builtins.int
+    LIMITED_BYTES_FIELD_NUMBER: _builtins.int
+    MEASURED_AT_FIELD_NUMBER: _builtins.int
+    PRUNABLE_BYTES_FIELD_NUMBER: _builtins.int
+    PRUNABLE_ITEMS_FIELD_NUMBER: _builtins.int
+    max_gb: _builtins.float
+    """absent: no limit"""
+    keep_days: _builtins.float
+    """absent: for ever"""
+    limited_bytes: _builtins.int
+    """what counts towards max_gb: all but bundles"""
+    measured_at: _builtins.float
+    prunable_bytes: _builtins.int
+    """what Prune would free now"""
+    prunable_items: _builtins.int
+    @_builtins.property
+    def used(self) -> _containers.RepeatedCompositeFieldContainer[Global___StorageUse]: ...
+    def __init__(
+        self,
+        *,
+        max_gb: _builtins.float | None = ...,
+        keep_days: _builtins.float | None = ...,
+        used: _abc.Iterable[Global___StorageUse] | None = ...,
+        limited_bytes: _builtins.int = ...,
+        measured_at: _builtins.float = ...,
+        prunable_bytes: _builtins.int = ...,
+        prunable_items: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_keep_days", b"_keep_days", "_max_gb", b"_max_gb", "keep_days", b"keep_days", "max_gb", b"max_gb"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_keep_days", b"_keep_days", "_max_gb", b"_max_gb", "keep_days", b"keep_days", "limited_bytes", b"limited_bytes", "max_gb", b"max_gb", "measured_at", b"measured_at", "prunable_bytes", b"prunable_bytes", "prunable_items", b"prunable_items", "used", b"used"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__keep_days: _TypeAlias = _typing.Literal["keep_days"]  # noqa: Y015
+    _WhichOneofArgType__keep_days: _TypeAlias = _typing.Literal["_keep_days", b"_keep_days"]  # noqa: Y015
+    _WhichOneofReturnType__max_gb: _TypeAlias = _typing.Literal["max_gb"]  # noqa: Y015
+    _WhichOneofArgType__max_gb: _TypeAlias = _typing.Literal["_max_gb", b"_max_gb"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__keep_days) -> _WhichOneofReturnType__keep_days | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_gb) -> _WhichOneofReturnType__max_gb | None: ...
+
+Global___Retention: _TypeAlias = Retention  # noqa: Y015
+
+@_typing.final
+class PruneRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DRY_RUN_FIELD_NUMBER: _builtins.int
+    dry_run: _builtins.bool
+    def __init__(
+        self,
+        *,
+        dry_run: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dry_run", b"dry_run"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PruneRequest: _TypeAlias = PruneRequest  # noqa: Y015
+
+@_typing.final
+class PrunedItem(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RUN_ID_FIELD_NUMBER: _builtins.int
+    PATH_FIELD_NUMBER: _builtins.int
+    SIZE_BYTES_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    run_id: _builtins.str
+    path: _builtins.str
+    """relative to the run's directory"""
+    size_bytes: _builtins.int
+    reason: _builtins.str
+    def __init__(
+        self,
+        *,
+        run_id: _builtins.str = ...,
+        path: _builtins.str = ...,
+        size_bytes: _builtins.int = ...,
+        reason: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["path", b"path", "reason", b"reason", "run_id", b"run_id", "size_bytes", b"size_bytes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PrunedItem: _TypeAlias = PrunedItem  # noqa: Y015
+
+@_typing.final
+class PruneReport(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ITEMS_FIELD_NUMBER: _builtins.int
+    FREED_BYTES_FIELD_NUMBER: _builtins.int
+    NOT_LISTED_FIELD_NUMBER: _builtins.int
+    PROBLEMS_FIELD_NUMBER: _builtins.int
+    freed_bytes: _builtins.int
+    not_listed: _builtins.int
+    """items beyond those"""
+    @_builtins.property
+    def items(self) -> _containers.RepeatedCompositeFieldContainer[Global___PrunedItem]:
+        """at most 10,000"""
+
+    @_builtins.property
+    def problems(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """what could not be removed, and why"""
+
+    def __init__(
+        self,
+        *,
+        items: _abc.Iterable[Global___PrunedItem] | None = ...,
+        freed_bytes: _builtins.int = ...,
+        not_listed: _builtins.int = ...,
+        problems: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["freed_bytes", b"freed_bytes", "items", b"items", "not_listed", b"not_listed", "problems", b"problems"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PruneReport: _TypeAlias = PruneReport  # noqa: Y015
 
 @_typing.final
 class GetHealthRequest(_message.Message):

@@ -179,6 +179,36 @@ class TrainerServiceStub:
                 request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.RemoveBundleRequest.SerializeToString,
                 response_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.RemoveBundleResponse.FromString,
                 _registered_method=True)
+        self.ListCheckpoints = channel.unary_unary(
+                '/mosaic.trainer.v1.TrainerService/ListCheckpoints',
+                request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.ListCheckpointsRequest.SerializeToString,
+                response_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.CheckpointPage.FromString,
+                _registered_method=True)
+        self.ImportCheckpoint = channel.stream_unary(
+                '/mosaic.trainer.v1.TrainerService/ImportCheckpoint',
+                request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.CheckpointPart.SerializeToString,
+                response_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.Checkpoint.FromString,
+                _registered_method=True)
+        self.VerifyCheckpoint = channel.unary_unary(
+                '/mosaic.trainer.v1.TrainerService/VerifyCheckpoint',
+                request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.CheckpointRef.SerializeToString,
+                response_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.CheckpointReport.FromString,
+                _registered_method=True)
+        self.ListDatasets = channel.unary_unary(
+                '/mosaic.trainer.v1.TrainerService/ListDatasets',
+                request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.ListDatasetsRequest.SerializeToString,
+                response_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.DatasetPage.FromString,
+                _registered_method=True)
+        self.GetRetention = channel.unary_unary(
+                '/mosaic.trainer.v1.TrainerService/GetRetention',
+                request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.GetRetentionRequest.SerializeToString,
+                response_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.Retention.FromString,
+                _registered_method=True)
+        self.Prune = channel.unary_unary(
+                '/mosaic.trainer.v1.TrainerService/Prune',
+                request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.PruneRequest.SerializeToString,
+                response_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.PruneReport.FromString,
+                _registered_method=True)
         self.GetHealth = channel.unary_unary(
                 '/mosaic.trainer.v1.TrainerService/GetHealth',
                 request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.GetHealthRequest.SerializeToString,
@@ -371,6 +401,43 @@ class TrainerServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListCheckpoints(self, request, context):
+        """What is kept: checkpoints, data sets, and how much of everything
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ImportCheckpoint(self, request_iterator, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def VerifyCheckpoint(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListDatasets(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetRetention(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Prune(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetHealth(self, request, context):
         """The daemon itself
         """
@@ -531,6 +598,36 @@ def add_TrainerServiceServicer_to_server(servicer, server):
                     servicer.RemoveBundle,
                     request_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.RemoveBundleRequest.FromString,
                     response_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.RemoveBundleResponse.SerializeToString,
+            ),
+            'ListCheckpoints': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListCheckpoints,
+                    request_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.ListCheckpointsRequest.FromString,
+                    response_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.CheckpointPage.SerializeToString,
+            ),
+            'ImportCheckpoint': grpc.stream_unary_rpc_method_handler(
+                    servicer.ImportCheckpoint,
+                    request_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.CheckpointPart.FromString,
+                    response_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.Checkpoint.SerializeToString,
+            ),
+            'VerifyCheckpoint': grpc.unary_unary_rpc_method_handler(
+                    servicer.VerifyCheckpoint,
+                    request_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.CheckpointRef.FromString,
+                    response_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.CheckpointReport.SerializeToString,
+            ),
+            'ListDatasets': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListDatasets,
+                    request_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.ListDatasetsRequest.FromString,
+                    response_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.DatasetPage.SerializeToString,
+            ),
+            'GetRetention': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetRetention,
+                    request_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.GetRetentionRequest.FromString,
+                    response_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.Retention.SerializeToString,
+            ),
+            'Prune': grpc.unary_unary_rpc_method_handler(
+                    servicer.Prune,
+                    request_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.PruneRequest.FromString,
+                    response_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.PruneReport.SerializeToString,
             ),
             'GetHealth': grpc.unary_unary_rpc_method_handler(
                     servicer.GetHealth,
@@ -1326,6 +1423,168 @@ class TrainerService:
             '/mosaic.trainer.v1.TrainerService/RemoveBundle',
             mosaic_dot_contract_dot_rpc_dot_trainer__pb2.RemoveBundleRequest.SerializeToString,
             mosaic_dot_contract_dot_rpc_dot_trainer__pb2.RemoveBundleResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListCheckpoints(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mosaic.trainer.v1.TrainerService/ListCheckpoints',
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.ListCheckpointsRequest.SerializeToString,
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.CheckpointPage.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ImportCheckpoint(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_unary(
+            request_iterator,
+            target,
+            '/mosaic.trainer.v1.TrainerService/ImportCheckpoint',
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.CheckpointPart.SerializeToString,
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.Checkpoint.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def VerifyCheckpoint(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mosaic.trainer.v1.TrainerService/VerifyCheckpoint',
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.CheckpointRef.SerializeToString,
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.CheckpointReport.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListDatasets(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mosaic.trainer.v1.TrainerService/ListDatasets',
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.ListDatasetsRequest.SerializeToString,
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.DatasetPage.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetRetention(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mosaic.trainer.v1.TrainerService/GetRetention',
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.GetRetentionRequest.SerializeToString,
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.Retention.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Prune(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mosaic.trainer.v1.TrainerService/Prune',
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.PruneRequest.SerializeToString,
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.PruneReport.FromString,
             options,
             channel_credentials,
             insecure,

@@ -70,6 +70,13 @@ class TrainerServiceStub:
     ListBundles: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.ListBundlesRequest, _trainer_pb2.BundleList]
     InstallBundle: _grpc.UnaryStreamMultiCallable[_trainer_pb2.InstallBundleRequest, _trainer_pb2.InstallProgress]
     RemoveBundle: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.RemoveBundleRequest, _trainer_pb2.RemoveBundleResponse]
+    ListCheckpoints: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.ListCheckpointsRequest, _trainer_pb2.CheckpointPage]
+    """What is kept: checkpoints, data sets, and how much of everything"""
+    ImportCheckpoint: _grpc.StreamUnaryMultiCallable[_trainer_pb2.CheckpointPart, _trainer_pb2.Checkpoint]
+    VerifyCheckpoint: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.CheckpointRef, _trainer_pb2.CheckpointReport]
+    ListDatasets: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.ListDatasetsRequest, _trainer_pb2.DatasetPage]
+    GetRetention: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.GetRetentionRequest, _trainer_pb2.Retention]
+    Prune: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.PruneRequest, _trainer_pb2.PruneReport]
     GetHealth: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.GetHealthRequest, _trainer_pb2.DaemonHealth]
     """The daemon itself"""
     Shutdown: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.ShutdownRequest, _trainer_pb2.ShutdownResponse]
@@ -109,6 +116,13 @@ class TrainerServiceAsyncStub(TrainerServiceStub):
     ListBundles: _aio.UnaryUnaryMultiCallable[_trainer_pb2.ListBundlesRequest, _trainer_pb2.BundleList]  # type: ignore[assignment]
     InstallBundle: _aio.UnaryStreamMultiCallable[_trainer_pb2.InstallBundleRequest, _trainer_pb2.InstallProgress]  # type: ignore[assignment]
     RemoveBundle: _aio.UnaryUnaryMultiCallable[_trainer_pb2.RemoveBundleRequest, _trainer_pb2.RemoveBundleResponse]  # type: ignore[assignment]
+    ListCheckpoints: _aio.UnaryUnaryMultiCallable[_trainer_pb2.ListCheckpointsRequest, _trainer_pb2.CheckpointPage]  # type: ignore[assignment]
+    """What is kept: checkpoints, data sets, and how much of everything"""
+    ImportCheckpoint: _aio.StreamUnaryMultiCallable[_trainer_pb2.CheckpointPart, _trainer_pb2.Checkpoint]  # type: ignore[assignment]
+    VerifyCheckpoint: _aio.UnaryUnaryMultiCallable[_trainer_pb2.CheckpointRef, _trainer_pb2.CheckpointReport]  # type: ignore[assignment]
+    ListDatasets: _aio.UnaryUnaryMultiCallable[_trainer_pb2.ListDatasetsRequest, _trainer_pb2.DatasetPage]  # type: ignore[assignment]
+    GetRetention: _aio.UnaryUnaryMultiCallable[_trainer_pb2.GetRetentionRequest, _trainer_pb2.Retention]  # type: ignore[assignment]
+    Prune: _aio.UnaryUnaryMultiCallable[_trainer_pb2.PruneRequest, _trainer_pb2.PruneReport]  # type: ignore[assignment]
     GetHealth: _aio.UnaryUnaryMultiCallable[_trainer_pb2.GetHealthRequest, _trainer_pb2.DaemonHealth]  # type: ignore[assignment]
     """The daemon itself"""
     Shutdown: _aio.UnaryUnaryMultiCallable[_trainer_pb2.ShutdownRequest, _trainer_pb2.ShutdownResponse]  # type: ignore[assignment]
@@ -319,6 +333,49 @@ class TrainerServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _trainer_pb2.RemoveBundleRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_trainer_pb2.RemoveBundleResponse, _abc.Awaitable[_trainer_pb2.RemoveBundleResponse]]: ...
+
+    @_abc_1.abstractmethod
+    def ListCheckpoints(
+        self,
+        request: _trainer_pb2.ListCheckpointsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_trainer_pb2.CheckpointPage, _abc.Awaitable[_trainer_pb2.CheckpointPage]]:
+        """What is kept: checkpoints, data sets, and how much of everything"""
+
+    @_abc_1.abstractmethod
+    def ImportCheckpoint(
+        self,
+        request_iterator: _MaybeAsyncIterator[_trainer_pb2.CheckpointPart],
+        context: _ServicerContext,
+    ) -> _typing.Union[_trainer_pb2.Checkpoint, _abc.Awaitable[_trainer_pb2.Checkpoint]]: ...
+
+    @_abc_1.abstractmethod
+    def VerifyCheckpoint(
+        self,
+        request: _trainer_pb2.CheckpointRef,
+        context: _ServicerContext,
+    ) -> _typing.Union[_trainer_pb2.CheckpointReport, _abc.Awaitable[_trainer_pb2.CheckpointReport]]: ...
+
+    @_abc_1.abstractmethod
+    def ListDatasets(
+        self,
+        request: _trainer_pb2.ListDatasetsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_trainer_pb2.DatasetPage, _abc.Awaitable[_trainer_pb2.DatasetPage]]: ...
+
+    @_abc_1.abstractmethod
+    def GetRetention(
+        self,
+        request: _trainer_pb2.GetRetentionRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_trainer_pb2.Retention, _abc.Awaitable[_trainer_pb2.Retention]]: ...
+
+    @_abc_1.abstractmethod
+    def Prune(
+        self,
+        request: _trainer_pb2.PruneRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_trainer_pb2.PruneReport, _abc.Awaitable[_trainer_pb2.PruneReport]]: ...
 
     @_abc_1.abstractmethod
     def GetHealth(

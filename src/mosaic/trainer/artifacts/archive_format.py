@@ -82,7 +82,7 @@ class NoRoomError(UserError):
     def __init__(self, what: str) -> None:
         super().__init__(
             f"The disk has no room for {what}.",
-            remedy="Free some space (`mosaic retention prune`), or use a home on another disk.",
+            remedy="Free some space (`mosaic runs delete`), or use a home on another disk.",
             code=self.default_code,
         )
 

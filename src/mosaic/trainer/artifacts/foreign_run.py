@@ -14,8 +14,12 @@ from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
 from mosaic.telemetry.database import APPLICATION_ID, MIGRATIONS
 from mosaic.trainer.artifacts.archive_format import MOST_HEADER_BYTES, ArchiveError, ArchiveHeader
+from mosaic.trainer.registry import annotation_rules
 
 _UNKNOWN_END = "The run was exported before it was over; its end is not known here."
+_LARGEST_EXIT_CODE = (1 << 31) - 1
+_LAST_TIME = 253_402_300_799.0
+"""The end of the year 9999, after which no calendar goes on."""
 
 
 def read_config(run: RunDirectory) -> TrainRunConfig:
@@ -51,6 +55,33 @@ def check_store(run: RunDirectory) -> None:
         )
     if made_by != APPLICATION_ID or acting:
         raise ArchiveError(f"Its {run.store.name} is no store of a run.")
+
+
+def check_record(header: ArchiveHeader) -> None:
+    """Raises `ArchiveError` for a record that the registry would not take."""
+    record = header.record
+    times = {"exported_at": header.exported_at}
+    if record is not None:
+        times |= {
+            "created_at": record.created_at,
+            "started_at": record.started_at or 0.0,
+            "ended_at": record.ended_at or 0.0,
+        }
+        _check_annotations(record)
+        if not -_LARGEST_EXIT_CODE <= (record.exit_code or 0) <= _LARGEST_EXIT_CODE:
+            raise ArchiveError("Its record has an exit code that no process ends with.")
+    for name, value in times.items():
+        if not 0.0 <= value <= _LAST_TIME:
+            raise ArchiveError(f"`{name}` of its record is no time: {value:g}.")
+
+
+def _check_annotations(record: RunRecord) -> None:
+    try:
+        annotation_rules.checked_name(record.name)
+        annotation_rules.checked_note(record.note)
+        annotation_rules.check_tag_count(annotation_rules.checked_tags("tags", record.tags))
+    except UserError as error:
+        raise ArchiveError(f"Its record is refused: {error.message}") from error
 
 
 def close_for_good(run: RunDirectory, header: ArchiveHeader) -> RunRecord | None:

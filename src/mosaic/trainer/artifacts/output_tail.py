@@ -1,23 +1,15 @@
 """The last lines of a run's output, as plain text that any terminal or window can show."""
 
 import os
-import re
 
 from mosaic.contract.layout import RunDirectory
 from mosaic.trainer.artifacts.inside_run import open_regular
+from mosaic.trainer.terminal_text import plain_line
 
 LONGEST_LINE = 2_000
 _BLOCK_BYTES = 64 << 10
 _BYTES_PER_LINE = 8 << 10
 """What is read for a line at most, on average: a progress bar repaints one line for hours."""
-
-_ESCAPES = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours, movements of the cursor
-    r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # titles, links
-    r"|\x1b[ -/]*[0-~]?"  # all other sequences
-)
-# Control characters but the tab, line separators, and marks that turn the direction of writing.
-_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 def last_lines(run: RunDirectory, count: int = 50) -> tuple[str, ...]:
@@ -52,5 +44,5 @@ def _read_tail(descriptor: int, count: int) -> bytes:
 def _plain(line: bytes) -> str:
     # A progress bar writes its line again and again: what counts is its last state.
     states = [state for state in line.split(b"\r") if state.strip()]
-    text = _ESCAPES.sub("", states[-1].decode(errors="replace") if states else "")
-    return _CONTROL.sub("", text.expandtabs(4)).rstrip()[:LONGEST_LINE]
+    text = plain_line(states[-1].decode(errors="replace")) if states else ""
+    return text.expandtabs(4).rstrip()[:LONGEST_LINE]

@@ -37,7 +37,8 @@ def export_run(
     """The archive in parts of at most 256 KiB. Close it when it is not read to its end.
 
     A live run is exported as it is now. `record` goes into the header, so that name, tags, note,
-    state and times survive. `secrets` are overwritten wherever they stand as plain text. Blocking.
+    state and times survive. `secrets`, in each of their spellings, are overwritten wherever they
+    stand as plain text; a store that was made of them stays out, and is made again. Blocking.
     """
     if not run.config.is_file():
         raise ArchiveError(
@@ -48,7 +49,8 @@ def export_run(
 
 
 def _tar(run: RunDirectory, record: RunRecord | None, mask: SecretMask) -> Iterator[bytes]:
-    with packed_files(run) as files:
+    with packed_files(run) as found:
+        files = _exportable(run, found, mask)
         now = time.time()
         header = ArchiveHeader(
             format=FORMAT,
@@ -65,6 +67,27 @@ def _tar(run: RunDirectory, record: RunRecord | None, mask: SecretMask) -> Itera
             yield from _packed(run, file, mask, sums)
         yield from _member(SUMS, _document(ArchiveSums(files=tuple(sums))), now)
         yield bytes(2 * tarfile.BLOCKSIZE)
+
+
+def _exportable(run: RunDirectory, files: list[PackedFile], mask: SecretMask) -> list[PackedFile]:
+    """Not what a spool with a secret in it was made into: there it is compressed or encoded.
+
+    Whoever imports the run makes both again from the spool, which is masked.
+    """
+    if mask.is_empty or _is_free_of_secrets(run, files, mask):
+        return files
+    _log.info("T357 not exported: the store of run %s, of which a secret is part", run.run_id)
+    made_of_it = (run.store.name, run.rejects.name)
+    return [file for file in files if file.path not in made_of_it]
+
+
+def _is_free_of_secrets(run: RunDirectory, files: list[PackedFile], mask: SecretMask) -> bool:
+    """Whether the spool is; of one that cannot be read nobody knows."""
+    spool = next((file for file in files if file.path == run.spool.name), None)
+    try:
+        return spool is not None and not mask.occurs_in(open_packed(run, spool))
+    except OSError:
+        return False
 
 
 def _packed(

@@ -43,7 +43,12 @@ from mosaic.trainer.artifacts.archive_format import (
     is_packable,
 )
 from mosaic.trainer.artifacts.folder_removal import remove_folder
-from mosaic.trainer.artifacts.foreign_run import check_store, close_for_good, read_config
+from mosaic.trainer.artifacts.foreign_run import (
+    check_record,
+    check_store,
+    close_for_good,
+    read_config,
+)
 from mosaic.trainer.artifacts.run_removal import IMPORTING
 from mosaic.trainer.artifacts.tar_stream import TarStream, is_file
 
@@ -166,6 +171,7 @@ class _Unpacking:
             )
         header = _decode(HEADER, data, ArchiveHeader)
         header.check()
+        check_record(header)
         if os.path.lexists(self._home.run(header.run_id).path):
             raise RunExistsError(header.run_id)
         if header.bytes > self._max_bytes:

@@ -16,6 +16,7 @@ from mosaic.contract.endpoint import Endpoint
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.trainer.daemon.access_token import load_token
+from mosaic.trainer.daemon.file_limit import raise_file_limit
 from mosaic.trainer.daemon.instance import only_instance
 from mosaic.trainer.daemon.listening import Listening, listen
 from mosaic.trainer.daemon.log_files import DaemonLog
@@ -32,6 +33,7 @@ def run_daemon(
     home: Home, settings: DaemonSettings, log: DaemonLog, readiness: ReadinessPipe
 ) -> None:
     """Serves the home until told to stop. Raises `UserError` when it cannot begin."""
+    raise_file_limit()
     with only_instance(home):
         token = load_token(home.token)
         asyncio.run(_serve(home, settings, token, log, readiness))

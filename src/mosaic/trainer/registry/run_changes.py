@@ -12,6 +12,7 @@ import msgspec
 from mosaic.contract.manifest import ArtifactManifest, encode_manifest
 from mosaic.contract.run_config import TrainRunConfig, to_json
 from mosaic.contract.run_events import (
+    ArtifactPruned,
     ArtifactsAvailable,
     RunAnnotated,
     RunDeleted,
@@ -224,6 +225,11 @@ def set_manifest(change: Change, run_id: str, manifest: bytes) -> bool:
     if changed:
         change.events.append(run_id, change.now, ArtifactsAvailable(manifest_json=manifest))
     return bool(changed)
+
+
+def note_pruned(change: Change, run_id: str, what: ArtifactPruned) -> None:
+    change.existing(run_id)
+    change.events.append(run_id, change.now, what)
 
 
 def set_warnings(change: Change, run_id: str, warnings: Sequence[str]) -> None:

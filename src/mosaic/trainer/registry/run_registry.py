@@ -20,10 +20,16 @@ import msgspec
 from mosaic.contract.ids import is_ulid
 from mosaic.contract.manifest import ArtifactManifest, encode_manifest
 from mosaic.contract.run_config import TrainRunConfig
-from mosaic.contract.run_events import RunEvent
+from mosaic.contract.run_events import ArtifactPruned, RetentionChanged, RunEvent
 from mosaic.contract.run_states import FINAL_STATES, RunState
 from mosaic.contract.runs import BundleUse, RunDetails, RunDigest, RunPage, RunQuery, RunRecord
-from mosaic.trainer.registry import event_log, run_changes, run_rows
+from mosaic.trainer.registry import artifact_rows, event_log, run_changes, run_rows
+from mosaic.trainer.registry.artifact_rows import (
+    ArtifactPlace,
+    ArtifactQuery,
+    ArtifactRow,
+    Leftover,
+)
 from mosaic.trainer.registry.database import RegistryDatabase
 from mosaic.trainer.registry.earlier_runs import EarlierRun, fetch_earlier_runs
 from mosaic.trainer.registry.failures import UnknownRunError
@@ -178,6 +184,20 @@ class RunRegistry:
         with self._changing() as change:
             return run_changes.set_manifest(change, run_id, encoded)
 
+    def note_pruned(self, run_id: str, path: str, freed_bytes: int, reason: str) -> None:
+        """An artifact was removed to free room; watchers are told."""
+        with self._changing() as change:
+            run_changes.note_pruned(
+                change, run_id, ArtifactPruned(path=path, freed_bytes=freed_bytes, reason=reason)
+            )
+
+    def note_retention(self, freed_bytes: int, removed: int) -> None:
+        """So much was removed, of all runs together; watchers of all runs are told."""
+        with self._changing() as change:
+            change.events.append(
+                "", change.now, RetentionChanged(freed_bytes=freed_bytes, removed=removed)
+            )
+
     def set_warnings(self, run_id: str, warnings: Sequence[str]) -> None:
         """Watchers are told when they differ from those before."""
         with self._changing() as change:
@@ -291,6 +311,18 @@ class RunRegistry:
                 "SELECT DISTINCT code_folder FROM run_document WHERE code_folder IS NOT NULL"
             )
         }
+
+    def artifacts(
+        self, query: ArtifactQuery, before: ArtifactPlace | None, limit: int
+    ) -> builtins.list[ArtifactRow]:
+        """Checkpoints or data sets in the manifests of runs, newest first."""
+        with self._database.reading() as connection:
+            return artifact_rows.fetch_artifacts(connection, query, before, limit)
+
+    def leftovers(self) -> builtins.list[Leftover]:
+        """Runs that are over and have artifacts, the one that ended first first."""
+        with self._database.reading() as connection:
+            return artifact_rows.fetch_leftovers(connection)
 
     def earlier_runs(
         self, worker: str, algo: str, env_id: str, limit: int = 10

@@ -4,6 +4,8 @@
 - `run_digest`: its numbers, apart because they change every second while it runs.
 - `run_document`: its configuration and everything else that no list shows.
 - `run_tag`, `state_change`: its tags, and every state it came into.
+- `run_artifact`: the checkpoints and data sets of its manifest, so that those of all runs can be
+  listed without reading every manifest. Triggers keep it in step with `run_document.manifest`.
 - `event`: what happened to runs; `event_horizon` has the number up to which that is forgotten.
 """
 
@@ -113,10 +115,43 @@ _FIRST_SCHEMA = (
     "INSERT INTO event_horizon VALUES (0)",
 )
 
+_MANIFEST_ROWS = """
+    SELECT {run}, listed.kind, json_extract(file.value, '$.path'),
+        json_extract(file.value, '$.size_bytes'), json_extract(file.value, '$.t'),
+        coalesce(json_extract(file.value, '$.meta'), '{{}}')
+    FROM {source} (SELECT 'checkpoint' AS kind, '$.checkpoints' AS place
+                   UNION ALL SELECT 'dataset', '$.datasets') AS listed,
+        json_each(iif(json_valid(CAST({manifest} AS TEXT)), CAST({manifest} AS TEXT), '{{}}'),
+                  listed.place) AS file
+"""
+
+_ARTIFACT_INDEX = (
+    """
+    CREATE TABLE run_artifact (
+        key INTEGER PRIMARY KEY,
+        run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+        kind TEXT NOT NULL,
+        path TEXT NOT NULL,
+        size_bytes INTEGER NOT NULL,
+        t REAL NOT NULL,
+        meta TEXT NOT NULL
+    )
+    """,
+    "CREATE INDEX run_artifact_of_run ON run_artifact (run, kind)",
+    "CREATE INDEX run_artifact_by_time ON run_artifact (kind, t)",
+    "INSERT INTO run_artifact (run, kind, path, size_bytes, t, meta)"
+    + _MANIFEST_ROWS.format(run="run", manifest="manifest", source="run_document,"),
+    "CREATE TRIGGER manifest_changed AFTER UPDATE OF manifest ON run_document BEGIN"  # noqa: S608
+    " DELETE FROM run_artifact WHERE run = NEW.run;"
+    " INSERT INTO run_artifact (run, kind, path, size_bytes, t, meta)"
+    + _MANIFEST_ROWS.format(run="NEW.run", manifest="NEW.manifest", source="")
+    + "; END",
+)
+
 Migration = Sequence[str]
 """The statements that lead from one version of the schema to the next."""
 
-MIGRATIONS: tuple[Migration, ...] = (_FIRST_SCHEMA,)
+MIGRATIONS: tuple[Migration, ...] = (_FIRST_SCHEMA, _ARTIFACT_INDEX)
 """Applied in order; `user_version` counts how many a file has seen. Only ever appended to."""
 
 

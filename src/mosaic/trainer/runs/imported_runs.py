@@ -10,7 +10,7 @@ from mosaic.trainer.runs.run_parts import RunParts
 from mosaic.trainer.runs.run_watch import RunWatch
 
 _NO_RECORD = "It came without a record of how it ended."
-_NOT_WHOLE = "Not all of it is stored yet; what is missing follows when the daemon starts again."
+_NOT_WHOLE = "Not all that it wrote was stored when it was imported; the rest follows by itself."
 
 
 def register_imported(parts: RunParts, imported: ImportedRun) -> RunRecord:
@@ -68,9 +68,9 @@ def _look(parts: RunParts, imported: ImportedRun) -> RunDigest:
         parts.secrets.redact,
     )
     try:
-        # A spool that is stored to its end is not followed any more.
         status = parts.ingest.status(imported.run_id)
-        if status is not None and status.blockage is None:
+        # What is in the way of storing, the look below says by itself.
+        if status is not None and status.is_behind and status.blockage is None:
             watch.warn("import", _NOT_WHOLE)
         return watch.look(may_stall=False, final=True)
     finally:

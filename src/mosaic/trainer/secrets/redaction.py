@@ -3,7 +3,8 @@
 import json
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
@@ -16,19 +17,21 @@ class Redactor:
     """Replaces every value of a set of secrets, in each form in which text may hold it."""
 
     def __init__(self, names_and_values: Iterable[tuple[str, str]]) -> None:
-        self._names: dict[str, str] = {}
+        names: dict[str, str] = {}
         for name, value in names_and_values:
             for form in _forms(value):
                 if len(form) >= _LEAST_LETTERS:
-                    self._names.setdefault(form, name)
+                    names.setdefault(form, name)
+        self.spellings: Mapping[str, str] = MappingProxyType(names)
+        """Every text that is replaced, with the name of its secret."""
         # The longest first: a value may begin with another one.
-        forms = sorted(self._names, key=len, reverse=True)
+        forms = sorted(names, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(re.escape, forms))) if forms else None
 
     def redact(self, text: str) -> str:
         if self._pattern is None:
             return text
-        return self._pattern.sub(lambda match: f"[secret {self._names[match[0]]}]", text)
+        return self._pattern.sub(lambda match: f"[secret {self.spellings[match[0]]}]", text)
 
 
 def _forms(value: str) -> Iterator[str]:
@@ -38,8 +41,8 @@ def _forms(value: str) -> Iterator[str]:
         yield json.dumps(part)[1:-1]
         yield json.dumps(part, ensure_ascii=False)[1:-1]
         yield repr(part)[1:-1]
-        yield quote(part, safe="")
-        yield quote(part)
+        yield quote(part, safe="", errors="surrogateescape")
+        yield quote(part, errors="surrogateescape")
 
 
 def _password(value: str) -> Iterator[str]:

@@ -102,6 +102,15 @@ class Secrets:
             redactor = self._redactor
         return redactor.redact(text)
 
+    def spellings(self) -> Mapping[str, str]:
+        """Every text that `redact` replaces, with the name of its secret; earlier values too.
+
+        The same object as before for as long as they are the same.
+        """
+        with self._lock:
+            self._values()
+            return self._redactor.spellings
+
     def problems(self) -> tuple[str, ...]:
         """Files that are not used, each with its remedy, for people."""
         with self._lock:
@@ -134,7 +143,9 @@ class Secrets:
                 for name, value in source.items()
                 if name in self._asked_for or self._is_secret(name, value)
             }
-        self._redactor = Redactor(sorted(self._ever_secret))
+        redactor = Redactor(sorted(self._ever_secret))
+        if redactor.spellings != self._redactor.spellings:
+            self._redactor = redactor
 
     def _is_secret(self, name: str, value: str) -> bool:
         return (

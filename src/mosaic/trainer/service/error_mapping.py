@@ -32,6 +32,11 @@ from mosaic.trainer.service.refusals import (
     WrongTokenError,
 )
 from mosaic.trainer.service.request_checks import BadRequestError, printable
+from mosaic.trainer.storage.failures import (
+    CheckpointRefusedError,
+    StoragePageTokenError,
+    UnknownCheckpointError,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -54,6 +59,9 @@ _CODES: dict[type[UserError], grpc.StatusCode] = {
     UnknownRunError: grpc.StatusCode.NOT_FOUND,
     RunDeletedError: grpc.StatusCode.NOT_FOUND,
     NoSuchEpisodeError: grpc.StatusCode.NOT_FOUND,
+    UnknownCheckpointError: grpc.StatusCode.NOT_FOUND,
+    CheckpointRefusedError: grpc.StatusCode.INVALID_ARGUMENT,
+    StoragePageTokenError: grpc.StatusCode.INVALID_ARGUMENT,
     ArchiveError: grpc.StatusCode.INVALID_ARGUMENT,
     archive_format.RunExistsError: grpc.StatusCode.ALREADY_EXISTS,
     RunExistsError: grpc.StatusCode.ALREADY_EXISTS,

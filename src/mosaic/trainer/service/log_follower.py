@@ -57,6 +57,12 @@ class LogFollower:
         self._offset += len(data)
         return LogBlock(self._offset, data) if data else None
 
+    def bytes_before(self, offset: int, count: int) -> bytes:
+        """What lies before `offset` in the file that was read last, `count` bytes at most."""
+        file = self._opened()
+        start = max(0, offset - count)
+        return os.pread(file.fileno(), offset - start, start) if file and start < offset else b""
+
     def _opened(self) -> BinaryIO | None:
         if self._file is None:
             try:

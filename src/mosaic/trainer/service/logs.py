@@ -4,8 +4,10 @@ import asyncio
 from collections.abc import AsyncIterator
 
 from mosaic.contract.rpc import trainer_pb2 as pb
+from mosaic.trainer.concurrency import in_thread
 from mosaic.trainer.service.following import is_over
 from mosaic.trainer.service.log_follower import LogBlock, LogFollower
+from mosaic.trainer.service.redacted_log import RedactedLog
 from mosaic.trainer.service.refusals import UnsafeFileError
 from mosaic.trainer.service.request_checks import LARGEST_CURSOR, checked_whole
 from mosaic.trainer.service.service_part import Context, ServicePart, existing_run
@@ -28,7 +30,8 @@ class LogCalls(ServicePart):
             path = (await existing_run(self._trainer, request.run_id)).worker_log
         else:
             path = self._trainer.home.logs / DAEMON_LOG
-        log = LogFollower(path, UnsafeFileError(request.run_id or "(none)", path.name))
+        file = LogFollower(path, UnsafeFileError(request.run_id or "(none)", path.name))
+        log = await in_thread(RedactedLog, file, self._trainer.secrets.spellings)
         async with ThreadBound(log, log.close) as bound:
             if lines:
                 await bound.run(log.begin_before_end, lines)
@@ -43,7 +46,7 @@ class LogCalls(ServicePart):
                 else:
                     await asyncio.sleep(_LOOK_EVERY_S)
 
-    def _look(self, log: LogFollower, run_id: str) -> tuple[bool, LogBlock | None]:
+    def _look(self, log: RedactedLog, run_id: str) -> tuple[bool, LogBlock | None]:
         # Asked before reading: what was written before the end is read after it.
         was_over = bool(run_id) and is_over(self._trainer, run_id)
-        return was_over, log.read()
+        return was_over, log.read(is_over=was_over)

@@ -60,11 +60,11 @@ class NotInstalledError(UserError):
 
 
 class InterruptedTransferError(UserError):
-    """An archive stopped coming before its end."""
+    """What a client sends stopped coming before its end."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(
-            f"The archive did not arrive: {reason}.",
+            f"What was to be imported did not arrive: {reason}.",
             remedy="Nothing of it was kept. Import it again.",
             code="T380",
         )

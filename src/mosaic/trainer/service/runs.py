@@ -9,7 +9,7 @@ from mosaic.contract.rpc.convert import to_message
 from mosaic.contract.run_config import TrainRunConfig, load_run_config
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunQuery, RunRecord
-from mosaic.trainer.concurrency import in_thread
+from mosaic.trainer.concurrency import in_long_thread, in_thread
 from mosaic.trainer.preflight.dry_run import dry_run
 from mosaic.trainer.preflight.planned_command import planned_config
 from mosaic.trainer.service.refusals import NotInstalledError
@@ -42,11 +42,11 @@ class RunCalls(ServicePart):
 
     async def DryRun(self, request: pb.RunRequest, _: Context) -> pb.DryRunReport:
         config = await in_thread(load_run_config, request.config_json)
-        return to_message(await in_thread(self._dry_run, config), pb.DryRunReport)
+        return to_message(await in_long_thread(self._dry_run, config), pb.DryRunReport)
 
     async def Preflight(self, request: pb.RunRequest, _: Context) -> pb.PreflightReport:
         config = await in_thread(load_run_config, request.config_json)
-        report = await in_thread(self._trainer.preflight.report, config)
+        report = await in_long_thread(self._trainer.preflight.report, config)
         return to_message(report, pb.PreflightReport)
 
     async def CancelRun(self, request: pb.CancelRunRequest, _: Context) -> pb.RunRecord:

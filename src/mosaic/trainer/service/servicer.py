@@ -10,6 +10,7 @@ from mosaic.trainer.service.health import HealthCalls
 from mosaic.trainer.service.logs import LogCalls
 from mosaic.trainer.service.queries import QueryCalls
 from mosaic.trainer.service.runs import RunCalls
+from mosaic.trainer.service.storage import VERIFICATIONS_AT_ONCE, StorageCalls
 from mosaic.trainer.service.streams import StreamCalls
 from mosaic.trainer.service.watching import WatchCalls
 from mosaic.trainer.service.workers_and_bundles import WorkerCalls
@@ -25,6 +26,7 @@ class TrainerServicer(
     FrameCalls,
     QueryCalls,
     WorkerCalls,
+    StorageCalls,
     HealthCalls,
     TrainerServiceServicer,
 ):
@@ -42,3 +44,4 @@ class TrainerServicer(
         self._shut_down = shut_down
         self._installations = {}
         self._import_slots = asyncio.Semaphore(IMPORTS_AT_ONCE)
+        self._verification_slots = asyncio.Semaphore(VERIFICATIONS_AT_ONCE)

@@ -47,12 +47,15 @@ class WatchCalls(ServicePart):
                 seq = last
             while True:
                 changed.clear()
+                last = await in_thread(registry.last_event_seq)
                 events = await in_thread(registry.events_after, seq, _EVENTS_PER_LOOK, run_ids)
                 for event in events:
                     seq = event.seq
                     yield _message(event)
                 if len(events) >= _EVENTS_PER_LOOK:
                     continue
+                # What happened to other runs meanwhile may be forgotten: it was looked at.
+                seq = max(seq, last)
                 if digests is not None:
                     for digest in await digests.changed():
                         yield _message(digest)

@@ -11,7 +11,7 @@ from mosaic.contract.readiness import BundleInfo, InstallProgress
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.convert import to_message
 from mosaic.contract.text_types import Identifier
-from mosaic.trainer.concurrency import in_thread
+from mosaic.trainer.concurrency import in_long_thread
 from mosaic.trainer.service.request_checks import (
     BadRequestError,
     checked_line,
@@ -31,17 +31,17 @@ class WorkerCalls(ServicePart):
 
     async def ListWorkers(self, _: pb.ListWorkersRequest, _context: Context) -> pb.WorkerList:
         trainer = self._trainer
-        infos = await in_thread(worker_infos, trainer.catalog, trainer.bundles)
+        infos = await in_long_thread(worker_infos, trainer.catalog, trainer.bundles)
         return pb.WorkerList(workers=[to_message(info, pb.WorkerInfo) for info in infos])
 
     async def DescribeWorker(self, request: pb.WorkerRef, _: Context) -> pb.WorkerInfo:
         worker_id = _identifier("worker_id", request.worker_id)
         trainer = self._trainer
-        info = await in_thread(worker_info, worker_id, trainer.catalog, trainer.bundles)
+        info = await in_long_thread(worker_info, worker_id, trainer.catalog, trainer.bundles)
         return to_message(info, pb.WorkerInfo)
 
     async def ListBundles(self, _: pb.ListBundlesRequest, _context: Context) -> pb.BundleList:
-        bundles = await in_thread(self._bundles)
+        bundles = await in_long_thread(self._bundles)
         return pb.BundleList(bundles=[to_message(bundle, pb.BundleInfo) for bundle in bundles])
 
     async def InstallBundle(
@@ -67,7 +67,7 @@ class WorkerCalls(ServicePart):
         bundle_hash = checked_line("hash", request.hash, 100)
         if bundle_hash:
             _identifier("hash", bundle_hash)
-        return await in_thread(self._remove, name, bundle_hash)
+        return await in_long_thread(self._remove, name, bundle_hash)
 
     def cancel_installations(self) -> None:
         """When the daemon goes: what was cut off is cleaned up and made again later."""
@@ -98,7 +98,7 @@ class WorkerCalls(ServicePart):
             loop.call_soon_threadsafe(told.put_nowait, progress)
 
         installation = asyncio.ensure_future(
-            in_thread(
+            in_long_thread(
                 self._trainer.bundles.install,
                 name,
                 extras,

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import mosaic
 from mosaic.contract.worker_manifest import WORKER_MANIFEST
+from mosaic.trainer.workers.file_shortage import expect_no_shortage
 
 CHECKOUT_WORKERS = Path(mosaic.__file__).parents[2] / "workers"
 """The workers that come with a checkout; absent from an installed distribution."""
@@ -19,7 +20,8 @@ def manifests_in(folders: Sequence[Path]) -> Iterator[Path]:
             continue
         try:
             children = sorted(folder.iterdir())
-        except OSError:
+        except OSError as error:
+            expect_no_shortage(error)
             continue  # a folder that is not there has no workers
         for child in children:
             if not child.name.startswith(".") and (child / WORKER_MANIFEST).is_file():

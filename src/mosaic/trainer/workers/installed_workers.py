@@ -18,6 +18,7 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from mosaic.contract.worker_manifest import WORKER_MANIFEST
+from mosaic.trainer.workers.file_shortage import expect_listable, expect_no_shortage
 from mosaic.trainer.workers.file_stamp import Stamp, file_stamp
 
 _log = logging.getLogger(__name__)
@@ -48,7 +49,9 @@ class InstalledWorkers:
         signature = tuple((place, file_stamp(place or ".")) for place in places)
         with self._lock:
             if signature != self._signature:
-                self._manifests = tuple(_find(places))
+                found = tuple(_find(places))
+                expect_listable(places)
+                self._manifests = found
                 self._signature = signature
             return self._manifests
 
@@ -60,6 +63,8 @@ def _find(places: list[str]) -> Iterator[InstalledManifest]:
             # An editable one may have copied its worker.toml here too, but its code is elsewhere.
             manifests = list(_editable(distribution)) or list(_listed(distribution))
         except (OSError, ValueError, LookupError, csv.Error) as error:
+            if isinstance(error, OSError):
+                expect_no_shortage(error)
             _log.warning("T136 the metadata of a distribution cannot be read: %s", error)
             continue
         for manifest in manifests:

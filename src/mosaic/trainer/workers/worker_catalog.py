@@ -16,6 +16,7 @@ from mosaic.contract.descriptor import WorkerDescriptor
 from mosaic.contract.errors import UserError
 from mosaic.contract.problems import closest
 from mosaic.contract.worker_manifest import WorkerManifest, read_worker_manifest
+from mosaic.trainer.workers.file_shortage import expect_no_shortage
 from mosaic.trainer.workers.file_stamp import Stamp, file_stamp
 from mosaic.trainer.workers.folder_workers import CHECKOUT_WORKERS, manifests_in
 from mosaic.trainer.workers.found_worker import BrokenWorker, FoundWorker, WorkerSource
@@ -119,6 +120,10 @@ class WorkerCatalog:
             return locate(manifest)
         except UserError as error:
             return BrokenWorker(worker_id, path.parent, source, error.message, error.remedy)
+        except OSError as error:
+            expect_no_shortage(error)
+            remedy = "Make its files readable for the user of the daemon."
+            return BrokenWorker(worker_id, path.parent, source, f"{error}.", remedy)
 
     def _manifest(self, path: Path) -> WorkerManifest:
         stamp = file_stamp(path)
