@@ -12,14 +12,17 @@ from functools import partial
 from pathlib import Path
 
 from report import measured, percentile, print_ratio, print_table, timed_ms
+from throwaway_daemon import serving
 
 from mosaic.contract.ids import new_ulid
+from mosaic.contract.layout import Home
 from mosaic.contract.run_config import TrainRunConfig, to_json
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import BundleUse, RunDigest, RunQuery
 from mosaic.trainer.registry.run_registry import RunRegistry
 
 _ROUNDS = 200
+_GOAL_MS = 20.0
 _ALGOS = ("ppo", "dqn", "c51", "sac")
 _ENVS = ("CartPole-v1", "LunarLander-v3", "ALE/Pong-v5", "Taxi-v4", "MiniGrid-Empty-8x8-v0")
 _ENDS = (RunState.SUCCEEDED, RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED)
@@ -118,7 +121,9 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=10_000)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "trainer.db"
+        home = Home(Path(folder) / "var")
+        home.trainer.mkdir(parents=True)
+        path = home.registry
         with RunRegistry(path) as registry, measured() as filling:
             fill(registry, options.runs)
         with measured() as opening:
@@ -136,6 +141,8 @@ def main() -> None:
         with registry:
             assert registry.list(queries["first page"]).total == options.runs
             times = {name: times_of(partial(registry.list, q)) for name, q in queries.items()}
+        with serving(home) as client:
+            times = {"first page through the daemon": times_of(client.page), **times}
         plain = fill_plain(Path(folder) / "plain.db", options.runs)
         baseline = [timed_ms(lambda: plain_page(plain)) for _ in range(_ROUNDS // 10)]
         plain.close()
@@ -153,11 +160,14 @@ def main() -> None:
         f"filled in {filling.wall_s:.1f} s, opened in {opening.wall_s * 1_000:.0f} ms,"
         f" {size_mb:.0f} MB"
     )
+    through_the_daemon = times["first page through the daemon"]
     print_ratio(
-        "faster than the plain way",
-        percentile(baseline, 0.5) / percentile(times["first page"], 0.5),
-        "first page 20 ms or less through the daemon",
+        "faster than the plain way, though it goes through the daemon",
+        percentile(baseline, 0.5) / percentile(through_the_daemon, 0.5),
+        f"{_GOAL_MS:.0f} ms or less",
     )
+    print(f"p99: {percentile(through_the_daemon, 0.99) / _GOAL_MS:.2f} of the goal")
 
 
-main()
+if __name__ == "__main__":
+    main()

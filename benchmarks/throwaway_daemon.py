@@ -19,12 +19,19 @@ def throwaway_daemon(options: Sequence[str] = ()) -> Iterator[tuple[TrainerClien
     """A client of the daemon, and its home; everything is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="mosaic-bench-") as folder:
         home = Home(Path(folder))
-        start_daemon(home, ["--port", "0", *options])
-        try:
-            with TrainerClient.connect(home) as client:
-                yield client, home
-        finally:
-            stop_daemon(home)
+        with serving(home, options) as client:
+            yield client, home
+
+
+@contextmanager
+def serving(home: Home, options: Sequence[str] = ()) -> Iterator[TrainerClient]:
+    """A daemon on a home that is there already."""
+    start_daemon(home, ["--port", "0", *options])
+    try:
+        with TrainerClient.connect(home) as client:
+            yield client
+    finally:
+        stop_daemon(home)
 
 
 def cpu_seconds(pid: int) -> float:
