@@ -121,3 +121,14 @@ def test_a_configuration_file_and_options_over_it(shared_mosaic: Mosaic) -> None
     assert (result["env_id"], result["seed"]) == ("File-v0", 4)
     assert result["config"]["params"] == {"steps": 40, "episode_length": 10}
     assert result["digest"]["episodes"] == 4
+
+
+@pytest.mark.parametrize("tag", ["x" * 101, "", "a\x1b[2J", "two\nlines"])
+def test_a_tag_that_is_not_allowed_starts_nothing(shared_mosaic: Mosaic, tag: str) -> None:
+    """It is wrong use, told before there is a run."""
+    before = shared_mosaic.json("runs", "list")["total"]
+    done = shared_mosaic(*_ECHO, "--detach", "--tag", "fine", "--tag", tag)
+    assert done.returncode == 2
+    assert "--tag" in done.stderr
+    assert "\x1b" not in done.stderr
+    assert shared_mosaic.json("runs", "list")["total"] == before

@@ -1,5 +1,6 @@
 """Streams: complete, in order, and alive again when the daemon is."""
 
+import shutil
 import subprocess
 import sys
 import threading
@@ -11,7 +12,7 @@ import pytest
 from mosaic.client import TrainerClient
 from mosaic.client.errors import DaemonUnreachableError, TrainerError
 from mosaic.contract.ids import new_ulid
-from mosaic.contract.run_events import DigestChanged, RunEvent, StateChanged
+from mosaic.contract.run_events import DigestChanged, EventsForgotten, RunEvent, StateChanged
 from mosaic.contract.run_states import RunState
 from tests.client.conftest import echo
 from tests.trainer.conftest import DaemonUnderTest
@@ -194,3 +195,26 @@ with TrainerClient.connect(sys.argv[1]) as client:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_watching_goes_on_with_a_registry_that_begins_anew(
+    daemon: DaemonUnderTest, client: TrainerClient
+) -> None:
+    """After the registry was lost its numbers are small again: nothing is told twice."""
+    for _ in range(3):
+        client.wait(client.submit(echo(steps=1)).run_id)
+    with client.watch() as events:
+        waited = client.submit(echo(steps=1)).run_id
+        assert next(events).run_id == waited
+        client.wait(waited)
+        daemon.stop()
+        shutil.rmtree(daemon.home.runs)
+        for file in daemon.home.registry.parent.glob("trainer.db*"):
+            file.unlink()
+        assert daemon.start().startswith("ready ")
+        forgotten = next(event for event in events if isinstance(event.what, EventsForgotten))
+        daemon.restart()
+        first = client.submit(echo(steps=1)).run_id
+        event = next(events)
+        assert (event.run_id, isinstance(event.what, EventsForgotten)) == (first, False)
+        assert event.seq > forgotten.seq

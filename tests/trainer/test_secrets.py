@@ -375,3 +375,26 @@ def test_logging_while_files_change_never_hangs(home: Home, secrets_with: OpenSe
         assert not writer.is_alive()
     finally:
         root.removeHandler(handler)
+
+
+def test_every_spelling_is_known_of_earlier_values_too(
+    home: Home, secrets_with: OpenSecrets
+) -> None:
+    """Whoever masks bytes masks what `redact` would, and is told only when that changes."""
+    put_secrets(home, "A_API_KEY='quote\"d key'\n")
+    secrets = secrets_with()
+    before = secrets.spellings()
+    forms = {'quote"d key', 'quote\\"d key', "quote%22d%20key"}
+    assert forms <= before.keys()
+    assert set(before.values()) == {"A_API_KEY"}
+    (home.path / ".env").write_text("PLAIN=value-of-no-secret\n")
+    assert secrets.spellings() is before
+    secrets.set("A_API_KEY", "another-key")
+    assert forms | {"another-key"} <= secrets.spellings().keys()
+
+
+def test_a_value_that_is_no_utf8(secrets_with: OpenSecrets) -> None:
+    """A key in the environment may be any bytes; they are redacted as they are."""
+    key = os.fsdecode(b"key-\xff\xfe-key")
+    secrets = secrets_with(A_API_KEY=key)
+    assert secrets.redact(f"it is {key}") == "it is [secret A_API_KEY]"

@@ -384,3 +384,29 @@ def test_every_refusal_is_for_people(home: Home) -> None:
             import_run(home, iter([gzip.compress(bytes(data), 1)]))
             delete_run(home, RUN_ID)
         assert list(home.runs.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"tags": ["ok", "x" * 300]},
+        {"tags": [str(number) for number in range(51)]},
+        {"tags": ["\x1b[2J"]},
+        {"note": "\x1b[2J"},
+        {"note": "x" * 10_001},
+        {"name": "two\nlines"},
+        {"exit_code": 2**70},
+        {"exit_code": -(2**40)},
+        {"created_at": -1.0},
+        {"started_at": 1e300},
+        {"ended_at": 1e300},
+    ],
+)
+def test_a_record_that_nobody_would_take(
+    refused: Callable[..., str], change: dict[str, Any]
+) -> None:
+    """It is refused before anything of the run is in its place."""
+    record: dict[str, Any] = {"run_id": RUN_ID, "worker": "echo_worker", "mode": "train"}
+    record |= {"env_id": "CartPole-v1", "seed": 7, "state": "succeeded", "created_at": 1.7e9}
+    members = config(), sums(config())
+    assert "ecord" in refused(gzip.compress(tar(header(record={**record, **change}), *members)))

@@ -38,6 +38,7 @@ from tests.trainer.artifacts.conftest import put
 
 STEP = {"type": "step", "episode_id": "late", "action": 0, "reward": 1.0}
 STEP |= {"terminated": False, "truncated": False}
+KEY = "0123456789abcdef"
 
 
 @pytest.fixture
@@ -374,3 +375,42 @@ def test_memory_does_not_grow_with_the_run(full_run: RunDirectory, elsewhere: Ho
 def test_gzip_is_what_it_is(full_run: RunDirectory) -> None:
     """The last bytes are those of a complete gzip file."""
     assert gzip.decompress(b"".join(export_run(full_run)))[-1024:] == bytes(1024)
+
+
+def test_a_store_made_of_a_secret_stays_here(full_run: RunDirectory, elsewhere: Home) -> None:
+    """It holds the secret compressed; elsewhere it is made again from the masked spool."""
+    secret = "wandb-0123456789abcdef"  # noqa: S105 - nobody's
+    with full_run.spool.open("a") as spool:
+        spool.write(json.dumps({**STEP, "step": 0, "info": {"key": secret}}) + "\n")
+    with TelemetryService(full_run) as service:
+        assert service.finish()
+    parts = list(export_run(full_run, secrets=[secret]))
+    found = members(iter(parts))
+    assert all(secret.encode() not in content for content in found.values())
+    assert not {f"{full_run.run_id}/{name}" for name in ("telemetry.db", "rejects.jsonl")} & set(
+        found
+    )
+    there = elsewhere.run(import_run(elsewhere, iter(parts)).run_id)
+    with TelemetryService(there) as service:
+        assert service.finish()
+    with TelemetryReader(there) as reader:
+        assert reader.stats().steps == 2001
+        assert len(list(reader.rejects())) == 1
+
+
+def test_a_store_of_which_the_spool_is_gone_stays_here(full_run: RunDirectory) -> None:
+    """Nobody could say whether a secret is in it."""
+    full_run.spool.unlink()
+    assert f"{full_run.run_id}/telemetry.db" not in members(export_run(full_run, secrets=[KEY]))
+    assert f"{full_run.run_id}/telemetry.db" in members(export_run(full_run))
+
+
+def test_links_beside_a_database_are_not_followed(full_run: RunDirectory, tmp_path: Path) -> None:
+    """SQLite would write into what a worker made its side files lead to."""
+    outside = tmp_path / "precious"
+    outside.write_bytes(b"precious")
+    for name in ("telemetry.db-wal", "telemetry.db-shm"):
+        (full_run.path / name).unlink(missing_ok=True)
+    (full_run.path / "telemetry.db-shm").symlink_to(outside)
+    assert f"{full_run.run_id}/telemetry.db" not in members(export_run(full_run))
+    assert outside.read_bytes() == b"precious"

@@ -1,5 +1,6 @@
 """Starting and stopping the daemon's process: one per home, its address, its files, its end."""
 
+import resource
 import socket
 import stat
 import subprocess
@@ -205,3 +206,18 @@ def test_in_the_foreground_it_says_on_stderr_what_it_does(tmp_path: Path) -> Non
     assert process.wait(60) == 0
     assert "T395" in first
     assert "T396" in rest
+
+
+def test_many_files_may_be_open(tmp_path: Path) -> None:
+    """A low soft limit, as shells have it, does not limit how many runs and views there are."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    under_test = DaemonUnderTest(tmp_path)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+    try:
+        under_test.start()
+        now, _ = resource.prlimit(under_test.pid, resource.RLIMIT_NOFILE)
+        assert now == min(hard, 65_536)
+        assert "T359" in (under_test.home.logs / "daemon.log").read_text()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        under_test.clean_up()

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -284,3 +285,27 @@ def test_health(daemon: DaemonUnderTest) -> None:
     assert health.disk_free_bytes > 0
     assert 0 < health.rss_bytes < 200 << 20
     assert health.cpus_free <= health.cpus
+
+
+def test_an_import_that_cannot_be_listed(daemon: DaemonUnderTest) -> None:
+    """The files of a run whose row is refused are not left in the way of the next attempt."""
+    run_id = daemon.submit(steps=5)
+    daemon.until(run_id)
+    parts = list(daemon.stub.ExportRun(pb.RunRef(run_id=run_id)))
+    shutil.rmtree(daemon.run(run_id).path)
+    assert refusal(daemon, "ImportRun", parts[0]).code() is grpc.StatusCode.ALREADY_EXISTS
+    assert not daemon.run(run_id).path.exists()
+    daemon.stub.DeleteRun(pb.DeleteRunRequest(run_id=run_id))
+    assert daemon.stub.ImportRun(iter(parts)).digest.steps == 5
+
+
+def test_an_imported_run_shows_its_output(daemon: DaemonUnderTest) -> None:
+    """As it did where it ran."""
+    run_id = daemon.submit(steps=5)
+    daemon.until(run_id)
+    with daemon.run(run_id).worker_log.open("a") as log:
+        log.write("the last words\n")
+    parts = list(daemon.stub.ExportRun(pb.RunRef(run_id=run_id)))
+    daemon.stub.DeleteRun(pb.DeleteRunRequest(run_id=run_id))
+    daemon.stub.ImportRun(iter(parts))
+    assert daemon.stub.GetRun(pb.RunRef(run_id=run_id)).output_tail[-1] == "the last words"

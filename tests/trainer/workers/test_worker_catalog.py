@@ -1,6 +1,8 @@
 """Every worker is found by its worker.toml, and one that is broken never hides the others."""
 
 import logging
+import os
+import resource
 from pathlib import Path
 
 import pytest
@@ -215,3 +217,25 @@ def test_a_damaged_distribution_hides_nobody(site: Path, catalog: WorkerCatalog)
         },
     )
     assert set(found(catalog)) == {"lake_worker"}
+
+
+def test_a_shortage_of_files_is_not_a_lack_of_workers(folder: Path, site: Path) -> None:
+    """It is told as what it is, and when it is over the workers are there."""
+    write_worker(folder, "lake_worker")
+    files = {"ice_worker/worker.toml": manifest_text("ice_worker")}
+    install_distribution(site, "ice", {**files, "ice_worker/__main__.py": ""})
+    catalogs = WorkerCatalog((folder,), search_path=[]), WorkerCatalog((), search_path=[str(site)])
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    spare = os.open(folder, os.O_RDONLY)
+    os.close(spare)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (spare, hard))
+    try:
+        refusals = []
+        for catalog in catalogs:
+            with pytest.raises(UserError) as caught:
+                catalog.find("any_worker")
+            refusals.append(caught.value.code)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert refusals == ["T139", "T139"]
+    assert [*found(catalogs[0]), *found(catalogs[1])] == ["lake_worker", "ice_worker"]

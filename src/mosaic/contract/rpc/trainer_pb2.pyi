@@ -2230,8 +2230,11 @@ class CheckpointPart(_message.Message):
 
     HEADER_FIELD_NUMBER: _builtins.int
     DATA_FIELD_NUMBER: _builtins.int
+    LAST_FIELD_NUMBER: _builtins.int
     data: _builtins.bytes
     """at most 1 MiB"""
+    last: _builtins.bool
+    """nothing follows; needed when the header has no size"""
     @_builtins.property
     def header(self) -> Global___CheckpointHeader:
         """in the first part, and in no other"""
@@ -2241,10 +2244,11 @@ class CheckpointPart(_message.Message):
         *,
         header: Global___CheckpointHeader | None = ...,
         data: _builtins.bytes = ...,
+        last: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_header", b"_header", "header", b"header"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_header", b"_header", "data", b"data", "header", b"header"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_header", b"_header", "data", b"data", "header", b"header", "last", b"last"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__header: _TypeAlias = _typing.Literal["header"]  # noqa: Y015
     _WhichOneofArgType__header: _TypeAlias = _typing.Literal["_header", b"_header"]  # noqa: Y015

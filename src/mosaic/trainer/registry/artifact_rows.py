@@ -1,0 +1,94 @@
+"""The artifacts of runs across all runs: what lists of checkpoints and pruning start from.
+
+Checkpoints and data sets have rows of their own, which follow the manifests by triggers: a page
+costs as much as it shows, however many runs there are.
+"""
+
+import sqlite3
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from mosaic.contract.manifest import ArtifactManifest, encode_manifest
+from mosaic.contract.run_states import FINAL_STATES
+from mosaic.trainer.registry.run_rows import as_json_list
+from mosaic.trainer.registry.stored_text import storable
+
+_COLUMNS = "run_id, path, size_bytes, t, meta, worker, algo, env_id"
+
+
+class ArtifactQuery(msgspec.Struct, kw_only=True, frozen=True):
+    """Which artifacts. What is empty does not filter."""
+
+    kind: Literal["checkpoint", "dataset"]
+    run_id: str = ""
+    worker: str = ""
+    algo: str = ""
+    env_id: str = ""
+
+
+class ArtifactPlace(NamedTuple):
+    """Where an artifact stands in the order: newest first, then by run and path."""
+
+    t: float
+    run_id: str
+    path: str
+
+
+class ArtifactRow(NamedTuple):
+    """One artifact, and what its run is. `path` is relative to the run's directory."""
+
+    run_id: str
+    path: str
+    size_bytes: int
+    t: float
+    meta: str
+    worker: str
+    algo: str
+    env_id: str
+
+
+class Leftover(NamedTuple):
+    """A run that is over, with what it has left behind."""
+
+    run_id: str
+    ended_at: float
+    manifest: bytes
+
+
+def fetch_artifacts(
+    connection: sqlite3.Connection, query: ArtifactQuery, before: ArtifactPlace | None, limit: int
+) -> list[ArtifactRow]:
+    """At most `limit` of them, those that come after `before` in the order."""
+    # The plus keeps SQLite from going through all artifacts by time to find those of one run.
+    conditions: list[str] = ["+kind = ?" if query.run_id else "kind = ?"]
+    values: list[Any] = [query.kind]
+    for column in ("run_id", "worker", "algo", "env_id"):
+        if wanted := getattr(query, column):
+            conditions.append(f"{column} = ?")
+            values.append(storable(wanted))
+    if before is not None:
+        conditions.append("t <= ? AND (t, run_id, path) < (?, ?, ?)")
+        values += [before.t, *before]
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM run_artifact JOIN run ON run.key = run"  # noqa: S608 - our words
+        f" WHERE {' AND '.join(conditions)} ORDER BY t DESC, run_id DESC, path DESC LIMIT ?",
+        (*values, limit),
+    )
+    return [ArtifactRow(*row) for row in rows]
+
+
+def fetch_leftovers(connection: sqlite3.Connection) -> list[Leftover]:
+    """Of runs that are neither archived nor tagged `keep`: a person wants those as they are."""
+    rows = connection.execute(
+        "SELECT run_id, coalesce(ended_at, created_at) AS ended, manifest"
+        " FROM run JOIN run_document ON run = key"
+        " WHERE state IN (SELECT value FROM json_each(?)) AND archived = 0 AND manifest != ?"
+        " AND NOT EXISTS (SELECT 1 FROM run_tag WHERE run_tag.run = key AND tag = 'keep')"
+        " ORDER BY ended, key",
+        (
+            as_json_list(sorted(str(state) for state in FINAL_STATES)),
+            encode_manifest(ArtifactManifest()),
+        ),
+    )
+    return [Leftover(*row) for row in rows]

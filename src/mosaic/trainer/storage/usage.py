@@ -1,0 +1,108 @@
+"""StorageUsage: what the home takes, by kind of file. Retention asks here."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import NamedTuple
+
+from mosaic.contract.layout import Home, RunDirectory
+
+KINDS = ("telemetry", "videos", "checkpoints", "tensorboard", "wandb", "other", "bundles")
+_KEPT_S = 60.0
+_OF_DATABASES = ("", "-wal", "-shm")
+
+
+class Usage(NamedTuple):
+    """Bytes by kind, each of `KINDS`, as they were at a moment."""
+
+    by_kind: dict[str, int]
+    measured_at: float
+
+    @property
+    def limited_bytes(self) -> int:
+        """What a limit applies to: bundles are no run's, and are removed in other ways."""
+        return sum(self.by_kind.values()) - self.by_kind["bundles"]
+
+
+class StorageUsage:
+    """Of one home. Blocking; safe from any thread. One looks at a time, and all share it."""
+
+    def __init__(self, home: Home, clock: Callable[[], float] = time.time) -> None:
+        self._home = home
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._latest: Usage | None = None
+
+    def latest(self) -> Usage:
+        """Not older than a minute."""
+        with self._lock:
+            latest = self._latest
+            if latest is None or not 0 <= self._clock() - latest.measured_at < _KEPT_S:
+                latest = self._latest = self._measure()
+            return latest
+
+    def forget(self) -> None:
+        """Much has changed: look again when next asked."""
+        with self._lock:
+            self._latest = None
+
+    def _measure(self) -> Usage:
+        home, found = self._home, dict.fromkeys(KINDS, 0)
+        apart = {
+            home.checkpoints: "checkpoints",
+            home.venvs: "bundles",
+            home.worker_code: "bundles",
+        }
+        for path, kind in apart.items():
+            found[kind] += _size_below(path)
+        for run in _children(home.runs):
+            for entry in _children(run):
+                found[_kind_in_run(RunDirectory(run), entry)] += _size_of(entry)
+        found["other"] += _size_below(home.path, {*apart, home.runs})
+        return Usage(found, self._clock())
+
+
+def _kind_in_run(run: RunDirectory, path: Path) -> str:
+    folders = {
+        run.videos: "videos",
+        run.checkpoints: "checkpoints",
+        run.tensorboard: "tensorboard",
+        run.wandb: "wandb",
+    }
+    telemetry = {run.spool, run.rejects} | {Path(f"{run.store}{end}") for end in _OF_DATABASES}
+    return folders.get(path) or ("telemetry" if path in telemetry else "other")
+
+
+def _size_of(path: Path) -> int:
+    try:
+        is_folder = path.is_dir() and not path.is_symlink()
+        return _size_below(path) if is_folder else path.lstat().st_size
+    except OSError:
+        return 0  # gone meanwhile
+
+
+def _size_below(folder: Path, apart: Collection[Path] = ()) -> int:
+    """Of all files in it but those in folders that are counted apart. Follows no link."""
+    total, waiting = 0, [folder]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        if not apart or Path(entry.path) not in apart:
+                            waiting.append(Path(entry.path))
+                    else:
+                        total += entry.stat(follow_symlinks=False).st_size
+        except OSError:
+            continue  # gone meanwhile, or not ours to read
+    return total
+
+
+def _children(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            return [Path(entry.path) for entry in entries]
+    except OSError:
+        return []

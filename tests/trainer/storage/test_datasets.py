@@ -1,0 +1,78 @@
+"""Data sets of the home and of runs, whole and broken."""
+
+import json
+
+import pytest
+
+from mosaic.contract.layout import Home
+from mosaic.contract.storage import Dataset
+from mosaic.trainer.registry.run_registry import RunRegistry
+from mosaic.trainer.storage.datasets import Datasets
+from mosaic.trainer.storage.failures import StoragePageTokenError
+from tests.trainer.storage.conftest import NOW, AddRun
+
+SHA256 = "0" * 64
+
+
+def put(home: Home, dataset_id: str, manifest: object, **files: bytes) -> None:
+    folder = home.datasets / dataset_id
+    folder.mkdir(parents=True)
+    text = manifest if isinstance(manifest, str) else json.dumps(manifest)
+    (folder / "manifest.json").write_text(text)
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+
+
+def test_data_sets_of_home_and_runs(home: Home, registry: RunRegistry, add_run: AddRun) -> None:
+    """One list, newest first, with name, files and size."""
+    datasets = Datasets(home, registry)
+    assert datasets.list(0, "").datasets == ()
+    run = add_run(("datasets/steps.npz", b"12345", NOW))
+    files = [{"path": "data", "sha256": SHA256, "size_bytes": 3}]
+    put(home, "cartpole-expert", {"name": "Expert", "files": files}, data=b"abc")
+    first, second = datasets.list(0, "").datasets
+    assert (first.dataset_id, first.source, first.name) == ("cartpole-expert", "home", "Expert")
+    assert (first.size_bytes, first.files, first.problem) == (3, 1, "")
+    assert (second.source, second.run_id, second.size_bytes) == ("run", run.run_id, 5)
+    assert (home.path / second.path).is_file()
+
+
+def test_broken_data_sets_say_what_is_wrong(home: Home, registry: RunRegistry) -> None:
+    """Each is listed with its problem, and spoils no other."""
+    datasets = Datasets(home, registry)
+    put(home, "no-json", "{")
+    put(home, "no-name", {"files": []})
+    put(home, "escaping", {"name": "x", "files": [{"path": "../x", "sha256": SHA256}]})
+    put(home, "no-hash", {"name": "x", "files": [{"path": "data", "sha256": "?"}]})
+    put(home, "missing", {"name": "x", "files": [{"path": "data", "sha256": SHA256}]})
+    put(
+        home,
+        "shortened",
+        {"name": "x", "files": [{"path": "data", "sha256": SHA256, "size_bytes": 9}]},
+        data=b"abc",
+    )
+    (home.datasets / "empty").mkdir()
+    put(home, "good", {"name": "x", "files": []})
+    problems = {each.dataset_id: each.problem for each in datasets.list(0, "").datasets}
+    assert [name for name, problem in problems.items() if not problem] == ["good"]
+    assert len(problems) == 8
+
+
+def test_pages(home: Home, registry: RunRegistry, add_run: AddRun) -> None:
+    """Small pages give the same list; a token of another list is refused."""
+    datasets = Datasets(home, registry)
+    add_run(*((f"datasets/{n}.npz", b"x", NOW + n) for n in range(5)))
+    for name in "abc":
+        put(home, name, {"name": name, "files": []})
+    found: list[Dataset] = []
+    token = ""
+    while True:
+        page = datasets.list(2, token)
+        found += page.datasets
+        token = page.next_page_token
+        if not token:
+            break
+    assert tuple(found) == datasets.list(0, "").datasets
+    assert len(found) == 8
+    with pytest.raises(StoragePageTokenError):
+        datasets.list(2, "AAAA")
