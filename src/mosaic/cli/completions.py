@@ -38,11 +38,11 @@ def complete_runs(
 
 
 def complete_workers(
-    _ctx: click.Context, _: click.Parameter, incomplete: str
+    ctx: click.Context, _: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """The workers that are found here."""
     return _items(
-        ((worker.manifest.id, worker.manifest.label) for worker in _workers()), incomplete
+        ((worker.manifest.id, worker.manifest.label) for worker in _workers(ctx)), incomplete
     )
 
 
@@ -69,10 +69,10 @@ def complete_settings(
 
 
 def complete_bundles(
-    _ctx: click.Context, _: click.Parameter, incomplete: str
+    ctx: click.Context, _: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """The bundles that workers name."""
-    names = {worker.manifest.bundle for worker in _workers()} - {None}
+    names = {worker.manifest.bundle for worker in _workers(ctx)} - {None}
     return _items(((name, "") for name in sorted(names)), incomplete)
 
 
@@ -81,21 +81,25 @@ def _algorithms(ctx: click.Context) -> Sequence[Algorithm]:
     worker_id = ctx.params.get("worker") or next(iter(ctx.args), None)
     if worker_id:
         with suppress(UserError, OSError):
-            descriptor: WorkerDescriptor = _catalog().describe(worker_id)
+            descriptor: WorkerDescriptor = _catalog(ctx).describe(worker_id)
             return descriptor.algorithms
     return ()
 
 
-def _workers() -> Iterator[Any]:
+def _workers(ctx: click.Context) -> Iterator[Any]:
     found_worker = importlib.import_module("mosaic.trainer.workers.found_worker").FoundWorker
     with suppress(UserError, OSError):
-        for worker in _catalog().scan():
+        for worker in _catalog(ctx).scan():
             if isinstance(worker, found_worker):
                 yield worker
 
 
-def _catalog() -> Any:
-    return importlib.import_module("mosaic.trainer.workers.worker_catalog").WorkerCatalog()
+def _catalog(ctx: click.Context) -> Any:
+    settings = importlib.import_module("mosaic.trainer.settings")
+    own = settings.load_settings(_home_of(ctx).settings, {}).own_worker_folders
+    folders = importlib.import_module("mosaic.trainer.workers.folder_workers")
+    catalog = importlib.import_module("mosaic.trainer.workers.worker_catalog")
+    return catalog.WorkerCatalog((folders.CHECKOUT_WORKERS, *own))
 
 
 def _home_of(ctx: click.Context) -> Home:

@@ -36,6 +36,6 @@ def start_if_none_runs(home: Home) -> bool:
         return False
     daemon_process.start_daemon(home)
     click.echo(
-        "Started the trainer daemon in the background; `mosaic daemon stop` stops it.", err=True
+        f"Started the trainer daemon of {home.path}; `mosaic daemon stop` stops it.", err=True
     )
     return True

@@ -10,6 +10,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from pathlib import Path
 
 from packaging.requirements import Requirement
 
@@ -23,6 +24,7 @@ from mosaic.trainer.bundles.bundle_store import BundleStore
 from mosaic.trainer.machine.machine import Machine
 from mosaic.trainer.secrets.secret_files import read_env_file
 from mosaic.trainer.settings import DEFAULT_PORT, DaemonSettings, load_settings
+from mosaic.trainer.workers.folder_workers import CHECKOUT_WORKERS
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 from mosaic.trainer.workers.worker_infos import worker_infos
 
@@ -181,7 +183,18 @@ def _machine(_: Home) -> Iterator[Finding]:
 
 
 def _workers(home: Home) -> Iterator[Finding]:
-    catalog = WorkerCatalog()
+    folders: tuple[Path, ...] = ()
+    with suppress(UserError):  # told by the check of the settings
+        folders = load_settings(home.settings, {}).own_worker_folders
+    for folder in folders:
+        if not folder.is_dir():
+            yield Finding(
+                check="workers",
+                status="warning",
+                message=f"{folder} does not exist",
+                remedy=f"Make the folder, or correct `worker_folders` in {home.settings}.",
+            )
+    catalog = WorkerCatalog((CHECKOUT_WORKERS, *folders))
     infos = worker_infos(catalog, BundleStore(home, catalog))
     if not infos:
         yield Finding(

@@ -1,5 +1,8 @@
 """`mosaic`: the commands, and how errors reach a person."""
 
+import errno
+import json
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -11,6 +14,8 @@ from mosaic.cli import exit_codes
 from mosaic.cli.lazy_group import LazyCommand, LazyGroup
 from mosaic.client.errors import DaemonUnreachableError
 from mosaic.contract.errors import UserError
+
+_STDOUT_IS_GONE = (errno.EPIPE, errno.ENOSPC)
 
 _COMMANDS = {
     "demo": LazyCommand("mosaic.cli.demo:demo", "Run the echo worker and show what is stored."),
@@ -44,13 +49,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
         error.show()
         return error.exit_code
     except UserError as error:
-        click.secho(error.message, fg="red", err=True)
-        if error.remedy:
-            click.echo(error.remedy, err=True)
+        _tell(error, as_json="--json" in (sys.argv[1:] if arguments is None else arguments))
         if isinstance(error, DaemonUnreachableError):
             return exit_codes.UNREACHABLE
         return exit_codes.FAILED
+    except OSError as error:
+        if error.errno not in _STDOUT_IS_GONE:
+            raise
+        # What cannot be printed now cannot be flushed at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if error.errno != errno.EPIPE:
+            click.echo(f"The output cannot be written: {error.strerror}.", err=True)
+        return exit_codes.FAILED
     return result if isinstance(result, int) else 0
+
+
+def _tell(error: UserError, *, as_json: bool) -> None:
+    click.secho(error.message, fg="red", err=True)
+    if error.remedy:
+        click.echo(error.remedy, err=True)
+    if as_json:
+        told = {"error": error.message, "remedy": error.remedy, "code": error.code}
+        click.echo(json.dumps(told))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ def tell_result(
 ) -> int:
     """Print how the run is, and return the exit code that goes with it."""
     if as_json:
-        print_json(as_document(details))
+        print_json(as_document(details, home))
     else:
         _print(details, home)
     return exit_code_of(Attendance(details.run, interrupted))
@@ -50,6 +50,14 @@ def _print(details: RunDetails, home: Home) -> None:
     if ran_for is not None:
         numbers.append(f"in {formats.duration(ran_for)}")
     console.print(", ".join(numbers))
+    if digest.rejects:
+        told = formats.amount(digest.rejects, "line")
+        console.print(
+            f"{told} it wrote are no events: `mosaic telemetry {formats.short_id(run.run_id)}"
+            " rejects` shows them.",
+            style="yellow",
+            soft_wrap=True,
+        )
     if run.state in (RunState.FAILED, RunState.LOST) and details.output_tail:
         console.print("Its last output:")
         for line in details.output_tail[-_LAST_LINES:]:

@@ -1,5 +1,6 @@
 """RunView: one run, live on stderr. A bar on a terminal, a line for each change elsewhere."""
 
+import time
 from typing import Self
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
@@ -8,6 +9,9 @@ from mosaic.cli import formats
 from mosaic.cli.output import message_console
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunDigest, RunRecord
+
+_SAY_EVERY_S = 30.0
+"""In a log file, so that a long run is seen to go on."""
 
 
 class RunView:
@@ -19,6 +23,7 @@ class RunView:
         self._task: TaskID | None = None
         self._state: RunState | None = None
         self._warnings: tuple[str, ...] = ()
+        self._said_at = time.monotonic()
         if self._console.is_terminal:
             self._progress = Progress(
                 TextColumn("{task.description}"),
@@ -47,6 +52,10 @@ class RunView:
             self._draw(self._progress, run)
         elif run.state is not self._state:
             self.say(f"{formats.short_id(run.run_id)} {run.state} {run.reason}".rstrip())
+            self._said_at = time.monotonic()
+        elif time.monotonic() - self._said_at >= _SAY_EVERY_S:
+            self.say(f"{formats.short_id(run.run_id)} {run.state}  {numbers_of(run)}")
+            self._said_at = time.monotonic()
         self._state = run.state
 
     def say(self, text: str, *, style: str = "") -> None:

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from mosaic.contract.document_file import read_document
 from mosaic.contract.json_value import MAX_DOCUMENT_BYTES, TOO_LARGE, copy_json
-from mosaic.contract.problems import DocumentError, Problem
+from mosaic.contract.problems import DocumentError, Problem, closest
 from mosaic.contract.shape import build
 from mosaic.contract.text_types import Identifier, ModuleName, Name
 from mosaic.contract.wording import EXPECTED
@@ -63,6 +63,14 @@ def read_worker_manifest(path: Path) -> WorkerManifest:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         problem = Problem((), "document", f"is not TOML: {reason}.", "Correct the file.")
         raise WorkerManifestError([problem], source=source) from None
+    misspelt = [
+        Problem((name,), "unknown", "is no field of a worker.", f"Did you mean `{meant}`?")
+        for name in parsed
+        if name not in _FIELDS
+        and (meant := closest(name, sorted(_OPTIONAL_FIELDS - parsed.keys())))
+    ]
+    if misspelt:
+        raise WorkerManifestError(misspelt, source=source)
     # Fields of later versions may hold anything, dates included; only their names matter here.
     known = {name: value if name in _FIELDS else None for name, value in parsed.items()}
     document, problems = copy_json(known)
@@ -72,6 +80,10 @@ def read_worker_manifest(path: Path) -> WorkerManifest:
 
 
 _FIELDS = frozenset(field.name for field in msgspec.structs.fields(WorkerManifest))
+# A required one that is misspelt is missing, and told as such.
+_OPTIONAL_FIELDS = frozenset(
+    field.name for field in msgspec.structs.fields(WorkerManifest) if not field.required
+)
 
 
 def _satisfies(version: tuple[int, int, int], clause: str) -> bool:

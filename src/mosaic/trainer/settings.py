@@ -41,6 +41,10 @@ class DaemonSettings(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_f
     retention_keep_days: Annotated[float, Meta(ge=0)] | None = None
     """So long after its end, a run's artifacts may be pruned; None: they are kept for ever."""
 
+    @property
+    def own_worker_folders(self) -> tuple[Path, ...]:
+        return tuple(Path(folder).expanduser() for folder in self.worker_folders)
+
 
 def load_settings(path: Path, overrides: dict[str, Any]) -> DaemonSettings:
     """The settings in the file, if there is one, with those overrides that are not None."""

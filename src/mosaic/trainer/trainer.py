@@ -50,8 +50,7 @@ class Trainer:
         self.started_at = time.time()
         self.problems: list[str] = [registry.set_aside_reason] if registry.set_aside else []
         """What a person should know; shown by `mosaic daemon status`."""
-        own_folders = [Path(folder).expanduser() for folder in settings.worker_folders]
-        self.catalog = WorkerCatalog((CHECKOUT_WORKERS, *own_folders))
+        self.catalog = WorkerCatalog((CHECKOUT_WORKERS, *settings.own_worker_folders))
         self.bundles = BundleStore(home, self.catalog)
         self.machine = Machine()
         self.secrets = Secrets(home, CHECKOUT)

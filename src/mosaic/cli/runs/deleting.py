@@ -22,10 +22,19 @@ def delete(home: Home, runs: tuple[str, ...], yes: bool, as_json: bool) -> None:
             for record in records:
                 name = f"{formats.short_id(record.run_id)}  {formats.title(record)}"
                 click.echo(f"{name}  {record.state}", err=True)
-            click.confirm("Delete for good?", abort=True, err=True)
+            _confirm()
         freed = {record.run_id: client.delete(record.run_id) for record in records}
     if as_json:
         print_json({"deleted": list(freed), "freed_bytes": sum(freed.values())})
     else:
         what = formats.amount(len(freed), "run")
         click.echo(f"Deleted {what}, {formats.size(sum(freed.values()))} freed.")
+
+
+def _confirm() -> None:
+    try:
+        is_sure = click.confirm("Delete for good?", err=True)
+    except click.Abort:
+        raise click.UsageError("Nobody is there to ask. Say --yes to delete for good.") from None
+    if not is_sure:
+        raise click.Abort

@@ -24,12 +24,12 @@ def show(home: Home, run: str, as_json: bool) -> None:
     with connected(home) as client:
         details = client.run(client.resolve(run))
     if as_json:
-        print_json(as_document(details))
+        print_json(as_document(details, home))
     else:
         _print(details, home)
 
 
-def as_document(details: RunDetails) -> dict[str, Any]:
+def as_document(details: RunDetails, home: Home) -> dict[str, Any]:
     """The run as one JSON object: the fields of its record, and what is known beyond them."""
     more = msgspec.to_builtins(details)
     record = more.pop("run")
@@ -37,6 +37,7 @@ def as_document(details: RunDetails) -> dict[str, Any]:
         text = getattr(details, f"{name}_json")
         del more[f"{name}_json"]
         more[name] = None if text is None else msgspec.json.decode(text)
+    more["directory"] = str(home.path / details.directory)
     return {**record, **more}
 
 

@@ -86,7 +86,7 @@ def _row(run: RunRecord) -> tuple[Cell, ...]:
     return (
         formats.short_id(run.run_id),
         run.name,
-        run.worker.removesuffix("_worker"),
+        run.worker,
         run.algo,
         run.env_id,
         state_text(run.state + ("!" if run.warnings else "")),

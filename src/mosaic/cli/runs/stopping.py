@@ -20,7 +20,7 @@ from mosaic.contract.run_states import FINAL_STATES, RunState
     "grace_s",
     type=click.FloatRange(0),
     metavar="SECONDS",
-    help="How long a worker may take before it is killed.",
+    help="How long a worker may take to obey the command, and again SIGTERM; then it is killed.",
 )
 @click.option("--reason", default="", help="Kept in the run's history.")
 @json_option

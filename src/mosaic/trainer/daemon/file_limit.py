@@ -18,7 +18,7 @@ def raise_file_limit() -> int:
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     except (OSError, ValueError) as error:
-        _log.warning("T359 no more than %d files may be open at once: %s", soft, error)
+        _log.warning("T358 no more than %d files may be open at once: %s", soft, error)
         return soft
     _log.info("T359 up to %d files may be open at once, instead of %d", wanted, soft)
     return wanted

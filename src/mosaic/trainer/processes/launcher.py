@@ -13,6 +13,7 @@ from typing import Protocol
 
 from mosaic.contract.control import Command
 from mosaic.contract.layout import RunDirectory
+from mosaic.telemetry.ordinary_files import open_ordinary
 from mosaic.trainer.concurrency import in_thread
 from mosaic.trainer.processes.control_channel import send_command
 from mosaic.trainer.processes.local_launcher import launch
@@ -82,11 +83,13 @@ class LocalLauncher:
 
     def read(self, run: RunDirectory, offset: int, size: int) -> bytes:
         try:
-            with run.spool.open("rb") as spool:
-                spool.seek(offset)
-                return spool.read(size)
+            spool = open_ordinary(run.spool, os.O_RDONLY)
         except FileNotFoundError:
             return b""
+        try:
+            return os.pread(spool, size, offset)
+        finally:
+            os.close(spool)
 
     def send(self, run: RunDirectory, command: Command) -> None:
         send_command(run, command)

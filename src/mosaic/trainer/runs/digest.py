@@ -139,7 +139,11 @@ class DigestBuilder:
     ) -> tuple[float | None, float | None, str, float | None]:
         told = _decoded(reader.newest_event(tag_of(Progress)), Progress)
         if told is not None:
-            return _finite(told.done), _finite(told.total), told.unit, told.eta_s
+            done = _finite(told.done)
+            if done is not None and told.unit == "steps":
+                # Told now and then; the steps that have come since count too.
+                done = max(done, float(steps), float(beat.global_step or 0) if beat else 0.0)
+            return done, _finite(told.total), told.unit, told.eta_s
         if self._total is None:
             return None, None, "", None
         done = beat.global_step if beat is not None and beat.global_step else steps
