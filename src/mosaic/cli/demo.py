@@ -8,8 +8,8 @@ from mosaic.cli.attendance import follow
 from mosaic.cli.connecting import connected
 from mosaic.cli.options import home_option, json_option
 from mosaic.cli.output import print_fields, print_json, result_console, say
-from mosaic.client.results import TelemetryCounts
 from mosaic.contract.layout import Home
+from mosaic.contract.rollups import TelemetryStats
 from mosaic.contract.run_config import load_run_config
 from mosaic.contract.run_states import RunState
 
@@ -24,7 +24,7 @@ class DemoResult(msgspec.Struct, kw_only=True):
     exit_code: int | None
     reason: str
     duration_s: float
-    digest: TelemetryCounts
+    digest: TelemetryStats
     directory: str
 
 

@@ -8,24 +8,6 @@ import msgspec
 from mosaic.contract.decode import AnyEvent, decode
 
 
-class Episode(msgspec.Struct, kw_only=True, frozen=True):
-    """One episode in numbers. `steps` are those stored, `reported_*` what the worker said."""
-
-    episode: int
-    episode_id: str
-    revision: int
-    agent_id: str | None = None
-    steps: int
-    total_return: float
-    is_over: bool
-    terminated: bool
-    truncated: bool
-    duplicate_steps: int = 0
-    out_of_order_steps: int = 0
-    reported_steps: int | None = None
-    reported_return: float | None = None
-
-
 class EventLine(msgspec.Struct, kw_only=True, frozen=True):
     """A line that is neither a step nor a metric."""
 
@@ -65,25 +47,6 @@ class CurvePoints(msgspec.Struct, kw_only=True, frozen=True):
     x: tuple[float, ...]
     y: tuple[float, ...]
     points: int
-
-
-class TelemetryCounts(msgspec.Struct, kw_only=True, frozen=True):
-    """What is stored of a run, and what could not be taken."""
-
-    steps: int
-    episodes: int
-    metrics: int
-    lines: int
-    blank: int
-    normalised: int
-    duplicate_steps: int
-    out_of_order_steps: int
-    rejects: int
-    rejects_by_kind: dict[str, int]
-    types: dict[str, int]
-    unknown_types: dict[str, int]
-    spool_bytes: int
-    committed_bytes: int
 
 
 class RemovedBundles(msgspec.Struct, kw_only=True, frozen=True):

@@ -7,15 +7,14 @@ from mosaic.client.call_group import CallGroup
 from mosaic.client.log_lines import LineSplitter
 from mosaic.client.results import (
     CurvePoints,
-    Episode,
     EventLine,
     Frame,
     Series,
-    TelemetryCounts,
 )
 from mosaic.client.step_lines import LineCursor, RunClock, metric_on, steps_on
 from mosaic.client.streams import Stream
 from mosaic.contract.events import Metric, StepRecord
+from mosaic.contract.rollups import EpisodeRollup, TelemetryStats
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.convert import from_message
 
@@ -80,7 +79,7 @@ class TelemetryCalls(CallGroup):
 
     def episodes(
         self, run_id: str, *, after: int = -1, follow: bool = False, min_interval_s: float = 0.0
-    ) -> Stream[Episode]:
+    ) -> Stream[EpisodeRollup]:
         """Episodes that are new or have changed since `revision` number `after`.
 
         With `follow` an episode comes again each time it has changed.
@@ -92,11 +91,11 @@ class TelemetryCalls(CallGroup):
                 run_id=run_id, after=revision, follow=follow, min_interval_s=min_interval_s
             )
 
-        def unpack(batch: pb.EpisodeBatch) -> Iterator[Episode]:
+        def unpack(batch: pb.EpisodeBatch) -> Iterator[EpisodeRollup]:
             nonlocal revision
             for message in batch.episodes:
                 revision = max(revision, message.revision)
-                yield from_message(message, Episode)
+                yield from_message(message, EpisodeRollup)
 
         return self._stream(lambda stub: stub.StreamEpisodes, request, unpack)
 
@@ -200,11 +199,11 @@ class TelemetryCalls(CallGroup):
         answer = self._connection.call(lambda stub: stub.ListSeries, pb.RunRef(run_id=run_id))
         return [from_message(message, Series) for message in answer.series]
 
-    def stats(self, run_id: str) -> TelemetryCounts:
+    def stats(self, run_id: str) -> TelemetryStats:
         """How much is stored of a run, and what could not be taken."""
         return from_message(
             self._connection.call(lambda stub: stub.GetStats, pb.RunRef(run_id=run_id)),
-            TelemetryCounts,
+            TelemetryStats,
         )
 
     def _clock(self, run_id: str) -> RunClock:

@@ -8,12 +8,11 @@ import os
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, Self
 
-import msgspec
-
 from mosaic.contract import numbers
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import StepRecord
 from mosaic.contract.layout import RunDirectory
+from mosaic.contract.rollups import EpisodeRollup, TelemetryStats
 from mosaic.telemetry import counters, database
 from mosaic.telemetry.chunks import StoredChunk
 from mosaic.telemetry.curve_reader import Axis, Curve, CurveReader, SeriesInfo
@@ -25,43 +24,6 @@ from mosaic.telemetry.run_start import run_start_time
 
 _MAX_STEP = (1 << 63) - 1
 _ROWS_PER_CALL = 1_000
-
-
-class TelemetryStats(msgspec.Struct, kw_only=True):
-    """What is in the store, and what could not be taken."""
-
-    steps: int
-    episodes: int
-    metrics: int
-    lines: int
-    blank: int
-    normalised: int
-    duplicate_steps: int
-    out_of_order_steps: int
-    rejects: int
-    rejects_by_kind: dict[str, int]
-    types: dict[str, int]
-    unknown_types: dict[str, int]
-    spool_bytes: int
-    committed_bytes: int
-
-
-class EpisodeRollup(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """One episode in numbers. `steps` are those stored, `reported_*` what the worker said."""
-
-    episode: int
-    episode_id: str
-    revision: int
-    agent_id: str | None
-    steps: int
-    total_return: float
-    is_over: bool
-    terminated: bool
-    truncated: bool
-    duplicate_steps: int = 0
-    out_of_order_steps: int = 0
-    reported_steps: int | None = None
-    reported_return: float | None = None
 
 
 class StoredEvent(NamedTuple):

@@ -1,8 +1,9 @@
 """Cursors over a run's store: each look gives what came since the last one, as messages."""
 
+from mosaic.contract.rollups import EpisodeRollup
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.telemetry.chunks import StoredChunk
-from mosaic.telemetry.reader import EpisodeRollup, StoredEvent, TelemetryReader
+from mosaic.telemetry.reader import StoredEvent, TelemetryReader
 from mosaic.trainer.service.following import Batch
 from mosaic.trainer.service.store_view import Lane, newest_chunk
 
