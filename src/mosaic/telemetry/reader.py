@@ -26,6 +26,16 @@ _MAX_STEP = (1 << 63) - 1
 _ROWS_PER_CALL = 1_000
 
 
+class RunCounts(NamedTuple):
+    """How much is stored of a run."""
+
+    steps: int
+    episodes: int
+    metrics: int
+    rejects: int
+    committed_bytes: int
+
+
 class StoredEvent(NamedTuple):
     """A line that is neither a step nor a metric."""
 
@@ -80,6 +90,17 @@ class TelemetryReader:
             types=counters.with_prefix(values, counters.TYPE_PREFIX),
             unknown_types=counters.with_prefix(values, counters.UNKNOWN_PREFIX),
             spool_bytes=self._run.spool.stat().st_size if self._run.spool.is_file() else 0,
+            committed_bytes=values.get(counters.OFFSET, 0),
+        )
+
+    def counts(self) -> RunCounts:
+        """The numbers that change all the time, without looking at episodes one by one."""
+        values = counters.read_counters(self._connection)
+        return RunCounts(
+            steps=values.get(counters.STEPS, 0),
+            episodes=values.get(counters.EPISODES, 0),
+            metrics=values.get(counters.METRIC_POINTS, 0),
+            rejects=sum(counters.with_prefix(values, counters.REJECT_PREFIX).values()),
             committed_bytes=values.get(counters.OFFSET, 0),
         )
 

@@ -105,7 +105,7 @@ class DigestBuilder:
         del self.artifacts[:-_MOST_ARTIFACTS]
 
     def _made(self, reader: TelemetryReader) -> RunDigest:
-        stats = reader.stats()
+        stats = reader.counts()
         returns = reader.recent_returns(_MEAN_OF)
         step = reader.newest_step()
         beat_event = reader.newest_event(tag_of(Heartbeat))
@@ -130,7 +130,7 @@ class DigestBuilder:
             heartbeat_at=_finite(beat.t if beat else None),
             rss_bytes=beat.rss_bytes if beat else None,
             rejects=stats.rejects,
-            spool_bytes=stats.spool_bytes,
+            spool_bytes=self._run.spool.stat().st_size if self._run.spool.is_file() else 0,
             committed_bytes=stats.committed_bytes,
         )
 

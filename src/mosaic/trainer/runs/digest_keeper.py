@@ -16,6 +16,7 @@ from mosaic.trainer.runs.run_life import RunLife
 _log = logging.getLogger(__name__)
 
 _EVERY_S = 0.5
+_SHARE = 10.0
 _QUIET_EVERY_S = 5.0
 """A run that stores nothing is looked at too: it may have stalled."""
 
@@ -46,13 +47,15 @@ class DigestKeeper:
             if not self._lives:
                 self._has_lives.clear()
             await self._has_lives.wait()
+            began = time.monotonic()
             try:
                 await in_thread(self._look, list(self._lives.values()))
             except UserError as error:
                 _log.warning("T143 the numbers of runs could not be kept: %s", error)
             except Exception:  # noqa: BLE001 - the edge of a task: the next look may do better
                 _log.exception("T154 the numbers of runs could not be kept, by a bug")
-            await asyncio.sleep(_EVERY_S)
+            # With many runs less often: storing and streaming them comes first.
+            await asyncio.sleep(max(_EVERY_S, (time.monotonic() - began) * _SHARE))
 
     def _look(self, lives: list[RunLife]) -> None:
         with self._lock:

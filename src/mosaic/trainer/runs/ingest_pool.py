@@ -23,9 +23,10 @@ _log = logging.getLogger(__name__)
 _THREADS = 2
 _BUSY_PAUSE_S = 0.02
 _IDLE_PAUSE_S = 0.1
-_LONGEST_PAUSE_S = 0.25
-_SHARE = 2.0
-"""A run rests for so many times what all runs' commits cost: half a processor at most."""
+_LONGEST_PAUSE_S = 0.3
+_SHARE = 6.0
+"""A run rests for so many times what all runs' commits cost. Each commit writes the last chunk
+again, so that fifty runs in small commits would keep the disk busy more than the processor."""
 _MUCH_BYTES = 256 << 10
 """After so much the next look comes at once: there is more."""
 _AFTER_A_BUG_S = 5.0
