@@ -180,11 +180,12 @@ signal.signal(signal.SIGALRM, strike)
 with TrainerClient.connect(sys.argv[1]) as client:
     for attempt in range(100):
         try:
-            signal.setitimer(signal.ITIMER_REAL, 0.0001 + 0.00005 * attempt)
+            # Again after a while: Python swallows what strikes while it collects garbage.
+            signal.setitimer(signal.ITIMER_REAL, 0.0001 + 0.00005 * attempt, 2.0)
             for _ in client.watch():
                 pass
         except KeyboardInterrupt:
-            pass
+            signal.setitimer(signal.ITIMER_REAL, 0)
     client.health()
 """
     done = subprocess.run(
