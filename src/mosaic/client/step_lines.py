@@ -1,6 +1,6 @@
 """From a chunk of stored lines to steps and metrics, decoded once."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import zstandard
 
@@ -19,14 +19,14 @@ class LineCursor:
         self.seq = after
         """Of the last line that was handed out."""
 
-    def lines_of(self, chunk: LineChunk) -> Iterator[tuple[int, bytes]]:
+    def lines_of(self, chunk: LineChunk) -> list[tuple[int, bytes]]:
         text = zstandard.ZstdDecompressor().decompress(
             chunk.zstd, max_output_size=_MAX_DECOMPRESSED
         )
         first = max(chunk.first_seq, self.seq + 1)
-        for seq, line in enumerate(text.split(b"\n")[first - chunk.first_seq :], first):
-            self.seq = seq
-            yield seq, line
+        found = list(enumerate(text.split(b"\n")[first - chunk.first_seq :], first))
+        self.seq = max(self.seq, chunk.first_seq + chunk.lines - 1)
+        return found
 
 
 class RunClock:

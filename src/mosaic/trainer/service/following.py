@@ -18,7 +18,7 @@ from mosaic.trainer.trainer import Trainer
 
 Message = TypeVar("Message")
 
-DEFAULT_INTERVAL_S = 0.05
+DEFAULT_INTERVAL_S = 0.1
 """The tail of a store is written again at each commit, many times a second."""
 LOOK_ANYWAY_S = 1.0
 
@@ -57,7 +57,8 @@ async def follow_store(
                     continue
                 if was_over or not follow:
                     return
-                await asyncio.sleep(began + min_interval_s - loop.time())
+                if batch.messages:  # who has got nothing yet does not wait to get the first
+                    await asyncio.sleep(began + min_interval_s - loop.time())
                 await changed_or_after(committed, LOOK_ANYWAY_S)
 
 
