@@ -5,6 +5,7 @@ channel in a state in which closing it waits for ever. Only the main thread is s
 the main thread are carried out by another one, and the main thread merely waits.
 """
 
+import _thread
 import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
@@ -17,22 +18,25 @@ class Task(Generic[Result]):
 
     def __init__(self, call: Callable[[], Result]) -> None:
         self._call = call
-        self._done = threading.Event()
+        # Bare locks and a bare thread: Python's events and threads can be torn by an interrupt.
+        self._running = threading.Lock()
+        self._running.acquire()
+        self._is_done = False
         self._result: list[Result] = []
         self._error: BaseException | None = None
-        # A daemon: who was interrupted does not wait for it at the program's end.
-        threading.Thread(target=self._run, name="trainer-call", daemon=True).start()
+        _thread.start_new_thread(self._run, ())
 
     def result(self) -> Result:
         """Waits for the end of the call, and may be interrupted without harm."""
-        self._done.wait()
+        with self._running:
+            pass
         if self._error is not None:
             raise self._error
         return self._result[0]
 
     @property
     def is_done(self) -> bool:
-        return self._done.is_set()
+        return self._is_done
 
     def _run(self) -> None:
         try:
@@ -40,7 +44,8 @@ class Task(Generic[Result]):
         except BaseException as error:  # noqa: BLE001 - raised again where the result is awaited
             self._error = error
         finally:
-            self._done.set()
+            self._is_done = True
+            self._running.release()
 
 
 def carry_out(call: Callable[[], Result]) -> Result:

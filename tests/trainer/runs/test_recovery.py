@@ -90,6 +90,7 @@ def test_an_unfinished_stop_is_finished(daemon: DaemonUnderTest) -> None:
     """A run that was being stopped when the daemon went is stopped by the next one."""
     run_id = daemon.submit(**ENDLESS, ignore_term=True)
     started = _started(daemon, run_id)
+    eventually(lambda: daemon.record(run_id).digest.steps)  # from now on it ignores
     daemon.stub.CancelRun(pb.CancelRunRequest(run_id=run_id, reason="Enough.", grace_s=3600))
     daemon.kill()
     assert daemon.start("--stop-grace-s", "0.2").startswith("ready ")

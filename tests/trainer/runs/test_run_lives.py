@@ -145,6 +145,7 @@ def test_cancel_again_while_stopping(daemon: DaemonUnderTest) -> None:
     """Who loses patience with a worker that ignores everything asks again, with less grace."""
     run_id = daemon.submit(**ENDLESS, ignore_term=True)
     started = _started(daemon, run_id)
+    eventually(lambda: daemon.record(run_id).digest.steps)  # from now on it ignores
     _cancel(daemon, run_id, grace_s=3600)
     assert _cancel(daemon, run_id, grace_s=0.1).state == "stopping"
     assert daemon.until(run_id).state == "cancelled"

@@ -6,6 +6,7 @@ import grpc
 import pytest
 
 from mosaic.contract.rpc import trainer_pb2 as pb
+from mosaic.contract.run_states import FINAL_STATES
 from tests.trainer.conftest import DaemonUnderTest
 
 pytestmark = pytest.mark.process
@@ -19,7 +20,8 @@ def _until_over(stream: Iterable[pb.RunEvent], run_id: str) -> list[pb.RunEvent]
     events = []
     for event in stream:
         events.append(event)
-        if event.run_id == run_id and event.run.ended_at:
+        # Not by `run`, which is the run as it is now and may be ahead of the event.
+        if event.run_id == run_id and event.state.change.state in FINAL_STATES:
             return events
     pytest.fail("the stream ended before the run")
 

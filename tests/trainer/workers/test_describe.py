@@ -1,6 +1,7 @@
 """Workers are asked what they are in processes that cannot harm, and every failure is told."""
 
 import os
+import time
 from pathlib import Path
 
 import msgspec
@@ -151,7 +152,9 @@ def test_a_worker_that_never_answers_is_ended_with_its_children(
     with pytest.raises(UserError, match="no answer within 3 s"):
         run_describe(worker, sdk_sources(), Interpreters().own(), limit_s=3)
     started = {int(pid) for pid in pids.read_text().split()}
-    assert not started & {process.pid for process in live_processes()}
+    deadline = time.monotonic() + 30
+    while started & {process.pid for process in live_processes()}:
+        assert time.monotonic() < deadline, "its processes live on"
 
 
 def test_a_child_that_holds_the_pipe_open_delays_nothing(
