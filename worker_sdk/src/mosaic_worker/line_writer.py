@@ -21,7 +21,7 @@ LINES_DROPPED = "W103"
 BURST_LINES = 16
 BURST_SECONDS = 0.0005
 _STALLED_SECONDS = 0.005  # how long a burst may lie when the loop stops in the middle of one
-_RESTS_AFTER = 2  # looks without work
+_RESTS_AFTER = 40  # looks without work
 _RETRY_SECONDS = 0.2
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
