@@ -69,7 +69,12 @@ def fill(registry: RunRegistry, runs: int) -> None:
         if n % 10 == 0:
             registry.annotate(run_id, add_tags=("baseline", f"round-{n // 1000}"), note="as before")
         digests[run_id] = RunDigest(
-            steps=n * 100, episodes=n, mean_return=n * 0.5, sps=3_900.5, spool_bytes=n << 10
+            steps=n * 100,
+            episodes=n,
+            mean_return=n * 0.5,
+            sps=3_900.5,
+            spool_bytes=n << 10,
+            committed_bytes=n << 10,
         )
     registry.set_digests(digests)
 

@@ -14,8 +14,12 @@ from mosaic.contract.ids import new_ulid
 from mosaic.contract.process_records import StartedRecord
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
+from mosaic.contract.runs import RunDigest
+from mosaic.trainer.processes.launcher import LocalLauncher
 from mosaic.trainer.processes.process_identity import ProcessIdentity
 from mosaic.trainer.processes.run_members import members_of
+from mosaic.trainer.registry.run_registry import RunRegistry
+from mosaic.trainer.runs.recovery import Recovery
 from tests.trainer.conftest import DaemonUnderTest, eventually
 
 pytestmark = pytest.mark.process
@@ -159,6 +163,18 @@ def test_half_written_directories(daemon: DaemonUnderTest) -> None:
     assert "config.json" in aside.with_name(f"{garbage.name}.reason.txt").read_text()
     problems = daemon.stub.GetHealth(pb.GetHealthRequest()).problems
     assert any("set aside" in problem for problem in problems)
+
+
+def test_a_run_whose_spool_is_gone_is_not_waited_for(daemon: DaemonUnderTest) -> None:
+    """Numbers that say there is more to store do not keep a daemon busy when there is not."""
+    run_id = daemon.submit(steps=5)
+    daemon.until(run_id, RunState.SUCCEEDED)
+    daemon.stop()
+    shutil.rmtree(daemon.run(run_id).path)
+    with RunRegistry(daemon.home.registry) as registry:
+        registry.set_digests({run_id: RunDigest(spool_bytes=10, committed_bytes=1)})
+        recovered = Recovery(daemon.home, registry, LocalLauncher()).recover()
+    assert recovered.behind == []
 
 
 CLOCK = """

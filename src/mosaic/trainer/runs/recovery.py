@@ -70,7 +70,10 @@ class Recovery:
         unfinished = set(RunState) - FINAL_STATES
         for record in self._registry.in_states(unfinished):
             self._guarded(record.run_id, partial(self._judge_unfinished, record))
-        self._found.behind = self._registry.unstored()
+        # Without its spool nothing more can be stored, however far behind the numbers say it is.
+        self._found.behind = [
+            run_id for run_id in self._registry.unstored() if self._home.run(run_id).spool.is_file()
+        ]
         return self._found
 
     def _guarded(self, run_id: str, judge: Callable[[], None]) -> None:
