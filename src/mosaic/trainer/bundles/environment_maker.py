@@ -36,7 +36,7 @@ from mosaic.trainer.bundles.pip_command import (
     pip_inside,
 )
 from mosaic.trainer.bundles.pip_progress import PipProgress
-from mosaic.trainer.workers.watched_process import Stream, run_watched
+from mosaic.trainer.processes.watched_process import Stream, run_watched
 
 _LINES_KEPT = 400
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from shutil import which
 
-from mosaic.trainer.machine.bounded_command import run_bounded
 from mosaic.trainer.machine.gpus import Gpu, GpuSearch, only_visible
+from mosaic.trainer.processes.bounded_command import run_bounded
 
 _QUERY = ("--query-gpu=index,name,memory.total,uuid", "--format=csv,noheader,nounits")
 _LIMIT_S = 5.0

@@ -17,7 +17,7 @@ from mosaic.contract.layout import RunDirectory
 from mosaic.contract.readiness import DryRunReport
 from mosaic.contract.run_config import TrainRunConfig, to_json
 from mosaic.trainer.bundles.prepared_worker import PreparedWorker
-from mosaic.trainer.machine.bounded_command import CommandOutcome, run_bounded
+from mosaic.trainer.processes.bounded_command import CommandOutcome, run_bounded
 from mosaic.trainer.processes.worker_environment import worker_environment
 
 _LIMIT_S = 60.0

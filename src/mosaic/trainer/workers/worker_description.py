@@ -12,10 +12,10 @@ from pathlib import Path
 from mosaic.contract.descriptor import DescriptorError, WorkerDescriptor, decode_descriptor
 from mosaic.contract.errors import UserError
 from mosaic.contract.json_value import MAX_DOCUMENT_BYTES
+from mosaic.trainer.processes.watched_process import Stream, run_watched
 from mosaic.trainer.workers.found_worker import FoundWorker, SourceTree
 from mosaic.trainer.workers.interpreters import Interpreter
 from mosaic.trainer.workers.tool_environment import bare_environment
-from mosaic.trainer.workers.watched_process import Stream, run_watched
 
 DESCRIBE_FAILED = "T133"
 """A worker did not say what it is: `--describe` failed, took too long, or answered nonsense."""

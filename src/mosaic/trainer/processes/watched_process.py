@@ -1,0 +1,111 @@
+"""Running a short-lived program in a group of its own, which is gone when the call returns.
+
+Used for what is not a run: describing a worker, making its environment, asking a driver, a dry run.
+"""
+
+import os
+import select
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Literal
+
+Stream = Literal["out", "err"]
+OnOutput = Callable[[Stream, bytes], None]
+
+_LOOK_EVERY_S = 0.1
+_READ_BYTES = 65536
+_KILL_PATIENCE_S = 2.0
+"""A process that waits for a broken driver does not even die of SIGKILL."""
+
+
+def run_watched(
+    command: Sequence[str | Path],
+    *,
+    on_output: OnOutput,
+    may_continue: Callable[[], bool],
+    cwd: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    on_start: Callable[[int], None] = lambda _pid: None,
+    keep_open: Sequence[int] = (),
+) -> int | None:
+    """The program's exit code; None when `may_continue` said no, and it was killed.
+
+    `may_continue` is asked after every piece of output and ten times a second. Descriptors in
+    `keep_open` stay open in the program. Its output is complete, but for what a child that got
+    away writes later. Raises `OSError` when it cannot be started. No shell; safe from any thread.
+    """
+    process = subprocess.Popen(
+        command,
+        cwd=cwd,
+        env=None if environment is None else dict(environment),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        pass_fds=tuple(keep_open),
+    )
+    assert process.stdout is not None  # noqa: S101 - it was asked for as a pipe
+    assert process.stderr is not None  # noqa: S101 - it was asked for as a pipe
+    with process.stdout, process.stderr:
+        pipes: dict[int, Stream] = {process.stdout.fileno(): "out", process.stderr.fileno(): "err"}
+        for pipe in pipes:
+            os.set_blocking(pipe, False)
+        with _ended_afterwards(process):
+            on_start(process.pid)
+            has_ended = _follow(process.pid, pipes, on_output, may_continue)
+        for pipe, stream in pipes.items():
+            while data := _read(pipe):
+                on_output(stream, data)
+    if not has_ended:
+        return None
+    return -signal.SIGKILL if process.returncode is None else process.returncode
+
+
+def _follow(
+    pid: int, pipes: Mapping[int, Stream], on_output: OnOutput, may_continue: Callable[[], bool]
+) -> bool:
+    """Keeps the pipes from filling up until the program ended; False when it may not go on."""
+    handle = os.pidfd_open(pid)
+    try:
+        poll = select.poll()
+        for descriptor in (handle, *pipes):
+            poll.register(descriptor, select.POLLIN)
+        while may_continue():
+            ready = [descriptor for descriptor, _ in poll.poll(_LOOK_EVERY_S * 1000)]
+            if handle in ready:
+                return True
+            for pipe in ready:
+                data = _read(pipe)
+                if data:
+                    on_output(pipes[pipe], data)
+                else:
+                    poll.unregister(pipe)  # closed by the program, which goes on
+        return False
+    finally:
+        os.close(handle)
+
+
+def _read(pipe: int) -> bytes:
+    """What is there now; nothing at the end, or while nothing comes."""
+    try:
+        return os.read(pipe, _READ_BYTES)
+    except BlockingIOError:
+        return b""
+
+
+@contextmanager
+def _ended_afterwards(process: "subprocess.Popen[bytes]") -> Iterator[None]:
+    try:
+        yield
+    finally:
+        # Before it is waited for: until then nobody else can have its number.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        try:
+            process.wait(_KILL_PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            threading.Thread(target=process.wait, name=f"reap {process.pid}", daemon=True).start()
