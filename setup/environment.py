@@ -13,7 +13,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-LOCAL_DISTRIBUTIONS = (".", "worker_sdk", "workers/echo_worker")
+LOCAL_DISTRIBUTIONS = (".", "worker_sdk", "workers/echo_worker", "workers/session_worker")
 SETUP_MODULES = ("environment.py", "install.py", "qt_libraries.py")
 
 

@@ -5,7 +5,7 @@ import typing
 import msgspec
 import pytest
 
-from mosaic.contract import readiness, run_events, runs, storage
+from mosaic.contract import readiness, replays, run_events, runs, storage
 from mosaic.contract.rpc import trainer_pb2
 from mosaic.contract.rpc.convert import from_message, to_message
 from mosaic.contract.run_states import RunState
@@ -20,6 +20,7 @@ _SAME = [
     and not struct.__name__.endswith("Query")
 ] + [
     (runs.RunQuery, trainer_pb2.ListRunsRequest),
+    (replays.EpisodeDetails, trainer_pb2.EpisodeDetails),
     (storage.CheckpointQuery, trainer_pb2.ListCheckpointsRequest),
 ]
 

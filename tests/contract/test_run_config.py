@@ -69,6 +69,7 @@ def test_every_field_is_taken() -> None:
         "parent_run": "01ARZ3NDEKTSV4RRFFQ69G5FAV",
         "priority": -5,
         "time_limit_s": 60.5,
+        "lease_s": 30.0,
         "artifacts": {
             "tensorboard": {"enabled": False},
             "wandb": {
@@ -113,6 +114,7 @@ def test_what_was_given_is_not_shared() -> None:
         ({"seed": 1.0}, "seed"),
         ({"total_timesteps": 0}, "total_timesteps"),
         ({"time_limit_s": 0}, "time_limit_s"),
+        ({"lease_s": 0}, "lease_s"),
         ({"time_limit_s": math.inf}, "time_limit_s"),
         ({"mode": "trian"}, "mode"),
         ({"launcher": None}, "launcher"),

@@ -177,7 +177,12 @@ def make_checkout(folder: Path, write_wheel: Callable[..., str]) -> Checkout:
     shutil.copy(REPOSITORY / "mosaic", root / "mosaic")
     (root / "setup" / "qt_libraries.py").write_text(NO_QT, "utf-8")
     (root / "requirements").mkdir()
-    packages = {".": "mosaic", "worker_sdk": "mosaic_worker", "workers/echo_worker": "echo_worker"}
+    packages = {
+        ".": "mosaic",
+        "worker_sdk": "mosaic_worker",
+        "workers/echo_worker": "echo_worker",
+        "workers/session_worker": "session_worker",
+    }
     for place, package in packages.items():
         (root / place / "src" / package).mkdir(parents=True)
         (root / place / "pyproject.toml").write_text(PROJECT.format(name=package), "utf-8")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-SOURCES = ("src", "worker_sdk/src", "workers/echo_worker/src")
+SOURCES = ("src", "worker_sdk/src", "workers/echo_worker/src", "workers/session_worker/src")
 
 
 def contracts() -> dict[str, tuple[str, list[str], list[str]]]:

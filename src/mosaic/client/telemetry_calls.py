@@ -14,6 +14,7 @@ from mosaic.client.results import (
 from mosaic.client.step_lines import LineCursor, RunClock, metric_on, steps_on
 from mosaic.client.streams import Stream
 from mosaic.contract.events import Metric, StepRecord
+from mosaic.contract.replays import EpisodeDetails
 from mosaic.contract.rollups import EpisodeRollup, TelemetryStats
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.convert import from_message
@@ -164,6 +165,13 @@ class TelemetryCalls(CallGroup):
         answer = self._connection.call(lambda stub: stub.QuerySteps, request)
         clock = self._clock(run_id)
         return [step for line in answer.lines for step in steps_on(line, clock)]
+
+    def episode(self, run_id: str, episode: int) -> EpisodeDetails:
+        """One episode, with the lines that say how it began, and whether it can be replayed."""
+        request = pb.EpisodeRef(run_id=run_id, episode=episode)
+        return from_message(
+            self._connection.call(lambda stub: stub.GetEpisode, request), EpisodeDetails
+        )
 
     def curve(
         self,

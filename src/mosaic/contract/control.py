@@ -80,6 +80,18 @@ class SetActor(Command, tag="set_actor", kw_only=True, frozen=True):
     actor: Name
 
 
+class Configure(Command, tag="configure", kw_only=True, frozen=True):
+    """Change how a session goes on; what is left out stays as it is."""
+
+    auto_reset: Annotated[
+        bool | None, Meta(description="Whether a new episode begins by itself after the last.")
+    ] = None
+    env_kwargs: Annotated[
+        dict[str, Any] | None,
+        Meta(description="The environment is made again with these at the next reset."),
+    ] = None
+
+
 class Checkpoint(Command, tag="checkpoint", kw_only=True, frozen=True):
     """Save a checkpoint now."""
 
@@ -95,6 +107,7 @@ COMMAND_TYPES: tuple[type[Command], ...] = (
     Release,
     Speed,
     SetActor,
+    Configure,
     Checkpoint,
 )
 

@@ -55,6 +55,21 @@ class ConfigEvent(Event, tag="config"):
     git: Any = None
 
 
+class EnvironmentEvent(Event, tag="environment"):
+    """An environment as it was made: the episodes of `env_index` that follow are played in it."""
+
+    env_id: str
+    env_kwargs: dict[str, Any] | None = None
+    env_index: Count | None = None
+    max_episode_steps: Count | None = None
+    action_space: Any = None
+    observation_space: Any = None
+    action_meanings: list[str] | None = None
+    render_fps: Real | None = None
+    not_replayable: str | None = None
+    packages: dict[str, Any] | None = None
+
+
 class EpisodeOrigin(msgspec.Struct, kw_only=True):
     """What an episode's start depended on when a seed alone does not say it."""
 
@@ -69,6 +84,7 @@ class EpisodeStart(Event, tag="episode_start"):
     episode: Ordinal | None = None
     seed: int | None = None
     start: EpisodeOrigin | None = None
+    options: Any = None
     env_index: Count | None = None
     env_kwargs: dict[str, Any] | None = None
 
@@ -127,7 +143,11 @@ class StepColumns(Event, tag="steps"):
 
 
 class EpisodeEnd(Event, tag="episode"):
-    """An episode is over."""
+    """An episode is over.
+
+    It may carry its last steps as columns, and, when it had no `episode_start` line, how it began:
+    a short episode is then one line.
+    """
 
     episode_id: EpisodeId
     steps: Count
@@ -138,6 +158,19 @@ class EpisodeEnd(Event, tag="episode"):
     t_end: Real | None = None
     env_index: Count | None = None
     success: bool | None = None
+    seed: int | None = None
+    start: EpisodeOrigin | None = None
+    options: Any = None
+    env_kwargs: dict[str, Any] | None = None
+    first: Count | None = None
+    actions: list[Any] | None = None
+    rewards: list[Real] | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.actions or ()) != len(self.rewards or ()):
+            raise ValueError("`actions` and `rewards` differ in length")
+        if (self.first or 0) + len(self.actions or ()) > _INT64_MAX:
+            raise ValueError("`first` is too large")
 
 
 class Metric(Event, tag="metric"):
@@ -231,6 +264,7 @@ class LegacyArtifacts(msgspec.Struct, tag_field="event", tag="artifacts", kw_onl
 EVENT_TYPES: tuple[type[Event], ...] = (
     Hello,
     ConfigEvent,
+    EnvironmentEvent,
     EpisodeStart,
     StepRecord,
     EpisodeEnd,

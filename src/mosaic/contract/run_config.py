@@ -137,6 +137,13 @@ class TrainRunConfig(_Part, kw_only=True, frozen=True):
     parent_run: Ulid | None = None
     priority: Annotated[int, Meta(ge=-1000, le=1000, description="Higher starts first.")] = 0
     time_limit_s: Annotated[float, Meta(gt=0)] | None = None
+    lease_s: Annotated[
+        Annotated[float, Meta(gt=0)] | None,
+        Meta(
+            description="The run pauses when no client has held it for so long, and ends when"
+            " none comes back for as long again."
+        ),
+    ] = None
     artifacts: ArtifactsConfig = ArtifactsConfig()
     resources: ResourcesConfig = ResourcesConfig()
     launcher: Literal["local", "ray"] = "local"

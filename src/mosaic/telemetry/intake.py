@@ -4,6 +4,8 @@ import logging
 import sqlite3
 from typing import cast
 
+import msgspec
+
 from mosaic.contract import decode as line_decoding
 from mosaic.contract.decode import AnyEvent, RejectedLineError, RejectKind
 from mosaic.contract.events import (
@@ -131,6 +133,10 @@ class LineIntake:
                 _log.warning("T203 artifact refused: %s", error.reason)
                 self._reject(position, error.kind, error.reason, line)
                 return
+        if isinstance(event, EpisodeEnd) and event.actions:
+            self._steps.add_columns(event, line)
+            self._tally.bump(counters.STEPS, len(event.actions))
+            line = _without_columns(line)
         kind = event.type if isinstance(event, LegacyArtifacts) else tag_of(type(event))
         seq = self._events.add(kind, line)
         self._tally.bump(counters.TYPE_PREFIX + kind)
@@ -147,6 +153,14 @@ class LineIntake:
     def _reject(self, position: int, kind: RejectKind, reason: str, line: bytes) -> None:
         self._tally.bump(counters.REJECT_PREFIX + kind)
         self._rejects.add(position, kind, reason, line)
+
+
+def _without_columns(line: bytes) -> bytes:
+    """The end of an episode without its steps, which are kept among the steps."""
+    fields = msgspec.json.decode(line)
+    for name in ("first", "actions", "rewards"):
+        fields.pop(name, None)
+    return msgspec.json.encode(fields)
 
 
 def _type_counter(event: Event) -> str:

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from mosaic.contract import decode as line_decoding
-from mosaic.contract.events import Metric, StepColumns, StepHead, StepRecord, absolute_time
+from mosaic.contract.events import Metric, StepRecord, absolute_time
 from mosaic.contract.step_lines import steps_on_line
 from mosaic.telemetry.chunks import StoredChunk, decompress_lines
 from mosaic.telemetry.episodes import EpisodeState
-from mosaic.telemetry.steps import step_range
+from mosaic.telemetry.steps import STEP_LINES, step_range
 
 _CACHED_CHUNKS = 32
 _CHUNKS_PER_CALL = 16
@@ -164,6 +164,6 @@ def _narrowed(lines: list[bytes], first: int, last: int) -> list[bytes]:
 
 def _first_step_on(line: bytes) -> int:
     event = line_decoding.decode_head(line)
-    if isinstance(event, (StepHead, StepRecord, StepColumns)):
+    if isinstance(event, STEP_LINES):
         return step_range(event)[0]
     raise TypeError(f"a {type(event).__name__} among the steps")

@@ -12,6 +12,7 @@ from mosaic.contract import numbers
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import StepRecord
 from mosaic.contract.layout import RunDirectory
+from mosaic.contract.replays import EpisodeDetails, EpisodeRecording
 from mosaic.contract.rollups import EpisodeRollup, TelemetryStats
 from mosaic.telemetry import counters, database
 from mosaic.telemetry.chunks import StoredChunk
@@ -19,6 +20,7 @@ from mosaic.telemetry.curve_reader import Axis, Curve, CurveReader, SeriesInfo
 from mosaic.telemetry.episodes import STATE_COLUMNS, EpisodeState, state_of_row
 from mosaic.telemetry.failures import WORLD_ERRORS, blockage_of
 from mosaic.telemetry.line_reader import LineReader, SequencedMetric, SequencedStep
+from mosaic.telemetry.recordings import RecordingReader
 from mosaic.telemetry.rejects import RejectRecord, read_rejects
 from mosaic.telemetry.run_start import run_start_time
 
@@ -59,6 +61,7 @@ class TelemetryReader:
             raise _unreadable(run, "The store", error) from error
         self._lines = LineReader(self._connection, run_start_time(run))
         self._curves = CurveReader(self._connection)
+        self._recordings = RecordingReader(self._connection)
 
     def __enter__(self) -> Self:
         return self
@@ -125,11 +128,20 @@ class TelemetryReader:
 
         Steps that came twice are both there; the episode's `duplicate_steps` says so.
         """
-        row = self._connection.execute(
-            f"SELECT {STATE_COLUMNS} FROM episode WHERE ordinal = ?",  # noqa: S608 - our columns
-            (ordinal,),
-        ).fetchone()
-        return self._lines.steps_of(state_of_row(row), first, last) if row else []
+        found = self._episode(ordinal)
+        return self._lines.steps_of(found[0], first, last) if found else []
+
+    def episode_details(self, ordinal: int) -> EpisodeDetails | None:
+        """The episode of that number, with how it began, and whether it can be replayed."""
+        found = self._episode(ordinal)
+        return self._recordings.details(*found) if found else None
+
+    def recording(self, ordinal: int) -> EpisodeRecording | str | None:
+        """All that a replay of the episode needs; or why it cannot be replayed."""
+        found = self._episode(ordinal)
+        if found is None:
+            return None
+        return self._recordings.recording(*found, lambda: self.steps(ordinal))
 
     def steps_after(self, seq: int, limit_chunks: int = 16) -> list[SequencedStep]:
         """The steps that came after line `seq`, in order of arrival."""
@@ -205,6 +217,16 @@ class TelemetryReader:
             yield from read_rejects(self._run.rejects, values.get(counters.REJECTS_BYTES, 0))
         except WORLD_ERRORS as error:
             raise _unreadable(self._run, "What was rejected", error) from error
+
+    def _episode(self, ordinal: int) -> tuple[EpisodeState, EpisodeRollup] | None:
+        row = self._connection.execute(
+            f"SELECT revision, {STATE_COLUMNS} FROM episode WHERE ordinal = ?",  # noqa: S608 - our columns
+            (ordinal,),
+        ).fetchone()
+        if row is None:
+            return None
+        state = state_of_row(tuple(row[1:]))
+        return state, _rollup(row[0], state)
 
     def _rollups(self, where: str, *values: int) -> list[EpisodeRollup]:
         rows = self._connection.execute(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from mosaic.contract import numbers
 from mosaic.contract.decode import decode_head
-from mosaic.contract.events import StepColumns, StepHead, StepRecord
+from mosaic.contract.events import EpisodeEnd, StepColumns, StepHead, StepRecord
 from mosaic.telemetry.chunks import ChunkWriter
 from mosaic.telemetry.episodes import EpisodeBook, EpisodeState
 
@@ -83,13 +83,14 @@ class StepWriter:
             self._extend(lines[start:end])
             start = end
 
-    def add_columns(self, event: StepColumns, line: bytes) -> None:
+    def add_columns(self, event: StepColumns | EpisodeEnd, line: bytes) -> None:
         """Take many steps that came as columns on one line."""
         self._settle()
         first, last = step_range(event)
-        episode = self._book.open(event.episode_id)
-        episode.note_steps(event.agent_id, first, len(event.actions))
-        episode.reward_sum += sum(map(numbers.as_float, event.rewards))
+        wanted_ordinal = event.episode if isinstance(event, EpisodeEnd) else None
+        episode = self._book.open(event.episode_id, wanted_ordinal)
+        episode.note_steps(event.agent_id, first, last - first + 1)
+        episode.reward_sum += sum(map(numbers.as_float, event.rewards or ()))
         self._place(episode, [len(self._chunks.tail), 1], first, last)
         self._extend([line])
 
@@ -169,14 +170,19 @@ class StepWriter:
         """The tail's spans again, from its lines, after a restart."""
         for position, line in enumerate(self._chunks.tail):
             event = decode_head(line)
-            if not isinstance(event, (StepHead, StepRecord, StepColumns)):
+            if not isinstance(event, STEP_LINES):
                 raise TypeError(f"a {type(event).__name__} among the steps")
             first, last = step_range(event)
             self._place(self._book.open(event.episode_id), [position, 1], first, last)
 
 
-def step_range(event: StepHead | StepRecord | StepColumns) -> tuple[int, int]:
+STEP_LINES = (StepHead, StepRecord, StepColumns, EpisodeEnd)
+"""What may stand among the steps; of `EpisodeEnd` only those that carry columns."""
+
+
+def step_range(event: StepHead | StepRecord | StepColumns | EpisodeEnd) -> tuple[int, int]:
     """The first and the last step number on a line."""
-    if isinstance(event, StepColumns):
-        return event.first, event.first + len(event.actions) - 1
+    if isinstance(event, (StepColumns, EpisodeEnd)):
+        first = event.first or 0
+        return first, first + len(event.actions or ()) - 1
     return event.step, event.step

@@ -186,6 +186,21 @@ def test_extras_make_an_environment_of_their_own(workshop: Workshop) -> None:
     assert failure.value.code == "T321"
 
 
+def test_an_environment_with_more_extras_serves_too(workshop: Workshop) -> None:
+    """Whoever has installed every extra needs no second environment without them."""
+    workshop.add_worker()
+    (workshop.requirements / "lake.winter.txt").write_text("ice\n")
+    winter = workshop.store.install("lake", ["winter"])
+    assert workshop.store.is_ready("lake")
+    assert workshop.store.prepare("lake", None).use.hash == winter.hash
+    assert workshop.store.install("lake").hash == winter.hash
+    assert [(info.extras, info.state) for info in workshop.store.list({})] == [
+        (("winter",), "ready")
+    ]
+    (workshop.requirements / "lake.winter.txt").write_text("")
+    assert workshop.store.lookup("lake", None) is None  # what was installed is not what is asked
+
+
 def test_requirements_beside_a_worker(workshop: Workshop) -> None:
     """Requirements in the worker's own folder count, and its modules do not confuse pip."""
     package = workshop.add_worker()

@@ -1267,6 +1267,307 @@ class EpisodeBatch(_message.Message):
 Global___EpisodeBatch: _TypeAlias = EpisodeBatch  # noqa: Y015
 
 @_typing.final
+class EpisodeRef(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RUN_ID_FIELD_NUMBER: _builtins.int
+    EPISODE_FIELD_NUMBER: _builtins.int
+    run_id: _builtins.str
+    episode: _builtins.int
+    def __init__(
+        self,
+        *,
+        run_id: _builtins.str = ...,
+        episode: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["episode", b"episode", "run_id", b"run_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EpisodeRef: _TypeAlias = EpisodeRef  # noqa: Y015
+
+@_typing.final
+class EpisodeDetails(_message.Message):
+    """An episode and what a replay of it depends on; the lines are those of docs/protocol.md."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EPISODE_FIELD_NUMBER: _builtins.int
+    START_JSON_FIELD_NUMBER: _builtins.int
+    END_JSON_FIELD_NUMBER: _builtins.int
+    ENVIRONMENT_JSON_FIELD_NUMBER: _builtins.int
+    NOT_REPLAYABLE_FIELD_NUMBER: _builtins.int
+    start_json: _builtins.bytes
+    """its `episode_start` line"""
+    end_json: _builtins.bytes
+    """its `episode` line without columns"""
+    environment_json: _builtins.bytes
+    """the `environment` line that it was played in"""
+    not_replayable: _builtins.str
+    """why it cannot be replayed; empty: it can"""
+    @_builtins.property
+    def episode(self) -> Global___Episode: ...
+    def __init__(
+        self,
+        *,
+        episode: Global___Episode | None = ...,
+        start_json: _builtins.bytes | None = ...,
+        end_json: _builtins.bytes | None = ...,
+        environment_json: _builtins.bytes | None = ...,
+        not_replayable: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_end_json", b"_end_json", "_environment_json", b"_environment_json", "_start_json", b"_start_json", "end_json", b"end_json", "environment_json", b"environment_json", "episode", b"episode", "start_json", b"start_json"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_end_json", b"_end_json", "_environment_json", b"_environment_json", "_start_json", b"_start_json", "end_json", b"end_json", "environment_json", b"environment_json", "episode", b"episode", "not_replayable", b"not_replayable", "start_json", b"start_json"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__end_json: _TypeAlias = _typing.Literal["end_json"]  # noqa: Y015
+    _WhichOneofArgType__end_json: _TypeAlias = _typing.Literal["_end_json", b"_end_json"]  # noqa: Y015
+    _WhichOneofReturnType__environment_json: _TypeAlias = _typing.Literal["environment_json"]  # noqa: Y015
+    _WhichOneofArgType__environment_json: _TypeAlias = _typing.Literal["_environment_json", b"_environment_json"]  # noqa: Y015
+    _WhichOneofReturnType__start_json: _TypeAlias = _typing.Literal["start_json"]  # noqa: Y015
+    _WhichOneofArgType__start_json: _TypeAlias = _typing.Literal["_start_json", b"_start_json"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__end_json) -> _WhichOneofReturnType__end_json | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__environment_json) -> _WhichOneofReturnType__environment_json | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__start_json) -> _WhichOneofReturnType__start_json | None: ...
+
+Global___EpisodeDetails: _TypeAlias = EpisodeDetails  # noqa: Y015
+
+@_typing.final
+class ResimulateRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OPEN_FIELD_NUMBER: _builtins.int
+    FRAMES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def open(self) -> Global___OpenSimulation: ...
+    @_builtins.property
+    def frames(self) -> Global___SimulateFrames: ...
+    def __init__(
+        self,
+        *,
+        open: Global___OpenSimulation | None = ...,
+        frames: Global___SimulateFrames | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["frames", b"frames", "open", b"open", "what", b"what"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["frames", b"frames", "open", b"open", "what", b"what"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_what: _TypeAlias = _typing.Literal["open", "frames"]  # noqa: Y015
+    _WhichOneofArgType_what: _TypeAlias = _typing.Literal["what", b"what"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_what) -> _WhichOneofReturnType_what | None: ...
+
+Global___ResimulateRequest: _TypeAlias = ResimulateRequest  # noqa: Y015
+
+@_typing.final
+class OpenSimulation(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RUN_ID_FIELD_NUMBER: _builtins.int
+    EPISODE_FIELD_NUMBER: _builtins.int
+    VERIFY_ONLY_FIELD_NUMBER: _builtins.int
+    run_id: _builtins.str
+    episode: _builtins.int
+    verify_only: _builtins.bool
+    """no frames: go through it once, and say whether all is as recorded"""
+    def __init__(
+        self,
+        *,
+        run_id: _builtins.str = ...,
+        episode: _builtins.int = ...,
+        verify_only: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["episode", b"episode", "run_id", b"run_id", "verify_only", b"verify_only"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___OpenSimulation: _TypeAlias = OpenSimulation  # noqa: Y015
+
+@_typing.final
+class SimulateFrames(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_FIELD_NUMBER: _builtins.int
+    FIRST_FIELD_NUMBER: _builtins.int
+    COUNT_FIELD_NUMBER: _builtins.int
+    request: _builtins.int
+    """chosen by the client; comes back in what it causes"""
+    first: _builtins.int
+    """frame k is what is seen after k steps"""
+    count: _builtins.int
+    """0: to the end"""
+    def __init__(
+        self,
+        *,
+        request: _builtins.int = ...,
+        first: _builtins.int = ...,
+        count: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "first", b"first", "request", b"request"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SimulateFrames: _TypeAlias = SimulateFrames  # noqa: Y015
+
+@_typing.final
+class ResimulatePart(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_FIELD_NUMBER: _builtins.int
+    OPENED_FIELD_NUMBER: _builtins.int
+    FRAME_FIELD_NUMBER: _builtins.int
+    CHECKED_FIELD_NUMBER: _builtins.int
+    DONE_FIELD_NUMBER: _builtins.int
+    request: _builtins.int
+    """0: of no request"""
+    @_builtins.property
+    def opened(self) -> Global___SimulationOpened: ...
+    @_builtins.property
+    def frame(self) -> Global___SimulatedFrame: ...
+    @_builtins.property
+    def checked(self) -> Global___SimulationChecked: ...
+    @_builtins.property
+    def done(self) -> Global___FramesDone: ...
+    def __init__(
+        self,
+        *,
+        request: _builtins.int = ...,
+        opened: Global___SimulationOpened | None = ...,
+        frame: Global___SimulatedFrame | None = ...,
+        checked: Global___SimulationChecked | None = ...,
+        done: Global___FramesDone | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["checked", b"checked", "done", b"done", "frame", b"frame", "opened", b"opened", "what", b"what"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["checked", b"checked", "done", b"done", "frame", b"frame", "opened", b"opened", "request", b"request", "what", b"what"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_what: _TypeAlias = _typing.Literal["opened", "frame", "checked", "done"]  # noqa: Y015
+    _WhichOneofArgType_what: _TypeAlias = _typing.Literal["what", b"what"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_what) -> _WhichOneofReturnType_what | None: ...
+
+Global___ResimulatePart: _TypeAlias = ResimulatePart  # noqa: Y015
+
+@_typing.final
+class SimulationOpened(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STEPS_FIELD_NUMBER: _builtins.int
+    FPS_FIELD_NUMBER: _builtins.int
+    WARNINGS_FIELD_NUMBER: _builtins.int
+    steps: _builtins.int
+    fps: _builtins.float
+    @_builtins.property
+    def warnings(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """such as packages that are not those of the record"""
+
+    def __init__(
+        self,
+        *,
+        steps: _builtins.int = ...,
+        fps: _builtins.float = ...,
+        warnings: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["fps", b"fps", "steps", b"steps", "warnings", b"warnings"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SimulationOpened: _TypeAlias = SimulationOpened  # noqa: Y015
+
+@_typing.final
+class SimulatedFrame(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INDEX_FIELD_NUMBER: _builtins.int
+    WIDTH_FIELD_NUMBER: _builtins.int
+    HEIGHT_FIELD_NUMBER: _builtins.int
+    CHANNELS_FIELD_NUMBER: _builtins.int
+    ZSTD_FIELD_NUMBER: _builtins.int
+    PROBLEM_FIELD_NUMBER: _builtins.int
+    index: _builtins.int
+    width: _builtins.int
+    height: _builtins.int
+    channels: _builtins.int
+    zstd: _builtins.bytes
+    """pixels row by row from the top; empty: the environment drew nothing"""
+    problem: _builtins.str
+    """why there is no picture"""
+    def __init__(
+        self,
+        *,
+        index: _builtins.int = ...,
+        width: _builtins.int = ...,
+        height: _builtins.int = ...,
+        channels: _builtins.int = ...,
+        zstd: _builtins.bytes = ...,
+        problem: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["channels", b"channels", "height", b"height", "index", b"index", "problem", b"problem", "width", b"width", "zstd", b"zstd"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SimulatedFrame: _TypeAlias = SimulatedFrame  # noqa: Y015
+
+@_typing.final
+class SimulationChecked(_message.Message):
+    """How far rewards and end flags have been compared with the record."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STEPS_FIELD_NUMBER: _builtins.int
+    IS_OVER_FIELD_NUMBER: _builtins.int
+    FIRST_DIFFERENCE_FIELD_NUMBER: _builtins.int
+    DIFFERENCE_FIELD_NUMBER: _builtins.int
+    steps: _builtins.int
+    is_over: _builtins.bool
+    """all steps have been compared, or a difference was found"""
+    first_difference: _builtins.int
+    difference: _builtins.str
+    def __init__(
+        self,
+        *,
+        steps: _builtins.int = ...,
+        is_over: _builtins.bool = ...,
+        first_difference: _builtins.int | None = ...,
+        difference: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_first_difference", b"_first_difference", "first_difference", b"first_difference"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_first_difference", b"_first_difference", "difference", b"difference", "first_difference", b"first_difference", "is_over", b"is_over", "steps", b"steps"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__first_difference: _TypeAlias = _typing.Literal["first_difference"]  # noqa: Y015
+    _WhichOneofArgType__first_difference: _TypeAlias = _typing.Literal["_first_difference", b"_first_difference"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__first_difference) -> _WhichOneofReturnType__first_difference | None: ...
+
+Global___SimulationChecked: _TypeAlias = SimulationChecked  # noqa: Y015
+
+@_typing.final
+class FramesDone(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FramesDone: _TypeAlias = FramesDone  # noqa: Y015
+
+@_typing.final
 class StreamEventsRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -69,6 +69,11 @@ class TrainerServiceStub:
                 request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.ControlRunRequest.SerializeToString,
                 response_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.ControlRunResponse.FromString,
                 _registered_method=True)
+        self.HoldRun = channel.unary_unary(
+                '/mosaic.trainer.v1.TrainerService/HoldRun',
+                request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.RunRef.SerializeToString,
+                response_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.RunRecord.FromString,
+                _registered_method=True)
         self.AnnotateRun = channel.unary_unary(
                 '/mosaic.trainer.v1.TrainerService/AnnotateRun',
                 request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.AnnotateRunRequest.SerializeToString,
@@ -139,6 +144,11 @@ class TrainerServiceStub:
                 request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.QueryStepsRequest.SerializeToString,
                 response_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.StepLines.FromString,
                 _registered_method=True)
+        self.GetEpisode = channel.unary_unary(
+                '/mosaic.trainer.v1.TrainerService/GetEpisode',
+                request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.EpisodeRef.SerializeToString,
+                response_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.EpisodeDetails.FromString,
+                _registered_method=True)
         self.QueryCurve = channel.unary_unary(
                 '/mosaic.trainer.v1.TrainerService/QueryCurve',
                 request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.QueryCurveRequest.SerializeToString,
@@ -153,6 +163,11 @@ class TrainerServiceStub:
                 '/mosaic.trainer.v1.TrainerService/GetStats',
                 request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.RunRef.SerializeToString,
                 response_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.TelemetryCounts.FromString,
+                _registered_method=True)
+        self.Resimulate = channel.stream_stream(
+                '/mosaic.trainer.v1.TrainerService/Resimulate',
+                request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.ResimulateRequest.SerializeToString,
+                response_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.ResimulatePart.FromString,
                 _registered_method=True)
         self.ListWorkers = channel.unary_unary(
                 '/mosaic.trainer.v1.TrainerService/ListWorkers',
@@ -267,6 +282,13 @@ class TrainerServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def HoldRun(self, request, context):
+        """Renews the lease of a run that has one (`lease_s` of its configuration).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def AnnotateRun(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -352,6 +374,12 @@ class TrainerServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetEpisode(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def QueryCurve(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -366,6 +394,14 @@ class TrainerServiceServicer:
 
     def GetStats(self, request, context):
         """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Resimulate(self, request_iterator, context):
+        """Exact replay: the recorded episode again, step by step, in the bundle of its run.
+        The first request opens it; each later one asks for frames, and replaces the one before it.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -489,6 +525,11 @@ def add_TrainerServiceServicer_to_server(servicer, server):
                     request_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.ControlRunRequest.FromString,
                     response_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.ControlRunResponse.SerializeToString,
             ),
+            'HoldRun': grpc.unary_unary_rpc_method_handler(
+                    servicer.HoldRun,
+                    request_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.RunRef.FromString,
+                    response_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.RunRecord.SerializeToString,
+            ),
             'AnnotateRun': grpc.unary_unary_rpc_method_handler(
                     servicer.AnnotateRun,
                     request_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.AnnotateRunRequest.FromString,
@@ -559,6 +600,11 @@ def add_TrainerServiceServicer_to_server(servicer, server):
                     request_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.QueryStepsRequest.FromString,
                     response_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.StepLines.SerializeToString,
             ),
+            'GetEpisode': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetEpisode,
+                    request_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.EpisodeRef.FromString,
+                    response_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.EpisodeDetails.SerializeToString,
+            ),
             'QueryCurve': grpc.unary_unary_rpc_method_handler(
                     servicer.QueryCurve,
                     request_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.QueryCurveRequest.FromString,
@@ -573,6 +619,11 @@ def add_TrainerServiceServicer_to_server(servicer, server):
                     servicer.GetStats,
                     request_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.RunRef.FromString,
                     response_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.TelemetryCounts.SerializeToString,
+            ),
+            'Resimulate': grpc.stream_stream_rpc_method_handler(
+                    servicer.Resimulate,
+                    request_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.ResimulateRequest.FromString,
+                    response_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.ResimulatePart.SerializeToString,
             ),
             'ListWorkers': grpc.unary_unary_rpc_method_handler(
                     servicer.ListWorkers,
@@ -829,6 +880,33 @@ class TrainerService:
             '/mosaic.trainer.v1.TrainerService/ControlRun',
             mosaic_dot_contract_dot_rpc_dot_trainer__pb2.ControlRunRequest.SerializeToString,
             mosaic_dot_contract_dot_rpc_dot_trainer__pb2.ControlRunResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def HoldRun(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mosaic.trainer.v1.TrainerService/HoldRun',
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.RunRef.SerializeToString,
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.RunRecord.FromString,
             options,
             channel_credentials,
             insecure,
@@ -1218,6 +1296,33 @@ class TrainerService:
             _registered_method=True)
 
     @staticmethod
+    def GetEpisode(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mosaic.trainer.v1.TrainerService/GetEpisode',
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.EpisodeRef.SerializeToString,
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.EpisodeDetails.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def QueryCurve(request,
             target,
             options=(),
@@ -1288,6 +1393,33 @@ class TrainerService:
             '/mosaic.trainer.v1.TrainerService/GetStats',
             mosaic_dot_contract_dot_rpc_dot_trainer__pb2.RunRef.SerializeToString,
             mosaic_dot_contract_dot_rpc_dot_trainer__pb2.TelemetryCounts.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Resimulate(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_stream(
+            request_iterator,
+            target,
+            '/mosaic.trainer.v1.TrainerService/Resimulate',
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.ResimulateRequest.SerializeToString,
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.ResimulatePart.FromString,
             options,
             channel_credentials,
             insecure,

@@ -46,6 +46,8 @@ class TrainerServiceStub:
     PauseRun: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.RunRef, _trainer_pb2.RunRecord]
     ResumeRun: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.RunRef, _trainer_pb2.RunRecord]
     ControlRun: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.ControlRunRequest, _trainer_pb2.ControlRunResponse]
+    HoldRun: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.RunRef, _trainer_pb2.RunRecord]
+    """Renews the lease of a run that has one (`lease_s` of its configuration)."""
     AnnotateRun: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.AnnotateRunRequest, _trainer_pb2.RunRecord]
     DeleteRun: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.DeleteRunRequest, _trainer_pb2.DeleteRunResponse]
     ListRuns: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.ListRunsRequest, _trainer_pb2.RunPage]
@@ -61,9 +63,14 @@ class TrainerServiceStub:
     StreamLogs: _grpc.UnaryStreamMultiCallable[_trainer_pb2.StreamLogsRequest, _trainer_pb2.LogPart]
     StreamFrames: _grpc.UnaryStreamMultiCallable[_trainer_pb2.StreamFramesRequest, _trainer_pb2.Frame]
     QuerySteps: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.QueryStepsRequest, _trainer_pb2.StepLines]
+    GetEpisode: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.EpisodeRef, _trainer_pb2.EpisodeDetails]
     QueryCurve: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.QueryCurveRequest, _trainer_pb2.CurvePoints]
     ListSeries: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.RunRef, _trainer_pb2.SeriesList]
     GetStats: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.RunRef, _trainer_pb2.TelemetryCounts]
+    Resimulate: _grpc.StreamStreamMultiCallable[_trainer_pb2.ResimulateRequest, _trainer_pb2.ResimulatePart]
+    """Exact replay: the recorded episode again, step by step, in the bundle of its run.
+    The first request opens it; each later one asks for frames, and replaces the one before it.
+    """
     ListWorkers: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.ListWorkersRequest, _trainer_pb2.WorkerList]
     """Workers and their environments"""
     DescribeWorker: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.WorkerRef, _trainer_pb2.WorkerInfo]
@@ -92,6 +99,8 @@ class TrainerServiceAsyncStub(TrainerServiceStub):
     PauseRun: _aio.UnaryUnaryMultiCallable[_trainer_pb2.RunRef, _trainer_pb2.RunRecord]  # type: ignore[assignment]
     ResumeRun: _aio.UnaryUnaryMultiCallable[_trainer_pb2.RunRef, _trainer_pb2.RunRecord]  # type: ignore[assignment]
     ControlRun: _aio.UnaryUnaryMultiCallable[_trainer_pb2.ControlRunRequest, _trainer_pb2.ControlRunResponse]  # type: ignore[assignment]
+    HoldRun: _aio.UnaryUnaryMultiCallable[_trainer_pb2.RunRef, _trainer_pb2.RunRecord]  # type: ignore[assignment]
+    """Renews the lease of a run that has one (`lease_s` of its configuration)."""
     AnnotateRun: _aio.UnaryUnaryMultiCallable[_trainer_pb2.AnnotateRunRequest, _trainer_pb2.RunRecord]  # type: ignore[assignment]
     DeleteRun: _aio.UnaryUnaryMultiCallable[_trainer_pb2.DeleteRunRequest, _trainer_pb2.DeleteRunResponse]  # type: ignore[assignment]
     ListRuns: _aio.UnaryUnaryMultiCallable[_trainer_pb2.ListRunsRequest, _trainer_pb2.RunPage]  # type: ignore[assignment]
@@ -107,9 +116,14 @@ class TrainerServiceAsyncStub(TrainerServiceStub):
     StreamLogs: _aio.UnaryStreamMultiCallable[_trainer_pb2.StreamLogsRequest, _trainer_pb2.LogPart]  # type: ignore[assignment]
     StreamFrames: _aio.UnaryStreamMultiCallable[_trainer_pb2.StreamFramesRequest, _trainer_pb2.Frame]  # type: ignore[assignment]
     QuerySteps: _aio.UnaryUnaryMultiCallable[_trainer_pb2.QueryStepsRequest, _trainer_pb2.StepLines]  # type: ignore[assignment]
+    GetEpisode: _aio.UnaryUnaryMultiCallable[_trainer_pb2.EpisodeRef, _trainer_pb2.EpisodeDetails]  # type: ignore[assignment]
     QueryCurve: _aio.UnaryUnaryMultiCallable[_trainer_pb2.QueryCurveRequest, _trainer_pb2.CurvePoints]  # type: ignore[assignment]
     ListSeries: _aio.UnaryUnaryMultiCallable[_trainer_pb2.RunRef, _trainer_pb2.SeriesList]  # type: ignore[assignment]
     GetStats: _aio.UnaryUnaryMultiCallable[_trainer_pb2.RunRef, _trainer_pb2.TelemetryCounts]  # type: ignore[assignment]
+    Resimulate: _aio.StreamStreamMultiCallable[_trainer_pb2.ResimulateRequest, _trainer_pb2.ResimulatePart]  # type: ignore[assignment]
+    """Exact replay: the recorded episode again, step by step, in the bundle of its run.
+    The first request opens it; each later one asks for frames, and replaces the one before it.
+    """
     ListWorkers: _aio.UnaryUnaryMultiCallable[_trainer_pb2.ListWorkersRequest, _trainer_pb2.WorkerList]  # type: ignore[assignment]
     """Workers and their environments"""
     DescribeWorker: _aio.UnaryUnaryMultiCallable[_trainer_pb2.WorkerRef, _trainer_pb2.WorkerInfo]  # type: ignore[assignment]
@@ -177,6 +191,14 @@ class TrainerServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _trainer_pb2.ControlRunRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_trainer_pb2.ControlRunResponse, _abc.Awaitable[_trainer_pb2.ControlRunResponse]]: ...
+
+    @_abc_1.abstractmethod
+    def HoldRun(
+        self,
+        request: _trainer_pb2.RunRef,
+        context: _ServicerContext,
+    ) -> _typing.Union[_trainer_pb2.RunRecord, _abc.Awaitable[_trainer_pb2.RunRecord]]:
+        """Renews the lease of a run that has one (`lease_s` of its configuration)."""
 
     @_abc_1.abstractmethod
     def AnnotateRun(
@@ -278,6 +300,13 @@ class TrainerServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_trainer_pb2.StepLines, _abc.Awaitable[_trainer_pb2.StepLines]]: ...
 
     @_abc_1.abstractmethod
+    def GetEpisode(
+        self,
+        request: _trainer_pb2.EpisodeRef,
+        context: _ServicerContext,
+    ) -> _typing.Union[_trainer_pb2.EpisodeDetails, _abc.Awaitable[_trainer_pb2.EpisodeDetails]]: ...
+
+    @_abc_1.abstractmethod
     def QueryCurve(
         self,
         request: _trainer_pb2.QueryCurveRequest,
@@ -297,6 +326,16 @@ class TrainerServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _trainer_pb2.RunRef,
         context: _ServicerContext,
     ) -> _typing.Union[_trainer_pb2.TelemetryCounts, _abc.Awaitable[_trainer_pb2.TelemetryCounts]]: ...
+
+    @_abc_1.abstractmethod
+    def Resimulate(
+        self,
+        request_iterator: _MaybeAsyncIterator[_trainer_pb2.ResimulateRequest],
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_trainer_pb2.ResimulatePart], _abc.AsyncIterator[_trainer_pb2.ResimulatePart]]:
+        """Exact replay: the recorded episode again, step by step, in the bundle of its run.
+        The first request opens it; each later one asks for frames, and replaces the one before it.
+        """
 
     @_abc_1.abstractmethod
     def ListWorkers(

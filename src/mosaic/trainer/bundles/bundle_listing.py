@@ -34,7 +34,12 @@ class BundleListing:
                 infos.append(self._unfinished(key, uses))
         listed = {(info.name, info.hash) for info in infos}
         missing = (info for name in workers for info in self._needed(name))
-        infos += [info for info in missing if (info.name, info.hash) not in listed]
+        larger = {(info.name, info.python) for info in infos if info.state == "ready"}
+        infos += [
+            info
+            for info in missing
+            if (info.name, info.hash) not in listed and (info.name, info.python) not in larger
+        ]
         named = [
             msgspec.structs.replace(
                 info, workers=tuple(worker.worker_id for worker in workers.get(info.name, ()))

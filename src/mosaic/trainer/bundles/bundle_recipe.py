@@ -39,6 +39,8 @@ class BundleRecipe:
     folder: Path
     """What is written as a relative path in the lines starts here."""
     interpreter: Interpreter
+    worker: FoundWorker | None = None
+    """Whose requirements these are, where they are its own."""
 
     @cached_property
     def hash(self) -> str:
@@ -86,6 +88,12 @@ class RecipeBook:
         recipes = [self._recipe(name, extras, worker) for worker in workers]
         return list({recipe.key: recipe for recipe in recipes}.values())
 
+    def with_extras(self, recipe: BundleRecipe, extras: Sequence[str]) -> str | None:
+        """The key of the same bundle with these extras; None when it has no such extras now."""
+        if not set(extras) <= set(recipe.available_extras):
+            return None
+        return self._recipe(recipe.name, extras, recipe.worker).key
+
     def workers_by_bundle(self) -> dict[str, list[FoundWorker]]:
         """Every bundle that some worker names."""
         bundles: dict[str, list[FoundWorker]] = {}
@@ -110,6 +118,7 @@ class RecipeBook:
             lines=tuple(dict.fromkeys(line for lines in wanted for line in lines)),
             folder=ingredients.folder,
             interpreter=interpreter,
+            worker=worker,
         )
 
     def _ingredients(self, name: str, worker: FoundWorker | None) -> _Ingredients:

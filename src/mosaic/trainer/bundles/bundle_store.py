@@ -90,13 +90,13 @@ class BundleStore:
         recipe = self._recipes.for_worker(worker, bundle)
         if recipe is None:
             return self._prepared(worker, None)
-        environment = self._environments.usable(recipe.key)
+        environment = self._usable(recipe)
         return None if environment is None else self._prepared(worker, environment)
 
     def is_ready(self, worker_id: str) -> bool:
         """Whether a run of the worker could start without installing anything."""
         recipe = self._recipes.for_worker(self._catalog.find(worker_id), None)
-        return recipe is None or self._environments.usable(recipe.key) is not None
+        return recipe is None or self._usable(recipe) is not None
 
     def install(
         self,
@@ -172,7 +172,7 @@ class BundleStore:
         cancelled: threading.Event,
     ) -> Environment:
         key = recipe.key
-        environment = None if repair else self._environments.usable(key)
+        environment = None if repair else self._usable(recipe)
         if environment is not None:
             return environment
         try:
@@ -186,6 +186,23 @@ class BundleStore:
                 )
         except OSError as error:
             raise environment_failed(recipe.name, error) from error
+
+    def _usable(self, recipe: BundleRecipe) -> Environment | None:
+        """The environment of this recipe, or one that has further extras on top of it."""
+        exact = self._environments.usable(recipe.key)
+        if exact is not None:
+            return exact
+        for key in self._environments.all_keys():
+            found = self._environments.read(key)
+            if found is None or found.record.name != recipe.name:
+                continue
+            extras = found.record.extras
+            is_larger = set(extras) > set(recipe.extras)
+            if is_larger and self._recipes.with_extras(recipe, extras) == found.key:
+                usable = self._environments.usable(found.key)
+                if usable is not None:
+                    return usable
+        return None
 
     def _prepared(self, worker: FoundWorker, environment: Environment | None) -> PreparedWorker:
         snapshot = self._snapshots.take(worker)

@@ -10,6 +10,7 @@ from mosaic.contract import numbers
 from mosaic.contract.events import StepRecord
 from mosaic.contract.layout import RunDirectory
 from mosaic.contract.rpc import trainer_pb2 as pb
+from mosaic.contract.rpc.convert import to_message
 from mosaic.telemetry.curve_reader import Axis
 from mosaic.telemetry.reader import TelemetryReader
 from mosaic.trainer.concurrency import in_thread
@@ -53,6 +54,13 @@ class QueryCalls(ServicePart):
         if found is None:
             raise NoSuchEpisodeError(request.run_id, episode)
         return found
+
+    async def GetEpisode(self, request: pb.EpisodeRef, _: Context) -> pb.EpisodeDetails:
+        episode = checked_whole("episode", request.episode, 0, LARGEST_CURSOR)
+        found = await self._ask(request.run_id, lambda reader: reader.episode_details(episode))
+        if found is None:
+            raise NoSuchEpisodeError(request.run_id, episode)
+        return to_message(found, pb.EpisodeDetails)
 
     async def QueryCurve(self, request: pb.QueryCurveRequest, _: Context) -> pb.CurvePoints:
         name = checked_line("name", request.name, 1_000)

@@ -44,6 +44,11 @@ class Echo:
 
     def run_all(self) -> int:
         self._run.accept("checkpoint")
+        self._emitter.emit(
+            "environment",
+            env_id=self._run.config.env_id,
+            not_replayable="The echo worker plays in no environment.",
+        )
         self._misbehaviour.at_start()
         pace = Pace(self._params["rate"])
         self._emitter.progress(0, self._total)

@@ -1,0 +1,170 @@
+"""What a replay needs of an episode comes back from the store, however the worker wrote it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from mosaic.contract.events import EpisodeOrigin
+from mosaic.contract.layout import RunDirectory
+from mosaic.contract.replays import EpisodeRecording
+from mosaic.telemetry.reader import TelemetryReader
+from mosaic.telemetry.service import TelemetryService
+from tests.telemetry.conftest import Line, Spool, step
+
+Stored = Callable[[], TelemetryReader]
+
+LAKE = {
+    "type": "environment",
+    "env_id": "FrozenLake-v1",
+    "env_kwargs": {"is_slippery": True},
+    "max_episode_steps": 100,
+    "packages": {"gymnasium": "1.4.0"},
+}
+PCG64 = {"kind": "pcg64", "data": "1f:2e:0:0"}
+
+
+def start(name: str = "e0", **more: object) -> dict[str, object]:
+    return {"type": "episode_start", "episode_id": name, **more}
+
+
+def end(steps: int, name: str = "e0", **more: object) -> dict[str, object]:
+    return {"type": "episode", "episode_id": name, "steps": steps, "return": 1.0, **more}
+
+
+def recorded(reader: TelemetryReader, episode: int = 0) -> EpisodeRecording:
+    recording = reader.recording(episode)
+    assert isinstance(recording, EpisodeRecording), recording
+    return recording
+
+
+def test_a_short_episode_is_one_line(spool: Spool, stored: Stored) -> None:
+    """Start, columns and end on one line give the same as a line for each step."""
+    spool.write(
+        LAKE,
+        end(
+            3,
+            episode=0,
+            start=PCG64,
+            actions=[2, 1, [0]],
+            rewards=[0.0, "NaN", 1.0],
+            terminated=True,
+            truncated=False,
+        ),
+    )
+    reader = stored()
+    recording = recorded(reader)
+    assert recording.start == EpisodeOrigin(kind="pcg64", data="1f:2e:0:0")
+    assert recording.actions == [2, 1, [0]]
+    assert str(recording.rewards) == "[0.0, nan, 1.0]"
+    assert (recording.terminated, recording.truncated, recording.is_over) == (True, False, True)
+    assert (recording.env_id, recording.env_kwargs) == ("FrozenLake-v1", {"is_slippery": True})
+    assert recording.max_episode_steps == 100
+    steps = reader.steps(0)
+    assert [one.terminated for one in steps] == [False, False, True]
+    assert reader.stats().steps == 3
+    details = reader.episode_details(0)
+    assert details is not None
+    assert details.not_replayable == ""
+    assert details.end_json is not None
+    assert b"actions" not in details.end_json  # they are kept once, among the steps
+    assert msgspec.json.decode(details.end_json)["start"] == PCG64
+
+
+def test_columns_over_several_lines(spool: Spool, stored: Stored) -> None:
+    """A long episode comes in parts; the last of them may stand on its end."""
+    spool.write(
+        LAKE,
+        start(seed=7),
+        {"type": "steps", "episode_id": "e0", "first": 0, "actions": [0, 1], "rewards": [0, 1]},
+        end(4, first=2, actions=[2, 3], rewards=[2, 3], truncated=True),
+    )
+    reader = stored()
+    recording = recorded(reader)
+    assert (recording.seed, recording.actions) == (7, [0, 1, 2, 3])
+    assert recording.truncated
+    assert [one.step for one in reader.steps(0, 1, 2)] == [1, 2]
+
+
+def test_the_tail_is_read_again_after_a_restart(run: RunDirectory, spool: Spool) -> None:
+    """An ingester that starts anew finds its place among lines that are ends and steps in one."""
+    for number in range(5):
+        spool.write(end(1, f"e{number}", episode=number, seed=number, actions=[1], rewards=[1.0]))
+        with TelemetryService(run) as service:
+            service.ingest()
+    with TelemetryReader(run) as reader:
+        assert [episode.steps for episode in reader.episodes()] == [1] * 5
+        assert [one.action for one in reader.steps(3)] == [1]
+
+
+def test_each_sub_environment_has_its_own_arguments(spool: Spool, stored: Stored) -> None:
+    """The newest `environment` line of the same index, from before the episode, counts."""
+    spool.write(
+        {**LAKE, "env_index": 0},
+        {**LAKE, "env_index": 1, "env_kwargs": {"desc": ["SG"]}},
+        start("a", env_index=1, seed=1),
+        step(0, "a"),
+        end(1, "a"),
+        {**LAKE, "env_index": 1, "env_kwargs": {"desc": ["GS"]}},
+        start("b", env_index=1, seed=1),
+        step(0, "b"),
+        start("c", env_index=0, seed=1, env_kwargs={"map_name": "8x8"}),
+        step(0, "c"),
+    )
+    reader = stored()
+    kwargs = [recorded(reader, episode).env_kwargs for episode in range(3)]
+    assert kwargs == [{"desc": ["SG"]}, {"desc": ["GS"]}, {"map_name": "8x8"}]
+    assert not recorded(reader, 1).is_over
+
+
+def test_without_an_environment_line_the_configuration_counts(spool: Spool, stored: Stored) -> None:
+    """A worker that only follows the older lines can be replayed all the same."""
+    config = {"type": "config", "run_id": "r", "algo": "", "env_id": "CartPole-v1", "args": {}}
+    spool.write(config, start(seed=1), step(0))
+    assert recorded(stored()).env_id == "CartPole-v1"
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        ([start(seed=1), step(0)], "environment"),
+        ([LAKE, step(0)], "started from"),
+        ([LAKE, start(), step(0)], "started from"),
+        ([LAKE, start(seed=1), end(5)], "steps were not recorded"),
+        ([LAKE, start(seed=1), step(0), step(2), end(3)], "Not every one"),
+        ([LAKE, start(seed=1), step(0), step(0), end(1)], "Not every one"),
+        ([LAKE, start(seed=1), step(0), end(2)], "Not every one"),
+        ([LAKE, start(seed=1), step(0, agent_id="a"), step(0, agent_id="b")], "agents"),
+        ([{**LAKE, "not_replayable": "It is alive."}, start(seed=1), step(0)], "It is alive."),
+    ],
+    ids=[
+        "no-environment",
+        "no-start-line",
+        "no-seed",
+        "off",
+        "gap",
+        "twice",
+        "cut",
+        "agents",
+        "said",
+    ],
+)
+def test_what_cannot_be_replayed_says_why(
+    spool: Spool, stored: Stored, lines: list[Line], reason: str
+) -> None:
+    """The reason is a sentence for people, in the details and instead of a recording."""
+    spool.write(*lines)
+    reader = stored()
+    details = reader.episode_details(0)
+    assert details is not None
+    assert reason in details.not_replayable
+    assert reader.recording(0) == details.not_replayable
+
+
+def test_an_episode_that_there_is_not(spool: Spool, stored: Stored) -> None:
+    """Asking for more than was played is answered with nothing."""
+    spool.write(LAKE)
+    reader = stored()
+    missing: Any = (reader.recording(3), reader.episode_details(3))
+    assert missing == (None, None)
