@@ -17,10 +17,14 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 @contextmanager
 def throwaway_daemon(options: Sequence[str] = ()) -> Iterator[tuple[TrainerClient, Home]]:
     """A client of the daemon, and its home; everything is gone afterwards."""
+    with throwaway_home() as home, serving(home, options) as client:
+        yield client, home
+
+
+@contextmanager
+def throwaway_home() -> Iterator[Home]:
     with tempfile.TemporaryDirectory(prefix="mosaic-bench-") as folder:
-        home = Home(Path(folder))
-        with serving(home, options) as client:
-            yield client, home
+        yield Home(Path(folder))
 
 
 @contextmanager

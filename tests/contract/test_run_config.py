@@ -70,6 +70,7 @@ def test_every_field_is_taken() -> None:
         "priority": -5,
         "time_limit_s": 60.5,
         "lease_s": 30.0,
+        "python_path": ["/home/ada/environments"],
         "artifacts": {
             "tensorboard": {"enabled": False},
             "wandb": {

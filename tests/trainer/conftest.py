@@ -176,6 +176,7 @@ class _WithToken(
     grpc.UnaryUnaryClientInterceptor,
     grpc.UnaryStreamClientInterceptor,
     grpc.StreamUnaryClientInterceptor,
+    grpc.StreamStreamClientInterceptor,
 ):
     def __init__(self, token: str) -> None:
         self._sent = ("authorization", f"Bearer {token}")
@@ -187,6 +188,7 @@ class _WithToken(
     intercept_unary_unary = _call  # type: ignore[assignment]
     intercept_unary_stream = _call  # type: ignore[assignment]
     intercept_stream_unary = _call  # type: ignore[assignment]
+    intercept_stream_stream = _call  # type: ignore[assignment]
 
 
 @pytest.fixture

@@ -21,10 +21,14 @@ class ControlTest(unittest.TestCase):
         read_end, self.write_end = os.pipe()
         self.addCleanup(os.close, read_end)
         self.addCleanup(self.end_input)
-        self.control = Control(Emitter(fd=telemetry), fd=read_end)
+        self.woken = 0
+        self.control = Control(Emitter(fd=telemetry), fd=read_end, wake=self.wake)
         self.control.accept("action")
         self.over = threading.Event()
         self.control.on("over", lambda _: self.over.set())
+
+    def wake(self) -> None:
+        self.woken += 1
 
     def send(self, *pieces: bytes) -> None:
         """Send everything, and wait until all of it has been dealt with."""
@@ -62,6 +66,17 @@ class ControlTest(unittest.TestCase):
         self.assertEqual((second.seq, second.fields["value"]), (0, 9))
         self.assertIsNone(self.control.poll())
         self.assertEqual(self.logs(), [])
+
+    def test_what_is_accepted_no_longer_goes_to_its_handler(self) -> None:
+        """A loop that takes over a command gets it in order with all the others, and is woken."""
+        handled: list[Command] = []
+        self.control.on("pause", handled.append)
+        self.control.accept("pause")
+        self.send(b'{"cmd": "pause", "seq": 1}\n{"cmd": "action", "seq": 2}\n')
+        waiting = [self.control.poll(), self.control.poll()]
+        self.assertEqual([command.seq for command in waiting if command], [1, 2])
+        self.assertEqual((handled, self.control.has_waiting()), ([], False))
+        self.assertEqual(self.woken, 2)
 
     def test_an_unknown_command_is_answered(self) -> None:
         """The log names the command and its number."""

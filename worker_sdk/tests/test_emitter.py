@@ -11,8 +11,9 @@ import unittest
 import warnings
 from typing import Any
 
-from mosaic_worker.emitter import MAX_LINE_BYTES, Emitter
+from mosaic_worker.emitter import Emitter
 from mosaic_worker.flow import Flow
+from mosaic_worker.line_encoder import MAX_LINE_BYTES
 
 
 class EmitterTest(unittest.TestCase):
@@ -161,7 +162,7 @@ class EmitterTest(unittest.TestCase):
         held, done = threading.Event(), threading.Event()
 
         def hold() -> None:
-            with flow._changed, emitter._tally._lock, emitter._writer._lock:
+            with flow._changed, emitter._lines._tally._lock, emitter.writer.lock:
                 held.set()
                 done.wait()
 

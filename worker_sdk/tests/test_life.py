@@ -46,6 +46,13 @@ def work(run):
         return None
     while what == "flood":
         run.emitter.emit("flood", pad="x" * 1000)
+    if what == "commands":
+        run.accept("action", "pause")
+        run.emitter.emit("ready")
+        while not run.should_stop:
+            command = run.wait_for_command()
+            run.emitter.emit("heard", cmd=command.cmd if command else "none")
+        run.emitter.emit("quick", timed_out=run.wait_for_command(0.001) is None)
     if what == "beat":
         run.heartbeat.global_step = 100
     if what == "print":
@@ -243,6 +250,19 @@ class LifeTest(unittest.TestCase):
         worker.until(lambda: len(worker.events("turn")) > turns, "another turn")
         states = [event["state"] for event in worker.events("status")]
         self.assertEqual(states, ["running", "paused", "running"])
+
+    def test_waiting_for_commands_takes_them_in_order_and_ends_with_the_run(self) -> None:
+        """Also a pause, once the loop has taken that over; a stop wakes it without a command."""
+        worker = self.started("commands")
+        worker.wait_for("ready")
+        worker.send("action", seq=1)
+        worker.wait_for("heard", cmd="action")
+        worker.send("pause", seq=2)
+        worker.wait_for("heard", cmd="pause")
+        worker.send("stop", seq=3)
+        self.assertEqual(worker.wait(), 0)
+        self.assertEqual([e["cmd"] for e in worker.events("heard")], ["action", "pause", "none"])
+        worker.wait_for("quick", timed_out=True)
 
     def test_a_paused_worker_ends_on_a_signal(self) -> None:
         """Neither a pause nor a long heartbeat delays the end."""

@@ -2,16 +2,16 @@
 
 import click
 import msgspec
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from mosaic.cli import exit_codes, formats
+from mosaic.cli.bundle_installation import install_bundle
 from mosaic.cli.completions import complete_bundles
 from mosaic.cli.connecting import connected
 from mosaic.cli.lazy_group import LazyCommand, LazyGroup
 from mosaic.cli.options import home_option, json_option
-from mosaic.cli.output import Cell, message_console, print_json, print_table, say, state_text
+from mosaic.cli.output import Cell, print_json, print_table, say, state_text
 from mosaic.contract.layout import Home
-from mosaic.contract.readiness import BundleInfo, InstallProgress
+from mosaic.contract.readiness import BundleInfo
 
 _COMMANDS = {
     "list": LazyCommand("mosaic.cli.bundles:list_bundles", "The bundles there are."),
@@ -52,28 +52,8 @@ def list_bundles(home: Home, as_json: bool) -> None:
 @home_option
 def install(home: Home, name: str, extras: tuple[str, ...], repair: bool, as_json: bool) -> int:
     """Install the bundle NAME, so that the first run need not wait for it."""
-    last: InstallProgress | None = None
-    with (
-        connected(home, start=True) as client,
-        client.install_bundle(name, extras=extras, repair=repair) as messages,
-        Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=20),
-            TextColumn("{task.fields[message]}"),
-            TimeElapsedColumn(),
-            console=message_console(),
-        ) as progress,
-    ):
-        task = progress.add_task("waiting", total=None, message="")
-        for last in messages:
-            progress.update(
-                task,
-                description=last.phase,
-                total=last.total or None,
-                completed=last.done,
-                message=last.message,
-            )
-    bundle = last.bundle if last else None
+    with connected(home, start=True) as client:
+        bundle = install_bundle(client, name, extras, repair=repair)
     if as_json:
         print_json(bundle)
     elif bundle:

@@ -1,4 +1,4 @@
-"""What the shell is offered for runs, workers, algorithms and bundles. Needs no daemon.
+"""What the shell is offered for runs, workers, environments, … Needs no daemon.
 
 Nothing here may print or fail: a shell in the middle of a line has no place for it.
 """
@@ -44,6 +44,14 @@ def complete_workers(
     return _items(
         ((worker.manifest.id, worker.manifest.label) for worker in _workers(ctx)), incomplete
     )
+
+
+def complete_environments(
+    _ctx: click.Context, _: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """The environments of the catalog."""
+    catalog = importlib.import_module("mosaic.envs.catalog")
+    return _items(((entry.env_id, entry.title) for entry in catalog.environments()), incomplete)
 
 
 def complete_algorithms(

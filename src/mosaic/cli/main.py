@@ -19,9 +19,16 @@ _STDOUT_IS_GONE = (errno.EPIPE, errno.ENOSPC)
 
 _COMMANDS = {
     "demo": LazyCommand("mosaic.cli.demo:demo", "Run the echo worker and show what is stored."),
+    "play": LazyCommand(
+        "mosaic.cli.play.command:play", "Play an environment, or let an actor play it."
+    ),
     "train": LazyCommand("mosaic.cli.train:train", "Start a run and watch it."),
     "runs": LazyCommand("mosaic.cli.runs.group:runs", "List, show, watch, steer and keep runs."),
     "telemetry": LazyCommand("mosaic.cli.telemetry:telemetry", "Read what a run has told."),
+    "replay": LazyCommand(
+        "mosaic.cli.replay.command:replay", "Play a recorded episode again, exactly."
+    ),
+    "envs": LazyCommand("mosaic.cli.envs.command:envs", "Show what can be played and trained in."),
     "workers": LazyCommand("mosaic.cli.workers:workers", "Show what can be trained with."),
     "bundles": LazyCommand("mosaic.cli.bundles:bundles", "Environments that workers run in."),
     "daemon": LazyCommand("mosaic.cli.daemon:daemon", "Start, stop and look at the daemon."),

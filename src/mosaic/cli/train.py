@@ -10,6 +10,7 @@ from mosaic.cli.completions import complete_algorithms, complete_settings, compl
 from mosaic.cli.connecting import connected
 from mosaic.cli.options import home_option, json_option
 from mosaic.cli.output import print_json, say
+from mosaic.cli.own_modules import path_option
 from mosaic.cli.readiness_report import print_dry_run, print_preflight
 from mosaic.cli.run_result import tell_result
 from mosaic.cli.train_config import TrainOptions, build_config, checked_tags
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
 @click.option("--gpus", type=click.IntRange(0), help="How many it is granted. Default: 0.")
 @click.option("--memory-mb", type=click.IntRange(1), help="How much it is granted.")
 @click.option("--extra", "extras", multiple=True, help="Of the bundle, such as atari.")
+@path_option
 @click.option("--launcher", type=click.Choice(["local", "ray"]), help="Where to run it.")
 @click.option("--warm-start", metavar="CKPT", help="Begin from this checkpoint.")
 @click.option(

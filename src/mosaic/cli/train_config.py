@@ -7,6 +7,7 @@ from typing import Any
 import click
 import msgspec
 
+from mosaic.cli.own_modules import own_folders
 from mosaic.cli.settings_text import as_json_value, split_settings, typed_settings
 from mosaic.contract.descriptor import WorkerDescriptor, validate_params
 from mosaic.contract.run_config import ConfigError, TrainRunConfig, load_run_config
@@ -45,6 +46,7 @@ class TrainOptions(msgspec.Struct, kw_only=True, frozen=True):
     video: bool = False
     video_every: int | None = None
     checkpoint_every: int | None = None
+    path: tuple[str, ...] = ()
 
 
 def build_config(options: TrainOptions, descriptor: WorkerDescriptor) -> TrainRunConfig:
@@ -61,6 +63,9 @@ def build_config(options: TrainOptions, descriptor: WorkerDescriptor) -> TrainRu
         document["algo"] = _only_algorithm(descriptor)
     if document.get("env_id") is None:
         document["env_id"] = _only_environment(descriptor)
+    folders = own_folders(options.path, str(document["env_id"]))
+    if folders:
+        document["python_path"] = list(folders)
     _set_params(document, options, descriptor)
     try:
         config = load_run_config(document)

@@ -76,6 +76,17 @@ class RunCalls(CallGroup):
         request = pb.RunRef(run_id=run_id)
         return from_message(self._connection.call(lambda stub: stub.ResumeRun, request), RunRecord)
 
+    def hold(self, run_id: str) -> RunRecord:
+        """Say that somebody is there, for a run whose configuration has `lease_s`.
+
+        To be called more often than that. A run that was paused because nobody held it goes on; to
+        hold a run without a lease, or one that is over, does nothing.
+
+            run = client.hold(run_id)
+        """
+        request = pb.RunRef(run_id=run_id)
+        return from_message(self._connection.call(lambda stub: stub.HoldRun, request), RunRecord)
+
     def control(self, run_id: str, command: Mapping[str, Any]) -> int:
         """Send a control command to the worker; its `seq` comes back in the step it causes.
 

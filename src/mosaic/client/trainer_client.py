@@ -9,6 +9,7 @@ from mosaic.client.daemon_address import GivenAddress, HomeAddress, Target, chec
 from mosaic.client.daemon_calls import DaemonCalls
 from mosaic.client.daemon_process import start_daemon
 from mosaic.client.errors import DaemonUnreachableError
+from mosaic.client.resimulation import ResimulationCalls
 from mosaic.client.run_calls import RunCalls
 from mosaic.client.run_queries import RunQueries
 from mosaic.client.storage_calls import StorageCalls
@@ -17,7 +18,15 @@ from mosaic.client.worker_calls import WorkerCalls
 from mosaic.contract.layout import Home
 
 
-class TrainerClient(RunCalls, RunQueries, TelemetryCalls, WorkerCalls, StorageCalls, DaemonCalls):
+class TrainerClient(
+    RunCalls,
+    RunQueries,
+    TelemetryCalls,
+    ResimulationCalls,
+    WorkerCalls,
+    StorageCalls,
+    DaemonCalls,
+):
     """Speaks to one daemon. Synchronous; any thread may use it; close it, or use `with`.
 
         from mosaic.client import TrainerClient
@@ -74,6 +83,12 @@ class TrainerClient(RunCalls, RunQueries, TelemetryCalls, WorkerCalls, StorageCa
         client = cls.__new__(cls)
         CallGroup.__init__(client, connection, patience_s)
         return client
+
+    @property
+    def home(self) -> Home | None:
+        """The home on this machine that the client was connected by."""
+        whereabouts = self._connection.whereabouts
+        return whereabouts.home if isinstance(whereabouts, HomeAddress) else None
 
     def __enter__(self) -> Self:
         return self

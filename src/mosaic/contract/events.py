@@ -85,8 +85,12 @@ class EpisodeStart(Event, tag="episode_start"):
     seed: int | None = None
     start: EpisodeOrigin | None = None
     options: Any = None
+    action_dtype: str | None = None
     env_index: Count | None = None
     env_kwargs: dict[str, Any] | None = None
+    obs: Any = None
+    info: Any = None
+    render: Any = None
 
 
 class StepRecord(Event, tag="step", gc=False):
@@ -161,6 +165,7 @@ class EpisodeEnd(Event, tag="episode"):
     seed: int | None = None
     start: EpisodeOrigin | None = None
     options: Any = None
+    action_dtype: str | None = None
     env_kwargs: dict[str, Any] | None = None
     first: Count | None = None
     actions: list[Any] | None = None

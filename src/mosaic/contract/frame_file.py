@@ -81,7 +81,6 @@ class FrameReader:
         self._descriptor = -1
         self._identity = (0, 0)
         self._layout: _Layout | None = None
-        self._buffer = bytearray()
         self._given = 0
 
     def __enter__(self) -> Self:
@@ -95,7 +94,6 @@ class FrameReader:
             os.close(self._descriptor)
         self._descriptor = -1
         self._layout = None
-        self._buffer = bytearray()
         self._given = 0
 
     def newest(self, after: int = 0) -> FrameView | None:
@@ -138,10 +136,6 @@ class FrameReader:
         layout = self._layout
         if layout is None or os.fstat(self._descriptor).st_size != layout.file_bytes:
             return None
-        if not self._buffer:
-            # Kept, because fresh memory takes longer to fill than the frame to be written over.
-            size = SLOT_HEADER_BYTES + layout.step_bytes + layout.pixel_bytes
-            self._buffer = bytearray(size)
         for _ in range(_TRIES):
             number, place = self._newest_slot(layout)
             if number <= after:
@@ -163,15 +157,21 @@ class FrameReader:
 
     def _read_slot(self, layout: _Layout, number: int, place: int) -> FrameView | None:
         """The frame; None when it was written over meanwhile."""
-        buffer = self._buffer
-        if os.preadv(self._descriptor, [buffer], place) < len(buffer):
+        header = os.pread(self._descriptor, _SLOT.size, place)
+        if len(header) < _SLOT.size:
             return None
-        if self._sequence(place) != 2 * number:
-            return None
-        sequence, step, control_seq, step_bytes = _SLOT.unpack_from(buffer)
+        sequence, step, control_seq, step_bytes = _SLOT.unpack(header)
         if sequence != 2 * number or step_bytes > layout.step_bytes:
             return None
-        view = memoryview(buffer)
+        content = place + SLOT_HEADER_BYTES
+        # Each copied once, straight out of the file: the sooner it is done, the seldomer it is
+        # written over meanwhile.
+        step_json = os.pread(self._descriptor, step_bytes, content)
+        pixels = os.pread(self._descriptor, layout.pixel_bytes, content + layout.step_bytes)
+        if self._sequence(place) != 2 * number:
+            return None
+        if len(step_json) < step_bytes or len(pixels) < layout.pixel_bytes:
+            return None
         return FrameView(
             number,
             layout.width,
@@ -179,8 +179,8 @@ class FrameReader:
             layout.channels,
             step,
             control_seq,
-            bytes(view[SLOT_HEADER_BYTES : SLOT_HEADER_BYTES + step_bytes]),
-            bytes(view[SLOT_HEADER_BYTES + layout.step_bytes :]),
+            step_json,
+            pixels,
         )
 
     def _sequence(self, place: int) -> int:

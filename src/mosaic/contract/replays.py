@@ -22,6 +22,8 @@ class EpisodeRecording(msgspec.Struct, kw_only=True, frozen=True):
     seed: int | None = None
     start: EpisodeOrigin | None = None
     options: Any = None
+    action_dtype: str | None = None
+    """Of its actions, where it was not that of the action space."""
     actions: list[Any]
     rewards: list[Real]
     terminated: bool

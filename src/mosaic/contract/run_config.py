@@ -124,6 +124,10 @@ class TrainRunConfig(_Part, kw_only=True, frozen=True):
     max_episodes: AtLeastOne | None = None
     params: Annotated[dict[str, Any], Meta(description="Typed by the worker's descriptor.")] = {}
     extra_args: Annotated[dict[str, Any], Meta(description="Passed through unchecked.")] = {}
+    python_path: Annotated[
+        tuple[FilePath, ...],
+        Meta(description="Folders with modules of one's own: environments, actors."),
+    ] = ()
     agent_id: Name | None = None
     worker_id: Name | None = None
     bundle: BundleConfig | None = None

@@ -67,6 +67,7 @@ class RecordingReader:
             seed=start.seed if start else None,
             start=start.start if start else None,
             options=start.options if start else None,
+            action_dtype=start.action_dtype if start else None,
             actions=[step.action for step in taken],
             rewards=[step.reward for step in taken],
             terminated=rollup.terminated,

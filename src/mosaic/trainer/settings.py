@@ -31,6 +31,8 @@ class DaemonSettings(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_f
     """Between `stop` and SIGTERM, and again between SIGTERM and SIGKILL."""
     stalled_after_s: Annotated[float, Meta(gt=0)] = 30.0
     """Without a heartbeat for so long, a run gets a warning."""
+    replay_patience_s: Annotated[float, Meta(gt=0, le=3600)] = 60.0
+    """A replay that is silent for so long while something is asked of it is ended."""
     worker_folders: tuple[str, ...] = ()
     """Where to look for workers besides the checkout's own and installed ones."""
     min_free_disk_mb: Annotated[int, Meta(ge=0)] = 200

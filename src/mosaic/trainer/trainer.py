@@ -76,6 +76,7 @@ class Trainer:
             bundles=self.bundles,
             machine=self.machine,
             secrets=self.secrets,
+            checkpoints=self.checkpoints,
             launcher=self._launcher,
             ingest=self.ingest,
             commits=commits,

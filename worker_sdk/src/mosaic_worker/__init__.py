@@ -19,10 +19,12 @@ if TYPE_CHECKING:
         Supports,
     )
     from mosaic_worker.emitter import Emitter
+    from mosaic_worker.environments.making import make_environment
     from mosaic_worker.errors import ConfigError, WorkerError
     from mosaic_worker.frames import FrameMailbox
     from mosaic_worker.heartbeat import Heartbeat
     from mosaic_worker.parameter import Parameter
+    from mosaic_worker.recording.recorder import EpisodeRecorder
     from mosaic_worker.run import Run
     from mosaic_worker.run_config import RunConfig
 
@@ -36,6 +38,7 @@ _HOME_OF = {
     "Descriptor": "descriptor",
     "Emitter": "emitter",
     "Environments": "descriptor",
+    "EpisodeRecorder": "recording.recorder",
     "FrameMailbox": "frames",
     "Heartbeat": "heartbeat",
     "Needs": "descriptor",
@@ -45,6 +48,7 @@ _HOME_OF = {
     "Supports": "descriptor",
     "WorkerError": "errors",
     "main": "cli",
+    "make_environment": "environments.making",
     "save_checkpoint": "checkpoint",
 }
 
@@ -56,6 +60,7 @@ __all__ = [
     "Descriptor",
     "Emitter",
     "Environments",
+    "EpisodeRecorder",
     "FrameMailbox",
     "Heartbeat",
     "Needs",
@@ -65,6 +70,7 @@ __all__ = [
     "Supports",
     "WorkerError",
     "main",
+    "make_environment",
     "save_checkpoint",
 ]
 

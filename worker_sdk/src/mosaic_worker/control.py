@@ -52,9 +52,16 @@ class Control:
     End of input is no error: a worker run by hand may have none.
     """
 
-    def __init__(self, emitter: Emitter, fd: int | None = None) -> None:
-        """Claim standard input, or read `fd` and leave standard input alone."""
+    def __init__(
+        self, emitter: Emitter, fd: int | None = None, wake: Callable[[], None] | None = None
+    ) -> None:
+        """Claim standard input, or read `fd` and leave standard input alone.
+
+        `wake` is called, in the control thread, when a command waits for `poll`.
+        """
         self._emitter = emitter
+        self._wake = wake
+        self._dispatching = threading.RLock()
         self._fd = claim_stdin() if fd is None else fd
         self._handlers: dict[str, Callable[[Command], None]] = {}
         self._accepted: set[str] = set()
@@ -65,12 +72,22 @@ class Control:
         self._handlers[cmd] = handler
 
     def accept(self, *cmds: str) -> None:
-        """Keep these commands for `poll`."""
-        self._accepted.update(cmds)
+        """Keep these commands for `poll`, from now on also those that had a handler.
+
+        When this returns, no handler of theirs is running any more.
+        """
+        with self._dispatching:
+            self._accepted.update(cmds)
+            for cmd in cmds:
+                self._handlers.pop(cmd, None)
 
     def poll(self) -> Command | None:
         """The oldest waiting command, or None."""
         return self._waiting.popleft() if self._waiting else None
+
+    def has_waiting(self) -> bool:
+        """Whether `poll` would return a command."""
+        return bool(self._waiting)
 
     def start(self) -> None:
         if self._fd is not None and not _in_background(self._fd):
@@ -107,6 +124,10 @@ class Control:
         except BrokenCommandError as error:
             self._emitter.log("warning", BROKEN_COMMAND, f"A control line was ignored: {error}.")
             return
+        with self._dispatching:
+            self._dispatch(command)
+
+    def _dispatch(self, command: Command) -> None:
         handler = self._handlers.get(command.cmd)
         if handler is not None:
             self._call(handler, command)
@@ -137,6 +158,8 @@ class Control:
     def _keep(self, command: Command) -> None:
         if len(self._waiting) < MAX_WAITING:
             self._waiting.append(command)
+            if self._wake is not None:
+                self._wake()
         else:
             self._emitter.log(
                 "warning",

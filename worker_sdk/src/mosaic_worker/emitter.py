@@ -7,12 +7,14 @@ C, ends up on standard error.
 from __future__ import annotations
 
 import os
+import threading
 import time
 from typing import TYPE_CHECKING, Any, Callable
 
-from mosaic_worker.encoding import UNENCODABLE, as_fields, choose_encoder, encode_with_care
+from mosaic_worker.encoding import UNENCODABLE, choose_encoder, encode_with_care
 from mosaic_worker.errors import WorkerError
 from mosaic_worker.flow import Flow
+from mosaic_worker.line_encoder import MAX_LINE_BYTES, LineEncoder
 from mosaic_worker.line_writer import BURST_LINES, LineWriter
 from mosaic_worker.scalars import (
     LARGEST_NUMBER,
@@ -26,24 +28,14 @@ from mosaic_worker.scalars import (
     whole64,
 )
 from mosaic_worker.standard_streams import claim_stdout
-from mosaic_worker.tally import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SCHEMA_VERSION = 1
-MAX_LINE_BYTES = 1 << 20  # what the trainer accepts, newline included
 STAMP_SECONDS = 0.01
 
 ARTIFACT_KINDS = ("video", "tensorboard", "wandb", "optuna", "checkpoint", "dataset", "report")
-
-ODD_VALUE = "W101"
-"""A value cannot be written as JSON; its repr() is kept instead."""
-
-LINE_TOO_LONG = "W102"
-"""A line was over 1 MiB; it was shortened or not written."""
-
-_SHED_IN_ORDER = ("render", "obs", "info", "llm", "bdi")
 
 _EPISODE_FIELDS: dict[str, Callable[[str, Any], Any]] = {
     "env_index": count,
@@ -79,21 +71,27 @@ class Emitter:
         """
         chosen = choose_encoder(encoder)
         self.encoder = chosen.name
+        self.records = chosen
+        """Makes records of the frequent types, for who writes through `writer`."""
         self.episodes = 0
+        self._episodes_lock = threading.Lock()
         self._encode = chosen.encode
         self._make_step = chosen.step
         self._make_metric = chosen.metric
-        self._tally = Tally()
-        self._writer = LineWriter(claim_stdout() if fd is None else fd, flow or Flow(), burst)
-        self._write_soon = self._writer.write_soon
+        self._lines = LineEncoder(chosen)
+        self.writer = LineWriter(
+            claim_stdout() if fd is None else fd, flow or Flow(), self._lines.body, burst
+        )
+        self._write_soon = self.writer.write_soon
         self._clock = time.monotonic
-        self._stamp_due = 0.0
+        self.stamp_due = 0.0
         self._checked_id: str | None = None  # most steps are of the last one's episode
+        os.register_at_fork(after_in_child=self._forget)
 
     @property
     def broken(self) -> str:
         """Why telemetry can no longer be delivered, or an empty string."""
-        return self._writer.broken
+        return self.writer.broken
 
     # The frequent lines.
 
@@ -142,9 +140,8 @@ class Emitter:
             if to_list is not None:
                 action = to_list()  # the encoder would ask for it, in five times the time
         now = self._clock()
-        if now >= self._stamp_due and t is None:
-            self._stamp_due = now + STAMP_SECONDS
-            t = self._now()
+        if now >= self.stamp_due and t is None:
+            t = self.stamp(now)
         record = self._make_step(
             episode_id, step, action, reward, terminated, truncated,
             obs, info, render, actor, seq, bdi, llm, agent_id, t,
@@ -179,14 +176,14 @@ class Emitter:
         if agent_id is not None:
             agent_id = str(agent_id)
         if t is None:
-            t = self._now()
+            t = self.time()
         self._send_soon(self._make_metric(name, value, step, agent_id, t), self._clock())
-        self._writer.flush()
+        self.writer.flush()
 
     def metrics(self, values: Mapping[str, float], step: int | None = None, **fields: Any) -> None:
         """Points of several curves at one step."""
         plain = {str(name): number(str(name), value) for name, value in values.items()}
-        fields.setdefault("t", self._now())
+        fields.setdefault("t", self.time())
         step = None if step is None else whole64("step", step)
         self.emit("metric", values=plain, step=step, **fields)
 
@@ -206,9 +203,14 @@ class Emitter:
         `episode` is the run-wide ordinal and counts from 0 by itself; `seed` is what the
         environment was reset with (or `start`, its captured state), so that it can be replayed.
         """
-        ordinal = self.episodes if episode is None else count("episode", episode)
-        name = f"ep{ordinal}" if episode_id is None else episode_name(episode_id)
-        self.episodes = max(self.episodes, ordinal + 1)
+        given = None if episode_id is None else episode_name(episode_id)
+        if episode is None:
+            ordinal = self.claim_episode()
+        else:
+            ordinal = count("episode", episode)
+            with self._episodes_lock:
+                self.episodes = max(self.episodes, ordinal + 1)
+        name = f"ep{ordinal}" if given is None else given
         self._emit_soon(
             "episode_start",
             episode_id=name,
@@ -219,10 +221,17 @@ class Emitter:
         )
         return name
 
+    def claim_episode(self) -> int:
+        """The ordinal of an episode that now begins."""
+        with self._episodes_lock:
+            ordinal = self.episodes
+            self.episodes = ordinal + 1
+        return ordinal
+
     def episode(self, episode_id: str, steps: int, episode_return: float, **fields: Any) -> None:
         """Close an episode. Further fields: terminated, truncated, env_index, success, …"""
         fields["return"] = number("episode_return", episode_return)
-        fields.setdefault("t_end", self._now())
+        fields.setdefault("t_end", self.time())
         self._emit_soon(
             "episode",
             episode_id=episode_name(episode_id),
@@ -274,7 +283,7 @@ class Emitter:
 
     def heartbeat(self, **fields: Any) -> None:
         """A sign of life. `Heartbeat` sends these by itself."""
-        fields.setdefault("t", self._now())
+        fields.setdefault("t", self.time())
         self.emit("heartbeat", **fields)
 
     def progress(self, done: float, total: float, unit: str = "steps", **fields: Any) -> None:
@@ -297,16 +306,16 @@ class Emitter:
         Waits at most `timeout` seconds for other threads' writes; False when it was not written.
         """
         if timeout < 0:
-            for code, message, count in self._tally.take_unsaid():
-                self.log("warning", code, message, count=count)
+            for warning in self._lines.unsaid_warnings():
+                self.writer.write(warning)
         fields = {"type": "bye", "outcome": outcome, "error": error, "remedy": remedy}
         line, _ = encode_with_care({name: value for name, value in fields.items() if value})
-        return self._writer.write_last(line, timeout)
+        return self.writer.write_last(line, timeout)
 
     def emit(self, kind: str, /, **fields: Any) -> None:
         """Any line. Fields that are None are left out."""
         self._emit_soon(kind, **fields)
-        self._writer.flush()
+        self.writer.flush()
 
     def encode(self, kind: str, /, **fields: Any) -> bytes:
         """The line that `emit` would write, without its newline."""
@@ -314,11 +323,11 @@ class Emitter:
 
     def write_line(self, line: bytes) -> None:
         """Write `line` as it is, and a newline. For testing what reads it."""
-        self._writer.write(line)
+        self.writer.write(line)
 
     def flush(self) -> None:
         """Hand over what a burst of steps may still hold. Needed only before killing oneself."""
-        self._writer.flush()
+        self.writer.flush()
 
     def _emit_soon(self, kind: str, /, **fields: Any) -> None:
         given = {name: value for name, value in fields.items() if value is not None}
@@ -338,44 +347,22 @@ class Emitter:
             self._send_with_care(record)
 
     def _send_with_care(self, record: Any) -> None:
-        """A line with a null in it (perhaps a NaN), with odd values, or too long."""
-        line, odd = encode_with_care(as_fields(record))
-        if len(line) < MAX_LINE_BYTES:
-            self._writer.write(line)
-        else:
-            self._send_shortened(record)
-        if odd:
-            self._warn(
-                ODD_VALUE,
-                f"A value cannot be written as JSON; its repr() is kept instead: {odd[0]}.",
-            )
+        for line in self._lines.careful_lines(record):
+            self.writer.write(line)
 
-    def _send_shortened(self, record: Any) -> None:
-        """Let the step itself survive: shed what the trainer can do without, largest first."""
-        fields = dict(as_fields(record))
-        shed = []
-        for name in _SHED_IN_ORDER:
-            if fields.pop(name, None) is None:
-                continue
-            shed.append(name)
-            line, _ = encode_with_care(fields)
-            if len(line) < MAX_LINE_BYTES:
-                self._writer.write(line)
-                self._warn(
-                    LINE_TOO_LONG,
-                    f"A {fields['type']} line was over 1 MiB; {' and '.join(shed)} left out of it.",
-                )
-                return
-        self._warn(LINE_TOO_LONG, f"A {fields['type']} line was over 1 MiB and was not written.")
+    def stamp(self, now: float) -> float:
+        """The time for a step that is due to have it; the next is due in 10 ms."""
+        self.stamp_due = now + STAMP_SECONDS
+        return self.time()
 
-    def _warn(self, code: str, message: str) -> None:
-        count = self._tally.add(code, message)
-        if count:
-            self.log("warning", code, message, count=count)
-
-    def _now(self) -> float:
+    def time(self) -> float:
+        """Seconds since the epoch, as they are written."""
         # Three decimals: the rest would be noise, and a third of the line's stored bytes.
         return int(time.time() * 1000) / 1000
+
+    def _forget(self) -> None:
+        """In a forked child: the thread that may hold the lock is not there to release it."""
+        self._episodes_lock = threading.Lock()
 
 
 def _typed(fields: dict[str, Any]) -> dict[str, Any]:

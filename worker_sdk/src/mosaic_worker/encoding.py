@@ -18,21 +18,47 @@ if TYPE_CHECKING:
     Record = Any  # a dict, or a msgspec Struct of the same fields
     RecordMaker = Callable[..., Record]
 
-STEP_REQUIRED = ("episode_id", "step", "action", "reward", "terminated", "truncated")
-STEP_OPTIONAL = ("obs", "info", "render", "actor", "seq", "bdi", "llm", "agent_id", "t")
-METRIC_REQUIRED = ("name", "value")
-METRIC_OPTIONAL = ("step", "agent_id", "t")
+
+class _Shape(NamedTuple):
+    """The fields of one type of record: those that are always written, and those that may be."""
+
+    required: tuple[str, ...]
+    optional: tuple[str, ...]
+
+
+_ORIGIN = ("episode", "env_index", "seed", "start", "options", "action_dtype")
+
+_SHAPES = {
+    "step": _Shape(
+        ("episode_id", "step", "action", "reward", "terminated", "truncated"),
+        ("obs", "info", "render", "actor", "seq", "bdi", "llm", "agent_id", "t"),
+    ),
+    "metric": _Shape(("name", "value"), ("step", "agent_id", "t")),
+    "episode_start": _Shape(("episode_id",), (*_ORIGIN, "obs", "info", "render")),
+    "steps": _Shape(("episode_id", "first", "actions", "rewards"), ()),
+    "episode": _Shape(
+        ("episode_id", "steps", "return"),
+        ("terminated", "truncated", "t_end", *_ORIGIN, "first", "actions", "rewards"),
+    ),
+}
 
 UNENCODABLE = (TypeError, ValueError, OverflowError, RuntimeError)
 
 
 class Encoder(NamedTuple):
-    """How to build the two frequent records, and how to turn any record into JSON bytes."""
+    """How to build the frequent records, and how to turn any record into JSON bytes.
+
+    A maker takes the fields of its type in their order; the last ones may be left out.
+    """
 
     name: str
     encode: Callable[[Record], bytes]
+    encode_lines: Callable[[list[Record]], bytes]
     step: RecordMaker
     metric: RecordMaker
+    episode_start: RecordMaker
+    steps: RecordMaker
+    episode: RecordMaker
 
 
 def choose_encoder(name: str = "") -> Encoder:
@@ -52,9 +78,9 @@ def as_fields(record: Record) -> dict[str, Any]:
     if isinstance(record, dict):
         return record
     fields: dict[str, Any] = {"type": record.__struct_config__.tag}
-    required = STEP_REQUIRED if fields["type"] == "step" else METRIC_REQUIRED
-    for name in record.__struct_fields__:
-        value = getattr(record, name)
+    required = _SHAPES[fields["type"]].required
+    for attribute, name in zip(record.__struct_fields__, record.__struct_encode_fields__):
+        value = getattr(record, attribute)
         if value is not None or name in required:
             fields[name] = value
     return fields
@@ -73,49 +99,57 @@ _dumps = json.JSONEncoder(
 
 
 def _json_encoder() -> Encoder:
-    return Encoder(
-        name="json",
-        encode=lambda record: _dumps(record).encode("utf-8"),
-        step=_dict_maker("step", STEP_REQUIRED, STEP_OPTIONAL),
-        metric=_dict_maker("metric", METRIC_REQUIRED, METRIC_OPTIONAL),
-    )
+    return _with_dicts("json", lambda record: _dumps(record).encode("utf-8"))
 
 
 def _orjson_encoder() -> Encoder:
     import orjson  # noqa: PLC0415 - optional, and start-up counts
 
     options = orjson.OPT_UTC_Z
+    return _with_dicts("orjson", lambda record: orjson.dumps(record, simplify, options))
 
-    def encode(record: Record) -> bytes:
-        return orjson.dumps(record, simplify, options)
 
+def _with_dicts(name: str, encode: Callable[[Record], bytes]) -> Encoder:
     return Encoder(
-        name="orjson",
+        name=name,
         encode=encode,
-        step=_dict_maker("step", STEP_REQUIRED, STEP_OPTIONAL),
-        metric=_dict_maker("metric", METRIC_REQUIRED, METRIC_OPTIONAL),
+        encode_lines=lambda records: b"".join([encode(record) + b"\n" for record in records]),
+        **{kind: _dict_maker(kind, shape) for kind, shape in _SHAPES.items()},
     )
 
 
 def _msgspec_encoder() -> Encoder:
     import msgspec  # noqa: PLC0415 - optional, and start-up counts
 
-    def struct(tag: str, required: tuple[str, ...], optional: tuple[str, ...]) -> RecordMaker:
-        fields: list[Any] = [(name, Any) for name in required]
-        fields += [(name, Any, None) for name in optional]
+    def struct(tag: str, shape: _Shape) -> RecordMaker:
+        fields: list[Any] = [(_attribute(name), Any) for name in shape.required]
+        fields += [(name, Any, None) for name in shape.optional]
         return msgspec.defstruct(
-            tag, fields, tag_field="type", tag=tag, omit_defaults=True, gc=False
+            tag,
+            fields,
+            tag_field="type",
+            tag=tag,
+            rename={_attribute("return"): "return"},
+            omit_defaults=True,
+            gc=False,
         )
 
+    encoder = msgspec.json.Encoder(enc_hook=simplify)
     return Encoder(
         name="msgspec",
-        encode=msgspec.json.Encoder(enc_hook=simplify).encode,
-        step=struct("step", STEP_REQUIRED, STEP_OPTIONAL),
-        metric=struct("metric", METRIC_REQUIRED, METRIC_OPTIONAL),
+        encode=encoder.encode,
+        encode_lines=encoder.encode_lines,
+        **{kind: struct(kind, shape) for kind, shape in _SHAPES.items()},
     )
 
 
-def _dict_maker(kind: str, required: tuple[str, ...], optional: tuple[str, ...]) -> RecordMaker:
+def _attribute(name: str) -> str:
+    """A keyword of Python cannot be the name of a struct's field."""
+    return "return_" if name == "return" else name
+
+
+def _dict_maker(kind: str, shape: _Shape) -> RecordMaker:
+    required, optional = shape
     count = len(required)
 
     def make(*values: Any) -> dict[str, Any]:

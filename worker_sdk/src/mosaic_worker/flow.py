@@ -9,6 +9,10 @@ from __future__ import annotations
 import os
 import threading
 import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Flow:
@@ -55,6 +59,16 @@ class Flow:
         """Block while paused and not stopping."""
         with self._changed:
             self._changed.wait_for(lambda: self.stopping or not self.paused)
+
+    def wait_until(self, ready: Callable[[], bool], seconds: float | None) -> None:
+        """Block until `ready`, asked again at each `nudge`, or stopping, or the time is over."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.stopping or ready(), seconds)
+
+    def nudge(self) -> None:
+        """Something that a `wait_until` may be waiting for has changed."""
+        with self._changed:
+            self._changed.notify_all()
 
     def _forget(self) -> None:
         """In a forked child: the thread that may hold the lock is not there to release it."""

@@ -10,9 +10,11 @@ import select
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mosaic_worker.flow import Flow
 
 LINES_DROPPED = "W103"
@@ -34,26 +36,38 @@ class LineWriter:
     costs more than all the rest of a step. A loop that stalls within a burst has it written 5 ms
     later by a thread. A forked child has no bursts.
 
+    `sources` are asked, under the lock, for records that go before the lines that wait; so what is
+    recorded by the thousand need not become lines one by one. `encode` makes bytes of them all.
+
     A partial write is continued. When the disk is full the writer waits for space until the run is
     asked to stop; lines that then cannot be written are counted, and said so in a later line. A
     line cut short is ended with a newline before the next one. A reader that went away ends the
     run: `flow` is stopped and further lines are dropped.
     """
 
-    def __init__(self, fd: int, flow: Flow, burst: int = BURST_LINES) -> None:
+    def __init__(
+        self,
+        fd: int,
+        flow: Flow,
+        encode: Callable[[list[Any], list[bytes]], bytes],
+        burst: int = BURST_LINES,
+    ) -> None:
         self.broken = ""
         self.dropped = 0
         self._fd = fd
         self._flow = flow
-        self._burst = burst
-        self._pending: list[bytes] = []  # append is atomic, so joining a burst needs no lock
-        self._burst_ends = 0.0
-        self._lock = threading.Lock()
+        self._encode = encode
+        self.burst = burst
+        self.burst_ends = 0.0
+        self.sources: list[Callable[[], list[Any]]] = []
+        self._waiting: list[bytes] = []  # append is atomic, so joining a burst needs no lock
+        self.lock = threading.Lock()
+        self._handed_over = 0
         self._torn = False
         self._unreported = 0
         self._said_full = False
         self._closed = False
-        self._resting = True
+        self.is_resting = True
         self._wake = threading.Event()
         self._finisher: threading.Thread | None = None
         os.register_at_fork(after_in_child=self._forget)
@@ -64,51 +78,58 @@ class LineWriter:
 
         `now` is the time by the monotonic clock.
         """
-        pending = self._pending
-        pending.append(line)
-        if now < self._burst_ends and len(pending) < self._burst:
-            if self._resting:
-                self._watch_for_stall()
+        waiting = self._waiting
+        waiting.append(line)
+        if now < self.burst_ends and len(waiting) < self.burst:
+            if self.is_resting:
+                self.watch_for_stall()
             return
-        self._burst_ends = now + BURST_SECONDS
-        with self._lock:
-            self._write_pending()
+        self.hand_over(now)
+
+    def hand_over(self, now: float) -> None:
+        """End the burst: write all that waits."""
+        self.burst_ends = now + BURST_SECONDS
+        with self.lock:
+            self._write_waiting()
 
     def write(self, line: bytes) -> None:
         """Write `line` (without newline) and all before it."""
-        self._pending.append(line)
-        with self._lock:
-            self._write_pending()
+        self._waiting.append(line)
+        with self.lock:
+            self._write_waiting()
 
     def flush(self) -> None:
-        with self._lock:
-            self._write_pending()
+        with self.lock:
+            self._write_waiting()
 
     def write_last(self, line: bytes, timeout: float = -1) -> bool:
         """Write the final line; nothing follows it. False when `timeout` passed or it was lost."""
-        if not self._lock.acquire(timeout=timeout):
+        if not self.lock.acquire(timeout=timeout):
             return False
         try:
             if self._closed:
                 return False
-            self._pending.append(line)
-            written = self._write_pending()
+            self._waiting.append(line)
+            written = self._write_waiting()
             self._closed = True
             return written
         finally:
-            self._lock.release()
+            self.lock.release()
 
-    def _write_pending(self) -> bool:
+    def _write_waiting(self) -> bool:
         """Write all that waits, as one piece. The lock is held."""
-        count = len(self._pending)
-        if not count:
+        records: list[Any] = []
+        for take in self.sources:
+            records += take()
+        count = len(self._waiting)
+        if not count and not records:
             return True
-        lines = self._pending[:count]
-        del self._pending[:count]
+        lines = self._waiting[:count]
+        del self._waiting[:count]
+        self._handed_over += 1
         if self._closed or self.broken:
             return False
-        lines.append(b"")
-        body = b"\n".join(lines)
+        body = self._encode(records, lines)
         repair = self._repair() if self._torn or self._unreported else b""
         written = self._write_whole(repair + body)
         if written == len(repair) + len(body):
@@ -171,8 +192,9 @@ class LineWriter:
         self._flow.stop("telemetry cannot be delivered")
         return False
 
-    def _watch_for_stall(self) -> None:
-        self._resting = False
+    def watch_for_stall(self) -> None:
+        """Let the thread look whether what waits is left behind; when `is_resting`."""
+        self.is_resting = False
         if self._finisher is None:
             self._finisher = threading.Thread(
                 target=self._finish_stalled_bursts, name="mosaic-burst", daemon=True
@@ -184,19 +206,22 @@ class LineWriter:
         idle = 0
         while not self._closed:
             time.sleep(_STALLED_SECONDS)
-            if self._pending:
-                self.flush()
-                idle = 0
-                continue
-            idle += 1
+            idle = 0 if self._has_flushed() else idle + 1
             if idle < _RESTS_AFTER:
                 continue
             self._wake.clear()
-            self._resting = True
-            if not self._pending:
+            self.is_resting = True
+            if not self._has_flushed():
                 self._wake.wait()
-            self._resting = False
+            self.is_resting = False
             idle = 0
+
+    def _has_flushed(self) -> bool:
+        """Write what waits; whether there was anything."""
+        with self.lock:
+            before = self._handed_over
+            self._write_waiting()
+            return self._handed_over != before
 
     def _forget(self) -> None:
         """In a forked child: what waits belongs to the parent, and so do its locks and its thread.
@@ -204,10 +229,11 @@ class LineWriter:
         Every line is written at once from now on: such children often end by `os._exit`, which
         neither flushes nor waits for a thread that would.
         """
-        self._pending.clear()
-        self._burst = 1
-        self._lock = threading.Lock()
-        self._resting = True
+        self._waiting.clear()
+        self.sources.clear()
+        self.burst = 1
+        self.lock = threading.Lock()
+        self.is_resting = True
         self._wake = threading.Event()
         self._finisher = None
 

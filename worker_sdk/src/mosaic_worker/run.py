@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from mosaic_worker.checkpoint import Content
+    from mosaic_worker.recording.recorder import EpisodeRecorder
     from mosaic_worker.run_config import RunConfig
 
 RUN_ID_VARIABLE = "MOSAIC_RUN_ID"
 RUN_DIR_VARIABLE = "MOSAIC_RUN_DIR"
+CHECKPOINT_VARIABLE = "MOSAIC_CHECKPOINT"
 
 _LAST_WORD_SECONDS = 1.0
 
@@ -38,14 +40,36 @@ class Run:
         self.directory = Path(os.environ.get(RUN_DIR_VARIABLE) or Path.cwd())
         self.id = os.environ.get(RUN_ID_VARIABLE) or self.directory.name
         self.heartbeat = Heartbeat(self.emitter, heartbeat_s)
-        self._control = Control(self.emitter)
+        self._control = Control(self.emitter, wake=self._flow.nudge)
         self._control.on("stop", lambda _: self.request_stop("asked by the stop command"))
         self._opened = False
+        self._recorder: EpisodeRecorder | None = None
         self._signals = StopSignals(
             lambda number: self.request_stop(f"received {signal.Signals(number).name}"),
             self._end_now,
         )
         self._signals.install()
+
+    @property
+    def recorder(self) -> EpisodeRecorder:
+        """Attach environments to it, and their episodes are recorded as the run's config says.
+
+        Made on first use, and closed with the run.
+        """
+        if self._recorder is None:
+            from mosaic_worker.recording.recorder import (  # noqa: PLC0415 - not every worker needs it
+                EpisodeRecorder,
+            )
+
+            telemetry = self.config.raw.get("telemetry") or {}
+            self._recorder = EpisodeRecorder(self.emitter, detail=telemetry.get("steps") or "all")
+        return self._recorder
+
+    @property
+    def checkpoint(self) -> Path | None:
+        """The saved policy that this run begins from or plays with, where its config names one."""
+        named = os.environ.get(CHECKPOINT_VARIABLE)
+        return Path(named) if named else None
 
     @property
     def should_stop(self) -> bool:
@@ -80,6 +104,11 @@ class Run:
             self.emitter.status("running")
         return True
 
+    @property
+    def is_told_to_pause(self) -> bool:
+        """Whether `pause` came while `wait_while_paused` was to obey it."""
+        return self._flow.paused
+
     def on(self, cmd: str, handler: Callable[[Command], None]) -> None:
         """Call `handler` for each command `cmd`, in the control thread."""
         self._control.on(cmd, handler)
@@ -91,6 +120,17 @@ class Run:
     def poll(self) -> Command | None:
         """The oldest accepted command that waits, or None."""
         return self._control.poll()
+
+    def wait_for_command(self, seconds: float | None = None) -> Command | None:
+        """The oldest accepted command; waits for one, at most so long when `seconds` is given.
+
+        None when none came in time, or when the run is to stop.
+        """
+        command = self._control.poll()
+        if command is None and (seconds is None or seconds > 0):
+            self._flow.wait_until(self._control.has_waiting, seconds)
+            command = self._control.poll()
+        return None if self.should_stop else command
 
     def save_checkpoint(
         self,
@@ -120,6 +160,8 @@ class Run:
     def close(self, outcome: str, error: str = "", remedy: str = "") -> None:
         """Write the last line."""
         self.heartbeat.stop()
+        if self._recorder is not None:
+            self._recorder.close()
         self.emitter.bye(outcome, error, remedy)
         self._signals.restore()
 

@@ -20,7 +20,8 @@ FIELDS = frozenset(
         *("run_name", "worker", "mode", "algo", "env_id", "env_kwargs", "seed", "total_timesteps"),
         *("max_episodes", "params", "extra_args", "agent_id", "worker_id", "bundle", "warm_start"),
         *("dataset", "telemetry", "actor", "episodes", "seeds", "script", "parent_run", "priority"),
-        *("time_limit_s", "lease_s", "artifacts", "resources", "launcher", "metadata"),
+        *("time_limit_s", "lease_s", "python_path", "artifacts", "resources", "launcher"),
+        "metadata",
     }
 )
 """Of a TrainRunConfig; a test keeps them in step with the trainer."""

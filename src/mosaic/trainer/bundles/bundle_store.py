@@ -93,6 +93,22 @@ class BundleStore:
         environment = self._usable(recipe)
         return None if environment is None else self._prepared(worker, environment)
 
+    def recorded_python(self, use: BundleUse) -> Path | None:
+        """The Python of the environment that a run recorded; None when that is gone or broken."""
+        key = f"{use.name}-{use.hash}"
+        # Only what is there: a record may have been written by anybody.
+        environment = (
+            self._environments.usable(key) if key in self._environments.all_keys() else None
+        )
+        if environment is None:
+            return None
+        self._environments.touch(environment)
+        return environment.python
+
+    def sdk_copy(self) -> Path:
+        """A folder with a copy of the worker SDK as it is now, and nothing else."""
+        return self._snapshots.take_sdk().path
+
     def is_ready(self, worker_id: str) -> bool:
         """Whether a run of the worker could start without installing anything."""
         recipe = self._recipes.for_worker(self._catalog.find(worker_id), None)

@@ -46,15 +46,22 @@ class CodeSnapshots:
 
     def take(self, worker: FoundWorker) -> CodeSnapshot:
         """The copy of the worker's code as it is now; made unless there is one."""
-        trees = _trees(worker)
+        return self._take(worker.worker_id, _trees(worker))
+
+    def take_sdk(self) -> CodeSnapshot:
+        """The copy of the SDK alone, for what runs in a bundle without being a worker."""
+        sdk = sdk_sources()
+        return self._take(sdk.name, (sdk,))
+
+    def _take(self, name: str, trees: Sequence[SourceTree]) -> CodeSnapshot:
         for _ in range(_ATTEMPTS):
             digest = self._digests.digest(trees)
-            path = self._folder / f"{worker.worker_id}-{digest}"
+            path = self._folder / f"{name}-{digest}"
             if self._is_whole(path, trees, digest) or self._make(path, trees, digest):
                 _touch(path)
                 return CodeSnapshot(path, digest)
         raise UserError(
-            f"The code of the worker {worker.worker_id} keeps changing while it is copied.",
+            f"The code of {name} keeps changing while it is copied.",
             remedy="Wait until whatever writes to its files is done, and try again.",
             code="T327",
         )

@@ -1,5 +1,7 @@
 """A worker with everything it needs to start: interpreter, packages, and a copy of its code."""
 
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +21,9 @@ class PreparedWorker:
         """Starts the worker; no shell, and no script whose first line names a path."""
         return (str(self.python), "-m", self.module, "--config", str(config))
 
-    @property
-    def environment(self) -> dict[str, str]:
-        """What the worker's environment needs beyond that of every worker."""
-        return {"PYTHONPATH": str(self.code)}
+    def environment(self, own_folders: Sequence[str] = ()) -> dict[str, str]:
+        """What the worker's environment needs beyond that of every worker.
+
+        `own_folders` are a run's `python_path`, and come after the worker's own code.
+        """
+        return {"PYTHONPATH": os.pathsep.join((str(self.code), *own_folders))}

@@ -110,7 +110,7 @@ def _probe(
         outcome = run_bounded(
             [prepared.python, "-B", "-c", _PROBE.read_text(encoding="utf-8"), asked],
             limit_s=limit_s,
-            environment={**environment, **prepared.environment},
+            environment={**environment, **prepared.environment()},
             folder=prepared.code,
         )
     except OSError as error:

@@ -51,7 +51,7 @@ def dry_run(
         command = (*prepared.command(run.config), *_QUESTIONS)
         outcome = _run(
             command,
-            worker_environment(run, {**environment, **prepared.environment}),
+            worker_environment(run, {**environment, **prepared.environment(config.python_path)}),
             run.path,
             limit_s,
         )

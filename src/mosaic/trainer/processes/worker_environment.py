@@ -1,4 +1,4 @@
-"""The environment of every worker, whatever launches it."""
+"""The environment of every worker, whatever launches it, and of simulations in its bundle."""
 
 from collections.abc import Mapping
 
@@ -12,6 +12,7 @@ _UNLESS_SET = {
     "OMP_NUM_THREADS": "1",  # small networks on several threads are slower, and not reproducible
     "MUJOCO_GL": "egl",  # renders without a display
 }
+_OFF_SCREEN = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
 
 
 def worker_environment(run_dir: RunDirectory, base: Mapping[str, str]) -> dict[str, str]:
@@ -23,3 +24,10 @@ def worker_environment(run_dir: RunDirectory, base: Mapping[str, str]) -> dict[s
         RUN_ID_VARIABLE: run_dir.run_id,
         RUN_DIR_VARIABLE: str(run_dir.path.absolute()),
     }
+
+
+def simulation_environment(base: Mapping[str, str]) -> dict[str, str]:
+    """The same for what plays an episode again: it draws off screen, and belongs to no run."""
+    runs_own = (RUN_ID_VARIABLE, RUN_DIR_VARIABLE)
+    inherited = {name: value for name, value in base.items() if name not in runs_own}
+    return {**_UNLESS_SET, **inherited, **_ALWAYS, **_OFF_SCREEN}

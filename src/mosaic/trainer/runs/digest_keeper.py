@@ -49,7 +49,10 @@ class DigestKeeper:
             await self._has_lives.wait()
             began = time.monotonic()
             try:
-                await in_thread(self._look, list(self._lives.values()))
+                lives = list(self._lives.values())
+                await in_thread(self._look, lives)
+                for life in lives:
+                    await life.follow_worker()
             except UserError as error:
                 _log.warning("T143 the numbers of runs could not be kept: %s", error)
             except Exception:  # noqa: BLE001 - the edge of a task: the next look may do better

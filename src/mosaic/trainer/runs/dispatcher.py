@@ -155,12 +155,19 @@ class Dispatcher:
     async def resume(self, run_id: str) -> RunRecord:
         return await (await self._life_for(run_id, RunState.RUNNING)).resume()
 
+    async def hold(self, run_id: str) -> RunRecord:
+        """A client is there; renews the lease of a run that has one, and harms no other."""
+        life = self._lives.get(run_id)
+        if life is not None:
+            await life.hold()
+        return await in_thread(self._parts.registry.get, run_id)
+
     async def control(self, run_id: str, command_json: bytes) -> int:
         """Hand a command to the worker; the number that comes back in what it causes."""
-        record = await in_thread(self._parts.registry.get, run_id)
         life = self._lives.get(run_id)
-        if life is None:
-            raise NoWorkerError(record.run_id)
+        if life is None:  # asked only then: somebody waits to see what a key does
+            raise NoWorkerError((await in_thread(self._parts.registry.get, run_id)).run_id)
+        await life.hold()
         return await in_thread(life.send, lambda seq: decode_command(command_json, seq))
 
     async def delete(self, run_id: str) -> int:

@@ -25,6 +25,7 @@ from mosaic.trainer.artifacts.run_archive import clean_leftovers
 from mosaic.trainer.processes.launcher import Launcher
 from mosaic.trainer.processes.run_process import NotStarted
 from mosaic.trainer.registry.run_registry import RunRegistry
+from mosaic.trainer.runs.frame_removal import remove_frames
 from mosaic.trainer.runs.run_files import LaunchRecord, write_config
 
 _log = logging.getLogger(__name__)
@@ -123,6 +124,7 @@ class Recovery:
 
     def _give_up(self, record: RunRecord, reason: str) -> None:
         _log.warning("T140 run %s is lost: %s", record.run_id, reason)
+        remove_frames(self._home.run(record.run_id))
         self._registry.transition(
             record.run_id,
             {record.state},
@@ -162,6 +164,7 @@ class Recovery:
         created_at = ulid_time_ms(run.run_id) / 1000
         reason = "Found in the runs folder; the registry did not know it."
         if isinstance(process, NotStarted):
+            remove_frames(run)
             self._registry.add(
                 run.run_id, config, state=RunState.LOST, reason=reason, created_at=created_at
             )

@@ -18,7 +18,7 @@ from typing import ParamSpec, TypeVar
 
 from mosaic.contract.control import Command
 from mosaic.contract.errors import UserError
-from mosaic.contract.layout import RunDirectory
+from mosaic.contract.layout import CHECKPOINT_VARIABLE, RunDirectory
 from mosaic.contract.readiness import InstallProgress
 from mosaic.contract.run_config import TrainRunConfig
 from mosaic.contract.run_states import LIVE_STATES, RunState
@@ -31,8 +31,11 @@ from mosaic.trainer.processes.run_ending import Grace
 from mosaic.trainer.processes.run_process import Exited, NotStarted, Running, RunProcess
 from mosaic.trainer.registry.failures import StateConflictError, UnknownRunError
 from mosaic.trainer.runs.admission import Grant
+from mosaic.trainer.runs.frame_removal import remove_frames
 from mosaic.trainer.runs.outcome import outcome_of
+from mosaic.trainer.runs.run_checkpoint import checkpoint_of
 from mosaic.trainer.runs.run_files import LaunchRecord, write_config
+from mosaic.trainer.runs.run_lease import RunLease
 from mosaic.trainer.runs.run_parts import RunParts
 from mosaic.trainer.runs.run_pausing import RunPausing
 from mosaic.trainer.runs.run_watch import RunWatch
@@ -76,6 +79,13 @@ class RunLife:
         # Grows over restarts of the daemon too.
         self._next_seq = itertools.count(time.time_ns() // 1_000_000).__next__
         self._pausing = RunPausing(parts, config.worker, self._run, self.watch, self.send)
+        self._lease = RunLease(
+            record,
+            config.lease_s,
+            pause=lambda why: self._changed(self._pausing.pause(why)),
+            resume=lambda why: self._changed(self._pausing.resume(why)),
+            stop=lambda why: self.stop(why, parts.settings.stop_grace_s),
+        )
 
     @property
     def digest(self) -> RunDigest:
@@ -162,10 +172,22 @@ class RunLife:
         return record
 
     async def pause(self) -> RunRecord:
+        self._lease.renew()
         return await self._changed(self._pausing.pause())
 
     async def resume(self) -> RunRecord:
+        self._lease.renew(is_resumed=True)
         return await self._changed(self._pausing.resume())
+
+    async def follow_worker(self) -> None:
+        """Record when the worker paused or went on by itself, as of the last look."""
+        with suppress(StateConflictError, UnknownRunError):
+            record = await self._pausing.follow_worker()
+            self.state = self.state if record is None else record.state
+
+    async def hold(self) -> None:
+        """A client is there; means nothing to a run without a lease."""
+        await self._lease.hold()
 
     def send(self, command_of: Callable[[int], Command]) -> int:
         """Hand the worker the command that is made with the next number, which is returned."""
@@ -188,14 +210,16 @@ class RunLife:
             cancelled=self._install_cancelled,
         )
         credentials = parts.catalog.describe(config.worker).needs.credentials
+        checkpoint = checkpoint_of(config, parts.checkpoints)
         environment = {
             **parts.secrets.without_secrets(os.environ),
-            **prepared.environment,
+            **prepared.environment(config.python_path),
             **parts.secrets.for_worker(config, credentials),
             **visible_devices(
                 [gpu for gpu in parts.machine.gpus() if gpu.index in self.grant.gpus]
             ),
             GPUS_VARIABLE: ",".join(map(str, self.grant.gpus)),
+            **({CHECKPOINT_VARIABLE: str(checkpoint.absolute())} if checkpoint else {}),
         }
         command = prepared.command(self._run.config)
         parts.registry.set_launch(self.run_id, command, prepared.use)
@@ -212,12 +236,15 @@ class RunLife:
         if self.state is RunState.STOPPING:
             asked_s = self._grace.seconds
             self.end_now(self._parts.settings.stop_grace_s if math.isinf(asked_s) else asked_s)
-        limit = asyncio.create_task(self._enforce_time_limit())
+        limits = [asyncio.create_task(self._enforce_time_limit())]
+        if self.config.lease_s is not None:
+            limits.append(asyncio.create_task(self._lease.keep()))
         try:
             await self._parts.launcher.ended(self._run)
             process = await self._settled()
         finally:
-            limit.cancel()
+            for limit in limits:
+                limit.cancel()
         await self._conclude(process)
 
     async def _settled(self) -> RunProcess:
@@ -250,6 +277,7 @@ class RunLife:
 
     def _record_end(self, process: RunProcess) -> None:
         registry = self._parts.registry
+        remove_frames(self._run)
         self.watch.warn("stalled", "")
         self.watch.warn("end", "")
         self._record_numbers()
@@ -304,7 +332,7 @@ class RunLife:
         """A daemon may have gone between pausing the run and recording that."""
         await in_thread(self.watch.look, may_stall=False)
         is_frozen = await in_thread(self._parts.launcher.is_frozen, self._run)
-        if is_frozen or self.watch.status[1] == "paused":
+        if is_frozen or self.watch.status.word == "paused":
             with suppress(StateConflictError):
                 await self._changed(self._pausing.note_pause_found())
 

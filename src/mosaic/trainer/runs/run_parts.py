@@ -11,6 +11,7 @@ from mosaic.trainer.runs.commit_signals import CommitSignals
 from mosaic.trainer.runs.ingest_pool import IngestPool
 from mosaic.trainer.secrets import Secrets
 from mosaic.trainer.settings import DaemonSettings
+from mosaic.trainer.storage.checkpoints import Checkpoints
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 
 
@@ -25,6 +26,7 @@ class RunParts:
     bundles: BundleStore
     machine: Machine
     secrets: Secrets
+    checkpoints: Checkpoints
     launcher: Launcher
     ingest: IngestPool
     commits: CommitSignals

@@ -36,8 +36,10 @@ class RunPausing:
         self._send = send
         self._one_at_a_time = asyncio.Lock()
         self._paused_at: float | None = None
+        self._followed = -1
+        """The last of the worker's `status` lines that the record of the run accounts for."""
 
-    async def pause(self) -> RunRecord:
+    async def pause(self, why: str = "") -> RunRecord:
         """By a command if the worker can, else by stopping its processes where they stand."""
         async with self._one_at_a_time:
             await self._expect(RunState.RUNNING, RunState.PAUSED)
@@ -46,27 +48,50 @@ class RunPausing:
                 await in_thread(self._parts.launcher.signal, self._run, signal.SIGSTOP)
                 how = "Its processes were frozen where they stood."
             try:
-                record = await self._move(RunState.RUNNING, RunState.PAUSED, how)
+                record = await self._move(RunState.RUNNING, RunState.PAUSED, f"{why} {how}".strip())
             except StateConflictError:
                 # It is to stop meanwhile, and frozen it could not obey.
                 await in_thread(self._parts.launcher.signal, self._run, signal.SIGCONT)
                 raise
             self._paused_at = _now()
+            self._followed = self._watch.status.seq
             return record
 
-    async def resume(self) -> RunRecord:
+    async def resume(self, why: str = "") -> RunRecord:
         async with self._one_at_a_time:
             await self._expect(RunState.PAUSED, RunState.RUNNING)
             await in_thread(self._parts.launcher.signal, self._run, signal.SIGCONT)
             if await self._can_pause():
                 await in_thread(self._send, lambda seq: Resume(seq=seq))
             await in_thread(self._count_this_pause)
-            return await self._move(RunState.PAUSED, RunState.RUNNING, "It was resumed.")
+            return await self._move(RunState.PAUSED, RunState.RUNNING, why or "It was resumed.")
 
     async def note_pause_found(self) -> RunRecord:
         """Of a run that an earlier daemon paused without living to record it."""
         self._paused_at = _now()
+        self._followed = self._watch.status.seq
         return await self._move(RunState.RUNNING, RunState.PAUSED, "It was found paused.")
+
+    async def follow_worker(self) -> RunRecord | None:
+        """Record what the worker did by itself: a session pauses when its actor fails."""
+        if self._watch.status.seq <= self._followed:
+            return None
+        async with self._one_at_a_time:
+            status = self._watch.status
+            if status.seq <= self._followed:
+                return None
+            self._followed = status.seq
+            if status.word == "paused":
+                reason = status.reason or "The worker paused itself."
+                record = await self._move(RunState.RUNNING, RunState.PAUSED, reason)
+                self._paused_at = _now()
+                return record
+            if status.word == "running":
+                await in_thread(self._count_this_pause)
+                return await self._move(
+                    RunState.PAUSED, RunState.RUNNING, "The worker went on by itself."
+                )
+            return None
 
     def time_at_work(self) -> float:
         """Seconds since its start without its pauses; 0 when it has no process. Blocking."""
@@ -103,7 +128,7 @@ class RunPausing:
 
     async def _pauses_itself(self) -> bool:
         """Whether the worker says that it stands still, soon after being told."""
-        before, _ = self._watch.status
+        before = self._watch.status.seq
         deadline = time.monotonic() + _CONFIRM_S
         with self._parts.commits.listen(self._run.run_id) as committed:
             try:
@@ -113,8 +138,8 @@ class RunPausing:
             while (left_s := deadline - time.monotonic()) > 0:
                 committed.clear()
                 await in_thread(self._watch.look, may_stall=False)
-                number, word = self._watch.status
-                if number > before and word == "paused":
+                status = self._watch.status
+                if status.seq > before and status.word == "paused":
                     return True
                 with suppress(TimeoutError):
                     await asyncio.wait_for(committed.wait(), left_s)

@@ -8,6 +8,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import Bye
@@ -29,6 +30,14 @@ _NO_PROGRESS_FACTOR = 10.0
 """A worker that beats but tells nothing else is given so many times longer."""
 
 
+class WorkerStatus(NamedTuple):
+    """What a worker said it does: number of the line (-1: none yet), word, and why."""
+
+    seq: int
+    word: str
+    reason: str
+
+
 class RunWatch:
     """Of one run. Safe from any thread; looking is blocking work."""
 
@@ -47,6 +56,7 @@ class RunWatch:
         self._registry = registry
         self._ingest = ingest
         self._stalled_after_s = stalled_after_s
+        self._waits_for_people = config.mode == "play"
         self._clock = clock
         self._lock = threading.Lock()
         self._builder = DigestBuilder(run, config.total_timesteps, clock)
@@ -67,10 +77,12 @@ class RunWatch:
         return self._builder.bye
 
     @property
-    def status(self) -> tuple[int, str]:
-        """Number and word of the worker's last `status` line, as of the last look."""
+    def status(self) -> WorkerStatus:
+        """The worker's last `status` line, as of the last look."""
         told = self._builder.status
-        return self._builder.status_seq, told.state if told else ""
+        if told is None:
+            return WorkerStatus(-1, "", "")
+        return WorkerStatus(self._builder.status_seq, told.state, told.reason or "")
 
     def look(self, *, may_stall: bool, final: bool = False) -> RunDigest:
         """Bring everything up to date. `may_stall`: the run is supposed to be at work."""
@@ -138,7 +150,7 @@ class RunWatch:
             warning = (
                 f"No sign of life for {silent_s:.0f} s. It may hang; `mosaic runs stop` ends it."
             )
-        elif idle_s > self._stalled_after_s * _NO_PROGRESS_FACTOR:
+        elif idle_s > self._stalled_after_s * _NO_PROGRESS_FACTOR and not self._waits_for_people:
             warning = f"Nothing new from it for {idle_s:.0f} s; its processes live."
         if bool(warning) != bool(self._warnings.get("stalled")):
             self._set("stalled", warning)

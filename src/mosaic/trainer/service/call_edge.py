@@ -66,7 +66,10 @@ class CallEdge(grpc.aio.ServerInterceptor):
         if handler.unary_stream is not None:
             stream = self._streaming(handler.unary_stream)
             return grpc.unary_stream_rpc_method_handler(stream, read, write)
-        raise TypeError("no service here streams in both directions")
+        if handler.stream_stream is not None:
+            stream = self._streaming(handler.stream_stream)
+            return grpc.stream_stream_rpc_method_handler(stream, read, write)
+        raise TypeError("a method streams in one direction, in both or in none")
 
     def _unary(self, behaviour: Callable[..., Any]) -> Any:
         async def behave(request: Any, context: Context) -> Any:

@@ -32,6 +32,7 @@ from mosaic.trainer.service.refusals import (
     WrongTokenError,
 )
 from mosaic.trainer.service.request_checks import BadRequestError, printable
+from mosaic.trainer.simulation.failures import TooManySimulationsError
 from mosaic.trainer.storage.failures import (
     CheckpointRefusedError,
     StoragePageTokenError,
@@ -68,6 +69,7 @@ _CODES: dict[type[UserError], grpc.StatusCode] = {
     RequestIdReusedError: grpc.StatusCode.ALREADY_EXISTS,
     NoRoomError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     ControlChannelFullError: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    TooManySimulationsError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     WrongTokenError: grpc.StatusCode.UNAUTHENTICATED,
     DaemonStoppingError: grpc.StatusCode.UNAVAILABLE,
     InterruptedTransferError: grpc.StatusCode.ABORTED,

@@ -65,6 +65,10 @@ class RunCalls(ServicePart):
         run_id = checked_run_id(request.run_id)
         return _record(await carried_out(self._trainer.dispatcher.resume(run_id)))
 
+    async def HoldRun(self, request: pb.RunRef, _: Context) -> pb.RunRecord:
+        run_id = checked_run_id(request.run_id)
+        return _record(await carried_out(self._trainer.dispatcher.hold(run_id)))
+
     async def ControlRun(self, request: pb.ControlRunRequest, _: Context) -> pb.ControlRunResponse:
         run_id = checked_run_id(request.run_id)
         if len(request.command_json) > MAX_COMMAND_BYTES:

@@ -9,11 +9,13 @@ from mosaic.trainer.service.frames import FrameCalls
 from mosaic.trainer.service.health import HealthCalls
 from mosaic.trainer.service.logs import LogCalls
 from mosaic.trainer.service.queries import QueryCalls
+from mosaic.trainer.service.resimulation import ResimulationCalls, SimulationPlaces
 from mosaic.trainer.service.runs import RunCalls
 from mosaic.trainer.service.storage import VERIFICATIONS_AT_ONCE, StorageCalls
 from mosaic.trainer.service.streams import StreamCalls
 from mosaic.trainer.service.watching import WatchCalls
 from mosaic.trainer.service.workers_and_bundles import WorkerCalls
+from mosaic.trainer.simulation.scratch_folders import ScratchFolders
 from mosaic.trainer.trainer import Trainer
 
 
@@ -25,6 +27,7 @@ class TrainerServicer(
     LogCalls,
     FrameCalls,
     QueryCalls,
+    ResimulationCalls,
     WorkerCalls,
     StorageCalls,
     HealthCalls,
@@ -44,4 +47,6 @@ class TrainerServicer(
         self._shut_down = shut_down
         self._installations = {}
         self._import_slots = asyncio.Semaphore(IMPORTS_AT_ONCE)
+        self._simulations = SimulationPlaces()
+        self._scratch = ScratchFolders(trainer.home)
         self._verification_slots = asyncio.Semaphore(VERIFICATIONS_AT_ONCE)

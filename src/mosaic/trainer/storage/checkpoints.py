@@ -1,6 +1,7 @@
 """Checkpoints: every saved policy there is, of runs and imported. The service asks here."""
 
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 
 import msgspec
 
@@ -12,9 +13,14 @@ from mosaic.contract.storage import (
     CheckpointQuery,
     CheckpointReport,
 )
+from mosaic.trainer.artifacts.inside_run import inside
 from mosaic.trainer.registry.artifact_rows import ArtifactPlace, ArtifactQuery, ArtifactRow
 from mosaic.trainer.registry.run_registry import RunRegistry
-from mosaic.trainer.storage.failures import CheckpointRefusedError, UnknownCheckpointError
+from mosaic.trainer.storage.failures import (
+    CheckpointGoneError,
+    CheckpointRefusedError,
+    UnknownCheckpointError,
+)
 from mosaic.trainer.storage.imported_checkpoints import ImportedCheckpoints
 from mosaic.trainer.storage.paging import artifact_id, page_of, path_in_home
 from mosaic.trainer.storage.verification import Expected, verify
@@ -52,6 +58,18 @@ class Checkpoints:
             query.page_token,
         )
         return CheckpointPage(checkpoints=page, next_page_token=token)
+
+    def path(self, checkpoint_id: str) -> Path:
+        """Where the file is, for a worker that begins from it. Raises `UserError`."""
+        if is_ulid(checkpoint_id):
+            folder = self.imported.folder(checkpoint_id)
+            path = folder / self.imported.record(checkpoint_id).file
+        else:
+            row = self._row(checkpoint_id)
+            path = inside(self._home.run(row.run_id), row.path)
+        if not path.exists():
+            raise CheckpointGoneError(checkpoint_id)
+        return path
 
     def verify(
         self, checkpoint_id: str, is_unwanted: Callable[[], bool] = lambda: False

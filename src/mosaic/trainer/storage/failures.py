@@ -16,6 +16,19 @@ class UnknownCheckpointError(UserError):
         )
 
 
+class CheckpointGoneError(UserError):
+    """Its file was removed since it was listed."""
+
+    default_code = "T408"
+
+    def __init__(self, checkpoint_id: str) -> None:
+        super().__init__(
+            f"The file of the checkpoint '{checkpoint_id}' is gone.",
+            remedy="Choose another one.",
+            code=self.default_code,
+        )
+
+
 class CheckpointRefusedError(UserError):
     """What arrived is not the checkpoint that was announced."""
 

@@ -1,0 +1,192 @@
+"""From a key to the picture: an action in LunarLander-v3 at a 20 ms tick, until its frame is there.
+
+    benchmarks/run key_to_frame [--keys N]
+
+The session is played through the daemon by a `SessionController`, as the window plays it, and once
+more by a worker whose control pipe is written directly. Both are measured in turns, the other one
+standing still; keys come at random moments of the tick. A frame is there when the frame file, read
+as the window reads it, has one that carries the action's number.
+"""
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from report import percentile, print_table
+from session_bundle import session_daemon
+
+from mosaic.client import TrainerClient
+from mosaic.client.sessions.session_controller import SessionController
+from mosaic.client.sessions.session_requests import SessionRequest
+from mosaic.client.sessions.session_state import SessionPhase
+from mosaic.contract.frame_file import FrameReader
+from mosaic.contract.layout import Home
+
+_TICK_MS = 20
+_TURNS = 10
+_ACTIONS = (1, 2, 3)
+_LOOK_EVERY_S = 0.0003
+_PATIENCE_S = 60.0
+_BETWEEN_KEYS_S = (0.03, 0.08)
+_GOALS = ("p50 15 or less", "p99 35 or less")
+_SETTLING_S = 0.5
+
+
+class Game(Protocol):
+    """One way of playing."""
+
+    frames: Path
+
+    def act(self, action: int) -> None: ...
+
+    def stand_still(self, is_still: bool) -> None: ...
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--keys", type=int, default=60, help="in each of the turns")
+    keys = parser.parse_args().keys
+    with session_daemon() as (client, home), SessionController(client) as controller:
+        through = ThroughDaemon(controller, home)
+        with direct_game(client, home, controller.state.run_id) as direct:
+            games: dict[str, Game] = {"through the daemon": through, "directly": direct}
+            show(measure(games, keys))
+        controller.stop()
+
+
+def measure(games: dict[str, Game], keys: int) -> dict[str, list[float]]:
+    """Milliseconds of each key of each way."""
+    taken: dict[str, list[float]] = {way: [] for way in games}
+    for _ in range(_TURNS):
+        for way, game in games.items():
+            game.stand_still(False)
+            time.sleep(_SETTLING_S)
+            with FrameReader(game.frames) as reader:
+                taken[way] += [press(game, reader) for _ in range(keys)]
+            game.stand_still(True)
+    return taken
+
+
+def press(game: Game, reader: FrameReader) -> float:
+    """Milliseconds from the key until a frame shows it."""
+    time.sleep(random.uniform(*_BETWEEN_KEYS_S))
+    before = newest(reader)
+    start = time.perf_counter()
+    game.act(random.choice(_ACTIONS))
+    while time.perf_counter() - start < _PATIENCE_S:
+        if newest(reader) > before:
+            return (time.perf_counter() - start) * 1_000
+        time.sleep(_LOOK_EVERY_S)
+    raise TimeoutError("no frame carried the action")
+
+
+_seen: dict[FrameReader, tuple[int, int]] = {}
+
+
+def newest(reader: FrameReader) -> int:
+    """The number of the newest command that a frame shows."""
+    number, seq = _seen.get(reader, (0, 0))
+    frame = reader.newest(number)
+    if frame is not None:
+        number, seq = frame.number, frame.control_seq
+        _seen[reader] = number, seq
+    return seq
+
+
+class ThroughDaemon:
+    """As the window plays."""
+
+    def __init__(self, controller: SessionController, home: Home) -> None:
+        self._controller = controller
+        request = SessionRequest(env_id="LunarLander-v3", params={"tick_ms": _TICK_MS})
+        controller.start(request)
+        state = controller.wait(lambda state: state.phase is SessionPhase.RUNNING, _PATIENCE_S)
+        self.frames = home.run(state.run_id).frames
+        self.stand_still(True)
+
+    def act(self, action: int) -> None:
+        self._controller.act(action)
+
+    def stand_still(self, is_still: bool) -> None:
+        wanted = SessionPhase.PAUSED if is_still else SessionPhase.RUNNING
+        (self._controller.pause if is_still else self._controller.resume)()
+        self._controller.wait(lambda state: state.phase is wanted, _PATIENCE_S)
+
+
+class Directly:
+    """The same worker, with nothing but its pipe in between."""
+
+    def __init__(self, folder: Path, pipe: int) -> None:
+        self.frames = folder / "frames"
+        self._pipe = pipe
+        self._seq = 0
+
+    def act(self, action: int) -> None:
+        self._send(cmd="action", value=action)
+
+    def stand_still(self, is_still: bool) -> None:
+        self._send(cmd="pause" if is_still else "resume")
+
+    def _send(self, **command: object) -> None:
+        self._seq += 1
+        os.write(self._pipe, json.dumps({**command, "seq": self._seq}).encode() + b"\n")
+
+
+@contextmanager
+def direct_game(client: TrainerClient, home: Home, run_id: str) -> Iterator[Directly]:
+    """A worker with the configuration, the packages and the sources of the run."""
+    details = client.run(run_id)
+    assert details.bundle is not None
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        os.mkfifo(folder / "control")
+        pipe = os.open(folder / "control", os.O_RDWR)
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(home.path / details.bundle.code_path),
+            "MOSAIC_RUN_DIR": name,
+            "MOSAIC_RUN_ID": run_id,
+        }
+        with (folder / "telemetry.jsonl").open("ab") as spool:
+            worker = subprocess.Popen(
+                details.command, stdin=pipe, stdout=spool, env=environment, cwd=folder
+            )
+        game = Directly(folder, pipe)
+        try:
+            until_there(game.frames)
+            game.stand_still(True)
+            yield game
+        finally:
+            worker.kill()
+            worker.wait()
+            os.close(pipe)
+
+
+def until_there(path: Path) -> None:
+    deadline = time.monotonic() + _PATIENCE_S
+    while not path.exists():
+        if time.monotonic() > deadline:
+            raise TimeoutError("the worker drew nothing")
+        time.sleep(0.05)
+
+
+def show(taken: dict[str, list[float]]) -> None:
+    rows: list[tuple[object, ...]] = [
+        (way, percentile(ms, 0.5), percentile(ms, 0.99), max(ms), len(ms))
+        for way, ms in taken.items()
+    ]
+    head = ("ms from key to frame", "p50", "p99", "most", "keys")
+    print_table(f"LunarLander-v3 at a {_TICK_MS} ms tick", head, rows)
+    print(f"goal through the daemon: {', '.join(_GOALS)}")
+
+
+if __name__ == "__main__":
+    main()

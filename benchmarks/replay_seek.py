@@ -1,0 +1,185 @@
+"""A frame from anywhere in an episode of 600 x 400 pictures that is in memory.
+
+The peer decodes the same step from an MP4 of the same pictures, as tools do that record video.
+
+benchmarks/run replay_seek [--frames N] [--seeks N]
+"""
+
+import argparse
+import queue
+import random
+import tempfile
+import time
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import zstandard
+from PIL import Image, ImageDraw
+from report import percentile, print_ratio, print_table
+
+from mosaic.client.resimulation import (
+    FramesDone,
+    SimulatedFrame,
+    SimulationOpened,
+    SimulationPart,
+)
+from mosaic.replay.episode_replay import EpisodeReplay
+from mosaic.replay.export.mp4 import Mp4Writer
+
+_WIDTH, _HEIGHT, _FPS = 600, 400, 50
+_PATIENCE_S = 120.0
+
+
+def picture(index: int, *, is_textured: bool) -> Image.Image:
+    """Ground, stars and something that flies; before a plain sky, or one that hardly compresses."""
+    chooser = random.Random(1)
+    sky = Image.new("RGB", (_WIDTH, _HEIGHT), (8, 8, 20))
+    image = Image.effect_noise(sky.size, 20).convert("RGB") if is_textured else sky
+    pen = ImageDraw.Draw(image)
+    for _ in range(60):
+        x, y = chooser.randrange(_WIDTH), chooser.randrange(_HEIGHT)
+        pen.ellipse((x, y, x + 2, y + 2), (200, 200, 255))
+    ridge = [(x, 300 + chooser.randrange(60)) for x in range(0, _WIDTH + 1, 50)]
+    pen.polygon([(0, _HEIGHT), *ridge, (_WIDTH, _HEIGHT)], (220, 220, 220))
+    x, y = (index * 3) % _WIDTH, 60 + (index * 2) % 200
+    pen.polygon([(x, y), (x + 30, y + 5), (x + 24, y + 30), (x - 6, y + 26)], (130, 100, 230))
+    return image
+
+
+class InProcessSimulation:
+    """Frames that are there already: what is measured is the way from memory to a picture."""
+
+    def __init__(self, frames: list[bytes]) -> None:
+        self._frames = frames
+        self._asked: queue.SimpleQueue[tuple[int, int, int] | None] = queue.SimpleQueue()
+        self._numbers = 0
+
+    @property
+    def opened(self) -> SimulationOpened:
+        return SimulationOpened(steps=len(self._frames) - 1, fps=_FPS)
+
+    def request_frames(self, first: int, count: int = 0) -> int:
+        self._numbers += 1
+        self._asked.put((self._numbers, first, count))
+        return self._numbers
+
+    def close(self) -> None:
+        self._asked.put(None)
+
+    def __iter__(self) -> Iterator[SimulationPart]:
+        while (asked := self._asked.get()) is not None:
+            request, first, count = asked
+            for index in range(first, first + count):
+                yield SimulatedFrame(
+                    request=request,
+                    index=index,
+                    width=_WIDTH,
+                    height=_HEIGHT,
+                    channels=3,
+                    zstd=self._frames[index],
+                )
+            yield FramesDone(request=request)
+
+
+class InProcessSource:
+    """In place of a client."""
+
+    def __init__(self, frames: list[bytes]) -> None:
+        self._frames = frames
+
+    def resimulate(
+        self, run_id: str, episode: int, *, verify_only: bool = False
+    ) -> InProcessSimulation:
+        del run_id, episode, verify_only
+        return InProcessSimulation(self._frames)
+
+
+def replay_times(frames: list[bytes], places: list[int]) -> list[float]:
+    """Milliseconds of each seek with everything in memory."""
+    with EpisodeReplay(InProcessSource(frames), "run", 0) as replay:
+        deadline = time.monotonic() + _PATIENCE_S
+        while replay.state.cached != (range(len(frames)),):
+            assert time.monotonic() < deadline, replay.state
+            time.sleep(0.01)
+        times = []
+        for index in places:
+            start = time.perf_counter()
+            replay.seek(index)
+            frame = replay.frame(index)
+            times.append((time.perf_counter() - start) * 1_000)
+            assert frame is not None
+            assert frame.index == index
+            assert len(frame.pixels) == _WIDTH * _HEIGHT * 3
+    return times
+
+
+def mp4_times(path: Path, places: list[int]) -> list[float]:
+    """The same from a video: to the keyframe before, and on from there."""
+    with av.open(str(path)) as container:
+        stream: Any = container.streams.video[0]
+        ticks = Fraction(1, _FPS) / stream.time_base
+        times = []
+        for index in places:
+            start = time.perf_counter()
+            wanted = int(index * ticks)
+            container.seek(wanted, stream=stream)
+            for frame in container.decode(stream):
+                if frame.pts >= wanted:
+                    pixels = frame.to_rgb().planes[0]
+                    break
+            times.append((time.perf_counter() - start) * 1_000)
+            assert frame.pts == wanted
+            assert pixels.buffer_size >= _WIDTH * _HEIGHT * 3
+    return times
+
+
+def measure(count: int, seeks: int, *, is_textured: bool) -> list[tuple[object, ...]]:
+    """Rows of the table: ours, and the video."""
+    compressor = zstandard.ZstdCompressor(level=1)
+    frames = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "episode.mp4"
+        writer = Mp4Writer(path, _WIDTH, _HEIGHT, Fraction(_FPS))
+        for index in range(count):
+            drawn = picture(index, is_textured=is_textured)
+            frames.append(compressor.compress(drawn.tobytes()))
+            writer.write(drawn)
+        writer.finish()
+        video_bytes = path.stat().st_size
+        chooser = random.Random(7)
+        places = [chooser.randrange(count) for _ in range(seeks)]
+        ours = replay_times(frames, places)
+        video = mp4_times(path, places)
+    kind = "textured" if is_textured else "drawn"
+    return [
+        (f"{name}, {kind}", percentile(times, 0.5), percentile(times, 0.99), size / count / 1_000)
+        for name, times, size in (
+            ("mosaic", ours, sum(map(len, frames))),
+            ("MP4 with PyAV", video, video_bytes),
+        )
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--frames", type=int, default=1_000)
+    parser.add_argument("--seeks", type=int, default=300)
+    options = parser.parse_args()
+    drawn = measure(options.frames, options.seeks, is_textured=False)
+    # As many as fit into the cache, so that both cases are about memory.
+    textured = measure(min(options.frames, 300), options.seeks, is_textured=True)
+    print_table(
+        f"A frame of {_WIDTH}x{_HEIGHT}x3 from anywhere in an episode",
+        ("from", "p50 ms", "p99 ms", "kB a frame"),
+        [*drawn, *textured],
+    )
+    for kind, ((_, ours, *_), (_, video, *_)) in (("drawn", drawn), ("textured", textured)):
+        assert isinstance(ours, float)
+        assert isinstance(video, float)
+        print_ratio(f"a video takes longer, {kind}", video / ours, "p99 in memory 5 ms or less")
+
+
+main()

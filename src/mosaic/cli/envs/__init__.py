@@ -1,0 +1,1 @@
+"""`mosaic envs`: which environments there are, and what installs the rest."""

@@ -1,0 +1,1 @@
+"""`mosaic play`: a person in the terminal, or any actor without one."""

@@ -1,0 +1,1 @@
+"""Playing and watching runs from a program: sessions, and the actors that can act in them."""

@@ -1,0 +1,1 @@
+"""The environments of the catalog, one module per family."""

@@ -1,0 +1,1 @@
+"""What a grid or text environment looks like at one moment, made from its step alone."""

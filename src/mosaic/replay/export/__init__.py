@@ -1,0 +1,1 @@
+"""An episode, or a range of its steps, as a file: MP4, GIF or JSONL."""

@@ -1,0 +1,1 @@
+"""Recorded episodes, played again in the bundle of their run by a helper process of the SDK."""

@@ -1,0 +1,94 @@
+"""Which Python and which code play an episode again: those of its run, as far as they are here."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from mosaic.contract.errors import UserError
+from mosaic.contract.layout import Home
+from mosaic.contract.run_config import BundleConfig, load_run_config
+from mosaic.contract.runs import BundleUse, RunDetails
+from mosaic.trainer.bundles.bundle_store import BundleStore
+from mosaic.trainer.bundles.prepared_worker import PreparedWorker
+from mosaic.trainer.simulation.failures import BundleMissingError
+from mosaic.trainer.workers.worker_catalog import WorkerCatalog
+
+_HELPER = Path("mosaic_worker", "resimulation", "__main__.py")
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationRuntime:
+    """What the helper process is started with."""
+
+    python: Path
+    code: tuple[Path, ...]
+    """Folders on its import path, the first of which has the SDK."""
+    warnings: tuple[str, ...] = ()
+
+
+def find_runtime(
+    home: Home, bundles: BundleStore, catalog: WorkerCatalog, details: RunDetails
+) -> SimulationRuntime:
+    """The run's own environment and code, else what the worker would be given now.
+
+    Raises `BundleMissingError`, or another `UserError` when the worker is not there either.
+    """
+    use = details.bundle
+    python = bundles.recorded_python(use) if use and use.name else None
+    code = _recorded_code(home, use)
+    warnings = []
+    current: PreparedWorker | None = None
+    if python is None:
+        current = _current(bundles, catalog, details)
+        python = current.python
+        if use and use.name:
+            now = f"{current.use.name}-{current.use.hash}"
+            warnings.append(f"The bundle {use.name}-{use.hash} is gone; {now} is used instead.")
+    if code is None:
+        current = current or _current_or_none(bundles, catalog, details)
+        code = current.code if current else None
+        if use and use.code_path:
+            which = "its code of now is used instead" if code else "the replay goes without it"
+            warnings.append(f"The code that the worker had in this run is gone; {which}.")
+    folders = [*map(Path, load_run_config(details.config_json).python_path)]
+    if code is not None:
+        folders.insert(0, code)
+    if code is None or not (code / _HELPER).is_file():
+        folders.insert(0, bundles.sdk_copy())
+    return SimulationRuntime(python, tuple(folders), tuple(warnings))
+
+
+def _recorded_code(home: Home, use: BundleUse | None) -> Path | None:
+    """The copy of the worker's code that the run used, if it is there.
+
+    By its name alone: a record may have been written by anybody, and must not lead elsewhere.
+    """
+    name = Path(use.code_path).name if use else ""
+    path = home.worker_code / name
+    return path if name and not name.startswith(".") and path.is_dir() else None
+
+
+def _current(bundles: BundleStore, catalog: WorkerCatalog, details: RunDetails) -> PreparedWorker:
+    """The worker as it would be started now."""
+    bundle = _bundle_of(details)
+    prepared = bundles.lookup(details.run.worker, bundle)
+    if prepared is None:
+        name = bundle.name if bundle else catalog.find(details.run.worker).manifest.bundle
+        raise BundleMissingError(name or "", bundle.extras if bundle else ())
+    return prepared
+
+
+def _current_or_none(
+    bundles: BundleStore, catalog: WorkerCatalog, details: RunDetails
+) -> PreparedWorker | None:
+    try:
+        return _current(bundles, catalog, details)
+    except UserError:
+        return None  # many environments do not need the worker's code
+
+
+def _bundle_of(details: RunDetails) -> BundleConfig | None:
+    """As the run had it; of a run that came from elsewhere, as it was asked for."""
+    use = details.bundle
+    if use is not None:
+        return BundleConfig(name=use.name, extras=use.extras) if use.name else None
+    return load_run_config(details.config_json).bundle

@@ -1,0 +1,110 @@
+"""A program on a terminal of its own, and a person who looks at it and types."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import termios
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+_DEADLINE_S = 120
+_MOST_TOLD = 2000
+_STYLE = re.compile(r"\x1b\[[0-9;]*m")
+_FRAME = re.compile(r"\x1b\[H((?:(?!\x1b\[H).)*?)\x1b\[J", re.DOTALL)
+LEFT = "\x1b[?1049l"
+"""What gives the screen back."""
+
+
+class Screen:
+    """The terminal. `shown` is everything that was written to it."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        folder: Path,
+        size: tuple[int, int] = (80, 24),
+    ) -> None:
+        self.shown = ""
+        self.pid, self._screen = pty.fork()
+        if self.pid == 0:  # the child
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            _resize(0, size)
+            os.chdir(folder)
+            os.execvpe(command[0], [*command], {**environment, "TERM": "xterm-256color"})  # noqa: S606
+
+    def settings(self) -> list[Any]:
+        """Whether it echoes, waits for whole lines, and so on."""
+        return termios.tcgetattr(self._screen)
+
+    def resize(self, columns: int, rows: int) -> None:
+        _resize(self._screen, (columns, rows))
+
+    def type(self, keys: str) -> None:
+        os.write(self._screen, keys.encode())
+
+    @property
+    def frame(self) -> str:
+        """What is on it now, without colours; empty when nothing was drawn yet."""
+        frames = _FRAME.findall(self.shown)
+        if not frames:
+            return ""
+        return re.sub(r"\r+\n", "\n", _STYLE.sub("", frames[-1]).replace("\x1b[K", ""))
+
+    def read_until(self, condition: Callable[[], bool] | str) -> None:
+        """Reads until the words stand on the screen as it is now, or the condition holds."""
+        holds = (
+            condition if callable(condition) else lambda: condition in (self.frame or self.shown)
+        )
+        deadline = time.monotonic() + _DEADLINE_S
+        while not holds():
+            assert time.monotonic() < deadline, f"{condition}: {self.frame or self.told}"
+            if select.select([self._screen], [], [], 0.5)[0]:
+                part = self._read()
+                assert part, f"it ended: {self.told}"
+                self.shown += part
+
+    def end(self) -> int:
+        """Reads to the end; the exit code."""
+        while part := self._read():
+            self.shown += part
+        os.close(self._screen)
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+    def _read(self) -> str:
+        """Empty at the end."""
+        try:
+            return os.read(self._screen, 65536).decode(errors="replace")
+        except OSError:  # how Linux says that nobody has the other end any more
+            return ""
+
+    @property
+    def told(self) -> str:
+        """The last of all that was written, without colours."""
+        return _STYLE.sub("", self.shown)[-_MOST_TOLD:]
+
+    @property
+    def afterwards(self) -> str:
+        """What was written after the screen was given back."""
+        return _STYLE.sub("", self.shown.rpartition(LEFT)[2])
+
+
+def fresh_settings() -> list[Any]:
+    """Of a terminal that no program has changed."""
+    ends = pty.openpty()
+    try:
+        return termios.tcgetattr(ends[1])
+    finally:
+        for end in ends:
+            os.close(end)
+
+
+def _resize(descriptor: int, size: tuple[int, int]) -> None:
+    columns, rows = size
+    fcntl.ioctl(descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))

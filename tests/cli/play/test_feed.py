@@ -1,0 +1,79 @@
+"""The episode on the screen: put together from two streams that do not wait for each other."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from mosaic.cli.play.feed import PlayFeed
+from mosaic.client.results import EventLine
+from mosaic.contract.events import StepRecord
+
+
+class _NothingYet:
+    """A client whose run has told nothing so far."""
+
+    def steps(self, *_: Any, **__: Any) -> "_NothingYet":
+        return self
+
+    events = steps
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(())
+
+    def close(self) -> None: ...
+
+
+def _feed() -> PlayFeed:
+    client: Any = _NothingYet()
+    return PlayFeed(client, "a run", lambda: None)
+
+
+def _begin(feed: PlayFeed, episode: int, obs: int) -> None:
+    fields = {"type": "episode_start", "episode_id": f"ep{episode}", "episode": episode, "obs": obs}
+    feed._take_line(EventLine(seq=episode, type="episode_start", line=msgspec.json.encode(fields)))
+
+
+def _step(feed: PlayFeed, episode: int, step: int, *, ends: bool = False) -> None:
+    record = StepRecord(
+        episode_id=f"ep{episode}",
+        step=step,
+        action=1,
+        reward=0.5,
+        terminated=ends,
+        truncated=False,
+        obs=100 * episode + step,
+    )
+    feed._take_step((step, record))
+
+
+def test_the_return_is_that_of_all_steps() -> None:
+    """And what is seen is the newest of them."""
+    feed = _feed()
+    _begin(feed, 0, obs=7)
+    assert (feed.view.observation, feed.view.steps, feed.view.is_over) == (7, 0, False)
+    for step in range(3):
+        _step(feed, 0, step, ends=step == 2)
+    assert (feed.view.observation, feed.view.steps, feed.view.total_return) == (2, 3, 1.5)
+    assert feed.view.is_over
+    feed.close()
+
+
+def test_a_late_step_does_not_bring_an_episode_back() -> None:
+    """The next one has begun, and stays."""
+    feed = _feed()
+    _begin(feed, 0, obs=7)
+    _begin(feed, 1, obs=8)
+    _step(feed, 0, 0)
+    assert (feed.view.ordinal, feed.view.observation) == (1, 8)
+    feed.close()
+
+
+def test_an_early_step_begins_its_episode() -> None:
+    """Its line only adds the number; the observation of the step is newer."""
+    feed = _feed()
+    _begin(feed, 0, obs=7)
+    _step(feed, 1, 0)
+    _begin(feed, 1, obs=8)
+    assert (feed.view.ordinal, feed.view.observation, feed.view.steps) == (1, 100, 1)
+    feed.close()

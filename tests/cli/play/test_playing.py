@@ -1,0 +1,257 @@
+"""`mosaic play`: a person at a terminal, agents without one, and what is told of both."""
+
+import json
+import os
+import shlex
+import signal
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import gymnasium
+import pytest
+
+from mosaic.contract.layout import Home
+from mosaic.envs.scenes.scenes import scene_for
+from tests.cli.conftest import Mosaic
+from tests.cli.play.screen import Screen
+
+pytestmark = pytest.mark.process
+
+_RIGHT, _DOWN = "\x1b[C", "\x1b[B"
+
+
+@pytest.fixture(scope="module")
+def player(
+    tmp_path_factory: pytest.TempPathFactory, give_session_bundle: Callable[[Home], None]
+) -> Iterator[Mosaic]:
+    """The command line of a home whose daemon has the environments installed."""
+    made = Mosaic(tmp_path_factory.mktemp("player"))
+    give_session_bundle(made.home)
+    try:
+        made.ok("daemon", "start", "--port", "0")
+        yield made
+    finally:
+        made.clean_up()
+
+
+def sit_down(mosaic: Mosaic, *arguments: str, **options: Any) -> Screen:
+    """`mosaic play …` on a terminal."""
+    environment = {name: each for name, each in mosaic.environment.items() if name != "COLUMNS"}
+    return Screen(mosaic.command("play", *arguments), environment, mosaic.folder, **options)
+
+
+def shows(screen: Screen, row: str) -> Callable[[], bool]:
+    """Whether such a row of cells stands there."""
+    return lambda: f"│{row}│" in screen.frame
+
+
+def test_a_person_walks_over_the_ice(player: Mosaic) -> None:
+    """From the start to the goal, with the result, the next episode, and a table at the end."""
+    screen = sit_down(player, "FrozenLake-v1", "--env-arg", "is_slippery=false", "--seed", "1")
+    screen.read_until(shows(screen, " @  ·  ·  · "))
+    assert "move left" in screen.frame
+    assert "hole: the end" in screen.frame
+    assert "episode 0  step 0" in screen.frame
+    for key, row in (
+        (_DOWN, " ▼  ○  ·  ○ "),
+        ("s", " ▼  ·  ·  ○ "),
+        (_RIGHT, " ·  ►  ·  ○ "),
+        ("d", " ·  ·  ►  ○ "),
+        (_DOWN, " ○  ·  ▼  ★ "),
+        (_RIGHT, " ○  ·  ·  ► "),
+    ):
+        screen.type(key)
+        screen.read_until(shows(screen, row))
+    screen.read_until("The episode is over: return 1 in 6 steps.")
+    screen.type("n")
+    screen.read_until(shows(screen, " @  ·  ·  · "))
+    assert "episode 1  step 0  return 0" in screen.frame
+    screen.type(_RIGHT)
+    screen.read_until(shows(screen, " S  ►  ·  · "))
+    screen.type("q")
+    assert screen.end() == 0, screen.told
+    told = [line.split() for line in screen.afterwards.splitlines()]
+    assert ["0", "6", "1", "terminated", "human"] in told
+    assert ["1", "1", "0", "unfinished", "human"] in told
+    run = player.json("runs", "show", "last")
+    assert (run["state"], run["mode"], run["worker"]) == ("cancelled", "play", "session_worker")
+    assert run["digest"]["steps"] == 7
+
+
+def test_what_is_seen_before_the_first_step_is_the_start(player: Mosaic) -> None:
+    """Of an environment that begins anywhere: the same place as the seed gives."""
+    observation, _ = gymnasium.make("Taxi-v4").reset(seed=11)
+    scene = scene_for("Taxi-v4", {}, int(observation))
+    assert scene is not None
+    screen = sit_down(player, "Taxi-v4", "--seed", "11")
+    screen.read_until(scene.caption)
+    screen.type("?")
+    screen.read_until("Any key goes back.")
+    assert "Rewards:" in screen.frame
+    screen.type("x")
+    screen.read_until(scene.caption)
+    screen.type("q")  # drops off where there is nobody, and does not quit
+    screen.read_until("return -10")
+    screen.type("\x1b")
+    assert screen.end() == 0, screen.told
+
+
+def test_a_grid_and_cards_come_from_the_step(player: Mosaic) -> None:
+    """MiniGrid's walls and Blackjack's hands, which no observation has."""
+    screen = sit_down(player, "MiniGrid-Empty-5x5-v0", size=(50, 20))
+    screen.read_until(shows(screen, "███ ►  ·  · ███"))
+    assert "get to the green goal square" in screen.frame
+    screen.type("\x1b[A")
+    screen.read_until(shows(screen, "███ ·  ►  · ███"))
+    screen.resize(24, 12)
+    screen.read_until(lambda: "goal \nsquare" in screen.frame)
+    assert shows(screen, "███ ·  ►  · ███")()
+    screen.type("\x1b")
+    assert screen.end() == 0, screen.told
+    table = sit_down(player, "Blackjack-v1", "--seed", "3", "--episodes", "1")
+    table.read_until(" ? ")
+    table.type("s")
+    assert table.end() == 0, table.told
+    assert player.json("runs", "show", "last")["state"] == "succeeded"
+
+
+def test_a_person_takes_over_from_an_agent_and_gives_back(player: Mosaic) -> None:
+    """In the middle of an episode; who took which step is told at the end."""
+    result = player.folder / "taken.json"
+    command = player.command(
+        "play", "CliffWalking-v1", "--actor", "random", "--watch", "--speed", "2", "--json"
+    )
+    shell = ["sh", "-c", f"exec {shlex.join(command)} > {shlex.quote(str(result))}"]
+    screen = Screen(shell, player.environment, player.folder)
+    screen.read_until("random acts")
+    screen.read_until(lambda: "step 0" not in screen.frame and "  step " in screen.frame)
+    screen.type("\x1b[A")
+    screen.read_until("random acts; T takes over.")
+    screen.type("t")
+    screen.read_until("you act")
+    screen.type("p")
+    screen.read_until("2x, paused")
+    screen.type("p")
+    screen.read_until(lambda: "2x, paused" not in screen.frame)
+    before = steps_on(screen)
+    screen.type("\x1b[A")
+    screen.read_until(lambda: steps_on(screen) == before + 1)
+    screen.type("t+")
+    screen.read_until(lambda: "random acts" in screen.frame and "4x" in screen.frame)
+    screen.read_until(lambda: steps_on(screen) > before + 1)
+    screen.type("q")
+    assert screen.end() == 0, screen.told
+    document = json.loads(result.read_text())
+    assert document["episodes"][0]["actors"]["human"] == 1
+    assert document["episodes"][0]["actors"]["random"] > 1
+    assert document["state"] == "cancelled"
+
+
+def steps_on(screen: Screen) -> int:
+    """How many steps the head of the screen tells."""
+    return int(screen.frame.partition("  step ")[2].split()[0])
+
+
+def test_ctrl_c_ends_the_game(player: Mosaic) -> None:
+    """With exit code 130, and nothing goes on."""
+    screen = sit_down(player, "CliffWalking-v1")
+    screen.read_until("step 0")
+    screen.type("\x03")
+    assert screen.end() == 130, screen.told
+    assert player.json("runs", "show", "last")["state"] == "cancelled"
+
+
+def test_a_killed_terminal_ends_the_game_too(player: Mosaic) -> None:
+    """Whoever closes the window of the terminal leaves no run behind."""
+    screen = sit_down(player, "CliffWalking-v1")
+    screen.read_until("step 0")
+    os.kill(screen.pid, signal.SIGHUP)
+    assert screen.end() == 128 + signal.SIGHUP
+    assert player.json("runs", "show", "last")["state"] == "cancelled"
+
+
+def test_an_agent_plays_and_a_table_follows(player: Mosaic) -> None:
+    """As many episodes as asked for, the same ones for the same seed."""
+    ask = ("play", "FrozenLake-v1", "--actor", "random", "--episodes", "4", "--seed", "5")
+    first = player.json(*ask)
+    assert (first["state"], first["exit_code"]) == ("succeeded", 0)
+    assert first["reason"]
+    assert (
+        len(first["episodes"]) == first["digest"]["episodes"] == first["summary"]["episodes"] == 4
+    )
+    assert {episode["end"] for episode in first["episodes"]} == {"terminated"}
+    assert all(episode["actors"] == {"random": episode["steps"]} for episode in first["episodes"])
+    returns = [episode["return"] for episode in first["episodes"]]
+    assert first["summary"]["returns"]["mean"] == pytest.approx(sum(returns) / 4)
+    done = player(*ask)
+    assert done.returncode == 0
+    assert f"Run {player.json('runs', 'show', 'last')['run_id']}" in done.stderr
+    told = [line.split() for line in done.stdout.splitlines()]
+    for episode in first["episodes"]:
+        row = [str(episode["episode"]), str(episode["steps"]), f"{episode['return']:.4g}"]
+        assert [*row, "terminated", "random"] in told
+    assert "4 episodes played to the end" in done.stdout
+
+
+def test_an_environment_of_pictures_needs_no_pictures_to_be_run(player: Mosaic) -> None:
+    """And a limit of steps ends it."""
+    result = player.json("play", "CartPole-v1", "--actor", "random", "--max-steps", "50")
+    assert (result["state"], result["digest"]["steps"]) == ("succeeded", 50)
+
+
+def test_a_script_is_found_from_where_one_is(player: Mosaic) -> None:
+    """Although a run has a working directory of its own."""
+    file = player.folder / "walker.py"
+    file.write_text(
+        "class Down:\n    def __init__(self, env): ...\n    def act(self, o, i): return 1\n"
+    )
+    ask = ("play", "FrozenLake-v1", "--episodes", "1", "--env-arg", "is_slippery=false")
+    result = player.json(*ask, "--actor", "scripted:walker.py:Down")
+    assert [episode["steps"] for episode in result["episodes"]] == [3]
+
+
+def test_what_cannot_be_made_fails_with_a_reason(player: Mosaic) -> None:
+    """Exit code 1, and what to do."""
+    done = player("play", "NoSuchWorld-v0", "--actor", "random", "--json")
+    assert done.returncode == 1
+    result = json.loads(done.stdout)
+    assert (result["state"], result["episodes"]) == ("failed", [])
+    assert "NoSuchWorld-v0" in result["reason"]
+    assert result["remedy"]
+
+
+def test_an_agent_may_be_left_alone(player: Mosaic) -> None:
+    """It is a run like any other."""
+    ask = ("play", "FrozenLake-v1", "--actor", "random", "--episodes", "2", "--name", "mine")
+    started = player.json(*ask, "--detach")
+    watched = player.json("runs", "watch", started["run_id"])
+    assert (watched["state"], watched["name"]) == ("succeeded", "mine")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "exit_code", "said"),
+    [
+        (["FrozenLake-v1"], 1, "--actor random"),
+        (["CartPole-v1"], 1, "seen in pictures"),
+        (["FrozenLak-v1"], 2, "Did you mean 'FrozenLake-v1'"),
+        (["FrozenLake-v1", "--seed", "many"], 2, "--seed"),
+        (["FrozenLake-v1", "--env-arg", "is_slipery=no"], 2, "Did you mean `is_slippery`"),
+        (["FrozenLake-v1", "--env-arg", "desc=SHG"], 2, "no way"),
+        (["FrozenLake-v1", "--detach"], 2, "--actor"),
+    ],
+)
+def test_what_cannot_be_played_here_is_said_before_anything_starts(
+    mosaic: Mosaic, arguments: list[str], exit_code: int, said: str
+) -> None:
+    """With what to do instead; no daemon is started for it."""
+    done = mosaic("play", *arguments)
+    assert (done.returncode, done.stdout) == (exit_code, "")
+    assert said in done.stderr
+    assert not mosaic.home.path.exists()
+
+
+def test_nobody_is_nobody(player: Mosaic) -> None:
+    """An actor that does not exist is told with those that do."""
+    done = player("play", "FrozenLake-v1", "--actor", "nobody")
+    assert done.returncode == 1
+    assert "random" in done.stderr

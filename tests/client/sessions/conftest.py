@@ -1,0 +1,72 @@
+"""A real daemon with the session worker's bundle and two workers of tests, and sessions on it."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from mosaic.client import TrainerClient
+from mosaic.client.sessions.session_controller import SessionController
+from mosaic.client.sessions.session_state import SessionPhase, SessionState
+from mosaic.contract.layout import Home
+from tests.trainer.conftest import DaemonUnderTest
+
+WORKERS = Path(__file__).parent / "workers"
+PATIENCE_S = 60.0
+
+GiveBundle = Callable[[Home], None]
+
+
+@pytest.fixture
+def daemon(tmp_path: Path, give_session_bundle: GiveBundle) -> Iterator[DaemonUnderTest]:
+    """One that a test may kill."""
+    yield from _serving(tmp_path, give_session_bundle)
+
+
+@pytest.fixture(scope="module")
+def shared_daemon(
+    tmp_path_factory: pytest.TempPathFactory, give_session_bundle: GiveBundle
+) -> Iterator[DaemonUnderTest]:
+    """One for tests that leave each other's runs alone."""
+    yield from _serving(tmp_path_factory.mktemp("sessions"), give_session_bundle)
+
+
+@pytest.fixture(scope="module")
+def client(shared_daemon: DaemonUnderTest) -> Iterator[TrainerClient]:
+    with TrainerClient.connect(shared_daemon.home) as connected:
+        yield connected
+
+
+@pytest.fixture
+def session(client: TrainerClient) -> Iterator[SessionController]:
+    """Ended with its run when the test is over."""
+    with SessionController(client) as controller:
+        yield controller
+        controller.stop()
+
+
+def until(session: SessionController, condition: Callable[[SessionState], object]) -> SessionState:
+    return session.wait(lambda state: bool(condition(state)), PATIENCE_S)
+
+
+def until_running(session: SessionController) -> SessionState:
+    """With an environment to act in."""
+    state = until(
+        session,
+        lambda state: state.phase not in (SessionPhase.IDLE, SessionPhase.STARTING) or state.error,
+    )
+    assert state.phase is SessionPhase.RUNNING, state
+    return state
+
+
+def _serving(folder: Path, give_session_bundle: GiveBundle) -> Iterator[DaemonUnderTest]:
+    under_test = DaemonUnderTest(folder)
+    give_session_bundle(under_test.home)
+    under_test.home.settings.write_text(f"worker_folders = [{json.dumps(str(WORKERS))}]\n")
+    try:
+        line = under_test.start()
+        assert line.startswith("ready "), line
+        yield under_test
+    finally:
+        under_test.clean_up()

@@ -1,0 +1,81 @@
+"""Who can act, in which order they are shown, and why some cannot."""
+
+import pytest
+
+from mosaic.client import TrainerClient
+from mosaic.client.errors import TrainerError
+from mosaic.client.sessions.actor_service import ActorService
+from mosaic.contract.run_config import ConfigError
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def service(client: TrainerClient) -> ActorService:
+    return ActorService(client)
+
+
+def test_the_roster(service: ActorService) -> None:
+    """The person first, then workers that play, then what the session worker brings along."""
+    actors = service.actors()
+    assert actors[0].label == "Human-Only"
+    ids = [actor.id for actor in actors]
+    assert ids.index("broken_worker") < ids.index("steady_worker") < ids.index("random")
+    assert "echo_worker" not in ids  # trains, and cannot play
+    assert "session_worker" not in ids  # hosts actors, and is none
+    assert all(actor.label and actor.source for actor in actors)
+    unavailable = [actor for actor in actors if not actor.is_available]
+    assert all(actor.problem and actor.remedy for actor in unavailable)
+
+
+def test_an_environment_decides(service: ActorService) -> None:
+    """An actor that does not fit is shown with the reason, and one that does is ready."""
+    here = {actor.id: actor for actor in service.actors("FrozenLake-v1")}
+    there = {actor.id: actor for actor in service.actors("CartPole-v1")}
+    assert here["steady_worker"].is_available
+    assert not there["steady_worker"].is_available
+    assert "CartPole-v1" in there["steady_worker"].problem
+    assert there["human"].is_available
+    assert there["random"].is_available
+
+
+def test_saved_policies(service: ActorService, client: TrainerClient) -> None:
+    """Those of the environment are actors too, and say when their worker cannot use them."""
+    config = {"worker": "echo_worker", "algo": "echo", "env_id": "Echo-v0", "params": {"steps": 9}}
+    run = client.wait(client.submit(config).run_id, 60)
+    saved = [actor for actor in service.actors("Echo-v0") if actor.source == "checkpoint"]
+    assert len(saved) == 1
+    assert saved[0].label == "echo · Echo-v0 · step 9"
+    assert run.run_id in saved[0].id or saved[0].checkpoint_id == saved[0].id
+    assert not saved[0].is_available
+    assert "cannot play" in saved[0].problem
+    assert not [actor for actor in service.actors("Taxi-v4") if actor.source == "checkpoint"]
+
+
+def test_the_run_of_an_actor(service: ActorService) -> None:
+    """Says which worker plays, as whom, with what the environment needs, and for how long alone."""
+    config = service.request_for("random", "FrozenLake-v1", episodes=3, params={"speed": 0.0})
+    assert (config.worker, config.mode, config.algo, config.actor) == (
+        *("session_worker", "play", "random", "random"),
+    )
+    assert (config.episodes, config.lease_s, config.bundle) == (3, 30.0, None)
+    ant = service.request_for("human", "Ant-v5")
+    assert ant.bundle is not None
+    assert (ant.bundle.name, ant.bundle.extras) == ("session_worker", ("mujoco",))
+    scripted = service.request_for("scripted:my_bots:Cautious", "Taxi-v4", lease_s=None)
+    assert (scripted.algo, scripted.actor, scripted.lease_s) == (
+        *("scripted", "scripted:my_bots:Cautious", None),
+    )
+    steady = service.request_for("steady_worker", "Taxi-v4")
+    assert (steady.worker, steady.algo, steady.actor) == ("steady_worker", "steady", None)
+
+
+def test_runs_that_cannot_be(service: ActorService) -> None:
+    """Refused with what to do instead."""
+    with pytest.raises(TrainerError, match="no_such") as unknown:
+        service.request_for("no_such", "Taxi-v4")
+    assert "random" in unknown.value.remedy
+    with pytest.raises(TrainerError, match="CartPole-v1"):
+        service.request_for("steady_worker", "CartPole-v1")
+    with pytest.raises(ConfigError, match="episodes"):
+        service.request_for("random", "Taxi-v4", episodes=0)

@@ -1,0 +1,230 @@
+"""Sessions on real environments: a person, an agent, and both in turns."""
+
+import itertools
+import threading
+
+import pytest
+
+from mosaic.client import TrainerClient
+from mosaic.client.sessions.session_controller import SessionController
+from mosaic.client.sessions.session_requests import SessionRequest
+from mosaic.client.sessions.session_state import SessionPhase, SessionState
+from tests.client.sessions.conftest import until, until_running
+from tests.trainer.conftest import DaemonUnderTest, eventually
+
+pytestmark = pytest.mark.process
+
+LAKE = SessionRequest(env_id="FrozenLake-v1", env_kwargs={"is_slippery": False}, frames=False)
+TAXI = SessionRequest(env_id="Taxi-v4", actor="random", frames=False, params={"tick_ms": 10})
+RIGHT, DOWN = 2, 1
+
+
+def test_a_person_plays(session: SessionController, client: TrainerClient) -> None:
+    """Each action is one step, in order, and the environment says what can be done in it."""
+    session.start(LAKE)
+    state = until_running(session)
+    assert state.environment is not None
+    assert state.environment.action_space["n"] == 4
+    assert (state.actor, state.env_id, state.can_control) == ("human", "FrozenLake-v1", True)
+    for action in (RIGHT, RIGHT, DOWN, DOWN, DOWN, RIGHT):
+        session.act(action)
+    state = until(session, lambda state: state.episodes_finished)
+    assert state.episode is not None
+    assert (state.episode.total_return, state.episode.steps) == (1.0, 6)
+    steps = client.episode_steps(state.run_id, 0)
+    assert [step.action for step in steps] == [RIGHT, RIGHT, DOWN, DOWN, DOWN, RIGHT]
+    assert {step.actor for step in steps} == {"human"}
+    assert state.dropped_actions == 0
+
+
+def test_taking_over_and_giving_back(session: SessionController, client: TrainerClient) -> None:
+    """In the middle of an episode, in the same process, and every step says who took it."""
+    session.start(TAXI)
+    until(session, lambda state: state.step and state.acting == "random")
+    session.takeover()
+    state = until(session, lambda state: state.acting == "human")
+    assert state.is_taken_over
+    assert state.actor == "random"
+    for _ in range(3):
+        session.act(0)
+    until(session, lambda state: state.step and state.step.actor == "human")
+    session.release()
+    state = until(
+        session, lambda state: state.step and state.step.actor == "random" and state.acting
+    )
+    assert not state.is_taken_over
+
+    def in_between() -> bool:
+        steps = client.episode_steps(state.run_id, 0)
+        who = "".join("h" if step.actor == "human" else "r" for step in steps)
+        return "rhhhr" in who
+
+    eventually(in_between)
+
+
+def test_standing_still(session: SessionController) -> None:
+    """Paused, single steps, on again; the daemon's list of runs says so too."""
+    session.start(TAXI)
+    until(session, lambda state: state.step)
+    session.pause()
+    state = until(session, lambda state: state.phase is SessionPhase.PAUSED)
+    assert state.run is not None
+    assert state.run.state == "paused"
+    session.reset(seed=7)
+    state = until(session, lambda state: state.episode and state.episode.seed == 7)
+    session.step(2)
+    until(session, lambda state: state.episode and state.episode.steps == 2)
+    session.resume()
+    until(
+        session,
+        lambda state: (
+            state.phase is SessionPhase.RUNNING and state.episode and state.episode.steps > 2
+        ),
+    )
+
+
+def test_an_environment_made_otherwise(session: SessionController) -> None:
+    """With the next reset, and without leaving the session."""
+    session.start(LAKE)
+    until_running(session)
+    session.configure(env_kwargs={"map_name": "8x8"}, auto_reset=False)
+    session.reset()
+    state = until(
+        session, lambda state: state.environment and state.environment.observation_space["n"] == 64
+    )
+    assert state.phase is SessionPhase.RUNNING
+
+
+def test_what_the_worker_refuses(session: SessionController) -> None:
+    """An action that is none is answered, and the session goes on."""
+    session.start(LAKE)
+    until_running(session)
+    session.act("upwards")
+    state = until(session, lambda state: state.last_log and state.last_log.level != "info")
+    assert state.last_log is not None
+    assert "action" in state.last_log.message
+    session.act(DOWN)
+    until(session, lambda state: state.step and state.step.action == DOWN)
+
+
+@pytest.mark.parametrize(
+    ("request_", "words"),
+    [
+        (SessionRequest(env_id="FrozenLark-v1"), "FrozenLark-v1"),
+        (SessionRequest(env_id="FrozenLake-v1", env_kwargs={"no_such": 1}), "no_such"),
+        (SessionRequest(env_id="FrozenLake-v1", actor="scripted:no_such:Actor"), "no_such"),
+    ],
+)
+def test_a_session_that_cannot_be(
+    session: SessionController, request_: SessionRequest, words: str
+) -> None:
+    """Nothing is raised: the state says what is wrong and what to do."""
+    session.start(request_)
+    state = until(session, lambda state: state.phase is SessionPhase.OVER)
+    assert state.error is not None
+    assert words in state.error.message
+    assert state.error.remedy
+
+
+def test_commands_without_a_session(session: SessionController) -> None:
+    """A mistake of the caller is an error in the state, not an exception."""
+    session.takeover()
+    state = until(session, lambda state: state.error)
+    assert state.error is not None
+    assert (state.phase, state.error.code) == (SessionPhase.IDLE, "C214")
+    session.start(SessionRequest(env_id="FrozenLake-v1", seed=-1))
+    state = until(session, lambda state: state.error)
+    assert state.error is not None
+    assert "seed" in state.error.message
+
+
+def test_who_asks_never_waits(session: SessionController) -> None:
+    """All of it is done by one thread of the session's own, which also announces changes."""
+    seen: list[tuple[str, SessionState]] = []
+    with SessionController(
+        session._session._client,
+        on_change=lambda state: seen.append((threading.current_thread().name, state)),
+    ) as announced:
+        announced.start(LAKE)
+        until_running(announced)
+        announced.stop()
+        until(announced, lambda state: state.phase is SessionPhase.OVER)
+    assert {name for name, _ in seen} == {"session"}
+    assert [state.phase for _, state in seen][-1] is SessionPhase.OVER
+    assert all(before != after for (_, before), (_, after) in itertools.pairwise(seen))
+
+
+def test_two_sessions_at_once(session: SessionController, client: TrainerClient) -> None:
+    """They know nothing of each other; and a run may be held from two places."""
+    with SessionController(client) as other, SessionController(client) as guest:
+        session.start(LAKE)
+        other.start(TAXI)
+        until(other, lambda state: state.step)
+        until_running(session)
+        guest.attach(session.state.run_id)
+        until_running(guest)
+        guest.act(RIGHT)
+        until(session, lambda state: state.step and state.step.action == RIGHT)
+        other.stop()
+        until(other, lambda state: state.phase is SessionPhase.OVER)
+        assert session.state.phase is SessionPhase.RUNNING
+
+
+def test_attaching(session: SessionController, client: TrainerClient) -> None:
+    """A training is watched and not touched; what is over is replayed instead."""
+    config = {"worker": "echo_worker", "algo": "echo", "env_id": "Echo-v0"}
+    pace = {"steps": 1_000_000, "rate": 50}
+    run_id = client.submit({**config, "params": pace, "telemetry": {"frames": True}}).run_id
+    session.attach(run_id)
+    state = until(session, lambda state: state.step)
+    assert (state.can_control, state.actor) == (False, "echo_worker")
+    eventually(session.newest_frame)
+    session.stop()
+    state = until(session, lambda state: state.error)
+    assert state.error is not None
+    assert state.error.code == "C215"
+    client.cancel(run_id)
+    until(session, lambda state: state.phase is SessionPhase.OVER)
+    session.attach(run_id)
+    state = until(session, lambda state: state.error)
+    assert state.error is not None
+    assert state.error.code == "C213"
+
+
+@pytest.mark.parametrize("is_local", [True, False])
+def test_pictures(shared_daemon: DaemonUnderTest, is_local: bool) -> None:
+    """From the run's file, or from the daemon where there is no such file; the newest counts."""
+    given = TrainerClient.connect(shared_daemon.home)
+    if not is_local:
+        given.close()
+        given = TrainerClient(shared_daemon.address, shared_daemon.token)
+    with given as client, SessionController(client) as session:
+        session.start(SessionRequest(env_id="CartPole-v1", actor="random"))
+        first = eventually(session.newest_frame)
+        assert (first.width, first.height, first.channels) == (600, 400, 3)
+        assert len(first.pixels) == 600 * 400 * 3
+        newer = eventually(lambda: session.newest_frame(first.number))
+        assert newer.number > first.number
+        session.stop()
+        until(session, lambda state: state.phase is SessionPhase.OVER)
+
+
+def test_nothing_is_left_of_a_closed_session(client: TrainerClient) -> None:
+    """No thread stays, and what was asked for before is still done."""
+    before = set(threading.enumerate())
+    with SessionController(client) as session:
+        session.start(LAKE)
+        run_id = until_running(session).run_id
+        session.stop()
+    assert client.wait(run_id, 60).state == "cancelled"
+    eventually(lambda: not _sessions(before))
+    session.act(1)
+    session.close()
+
+
+def _sessions(before: set[threading.Thread]) -> list[threading.Thread]:
+    return [
+        thread
+        for thread in threading.enumerate()
+        if thread not in before and thread.name.startswith("session")
+    ]

@@ -1,0 +1,151 @@
+"""Another actor in a session: whatever goes wrong with it, somebody goes on acting."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mosaic.client import TrainerClient
+from mosaic.client.sessions.session_controller import SessionController
+from mosaic.client.sessions.session_requests import SessionRequest
+from mosaic.client.sessions.session_state import SessionPhase
+from tests.client.sessions.conftest import until, until_running
+from tests.trainer.conftest import eventually
+
+pytestmark = pytest.mark.process
+
+TAXI = SessionRequest(env_id="Taxi-v4", actor="random", frames=False, params={"tick_ms": 10})
+
+
+@pytest.fixture
+def playing(session: SessionController) -> Iterator[SessionController]:
+    """A session in which chance acts."""
+    session.start(TAXI)
+    until(session, lambda state: state.step and state.acting == "random")
+    yield session
+    until(session, lambda state: not state.switching_to)
+
+
+def _still_plays(session: SessionController, run_id: str) -> None:
+    state = until(session, lambda state: state.phase is SessionPhase.RUNNING)
+    assert (state.run_id, state.actor, state.switching_to) == (run_id, "random", "")
+    assert state.step is not None
+    seen = state.step
+    until(session, lambda state: state.step != seen)
+
+
+def test_within_the_process(playing: SessionController) -> None:
+    """An actor of the same worker comes into the same run and the same episode."""
+    run_id = playing.state.run_id
+    playing.switch_actor("human")
+    state = until(playing, lambda state: state.actor == "human")
+    assert (state.run_id, state.acting, state.is_taken_over) == (run_id, "human", False)
+    playing.act(0)
+    until(playing, lambda state: state.step and state.step.actor == "human")
+    playing.switch_actor("random")
+    until(playing, lambda state: state.step and state.step.actor == "random")
+    assert playing.state.run_id == run_id
+
+
+def test_one_that_cannot_be_loaded(playing: SessionController) -> None:
+    """The worker refuses it, and the one before acts on."""
+    run_id = playing.state.run_id
+    playing.switch_actor("scripted:no_such_module:Actor")
+    state = until(playing, lambda state: state.error)
+    assert state.error is not None
+    assert "no_such_module" in state.error.message
+    _still_plays(playing, run_id)
+
+
+def test_the_policy_of_another_worker(playing: SessionController, client: TrainerClient) -> None:
+    """It plays in a run of its own; the old one pauses, and ends once the new one has stepped."""
+    before = playing.state.run_id
+    playing.switch_actor("steady_worker")
+    state = until(playing, lambda state: state.actor == "steady_worker")
+    assert state.run_id != before
+    assert state.step is not None
+    assert state.step.action == 2
+    record = client.wait(before, 60)
+    assert record.state == "cancelled"
+    assert record.reason == f"The session went on in run {state.run_id}."
+    states = [change.state for change in client.run(before).history]
+    assert states[-3:] == ["paused", "stopping", "cancelled"]
+    playing.switch_actor("human")  # known to every worker that plays
+    until(playing, lambda state: state.acting == "human")
+    playing.act(1)
+    until(playing, lambda state: state.step and state.step.actor == "human")
+    playing.switch_actor("steady_worker")  # who has acted here can be put back
+    until(playing, lambda state: state.acting != "human" and state.actor == "steady_worker")
+    assert playing.state.run_id == state.run_id
+
+
+def test_a_saved_policy(playing: SessionController, client: TrainerClient, tmp_path: Path) -> None:
+    """A checkpoint acts in the worker that saved it, which gets the file of that checkpoint."""
+    (tmp_path / "policy.json").write_text("3")
+    saved = client.import_checkpoint(
+        tmp_path / "policy.json",
+        worker="learned_worker",
+        algo="learned",
+        env_id=playing.state.env_id,
+    )
+    playing.switch_actor(saved.checkpoint_id)
+    state = until(playing, lambda state: state.error or state.actor == saved.checkpoint_id)
+    assert state.error is None
+    assert state.step is not None
+    assert state.step.action == 3
+
+
+def test_a_worker_that_fails_to_start(playing: SessionController, client: TrainerClient) -> None:
+    """The session goes on with the actor before, and says what was wrong with the new one."""
+    run_id = playing.state.run_id
+    playing.switch_actor("broken_worker")
+    state = until(playing, lambda state: state.error)
+    assert state.error is not None
+    assert "The policy has no weights." in state.error.message
+    assert state.error.remedy == "Train it first."
+    _still_plays(playing, run_id)
+    states = [change.state for change in client.run(run_id).history]
+    assert states[-2:] == ["paused", "running"]
+
+
+@pytest.mark.parametrize("actor", ["no_such_worker", "echo_worker"])
+def test_actors_that_there_are_not(playing: SessionController, actor: str) -> None:
+    """Nothing is even paused for them."""
+    run_id = playing.state.run_id
+    playing.switch_actor(actor)
+    state = until(playing, lambda state: state.error)
+    assert state.error is not None
+    assert actor in state.error.message
+    _still_plays(playing, run_id)
+
+
+def test_an_environment_that_the_actor_does_not_know(session: SessionController) -> None:
+    """It is refused before anything is started."""
+    session.start(SessionRequest(env_id="CartPole-v1", actor="random", frames=False))
+    until(session, lambda state: state.step)
+    session.switch_actor("steady_worker")
+    state = until(session, lambda state: state.error)
+    assert state.error is not None
+    assert state.error.code == "C221"
+    assert "toy-text" in state.error.remedy
+
+
+def test_a_switch_that_is_called_off(playing: SessionController, client: TrainerClient) -> None:
+    """Asked for the one that acts, the session goes on with it and ends the other's run."""
+    run_id = playing.state.run_id
+    playing.switch_actor("steady_worker")
+    playing.switch_actor("random")
+    _still_plays(playing, run_id)
+    runs = list(client.runs(worker="steady_worker"))
+    eventually(lambda: client.run(runs[0].run_id).run.state.is_final)
+
+
+def test_another_session_in_place_of_this_one(
+    playing: SessionController, client: TrainerClient
+) -> None:
+    """Starting beside a session that goes on is a switch too: nothing ends before it has begun."""
+    before = playing.state.run_id
+    playing.start(SessionRequest(env_id="FrozenLake-v1", frames=False))
+    state = until(playing, lambda state: state.env_id == "FrozenLake-v1")
+    assert until_running(playing).run_id == state.run_id
+    assert client.wait(before, 60).state == "cancelled"

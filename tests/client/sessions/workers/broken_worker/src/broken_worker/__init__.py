@@ -1,0 +1,1 @@
+"""A worker of tests: cannot begin to play."""

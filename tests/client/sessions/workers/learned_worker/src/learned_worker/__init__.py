@@ -1,0 +1,1 @@
+"""A worker of tests: plays with a policy that was saved."""

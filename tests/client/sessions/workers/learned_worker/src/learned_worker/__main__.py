@@ -1,0 +1,42 @@
+"""Always the action that the checkpoint names: what playing with a saved policy consists of."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from mosaic_worker import Algorithm, Descriptor, Environments, Needs, Run, Supports, main
+from mosaic_worker.errors import WorkerError
+from mosaic_worker.play import PARAMETERS, play
+
+DESCRIPTOR = Descriptor(
+    worker="learned_worker",
+    label="Learned Worker",
+    version="1.0",
+    summary="Does what it has learned.",
+    modes=("play",),
+    algorithms=(Algorithm(id="learned", label="Learned", parameters=PARAMETERS),),
+    environments=Environments(any=True),
+    supports=Supports(pause=True, policy_load=True),
+    needs=Needs(bundle="session_worker"),
+)
+
+
+class Learned:
+    """The policy."""
+
+    def __init__(self, action: int) -> None:
+        self._action = action
+
+    def act(self, observation: Any, info: dict[str, Any]) -> int:  # noqa: ARG002 - of an actor
+        return self._action
+
+
+def work(run: Run) -> None:
+    if run.checkpoint is None:
+        raise WorkerError("No policy was named.", remedy="Name a checkpoint as the actor.")
+    play(run, Learned(json.loads(run.checkpoint.read_bytes())))
+
+
+sys.exit(main(DESCRIPTOR, work))

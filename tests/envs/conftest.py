@@ -1,0 +1,41 @@
+"""The packages that the catalog describes."""
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mosaic.envs.entries import EnvironmentEntry
+
+
+@pytest.fixture(scope="session")
+def gymnasium() -> Any:
+    """Gymnasium with every family registered."""
+    module = importlib.import_module("gymnasium")
+    ale_py = importlib.import_module("ale_py")
+    ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
+    module.register_envs(ale_py)
+    module.register_envs(importlib.import_module("minigrid"))
+    return module
+
+
+@pytest.fixture
+def made(gymnasium: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Any]:
+    """Makes the environment of an entry, with keywords as a run's configuration has them."""
+    # MuJoCo writes its log into the folder that it is in.
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+
+    def make(entry: EnvironmentEntry, **keywords: Any) -> Any:
+        as_python = {
+            name: tuple(value) if _is_numbers(value) else value for name, value in keywords.items()
+        }
+        return gymnasium.make(entry.env_id, **as_python)
+
+    return make
+
+
+def _is_numbers(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, (int, float)) for each in value)

@@ -1,0 +1,245 @@
+"""Scenes against the environments themselves: where the agent is drawn is where it is."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import gymnasium
+import minigrid
+import pytest
+
+from mosaic.envs.catalog import environments
+from mosaic.envs.scenes.scene import Cell, GridScene, TextScene
+from mosaic.envs.scenes.scenes import has_scene, scene_for
+
+_STEPS = 300
+
+
+class Moment(NamedTuple):
+    """An environment right after a reset or a step."""
+
+    env: Any
+    observation: Any
+    action: Any
+    is_over: bool
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _registered() -> None:
+    gymnasium.register_envs(minigrid)
+
+
+def _random_play(env_id: str, steps: int = _STEPS, **env_kwargs: Any) -> Iterator[Moment]:
+    env = gymnasium.make(env_id, **env_kwargs)
+    env.action_space.seed(7)
+    observation, _ = env.reset(seed=7)
+    yield Moment(env.unwrapped, observation, None, False)
+    for _ in range(steps):
+        action = env.action_space.sample()
+        observation, _, terminated, truncated, _ = env.step(action)
+        yield Moment(env.unwrapped, observation, action, bool(terminated or truncated))
+        if terminated or truncated:
+            observation, _ = env.reset()
+            yield Moment(env.unwrapped, observation, None, False)
+    env.close()
+
+
+def _grid(env_id: str, moment: Moment, env_kwargs: Any = None, render: Any = None) -> GridScene:
+    observation = moment.observation
+    scene = scene_for(
+        env_id,
+        env_kwargs,
+        observation if isinstance(observation, dict) else int(observation),
+        render,
+        action=None if moment.action is None else int(moment.action),
+        is_over=moment.is_over,
+    )
+    assert isinstance(scene, GridScene)
+    assert scene.agent is not None
+    assert (len(scene.cells), {len(row) for row in scene.cells}) == (scene.rows, {scene.columns})
+    return scene
+
+
+@pytest.mark.parametrize(
+    ("env_id", "env_kwargs"),
+    [
+        ("FrozenLake-v1", {}),
+        ("FrozenLake8x8-v1", {}),
+        ("FrozenLake-v1", {"map_name": "8x8"}),
+        ("FrozenLake-v1", {"desc": ["SFHF", "FFFG"], "is_slippery": False}),
+    ],
+)
+def test_frozen_lake_is_drawn_as_it_is(env_id: str, env_kwargs: dict[str, Any]) -> None:
+    """The agent where the environment has it, on the environment's own map."""
+    letters = {"start": "S", "floor": "F", "hole": "H", "goal": "G"}
+    for moment in _random_play(env_id, **env_kwargs):
+        scene = _grid(env_id, moment, env_kwargs)
+        assert scene.agent is not None
+        assert scene.agent.row * scene.columns + scene.agent.column == moment.env.s
+        lines = ["".join(letters[cell.kind] for cell in row) for row in scene.cells]
+        assert lines == [b"".join(row).decode() for row in moment.env.desc]
+
+
+@pytest.mark.parametrize("env_id", ["CliffWalking-v1", "CliffWalkingSlippery-v1"])
+def test_cliff_walking_is_drawn_as_it_is(env_id: str) -> None:
+    """The agent never stands on what is drawn as cliff."""
+    for moment in _random_play(env_id):
+        scene = _grid(env_id, moment)
+        assert scene.agent is not None
+        assert scene.agent.row * scene.columns + scene.agent.column == moment.env.s
+        assert scene.cells[scene.agent.row][scene.agent.column].kind != "cliff"
+        cliff = [[cell.kind == "cliff" for cell in row] for row in scene.cells]
+        assert cliff == moment.env._cliff.tolist()
+
+
+def test_taxi_is_drawn_as_it_is() -> None:
+    """Taxi, passenger and destination as the environment decodes them, and its walls."""
+    seen_riding = False
+    for moment in _random_play("Taxi-v4", steps=3000):
+        scene = _grid("Taxi-v4", moment)
+        row, column, passenger, destination = moment.env.decode(moment.env.s)
+        assert scene.agent is not None
+        assert (scene.agent.row, scene.agent.column) == (row, column)
+        places = {marker.kind: (marker.row, marker.column) for marker in scene.markers}
+        assert places["destination"] == moment.env.locs[destination]
+        assert scene.agent.passenger == (passenger == len(moment.env.locs))
+        seen_riding = seen_riding or scene.agent.passenger
+        if not scene.agent.passenger:
+            assert places["passenger"] == moment.env.locs[passenger]
+    assert seen_riding
+    walls = {
+        (row, column)
+        for row in range(5)
+        for column in range(4)
+        if moment.env.desc[1 + row, 2 * column + 2] == b"|"
+    }
+    assert {(wall.row, wall.column) for wall in scene.walls} == walls
+    stands = [
+        (scene.cells[row][column].label, moment.env.desc[1 + row, 2 * column + 1].decode())
+        for row, column in moment.env.locs
+    ]
+    assert all(drawn == real for drawn, real in stands)
+
+
+def test_a_wall_is_where_the_taxi_cannot_go() -> None:
+    """Every step to the side is stopped exactly by a drawn wall or the edge of the town."""
+    env: Any = gymnasium.make("Taxi-v4").unwrapped
+    scene = scene_for("Taxi-v4", None, 0)
+    assert isinstance(scene, GridScene)
+    walls = {(wall.row, wall.column) for wall in scene.walls}
+    for row in range(5):
+        for column in range(5):
+            (_, after, _, _) = env.P[env.encode(row, column, 0, 1)][2][0]
+            _, new_column, *_ = env.decode(after)
+            assert (new_column != column) == (column < 4 and (row, column) not in walls)
+
+
+def test_blackjack_shows_the_cards_and_hides_the_dealers() -> None:
+    """Hands and what they are worth; the dealer's other cards appear when it is over."""
+    ends = 0
+    for moment in _random_play("Blackjack-v1"):
+        render = {"player": list(moment.env.player), "dealer": list(moment.env.dealer)}
+        observation = [int(value) for value in moment.observation]
+        scene = scene_for("Blackjack-v1", {}, observation, render, is_over=moment.is_over)
+        assert isinstance(scene, TextScene)
+        dealer, player = scene.lines
+        assert player.values == tuple("A" if card == 1 else str(card) for card in render["player"])
+        assert player.note.startswith(str(observation[0]))
+        assert ("ace" in player.note) == (bool(observation[2]) and observation[0] <= 21)
+        assert len(dealer.values) == len(render["dealer"])
+        assert ("?" in dealer.values) == (not moment.is_over)
+        ends += moment.is_over
+    assert ends > 10
+
+
+def test_blackjack_without_cards_tells_what_the_observation_tells() -> None:
+    """A run that records no cards still has a scene."""
+    scene = scene_for("Blackjack-v1", {}, [18, 1, 1])
+    assert isinstance(scene, TextScene)
+    assert [(line.values, line.note) for line in scene.lines] == [
+        (("A", "?"), ""),
+        ((), "18, ace counts 11"),
+    ]
+
+
+def _render(env: Any) -> dict[str, Any]:
+    """As the session worker puts it on a step."""
+    return {
+        "grid": env.grid.encode().tolist(),
+        "agent": [int(part) for part in env.agent_pos],
+        "dir": int(env.agent_dir),
+        "carrying": list(env.carrying.encode()) if env.carrying else None,
+        "mission": env.mission,
+    }
+
+
+@pytest.mark.parametrize(
+    "env_id",
+    [
+        "MiniGrid-DoorKey-5x5-v0",
+        "MiniGrid-LavaCrossingS9N1-v0",
+        "MiniGrid-MultiRoom-N6-v0",
+        "MiniGrid-Fetch-5x5-N2-v0",
+        "MiniGrid-UnlockPickup-v0",
+        "BabyAI-GoToRedBall-v0",
+    ],
+)
+def test_minigrid_is_drawn_as_it_is(env_id: str) -> None:
+    """Every object in its cell and its colour, doors in their state, the agent as it looks."""
+    directions = ("right", "down", "left", "up")
+    for moment in _random_play(env_id):
+        env = moment.env
+        scene = _grid(env_id, moment, render=_render(env))
+        agent = scene.agent
+        assert agent is not None
+        assert (agent.column, agent.row) == tuple(env.agent_pos)
+        assert agent.direction == directions[env.agent_dir]
+        assert (agent.carrying is None) == (env.carrying is None)
+        if agent.carrying is not None:
+            assert agent.carrying.label == f"{env.carrying.color} {env.carrying.type}"
+        assert (scene.rows, scene.columns) == (env.grid.height, env.grid.width)
+        for row in range(scene.rows):
+            for column in range(scene.columns):
+                _same(scene.cells[row][column], env.grid.get(column, row))
+        assert scene.caption == env.mission
+
+
+def _same(drawn: Cell, real: Any) -> None:
+    if real is None:
+        assert drawn.kind == "floor"
+        return
+    assert drawn.kind == real.type
+    if real.type == "door":
+        state = "locked" if real.is_locked else "open" if real.is_open else "closed"
+        assert (drawn.state, drawn.colour) == (state, real.color)
+    if real.type in ("key", "ball", "box"):
+        assert drawn.colour == real.color
+
+
+def test_minigrid_without_a_grid_shows_what_the_agent_sees() -> None:
+    """The cell in front of the agent is the one above it, as the environment has it."""
+    for moment in _random_play("MiniGrid-DoorKey-6x6-v0", steps=100):
+        observation = {
+            "image": moment.observation["image"].tolist(),
+            "direction": int(moment.observation["direction"]),
+            "mission": moment.observation["mission"],
+        }
+        scene = _grid("MiniGrid-DoorKey-6x6-v0", moment._replace(observation=observation))
+        agent = scene.agent
+        assert agent is not None
+        assert (agent.row, agent.column, agent.direction) == (6, 3, "up")
+        _same(scene.cells[5][3], moment.env.grid.get(*moment.env.front_pos))
+
+
+def test_only_the_five_have_scenes() -> None:
+    """Whatever module registers them, in any version; everything else is None."""
+    assert has_scene("gymnasium:FrozenLake-v1")
+    assert has_scene("BabyAI-GoToObj-v0")
+    for env_id in ("CartPole-v1", "tabular/Blackjack-v0", "FrozenLakeExtra-v1", ""):
+        assert not has_scene(env_id)
+        assert scene_for(env_id, {}, 0) is None
+
+
+def test_the_catalog_and_the_scenes_agree() -> None:
+    """Whatever the catalog says can be seen as a grid or as text has a scene, and nothing else."""
+    for entry in environments():
+        assert bool({"grid", "text"} & {*entry.views}) == has_scene(entry.env_id), entry.env_id

@@ -1,0 +1,144 @@
+"""What the catalog says, without any environment."""
+
+import subprocess
+import sys
+
+import msgspec
+import pytest
+
+from mosaic.contract.parameters import check_parameter
+from mosaic.envs import catalog
+from mosaic.envs.entries import EnvironmentEntry, Family
+
+TEXTS = ("summary", "goal", "observation", "actions", "rewards", "ends")
+LONGEST_TEXT = 330
+
+
+@pytest.mark.parametrize("family", catalog.families(), ids=lambda family: family.id)
+def test_every_entry_is_described(family: Family) -> None:
+    """In whole sentences, with a title, and a help text for each field."""
+    listed = catalog.environments(family.id)
+    assert listed
+    for entry in listed:
+        assert entry.title
+        for name in TEXTS:
+            text = getattr(entry, name)
+            assert text.endswith("."), (entry.env_id, name, text)
+            assert len(text) <= LONGEST_TEXT, (entry.env_id, name)
+        assert len(entry.action_meanings) > 0
+        for field in entry.fields:
+            assert field.help.endswith("."), (entry.env_id, field.name)
+
+
+def test_every_field_makes_sense_in_itself() -> None:
+    """Its default is within its range and among its choices."""
+    for entry in catalog.environments():
+        for field in entry.fields:
+            assert not list(check_parameter(field, (entry.env_id, field.name)))
+        names = [field.name for field in entry.fields]
+        assert len(names) == len(set(names)), entry.env_id
+
+
+def test_titles_and_ids_are_told_apart() -> None:
+    """No two entries have the same title within a family."""
+    for family in catalog.families():
+        titles = [entry.title for entry in catalog.environments(family.id)]
+        assert len(titles) == len(set(titles))
+
+
+def test_a_person_can_act_in_every_environment() -> None:
+    """Each action has keys, or is what happens without any."""
+    for entry in catalog.environments():
+        if entry.action_kind == "discrete":
+            acted = {binding.action for binding in entry.keys.bindings} | {entry.keys.idle}
+            assert acted - {None} == set(range(len(entry.action_meanings))), entry.env_id
+        else:
+            assert len(entry.keys.axes) == len(entry.action_meanings), entry.env_id
+        if entry.keys.idle is None:
+            assert entry.turn_based, entry.env_id
+
+
+def test_no_two_joints_share_a_key() -> None:
+    """Also of the humanoid, which has 17."""
+    for entry in catalog.environments("mujoco"):
+        used = [key for axis in entry.keys.axes for key in (*axis.down_keys, *axis.up_keys)]
+        assert len(used) == len(set(used)), entry.env_id
+
+
+def test_any_id_has_an_entry() -> None:
+    """Made from the id alone, with the module and the namespace left out of the title."""
+    entry = catalog.environment("my.package:arcade/SpaceGolf-v3")
+    assert (entry.env_id, entry.title) == ("my.package:arcade/SpaceGolf-v3", "Space Golf")
+    assert entry.is_generated
+    assert entry.family == "other"
+    assert all(getattr(entry, name).endswith(".") for name in TEXTS)
+    assert entry.turn_based
+
+
+def test_a_known_environment_by_another_id_is_recognised() -> None:
+    """With its module in front, in another version, by the ids of older Atari packages."""
+    assert catalog.environment("ale_py:ALE/Pong-v5").fields
+    older = catalog.environment("HalfCheetah-v4")
+    assert older.is_generated
+    assert (older.family, older.render_fps) == ("mujoco", 20)
+    atari = catalog.environment("PongNoFrameskip-v4")
+    assert (atari.family, atari.render_fps) == ("atari", 60)
+    assert atari.defaults["repeat_action_probability"] == 0.0
+    assert catalog.environment("Blackjack-v0").family == "toy-text"
+    assert catalog.environment("MiniGrid-Unheard-Of-v9").views == ("grid", "frame")
+
+
+def test_keys_follow_the_action_space() -> None:
+    """When a field changes it, and when nothing was known before."""
+    lander = catalog.environment("LunarLander-v3")
+    box = {"type": "box", "shape": [2], "low": -1.0, "high": 1.0, "dtype": "float32"}
+    throttles = catalog.with_action_space(lander, box)
+    assert throttles.keys.action_for(["up"], dt_s=1.0) == [1.0, 0.0]
+    assert throttles.action_kind == "continuous"
+
+    unknown = catalog.environment("my.package:Thing-v3")
+    space = {"type": "discrete", "n": 3, "start": 0}
+    waits = catalog.with_action_space(unknown, space)
+    assert waits.turn_based
+    assert waits.action_kind == "discrete"
+    runs_on = catalog.with_action_space(unknown, space, ["NOOP", "LEFT", "RIGHT"])
+    assert not runs_on.turn_based
+    assert runs_on.keys.action_for(["left"]) == 1
+    assert runs_on.action_meanings == ("NOOP", "LEFT", "RIGHT")
+
+
+def test_searching_looks_at_names_first() -> None:
+    """All words must occur; what has them in its name comes before what is only about them."""
+    assert catalog.search("lunar")[0].env_id == "LunarLander-v3"
+    found = [entry.env_id for entry in catalog.search("lava gap")]
+    assert found[:3] == [f"MiniGrid-LavaGapS{size}-v0" for size in (5, 6, 7)]
+    assert "ALE/Frogger-v5" in [entry.env_id for entry in catalog.search("river frog")]
+    assert catalog.search("no such thing") == ()
+
+
+def test_entries_go_through_json() -> None:
+    """The window and other programs read them as data."""
+    for entry in catalog.environments():
+        text = msgspec.json.encode(entry)
+        assert msgspec.json.decode(text, type=EnvironmentEntry) == entry
+
+
+def test_families_say_what_installs_them() -> None:
+    """Only MuJoCo needs an extra."""
+    assert {family.id: family.extra for family in catalog.families() if family.extra} == {
+        "mujoco": "mujoco"
+    }
+    mujoco = catalog.family("mujoco")
+    assert mujoco.installs == "mosaic bundles install session_worker --extra mujoco"
+    assert catalog.family("no-family") is catalog.OTHER
+
+
+@pytest.mark.process
+def test_the_catalog_imports_no_environment() -> None:
+    """It is read at every start of the window and by a command line that completes."""
+    code = (
+        "import sys, mosaic.envs.catalog as catalog; catalog.environments();"
+        "print({'gymnasium', 'numpy', 'ale_py', 'minigrid'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

@@ -1,0 +1,132 @@
+"""Values of fields, and the keywords that come of them."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mosaic.contract.errors import UserError
+from mosaic.envs import catalog
+from mosaic.envs.configuration import (
+    EnvironmentValuesError,
+    check_seed,
+    check_values,
+    env_kwargs,
+)
+from mosaic.envs.frozen_lake_maps import has_way, random_map
+
+LAKE = catalog.environment("FrozenLake-v1")
+SMALL_MAP = ["SFF", "FHF", "FFG"]
+
+
+def problems(env_id: str, **values: object) -> list[str]:
+    """What is wrong, in sentences with remedies."""
+    return [str(problem) for problem in check_values(catalog.environment(env_id), values)]
+
+
+def test_defaults_are_left_out() -> None:
+    """Values that change nothing make no keywords, which older packages might not know."""
+    for entry in catalog.environments():
+        assert env_kwargs(entry, entry.defaults) == {}, entry.env_id
+
+
+def test_values_become_keywords() -> None:
+    """Under the names that `make` knows."""
+    lander = catalog.environment("LunarLander-v3")
+    assert env_kwargs(lander, {"gravity": -3.0, "enable_wind": True, "wind_power": 15.0}) == {
+        "gravity": -3.0,
+        "enable_wind": True,
+    }
+
+
+def test_two_fields_become_one_keyword() -> None:
+    """The ends of a range, the column and row of a cell."""
+    walker = catalog.environment("Walker2d-v5")
+    assert env_kwargs(walker, {"healthy_z_min": 0.5}) == {"healthy_z_range": [0.5, 2.0]}
+    empty = catalog.environment("MiniGrid-Empty-8x8-v0")
+    assert env_kwargs(empty, {"agent_start_x": 3}) == {"agent_start_pos": [3, 1]}
+
+
+@pytest.mark.parametrize("drawn", ["SFF/FHF/FFG", "sff\nfhf\nffg\n", SMALL_MAP])
+def test_a_map_can_be_drawn(drawn: object) -> None:
+    """As lines, with slashes, or as a list of rows; it need not be called custom."""
+    assert env_kwargs(LAKE, {"map_name": "custom", "desc": drawn}) == {"desc": SMALL_MAP}
+    assert env_kwargs(LAKE, {"desc": drawn}) == {"desc": SMALL_MAP}
+    assert env_kwargs(LAKE, {"map_name": "8x8", "desc": drawn}) == {"map_name": "8x8"}
+
+
+def test_a_random_map_is_made_once_and_for_all() -> None:
+    """The same values are the same map; another seed is another one."""
+    values = {"map_name": "random", "map_size": 6, "map_seed": 3}
+    first = env_kwargs(LAKE, values)
+    assert first == env_kwargs(LAKE, values)
+    assert [len(row) for row in first["desc"]] == [6] * 6
+    assert first != env_kwargs(LAKE, {**values, "map_seed": 4})
+
+
+@settings(max_examples=60, deadline=None)
+@given(size=st.integers(2, 32), holes=st.floats(0.0, 0.6), seed=st.integers(0, 2**31 - 1))
+def test_every_random_map_has_a_way(size: int, holes: float, seed: int) -> None:
+    """Also where holes are so likely that chance alone would hardly find one."""
+    rows = random_map(size, holes, seed)
+    assert rows[0][0] == "S"
+    assert rows[-1][-1] == "G"
+    assert {len(row) for row in rows} == {size} == {len(rows)}
+    assert has_way(rows, (0, 0))
+
+
+@pytest.mark.parametrize(
+    ("drawn", "said"),
+    [
+        ("SFF/FH/FFG", "not rectangular: row 2 has 2 cells"),
+        ("SFX/FHF/FFG", "has the letter 'X'"),
+        ("FFF/FHF/FFG", "has no start"),
+        ("SFF/FHF/FFF", "has no goal"),
+        ("SHF/HHF/FFG", "has no way from the start in row 1, column 1"),
+        ("SFH/FHF/HFG", "has no way"),
+        ("", "has no map"),
+    ],
+)
+def test_a_map_that_cannot_be_played_is_refused(drawn: str, said: str) -> None:
+    """With what is wrong, and what to do about it."""
+    with pytest.raises(EnvironmentValuesError) as refused:
+        env_kwargs(LAKE, {"map_name": "custom", "desc": drawn})
+    assert said in refused.value.message
+    assert refused.value.remedy
+    assert refused.value.code == "C190"
+
+
+def test_wrong_values_are_told_with_their_field() -> None:
+    """A type, a range, a choice and a misspelt name."""
+    assert "`gravity`" in problems("LunarLander-v3", gravity="low")[0]
+    assert "-11.99" in problems("LunarLander-v3", gravity=-20.0)[0]
+    assert "`mode`" in problems("ALE/Pong-v5", mode=7)[0]
+    assert problems("FrozenLake-v1", is_slipery=False) == [
+        "`is_slipery` is no setting of this environment. Did you mean `is_slippery`?"
+    ]
+
+
+def test_fields_that_contradict_each_other_are_told() -> None:
+    """An empty range, half a place, and a place outside of the room."""
+    assert "above `healthy_z_max`" in problems("Ant-v5", healthy_z_min=2.0)[0]
+    assert "above `maxNumRooms`" in problems("MiniGrid-MultiRoom-N2-S4-v0", minNumRooms=3)[0]
+    assert "is missing" in problems("MiniGrid-Empty-Random-5x5-v0", agent_start_x=2)[0]
+    assert "at most 3" in problems("MiniGrid-Empty-5x5-v0", agent_start_x=4)[0]
+    assert problems("MiniGrid-Empty-5x5-v0", agent_start_x=4, size=8) == []
+
+
+def test_keywords_that_are_not_listed_are_passed_on() -> None:
+    """The catalog names what people change; `make` may know more."""
+    ant = catalog.environment("Ant-v5")
+    assert env_kwargs(ant, {"xml_file": "my_ant.xml"}) == {"xml_file": "my_ant.xml"}
+    unknown = catalog.environment("my.package:Thing-v3")
+    assert env_kwargs(unknown, {"anything": [1, 2]}) == {"anything": [1, 2]}
+
+
+def test_a_seed_is_a_whole_number() -> None:
+    """As typed; anything else is refused with a remedy."""
+    assert check_seed(" 42 ") == 42
+    for wrong in ("forty-two", "-1", "1.5", "", str(2**63)):
+        with pytest.raises(UserError, match="is not a whole number") as refused:
+            check_seed(wrong)
+        assert refused.value.remedy
+        assert refused.value.code == "C191"

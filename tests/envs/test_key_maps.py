@@ -1,0 +1,161 @@
+"""What a person presses, and the action that comes of it."""
+
+import pytest
+
+from mosaic.envs import catalog
+from mosaic.envs.key_map_making import discrete_keys, joystick_keys, key_map_for_space
+from mosaic.envs.key_maps import KeyAxis, KeyMap, key_cap
+
+STICK = ("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "RIGHTFIRE", "UPRIGHTFIRE")
+
+
+def steering(ramp_per_s: float = 2.0) -> KeyMap:
+    """One axis from -1 to 1."""
+    axis = KeyAxis(
+        index=0,
+        label="steer",
+        low=-1.0,
+        high=1.0,
+        down_keys=("left",),
+        up_keys=("right",),
+        ramp_per_s=ramp_per_s,
+        sources=("mouse_x", "gamepad_left_x"),
+    )
+    return KeyMap(axes=(axis,), aliases={"a": "left"}, idle=[0.0])
+
+
+def test_keys_held_together_are_one_action() -> None:
+    """Up, right and fire at once is the action of that name, in whatever order they came."""
+    keys = joystick_keys(STICK)
+    assert keys.action_for(["space", "right", "up"]) == STICK.index("UPRIGHTFIRE")
+    assert keys.action_for(["right", "up"]) == STICK.index("UPRIGHT")
+    assert keys.action_for(["w", "d", "space"]) == STICK.index("UPRIGHTFIRE")
+
+
+def test_opposite_keys_cancel() -> None:
+    """Left and right together are neither, and what else is held stays."""
+    keys = joystick_keys(STICK)
+    assert keys.action_for(["left", "right"]) == STICK.index("NOOP")
+    assert keys.action_for(["left", "right", "up"]) == STICK.index("UP")
+    assert steering(0.0).action_for(["a", "right"]) == [0.0]
+
+
+def test_the_key_pressed_last_wins_between_actions_that_exclude_each_other() -> None:
+    """A lander can fire one engine only."""
+    keys = catalog.environment("LunarLander-v3").keys
+    assert keys.action_for(["left", "up"]) == 2
+    assert keys.action_for(["up", "left"]) == 1
+    assert keys.action_for([]) == 0
+
+
+def test_other_keys_mean_nothing() -> None:
+    """A key of the window leaves the environment alone."""
+    lake = catalog.environment("FrozenLake-v1").keys
+    assert lake.action_for(["x"]) is None
+    assert lake.action_for(["x", "left"]) == 0
+
+
+def test_a_game_without_a_plain_direction_answers_to_the_key_alone() -> None:
+    """Atlantis fires its side guns only with a direction and the button."""
+    keys = catalog.environment("ALE/Atlantis-v5").keys
+    assert keys.action_for(["right"]) == keys.action_for(["right", "space"]) == 2
+    assert keys.action_for(["space"]) == 1
+
+
+def test_an_axis_ramps_and_returns() -> None:
+    """Half a second of full lock at two ranges a second is reached in steps, and let go of too."""
+    keys, value = steering(), [0.0]
+    passed = []
+    for _ in range(4):
+        value = keys.action_for(["right"], dt_s=0.1, previous=value)
+        passed.append(round(value[0], 6))
+    assert passed == [0.4, 0.8, 1.0, 1.0]
+    assert keys.action_for([], dt_s=0.1, previous=value) == [pytest.approx(0.6)]
+    assert keys.action_for([], dt_s=9.0, previous=value) == [0.0]
+    assert keys.action_for(["a"], dt_s=0.1, previous=value) == [pytest.approx(0.6)]
+
+
+def test_a_stick_or_the_mouse_sets_an_axis() -> None:
+    """Unless the stick stands still, when the keys decide."""
+    keys = steering()
+    assert keys.action_for(["left"], analog={"gamepad_left_x": 0.5}) == [0.5]
+    assert keys.action_for(["left"], dt_s=1.0, analog={"gamepad_left_x": 0.05}) == [-1.0]
+    assert keys.action_for([], analog={"mouse_x": -2.0}) == [-1.0]
+
+
+def test_a_trigger_goes_from_rest_to_full() -> None:
+    """Gas and brake have no other side, and work together with the wheel."""
+    keys = catalog.environment("CarRacing-v3").keys
+    pulled = keys.action_for(
+        ["left"],
+        dt_s=1.0,
+        previous=[0.0, 0.0, 0.0],
+        analog={"gamepad_right_trigger": 0.5, "gamepad_left_trigger": 1.0},
+    )
+    assert pulled == [-1.0, 0.5, 0.8]
+    assert keys.action_for(["up", "right"], dt_s=1.0) == [1.0, 1.0, 0.0]
+
+
+def test_left_turns_a_pendulum_to_the_left() -> None:
+    """Its torque counts counter-clockwise, for keys and for the mouse."""
+    keys = catalog.environment("Pendulum-v1").keys
+    assert keys.action_for(["left"], dt_s=1.0) == [2.0]
+    assert keys.action_for([], analog={"mouse_x": -1.0}) == [2.0]
+
+
+def test_hints_show_each_key_once() -> None:
+    """Keys held together explain themselves where each is shown alone."""
+    caps = [hint.caps for hint in joystick_keys(STICK).hints()]
+    assert caps == [("Space",), ("↑",), ("→",), ("←",), ("↓",)]
+    assert [hint.caps for hint in steering().hints()] == [("←", "→")]
+    assert key_cap("q") == "Q"
+
+
+def test_a_map_knows_its_space() -> None:
+    """The keys of the smaller set of actions do not fit the full joystick."""
+    pong = catalog.environment("ALE/Pong-v5").keys
+    assert pong.fits({"type": "discrete", "n": 6, "start": 0})
+    assert not pong.fits({"type": "discrete", "n": 18, "start": 0})
+    assert steering().fits({"type": "box", "shape": [1]})
+    assert not steering().fits({"type": "box", "shape": [2]})
+
+
+def test_keys_are_made_for_any_discrete_space() -> None:
+    """By the words for its actions, and else by number."""
+    named = key_map_for_space({"type": "discrete", "n": 4}, ["noop", "left", "right", "dig"])
+    assert (named.idle, named.action_for(["right"]), named.action_for(["1"])) == (0, 2, 3)
+    counted = key_map_for_space({"type": "discrete", "n": 3, "start": 5})
+    assert [counted.action_for([key]) for key in "123"] == [5, 6, 7]
+    assert counted.idle is None
+
+
+def test_keys_are_made_for_any_vector_of_numbers() -> None:
+    """Within its bounds, and within -1 and 1 where it has none."""
+    space = {"type": "box", "shape": [2], "low": [0.5, "-Infinity"], "high": [2.0, "Infinity"]}
+    keys = key_map_for_space(space)
+    assert keys.idle == [0.5, 0.0]
+    assert keys.action_for(["right", "down"], dt_s=1.0) == [2.0, -1.0]
+    assert keys.fits(space)
+
+
+@pytest.mark.parametrize(
+    ("space", "pressed", "action"),
+    [
+        ({"type": "multi_discrete", "nvec": [2, 3]}, ["3"], [0, 2]),
+        ({"type": "multi_binary", "n": 2}, ["2"], [0, 1]),
+        ({"type": "box", "shape": [84, 84, 3], "low": 0, "high": 1}, ["a"], None),
+        ({"type": "text"}, ["a"], None),
+        ({}, ["a"], None),
+    ],
+)
+def test_a_space_that_keys_cannot_cover_has_few_or_none(
+    space: dict[str, object], pressed: list[str], action: object
+) -> None:
+    """People cannot act there, but nothing breaks."""
+    assert key_map_for_space(space).action_for(pressed) == action
+
+
+def test_letters_that_are_actions_are_no_aliases() -> None:
+    """`s` means stick in Blackjack, not down."""
+    keys = discrete_keys({"s": (0, "stick"), "down": (1, "down")})
+    assert keys.action_for(["s"]) == 0

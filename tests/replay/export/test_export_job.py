@@ -1,0 +1,159 @@
+"""The background job: progress, cancelling, and what stands in the way of a file."""
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from mosaic.contract.errors import UserError
+from mosaic.replay.cancellation import CancelledError
+from mosaic.replay.export.export_job import ExportJob
+from mosaic.replay.export.export_request import ExportFormat, ExportRequest
+from mosaic.replay.export.target_file import new_file
+from tests.replay.stand_in import PATIENCE_S, StandInClient
+
+MP4, GIF, JSONL = ExportFormat.MP4, ExportFormat.GIF, ExportFormat.JSONL
+
+
+@pytest.mark.parametrize("kind", list(ExportFormat))
+def test_progress_goes_from_nothing_to_all(tmp_path: Path, kind: ExportFormat) -> None:
+    """Never back, and it ends at 1."""
+    seen: list[float] = []
+    started = threading.Event()
+
+    def note() -> None:
+        started.wait(PATIENCE_S)
+        seen.append(job.state.fraction)
+
+    request = ExportRequest(target=tmp_path / "out", format=kind)
+    job = ExportJob(StandInClient(steps=600), "RUN", 0, request, on_change=note)
+    started.set()
+    result = job.result()
+    assert job.state.phase == "done"
+    assert result.path.stat().st_size == result.size_bytes
+    assert len(seen) >= 3
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+
+
+@pytest.mark.parametrize("kind", [MP4, GIF])
+def test_cancelling_leaves_nothing(tmp_path: Path, kind: ExportFormat) -> None:
+    """Even while it waits for a frame that does not come; a file that was there stays."""
+    (tmp_path / "out").write_bytes(b"precious")
+    client = StandInClient(steps=100)
+    client.gate.limit(5)
+    half_way = threading.Event()
+
+    def note() -> None:
+        if len(client.made) == 5:
+            half_way.set()
+
+    request = ExportRequest(target=tmp_path / "out", format=kind, overwrite=True)
+    job = ExportJob(client, "RUN", 0, request, on_change=note)
+    assert half_way.wait(PATIENCE_S)
+    assert not job.wait(0)
+    job.cancel()
+    assert job.wait(PATIENCE_S)
+    assert job.state.phase == "cancelled"
+    with pytest.raises(CancelledError):
+        job.result()
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert (tmp_path / "out").read_bytes() == b"precious"
+
+
+def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
+    """Unless that is asked for; then the new one has the rights of any file."""
+    target = tmp_path / "out"
+    target.write_bytes(b"precious")
+    refused = ExportJob(StandInClient(), "RUN", 0, ExportRequest(target=target, format=GIF))
+    with pytest.raises(UserError, match="there already") as caught:
+        refused.result()
+    assert caught.value.remedy
+    assert target.read_bytes() == b"precious"
+    request = ExportRequest(target=target, format=GIF, overwrite=True)
+    ExportJob(StandInClient(), "RUN", 0, request).result()
+    assert target.read_bytes()[:3] == b"GIF"
+    plain = tmp_path / "plain"
+    plain.touch()
+    assert target.stat().st_mode == plain.stat().st_mode
+
+
+def test_a_file_that_appears_meanwhile_stays(tmp_path: Path) -> None:
+    """Nobody was asked about that one."""
+    target = tmp_path / "out"
+    with pytest.raises(UserError, match="there already"), new_file(target, overwrite=False):
+        target.write_bytes(b"precious")
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert target.read_bytes() == b"precious"
+
+
+@pytest.mark.parametrize(
+    ("place", "said"), [("missing/out", "is not there"), (".", "is a folder"), ("a" * 300, "name")]
+)
+def test_places_that_cannot_be_written(tmp_path: Path, place: str, said: str) -> None:
+    """Are told with what to do."""
+    job = ExportJob(StandInClient(), "RUN", 0, ExportRequest(target=tmp_path / place, format=JSONL))
+    with pytest.raises(UserError, match=said) as caught:
+        job.result()
+    assert caught.value.remedy
+
+
+def test_a_folder_without_rights(tmp_path: Path) -> None:
+    """For whoever is not root."""
+    if os.geteuid() == 0:
+        target = Path("/proc/episode.mp4")  # where even root may write nothing
+    else:
+        tmp_path.chmod(0o500)
+        target = tmp_path / "episode.mp4"
+    job = ExportJob(StandInClient(), "RUN", 0, ExportRequest(target=target, format=MP4))
+    with pytest.raises(UserError, match="cannot be written") as caught:
+        job.result()
+    assert caught.value.code == "C181"
+
+
+_WITH_LITTLE_ROOM = """
+import resource, signal, sys
+from pathlib import Path
+from mosaic.replay.export.export_job import ExportJob
+from mosaic.replay.export.export_request import ExportFormat, ExportRequest
+from mosaic.contract.errors import UserError
+from tests.replay.stand_in import StandInClient, drawn
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))
+client = StandInClient(steps=200)
+request = ExportRequest(target=Path(sys.argv[1]), format=ExportFormat(sys.argv[2]))
+try:
+    ExportJob(client, "RUN", 0, request).result()
+except UserError as error:
+    print(error.code)
+"""
+
+
+@pytest.mark.parametrize("kind", list(ExportFormat))
+@pytest.mark.process
+def test_a_full_disk(tmp_path: Path, kind: ExportFormat) -> None:
+    """Is told as such, and the piece that was written is removed."""
+    done = subprocess.run(
+        [sys.executable, "-c", _WITH_LITTLE_ROOM, str(tmp_path / "out"), kind],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parents[3],
+    )
+    assert done.stdout.strip() == "C180", done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_library_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures cannot be written, and it says what installs it; lines can."""
+    monkeypatch.setitem(sys.modules, "av", None)
+    request = ExportRequest(target=tmp_path / "out", format=MP4)
+    with pytest.raises(UserError, match="PyAV is needed") as caught:
+        ExportJob(StandInClient(), "RUN", 0, request).result()
+    assert "pip install av" in caught.value.remedy
+    lines = ExportRequest(target=tmp_path / "out", format=JSONL)
+    assert ExportJob(StandInClient(), "RUN", 0, lines).result().lines == 12

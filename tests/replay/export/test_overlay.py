@@ -1,0 +1,116 @@
+"""The caption: what it says, and that it is there at any size without touching the picture."""
+
+import msgspec
+import pytest
+from PIL import Image
+
+from mosaic.contract.events import StepRecord
+from mosaic.replay.export.export_request import ExportFormat
+from mosaic.replay.export.overlay import ActionNames, Caption, Captions, Overlay
+from tests.replay.export.conftest import Export
+from tests.replay.export.test_video import gif_pictures, mp4_pictures
+from tests.replay.stand_in import StandInClient, colour_of
+
+LANDER = msgspec.json.encode(
+    {
+        "type": "environment",
+        "env_id": "LunarLander-v3",
+        "action_space": {"type": "discrete", "n": 2, "start": 0},
+        "action_meanings": ["NOOP", "FIRE"],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("action", "text"),
+    [
+        (1, "1 (fire)"),
+        (7, "7"),
+        (0.123456, "0.12"),
+        ([0.5, -1.0], "[0.50, -1.00]"),
+        ([1, 0], "[1, 0]"),
+        ({"a": 1}, '{"a": 1}'),
+        (True, "true"),
+    ],
+)
+def test_actions_in_words(action: object, text: str) -> None:
+    """With their meaning where the environment tells it."""
+    assert ActionNames(LANDER).text(action) == text
+
+
+def test_actions_that_do_not_begin_with_zero() -> None:
+    """The space says where."""
+    environment = msgspec.json.decode(LANDER) | {"action_space": {"type": "discrete", "start": 3}}
+    names = ActionNames(msgspec.json.encode(environment))
+    assert (names.text(3), names.text(0)) == ("3 (noop)", "0")
+    assert ActionNames(None).text(1) == "1"
+
+
+def test_actions_that_the_environment_does_not_name() -> None:
+    """The catalog knows many; not when the space is another one than it describes."""
+    lake = {"type": "environment", "env_id": "FrozenLake-v1"}
+    four = msgspec.json.encode(lake | {"action_space": {"type": "discrete", "n": 4, "start": 0}})
+    assert ActionNames(four).text(2) == "2 (right)"
+    nine = msgspec.json.encode(lake | {"action_space": {"type": "discrete", "n": 9, "start": 0}})
+    assert ActionNames(nine).text(2) == "2"
+
+
+def test_words_of_each_picture() -> None:
+    """Frame k is what step k-1 led to; the return adds up."""
+    steps = [
+        StepRecord(
+            episode_id="e", step=k, action=k % 2, reward=1.5, terminated=False, truncated=False
+        )
+        for k in range(3)
+    ]
+    captions = Captions(steps, ActionNames(LANDER), 2)
+    assert captions.of_frame(0) == Caption(step="start")
+    assert captions.of_frame(2).cells() == ("step 1/2", "action 1 (fire)", "reward 1.5", "return 3")
+    assert captions.of_frame(9) == Caption(step="step 8/2")
+
+
+@pytest.mark.parametrize("size", [(8, 8), (160, 210), (600, 400), (1921, 1081)])
+def test_it_is_legible_at_any_size(size: tuple[int, int]) -> None:
+    """White words stand below the picture, inside the strip; tiny pictures are enlarged."""
+    overlay = Overlay(*size)
+    words = Caption(
+        step="step 10/99", action="action " + "long " * 99, reward="reward 1", total_return="return"
+    )
+    drawn = overlay.draw(Image.new("RGB", size, (200, 0, 0)), words)
+    width, height = overlay.size
+    assert drawn.size == (width, height)
+    assert width >= 320
+    picture_height = size[1] * (width // size[0])
+    assert drawn.crop((0, 0, width, picture_height)).getcolors() == [
+        (width * picture_height, (200, 0, 0))
+    ]
+    strip = drawn.crop((0, picture_height, width, height)).convert("L")
+    inked = strip.point(lambda value: 255 if value > 128 else 0).getbbox()
+    assert inked is not None
+    left, top, right, bottom = inked
+    assert 0 < left < right < width
+    assert 0 < top < bottom < strip.height
+    assert bottom - top >= 20  # two lines of letters that can be read
+    empty = overlay.draw(Image.new("RGB", size), Caption(step=""))
+    assert empty.crop((0, picture_height, width, height)).getcolors() == [
+        (width * strip.height, (32, 33, 36))
+    ]
+
+
+@pytest.mark.parametrize("kind", [ExportFormat.MP4, ExportFormat.GIF])
+def test_a_file_with_captions(export: Export, kind: ExportFormat) -> None:
+    """Each picture has another one, and the strip is there."""
+    client = StandInClient(steps=3)
+    client.environment_json = LANDER
+    result = export(client, kind, overlay=True)
+    is_mp4 = kind is ExportFormat.MP4
+    pictures = mp4_pictures(result.path) if is_mp4 else gif_pictures(result.path)[0]
+    width, height = Overlay(32, 24).size
+    assert {picture.size for picture in pictures} == {(width, height + (height % 2) * is_mp4)}
+    strips = {
+        picture.crop((0, height * 3 // 4 + 10, width, height)).tobytes() for picture in pictures
+    }
+    assert len(strips) == len(pictures) == 4
+    seen = pictures[2].getpixel((100, 100))
+    assert isinstance(seen, tuple)
+    assert all(abs(a - b) <= 12 for a, b in zip(seen, colour_of(2), strict=True))

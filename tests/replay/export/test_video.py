@@ -1,0 +1,198 @@
+"""MP4 and GIF, decoded again: every picture, in its size, for as long as it should be seen."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import av
+import pytest
+from PIL import Image
+
+from mosaic.client.resimulation import SimulatedFrame, SimulationChecked
+from mosaic.contract.errors import UserError
+from mosaic.replay.export.export_request import ExportFormat
+from tests.replay.export.conftest import Export
+from tests.replay.stand_in import StandInClient, colour_of, drawn, undrawn
+
+MP4, GIF = ExportFormat.MP4, ExportFormat.GIF
+Pixel = tuple[int, ...]
+
+
+def mp4_pictures(path: Path) -> list[Image.Image]:
+    with av.open(str(path)) as container:
+        frames: Iterable[Any] = container.decode(video=0)
+        return [frame.to_image() for frame in frames]
+
+
+def gif_pictures(path: Path) -> tuple[list[Image.Image], list[int]]:
+    """The pictures, and how long each is shown in ms."""
+    pictures, durations = [], []
+    with Image.open(path) as image:
+        for number in range(getattr(image, "n_frames", 1)):
+            image.seek(number)
+            pictures.append(image.convert("RGB"))
+            durations.append(round(image.info["duration"]))
+    return pictures, durations
+
+
+def pixel(picture: Image.Image, x: int, y: int) -> Pixel:
+    found = picture.getpixel((x, y))
+    assert isinstance(found, tuple)
+    return found
+
+
+def is_near(seen: Pixel, meant: Pixel, tolerance: int = 12) -> bool:
+    return all(abs(a - b) <= tolerance for a, b in zip(seen, meant, strict=True))
+
+
+def test_mp4_has_every_picture(export: Export) -> None:
+    """H.264 in the colours that players know, at the environment's own rate."""
+    result = export(StandInClient(steps=10), MP4)
+    assert (result.frames, result.duration_s) == (11, 11 / 25)
+    assert result.size_bytes == result.path.stat().st_size
+    with av.open(str(result.path)) as container:
+        stream = container.streams.video[0]
+        assert (stream.codec_context.name, stream.codec_context.pix_fmt) == ("h264", "yuv420p")
+        assert stream.average_rate == 25
+        assert container.duration == pytest.approx(11 / 25 * 1e6, rel=0.01)
+    pictures = mp4_pictures(result.path)
+    assert len(pictures) == 11
+    for index, picture in enumerate(pictures):
+        assert is_near(pixel(picture, 16, 12), colour_of(index)), index
+
+
+def test_gif_has_every_picture_in_its_colours(export: Export) -> None:
+    """Exactly, and for ever."""
+    result = export(StandInClient(steps=10), GIF)
+    pictures, durations = gif_pictures(result.path)
+    assert len(pictures) == result.frames == 11
+    assert durations == [40] * 11
+    assert [pixel(picture, 16, 12) for picture in pictures] == [colour_of(k) for k in range(11)]
+    with Image.open(result.path) as image:
+        assert image.info["loop"] == 0
+
+
+def test_delays_of_a_gif_add_up(export: Export) -> None:
+    """30 a second is no whole number of hundredths: the error never grows."""
+    result = export(StandInClient(steps=29), GIF, fps=30)
+    durations = gif_pictures(result.path)[1]
+    assert set(durations) == {30, 40}
+    assert sum(durations) == 1000
+
+
+def test_a_gif_is_never_faster_than_viewers_show(export: Export) -> None:
+    """At 200 a second three of four pictures are left out, but never the last."""
+    result = export(StandInClient(steps=99), GIF, fps=50, speed=4)
+    pictures, durations = gif_pictures(result.path)
+    assert len(pictures) == result.frames == pytest.approx(25, abs=1)
+    assert set(durations) == {20}
+    assert pixel(pictures[0], 1, 1) == colour_of(0)
+    assert pixel(pictures[-1], 1, 1) == colour_of(99)
+
+
+def test_speed_of_an_mp4(export: Export) -> None:
+    """Twice as fast is half as long; beyond 60 a second pictures are left out."""
+    fast = export(StandInClient(steps=49), MP4, fps=25, speed=2)
+    assert (fast.frames, fast.duration_s) == (50, 1.0)
+    faster = export(StandInClient(steps=199), MP4, fps=50, speed=4, overwrite=True)
+    assert len(mp4_pictures(faster.path)) == faster.frames == pytest.approx(60, abs=1)
+
+
+@pytest.mark.parametrize("kind", [MP4, GIF])
+def test_a_range(export: Export, kind: ExportFormat) -> None:
+    """The picture before the first step, and one after each."""
+    client = StandInClient(steps=50)
+    result = export(client, kind, first_step=10, last_step=14)
+    assert result.frames == 6
+    assert client.made == [10, 11, 12, 13, 14, 15]
+
+
+@pytest.mark.parametrize("steps", [range(50, 60), range(20, 10), range(10, 11)])
+def test_a_range_outside_the_episode(export: Export, steps: range) -> None:
+    """Is refused, with the number of steps."""
+    with pytest.raises(UserError, match="has 10"):
+        export(StandInClient(steps=10), MP4, first_step=steps.start, last_step=steps.stop)
+
+
+@pytest.mark.parametrize("kind", [MP4, GIF])
+def test_odd_sizes(export: Export, kind: ExportFormat) -> None:
+    """H.264 wants even ones: the picture stays as it is, and gets an edge."""
+    client = StandInClient(steps=2)
+    client.draw = lambda index: drawn(index, width=33, height=25)
+    result = export(client, kind)
+    pictures = mp4_pictures(result.path) if kind is MP4 else gif_pictures(result.path)[0]
+    assert pictures[1].size == ((34, 26) if kind is MP4 else (33, 25))
+    assert is_near(pixel(pictures[1], 10, 10), colour_of(1))
+
+
+def test_pictures_that_change_size(export: Export) -> None:
+    """Are fitted into the size of the first, with black around them."""
+    client = StandInClient(steps=1)
+    client.draw = lambda index: drawn(index) if index == 0 else drawn(1, width=48, height=48)
+    pictures, _ = gif_pictures(export(client, GIF).path)
+    assert [picture.size for picture in pictures] == [(32, 24), (32, 24)]
+    assert pixel(pictures[1], 16, 12) == colour_of(1)
+    assert pixel(pictures[1], 1, 12) == pixel(pictures[1], 30, 12) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("channels", [1, 4])
+def test_grey_and_transparent_pictures(export: Export, channels: int) -> None:
+    """As they look on a screen."""
+    client = StandInClient(steps=1)
+    client.draw = lambda index: drawn(index, channels=channels)
+    pictures, _ = gif_pictures(export(client, GIF).path)
+    red = colour_of(1)[0]
+    assert pixel(pictures[1], 5, 5) == ((red, red, red) if channels == 1 else colour_of(1))
+
+
+@pytest.mark.parametrize("kind", [MP4, GIF])
+def test_no_pictures_at_all(export: Export, tmp_path: Path, kind: ExportFormat) -> None:
+    """Is an error with the reason and what works instead; no file is left."""
+    client = StandInClient()
+    client.draw = undrawn
+    with pytest.raises(UserError, match="has no pictures") as caught:
+        export(client, kind)
+    assert "JSONL" in caught.value.remedy
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_some_pictures_missing(export: Export) -> None:
+    """The one before stands still; before the first, the first is shown."""
+    client = StandInClient(steps=4)
+
+    def draw(index: int) -> SimulatedFrame:
+        return drawn(index) if index in (1, 3) else undrawn(index)
+
+    client.draw = draw
+    pictures, durations = gif_pictures(export(client, GIF).path)
+    seen = [pixel(picture, 5, 5) for picture in pictures]
+    assert seen == [colour_of(k) for k in (1, 1, 1, 3, 3)]
+    assert sum(durations) == 5 * 40
+
+
+def test_a_replay_that_differs_says_so(export: Export) -> None:
+    """The file is written, and the result has the step."""
+    client = StandInClient(steps=10)
+    client.warnings = ("Packages differ.",)
+    client.checks = [
+        SimulationChecked(steps=4, is_over=True, first_difference=4, difference="reward 0, not 1")
+    ]
+    result = export(client, GIF)
+    assert result.first_difference == 4
+    assert result.warnings[0] == "Packages differ."
+    assert "step 4" in result.warnings[1]
+    assert export(client, GIF, last_step=3, overwrite=True).first_difference is None
+
+
+def test_an_episode_without_steps(export: Export) -> None:
+    """Is one picture."""
+    assert export(StandInClient(steps=0), MP4).frames == 1
+
+
+def test_a_simulation_that_crashes(export: Export, tmp_path: Path) -> None:
+    """Its reason comes out, and no half a file stays."""
+    client = StandInClient()
+    client.breaks_at = 4
+    with pytest.raises(UserError, match="crashed"):
+        export(client, MP4)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,198 @@
+"""A stand-in for the daemon's simulation: frames that say their index in their colour.
+
+The real one is tested where it is made; here it must also fail, hold back and go wrong on demand.
+"""
+
+import queue
+import threading
+from collections.abc import Callable, Generator, Iterator
+
+import msgspec
+import zstandard
+
+from mosaic.client.resimulation import (
+    FramesDone,
+    SimulatedFrame,
+    SimulationChecked,
+    SimulationOpened,
+    SimulationPart,
+)
+from mosaic.contract.errors import UserError
+from mosaic.contract.events import StepRecord
+from mosaic.contract.replays import EpisodeDetails
+from mosaic.contract.rollups import EpisodeRollup
+
+WIDTH, HEIGHT = 32, 24
+PATIENCE_S = 30.0
+Asked = tuple[int, int, int]
+
+
+def colour_of(index: int) -> tuple[int, int, int]:
+    """Far enough from its neighbours' to be told apart after a lossy encoding."""
+    return (index * 40 % 256, index * 90 % 256, 255 - index * 40 % 256)
+
+
+def drawn(
+    index: int, request: int = 1, *, width: int = WIDTH, height: int = HEIGHT, channels: int = 3
+) -> SimulatedFrame:
+    """A frame of one colour."""
+    pixel = bytes((*colour_of(index), 255)[:channels])
+    return SimulatedFrame(
+        request=request,
+        index=index,
+        width=width,
+        height=height,
+        channels=channels,
+        zstd=zstandard.ZstdCompressor().compress(pixel * (width * height)),
+    )
+
+
+def undrawn(index: int, request: int = 1) -> SimulatedFrame:
+    """A frame of an environment that renders nothing."""
+    return SimulatedFrame(
+        request=request,
+        index=index,
+        width=0,
+        height=0,
+        channels=0,
+        zstd=b"",
+        problem="The environment has no pictures.",
+    )
+
+
+class Gate:
+    """Lets so many frames through; without a limit, all."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._left: int | None = None
+
+    def limit(self, frames: int) -> None:
+        """From now on only so many more."""
+        with self._changed:
+            self._left = frames
+            self._changed.notify_all()
+
+    def wake(self) -> None:
+        with self._changed:
+            self._changed.notify_all()
+
+    def pass_through(self, is_given_up: Callable[[], bool]) -> bool:
+        """Waits for leave. False: it is not wanted any more."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._left != 0 or is_given_up(), PATIENCE_S)
+            if is_given_up():
+                return False
+            if self._left is not None:
+                self._left -= 1
+            return True
+
+
+class StandInSimulation:
+    """Makes one frame after the other as the gate lets it, and forgets replaced requests."""
+
+    def __init__(self, owner: "StandInClient", verify_only: bool) -> None:
+        self._owner = owner
+        self._verify_only = verify_only
+        self._asked: queue.SimpleQueue[Asked | None] = queue.SimpleQueue()
+        self._numbers = 0
+
+    @property
+    def opened(self) -> SimulationOpened:
+        if self._owner.refusal is not None:
+            raise self._owner.refusal
+        owner = self._owner
+        return SimulationOpened(steps=owner.steps, fps=owner.fps, warnings=owner.warnings)
+
+    def request_frames(self, first: int, count: int = 0) -> int:
+        self._numbers += 1
+        self._owner.requests.append((first, count))
+        self._asked.put((self._numbers, first, count))
+        self._owner.gate.wake()
+        return self._numbers
+
+    def close(self) -> None:
+        self._asked.put(None)
+        self._owner.gate.wake()
+
+    def __iter__(self) -> Iterator[SimulationPart]:
+        yield from self._owner.checks
+        if self._verify_only:
+            return
+        wanted = self._asked.get(timeout=PATIENCE_S)
+        while wanted is not None:
+            wanted = yield from self._serve(*wanted)
+
+    def _serve(
+        self, request: int, first: int, count: int
+    ) -> Generator[SimulationPart, None, "Asked | None"]:
+        """Gives what is wanted next."""
+        end = self._owner.steps + 1 if count == 0 else min(first + count, self._owner.steps + 1)
+        for index in range(first, end):
+            if not self._owner.gate.pass_through(lambda: not self._asked.empty()):
+                break
+            if index == self._owner.breaks_at:
+                raise UserError("The environment crashed.", remedy="Look elsewhere.", code="X1")
+            self._owner.made.append(index)
+            yield msgspec.structs.replace(self._owner.draw(index), request=request)
+        else:
+            yield FramesDone(request=request)
+        return self._asked.get(timeout=PATIENCE_S)
+
+
+class StandInClient:
+    """What `EpisodeReplay`, `verify` and the exports need of a client."""
+
+    def __init__(self, steps: int = 10) -> None:
+        self.steps = steps
+        self.fps = 25.0
+        self.warnings: tuple[str, ...] = ()
+        self.checks: list[SimulationChecked] = []
+        self.refusal: UserError | None = None
+        self.breaks_at: int | None = None
+        self.draw: Callable[[int], SimulatedFrame] = drawn
+        self.gate = Gate()
+        self.requests: list[tuple[int, int]] = []
+        self.made: list[int] = []
+        self.environment_json: bytes | None = None
+        self.records = [
+            StepRecord(
+                episode_id="e0",
+                step=number,
+                action=number % 2,
+                reward=1.5,
+                terminated=number == steps - 1,
+                truncated=False,
+            )
+            for number in range(steps)
+        ]
+
+    def resimulate(
+        self, run_id: str, episode: int, *, verify_only: bool = False
+    ) -> StandInSimulation:
+        del run_id, episode
+        return StandInSimulation(self, verify_only)
+
+    def episode(self, run_id: str, episode: int) -> EpisodeDetails:
+        del run_id
+        return EpisodeDetails(
+            episode=EpisodeRollup(
+                episode=episode,
+                episode_id="e0",
+                revision=1,
+                steps=self.steps,
+                total_return=1.5 * self.steps,
+                is_over=True,
+                terminated=True,
+                truncated=False,
+            ),
+            start_json=b'{"type":"episode_start","episode_id":"e0","seed":3}',
+            end_json=b'{"type":"episode","episode_id":"e0","steps":10,"return":15.0}',
+            environment_json=self.environment_json,
+        )
+
+    def episode_steps(
+        self, run_id: str, episode: int, first: int = 0, count: int = 0
+    ) -> list[StepRecord]:
+        del run_id, episode
+        return [step for step in self.records if first <= step.step < first + count]

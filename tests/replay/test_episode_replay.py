@@ -1,0 +1,194 @@
+"""EpisodeReplay: frames at once or soon, in any order, and no harm when the simulation fails."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from mosaic.client.resimulation import SimulatedFrame, SimulationChecked
+from mosaic.contract.errors import UserError
+from mosaic.replay.episode_replay import EpisodeReplay
+from mosaic.replay.replay_state import ReplayState
+from tests.replay.stand_in import PATIENCE_S, StandInClient, colour_of, undrawn
+from tests.trainer.conftest import eventually
+
+Open = Callable[..., EpisodeReplay]
+
+
+@pytest.fixture
+def open_replay() -> Iterator[Open]:
+    """Replays that are closed when the test is over, with their threads gone."""
+    opened: list[EpisodeReplay] = []
+
+    def open_it(client: StandInClient, **options: Any) -> EpisodeReplay:
+        opened.append(EpisodeReplay(client, "RUN", 0, **options))
+        return opened[-1]
+
+    yield open_it
+    for replay in opened:
+        replay.close()
+        assert replay.join(PATIENCE_S)
+
+
+def when(replay: EpisodeReplay, condition: Callable[[ReplayState], object]) -> ReplayState:
+    return eventually(lambda: (state := replay.state) and (state if condition(state) else None))
+
+
+def test_every_frame_comes_by_itself(open_replay: Open) -> None:
+    """Reading ahead fills the cache to the end, and each frame is the right one."""
+    replay = open_replay(StandInClient(steps=40))
+    state = when(replay, lambda state: state.cached == (range(41),))
+    assert (state.steps, state.frames, state.fps, state.error) == (40, 41, 25.0, None)
+    for index in (0, 17, 40):
+        frame = replay.frame(index)
+        assert frame is not None
+        assert (frame.index, frame.width, frame.height) == (index, 32, 24)
+        assert tuple(frame.pixels[:3]) == colour_of(index)
+
+
+def test_a_frame_that_is_not_there_is_told_at_once(open_replay: Open) -> None:
+    """Nothing waits; it can be waited for, with a limit."""
+    client = StandInClient(steps=40)
+    client.gate.limit(0)
+    replay = open_replay(client)
+    assert replay.frame(3) is None
+    assert replay.wait_frame(3, 0.01) is None
+    client.gate.limit(1_000)
+    frame = replay.wait_frame(3, PATIENCE_S)
+    assert frame is not None
+    assert tuple(frame.pixels[:3]) == colour_of(3)
+
+
+def test_a_seek_is_served_before_what_was_asked_earlier(open_replay: Open) -> None:
+    """Frames between here and there are not made first."""
+    client = StandInClient(steps=5_000)
+    client.gate.limit(5)
+    replay = open_replay(client)
+    when(replay, lambda state: state.cached == (range(5),))
+    replay.seek(4_000)
+    client.gate.limit(8)
+    frame = replay.wait_frame(4_000, PATIENCE_S)
+    assert frame is not None
+    assert client.made[:6] == [*range(5), 4_000]
+
+
+@pytest.mark.parametrize("order", [range(59, -1, -1), [30, 2, 59, 0, 31, 29, 58]])
+def test_backward_and_random_access(open_replay: Open, order: list[int]) -> None:
+    """With room for a few frames only, every one can still be had, again and again."""
+    replay = open_replay(StandInClient(steps=59), memory_bytes=8_000)
+    for index in order:
+        frame = replay.wait_frame(index, PATIENCE_S)
+        assert frame is not None
+        assert tuple(frame.pixels[:3]) == colour_of(index)
+        assert replay.state.cached_bytes <= 8_000
+
+
+def test_playing_forwards_with_little_memory(open_replay: Open) -> None:
+    """What was seen makes room for what comes, and nothing is made more than a few times."""
+    client = StandInClient(steps=400)
+    replay = open_replay(client, memory_bytes=60_000)
+    for index in range(401):
+        assert replay.wait_frame(index, PATIENCE_S) is not None
+    assert len(client.made) < 3 * 401
+
+
+def test_the_playhead_stays_in_the_episode(open_replay: Open) -> None:
+    """Beyond the end is the end."""
+    replay = open_replay(StandInClient(steps=10))
+    when(replay, lambda state: state.is_open)
+    replay.seek(99)
+    assert replay.state.playhead == 10
+    replay.seek(-5)
+    assert replay.state.playhead == 0
+    assert replay.wait_frame(99, PATIENCE_S) is None
+
+
+def test_a_seek_before_it_is_open_counts(open_replay: Open) -> None:
+    """The first frame that is made is the one that is looked at."""
+    client = StandInClient(steps=100)
+    client.gate.limit(0)
+    replay = open_replay(client)
+    replay.seek(50)
+    client.gate.limit(500)
+    assert replay.wait_frame(50, PATIENCE_S) is not None
+
+
+def test_what_differs_is_told(open_replay: Open) -> None:
+    """At which step, and how."""
+    client = StandInClient()
+    client.warnings = ("gymnasium is 1.4.0, it was 1.3.0.",)
+    client.checks = [
+        SimulationChecked(steps=2, is_over=False),
+        SimulationChecked(steps=4, is_over=True, first_difference=4, difference="reward 1, not 2"),
+    ]
+    state = when(open_replay(client), lambda state: state.is_checked)
+    assert (state.checked_steps, state.first_difference) == (4, 4)
+    assert state.difference == "reward 1, not 2"
+    assert state.warnings == client.warnings
+
+
+def test_one_that_cannot_be_replayed_says_why(open_replay: Open) -> None:
+    """As an error in the state, never as an exception."""
+    client = StandInClient()
+    client.refusal = UserError("Its bundle is gone.", remedy="Install it.", code="X2")
+    replay = open_replay(client)
+    error = when(replay, lambda state: state.error).error
+    assert error is not None
+    assert (error.message, error.remedy, error.code) == ("Its bundle is gone.", "Install it.", "X2")
+    assert replay.frame(0) is None
+    assert replay.wait_frame(0, PATIENCE_S) is None
+
+
+def test_frames_survive_the_simulation(open_replay: Open) -> None:
+    """When it crashes, what came stays, and trying again gets the rest."""
+    client = StandInClient(steps=40)
+    client.breaks_at = 20
+    replay = open_replay(client)
+    state = when(replay, lambda state: state.error)
+    assert state.error is not None
+    assert state.error.message == "The environment crashed."
+    assert state.cached == (range(20),)
+    assert replay.frame(19) is not None
+    assert replay.wait_frame(30, PATIENCE_S) is None
+    client.breaks_at = None
+    replay.retry()
+    assert replay.wait_frame(30, PATIENCE_S) is not None
+    when(replay, lambda state: state.cached == (range(41),) and state.error is None)
+
+
+def test_a_mistake_of_ours_is_an_error_too(open_replay: Open) -> None:
+    """It is logged, and the window goes on."""
+    client = StandInClient()
+
+    def draw(_: int) -> SimulatedFrame:
+        raise ZeroDivisionError
+
+    client.draw = draw
+    error = when(open_replay(client), lambda state: state.error).error
+    assert error is not None
+    assert error.code == "C170"
+    assert "ZeroDivisionError" in error.message
+
+
+def test_an_environment_without_pictures(open_replay: Open) -> None:
+    """Each frame says why there is none."""
+    client = StandInClient()
+    client.draw = undrawn
+    frame = open_replay(client).wait_frame(3, PATIENCE_S)
+    assert frame is not None
+    assert not frame.has_picture
+    assert frame.problem == "The environment has no pictures."
+
+
+def test_changes_are_called_back(open_replay: Open) -> None:
+    """Until it is closed; then its frames are let go."""
+    changes: list[int] = []
+    replay = open_replay(StandInClient(steps=10), on_change=lambda: changes.append(1))
+    when(replay, lambda state: state.cached == (range(11),))
+    replay.close()
+    assert replay.join(PATIENCE_S)
+    assert len(changes) >= 11
+    assert replay.state.is_closed
+    assert replay.state.cached == ()
+    assert replay.frame(0) is None
+    assert replay.wait_frame(0, PATIENCE_S) is None

@@ -1,0 +1,218 @@
+"""Runs that somebody has to hold: what becomes of them when nobody does."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from mosaic.contract.rpc import trainer_pb2 as pb
+from mosaic.contract.run_states import RunState
+from mosaic.trainer.runs.run_lease import LeaseTime, Standing
+from tests.trainer.conftest import DaemonUnderTest, eventually
+
+LEASE_S = 30.0
+
+
+def _looks(lease: LeaseTime, first_s: float, last_s: float) -> Standing:
+    """How the lease stands at `last_s`, looked at as often as it asks to be."""
+    now = first_s
+    while now < last_s:
+        lease.look(now)
+        now += lease.look_every_s
+    return lease.look(last_s)
+
+
+def test_a_lease_lapses_and_then_ends() -> None:
+    """Nobody for one lease pauses, nobody for two ends."""
+    lease = LeaseTime(LEASE_S, now=100.0)
+    assert _looks(lease, 100.0, 129.9) is Standing.HELD
+    assert _looks(lease, 129.9, 130.0) is Standing.LAPSED
+    assert _looks(lease, 130.0, 159.9) is Standing.LAPSED
+    assert _looks(lease, 159.9, 160.0) is Standing.OVER
+
+
+def test_who_holds_keeps() -> None:
+    """Each hold is worth a whole lease, also after it had lapsed."""
+    lease = LeaseTime(LEASE_S, now=0.0)
+    assert _looks(lease, 0.0, 29.0) is Standing.HELD
+    lease.hold(29.0)
+    assert _looks(lease, 29.0, 58.9) is Standing.HELD
+    assert _looks(lease, 58.9, 60.0) is Standing.LAPSED
+    lease.hold(60.0)
+    assert _looks(lease, 60.0, 89.0) is Standing.HELD
+
+
+def test_a_laptop_that_was_suspended() -> None:
+    """On waking after a night nobody is late: the client has a whole lease to say that it lives."""
+    lease = LeaseTime(LEASE_S, now=0.0)
+    assert _looks(lease, 0.0, 20.0) is Standing.HELD
+    night = 20.0 + 8 * 3600
+    assert lease.look(night) is Standing.HELD
+    assert _looks(lease, night, night + 29.0) is Standing.HELD
+    assert _looks(lease, night + 29.0, night + 31.0) is Standing.LAPSED
+
+
+def test_suspended_after_the_lease_had_lapsed() -> None:
+    """The run stays paused, and there is a whole lease again to come back to it."""
+    lease = LeaseTime(LEASE_S, now=0.0)
+    assert _looks(lease, 0.0, 50.0) is Standing.LAPSED
+    night = 50.0 + 8 * 3600
+    assert lease.look(night) is Standing.LAPSED
+    assert _looks(lease, night, night + 29.0) is Standing.LAPSED
+    assert _looks(lease, night + 29.0, night + 31.0) is Standing.OVER
+
+
+def test_a_daemon_that_takes_up_a_lapsed_run() -> None:
+    """It is given as long again before it ends, not ended at once."""
+    lease = LeaseTime(LEASE_S, now=0.0, has_lapsed=True)
+    assert _looks(lease, 0.0, 29.0) is Standing.LAPSED
+    assert _looks(lease, 29.0, 30.0) is Standing.OVER
+
+
+def _submit(daemon: DaemonUnderTest, lease_s: float | None) -> str:
+    config: dict[str, Any] = {
+        "worker": "echo_worker",
+        "algo": "echo",
+        "env_id": "Echo-v0",
+        "params": {"steps": 10_000_000, "rate": 50},
+        "lease_s": lease_s,
+    }
+    request = pb.SubmitRunRequest(config_json=json.dumps(config).encode())
+    return daemon.stub.SubmitRun(request).run_id
+
+
+def _hold(daemon: DaemonUnderTest, run_id: str) -> pb.RunRecord:
+    return daemon.stub.HoldRun(pb.RunRef(run_id=run_id))
+
+
+def _reasons(daemon: DaemonUnderTest, run_id: str) -> list[tuple[str, str]]:
+    history = daemon.stub.GetRun(pb.RunRef(run_id=run_id)).history
+    return [(change.state, change.reason) for change in history]
+
+
+@contextmanager
+def _held(daemon: DaemonUnderTest, run_id: str) -> Iterator[None]:
+    """A client that holds the run for as long as the block lasts."""
+    over = threading.Event()
+
+    def hold() -> None:
+        while not over.wait(0.05):
+            _hold(daemon, run_id)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    try:
+        yield
+    finally:
+        over.set()
+        holder.join()
+
+
+@pytest.mark.process
+def test_a_run_that_nobody_holds_pauses_and_ends(daemon: DaemonUnderTest) -> None:
+    """First it stands still, then it is over, and each time it says why."""
+    run_id = _submit(daemon, 0.5)
+    record = daemon.until(run_id)
+    assert record.state == "cancelled"
+    assert record.reason == "No client has held it for 1 s."
+    states = [state for state, _ in _reasons(daemon, run_id)]
+    assert states == ["queued", "preparing", "running", "paused", "stopping", "cancelled"]
+    assert _reasons(daemon, run_id)[3][1].startswith("No client has held it for 0.5 s.")
+
+
+@pytest.mark.process
+def test_a_client_that_comes_back(daemon: DaemonUnderTest) -> None:
+    """What was paused because nobody was there goes on for the first who is, and says so."""
+    run_id = _submit(daemon, 2.0)
+    daemon.until(run_id, RunState.PAUSED)
+    assert _hold(daemon, run_id).state == "running"
+    assert _reasons(daemon, run_id)[-1] == ("running", "A client holds it again.")
+    with _held(daemon, run_id):
+        steps = daemon.record(run_id).digest.steps
+        eventually(lambda: daemon.record(run_id).digest.steps > steps + 20)
+        assert daemon.record(run_id).state == "running"
+    daemon.until(run_id, RunState.PAUSED)
+
+
+@pytest.mark.process
+def test_a_command_holds_too(daemon: DaemonUnderTest) -> None:
+    """Who plays is there: a run that had lapsed goes on before it is handed the command."""
+    run_id = _submit(daemon, 2.0)
+    daemon.until(run_id, RunState.PAUSED)
+    command = json.dumps({"cmd": "checkpoint"}).encode()
+    daemon.stub.ControlRun(pb.ControlRunRequest(run_id=run_id, command_json=command))
+    assert daemon.record(run_id).state == "running"
+    eventually(lambda: list((daemon.run(run_id).path / "checkpoints").glob("*.json")))
+
+
+@pytest.mark.process
+def test_a_pause_of_a_person(daemon: DaemonUnderTest) -> None:
+    """Holding leaves it alone; and when the person is gone it ends like any other."""
+    run_id = _submit(daemon, 0.5)
+    with _held(daemon, run_id):
+        daemon.until(run_id, RunState.RUNNING)
+        daemon.stub.PauseRun(pb.RunRef(run_id=run_id))
+        for _ in range(20):
+            assert _hold(daemon, run_id).state == "paused"
+    assert daemon.until(run_id).reason == "No client has held it for 1 s."
+    assert "A client holds it again." not in dict(_reasons(daemon, run_id)).values()
+
+
+@pytest.mark.process
+def test_resumed_by_a_person_and_left_again(daemon: DaemonUnderTest) -> None:
+    """A run that was resumed after its lease lapsed is paused anew when nobody stays."""
+    run_id = _submit(daemon, 1.0)
+    daemon.until(run_id, RunState.PAUSED)
+    daemon.stub.ResumeRun(pb.RunRef(run_id=run_id))
+    daemon.until(run_id, RunState.PAUSED)
+    states = [state for state, _ in _reasons(daemon, run_id)]
+    assert states[3:] == ["paused", "running", "paused"]
+
+
+@pytest.mark.process
+def test_a_client_that_is_killed(daemon: DaemonUnderTest) -> None:
+    """The run outlives its client by two leases, not more."""
+    run_id = _submit(daemon, 1.0)
+    code = (
+        "import sys, time; from mosaic.client import TrainerClient\n"
+        "client = TrainerClient.connect(sys.argv[1])\n"
+        "while True: print(client.hold(sys.argv[2]).state, flush=True); time.sleep(0.1)"
+    )
+    command = [sys.executable, "-c", code, str(daemon.home.path), run_id]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        eventually(lambda: "running" in (holder.stdout.readline() if holder.stdout else ""))
+        for _ in range(20):
+            assert holder.stdout.readline().strip() == "running"
+        os.kill(holder.pid, signal.SIGKILL)
+    assert daemon.until(run_id).state == "cancelled"
+
+
+@pytest.mark.process
+def test_a_daemon_that_comes_back_gives_a_new_lease(daemon: DaemonUnderTest) -> None:
+    """Who could not hold it for want of a daemon is not late, paused by a lapse or not."""
+    going, lapsed = _submit(daemon, 600.0), _submit(daemon, 2.0)
+    daemon.until(lapsed, RunState.PAUSED)
+    daemon.kill()
+    daemon.restart()
+    assert _hold(daemon, lapsed).state == "running"
+    assert _reasons(daemon, lapsed)[-1][1] == "A client holds it again."
+    assert daemon.record(going).state == "running"
+
+
+@pytest.mark.process
+def test_runs_without_a_lease(daemon: DaemonUnderTest) -> None:
+    """They may be held, and need not be; a run that is over may be held too."""
+    run_id = _submit(daemon, None)
+    daemon.until(run_id, RunState.RUNNING)
+    assert _hold(daemon, run_id).state == "running"
+    daemon.stub.CancelRun(pb.CancelRunRequest(run_id=run_id))
+    daemon.until(run_id)
+    assert _hold(daemon, run_id).state == "cancelled"

@@ -1,0 +1,149 @@
+"""A daemon with runs that have recorded episodes, and a client to replay them.
+
+The runs are real: a worker of the tests plays environments with the SDK's recorder. It needs no
+bundle of its own, because the interpreter of the tests has gymnasium.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mosaic.client import TrainerClient
+from tests.trainer.conftest import DaemonUnderTest
+from tests.trainer.workers.worker_files import write_worker
+from tests.worker_sdk.helper_under_test import FOLDER
+
+RECORDING_WORKER = """
+import sys
+from mosaic_worker import Algorithm, Descriptor, Environments, Needs, Parameter, main
+from mosaic_worker.environments.making import make_environment
+from mosaic_worker.recording.recorder import EpisodeRecorder
+
+def train(run):
+    config = run.config
+    recorder = EpisodeRecorder(run.emitter, detail="columns")
+    env = recorder.attach(make_environment(config.env_id, config.env_kwargs))
+    env.action_space.seed(config.seed)
+    for episode in range(config.max_episodes or 1):
+        env.reset(seed=None if episode else config.seed)
+        for _ in range(config.params["steps"]):
+            _, _, terminated, truncated, _ = env.step(env.action_space.sample())
+            if terminated or truncated:
+                break
+    recorder.close()
+
+steps = Parameter("steps", "int", 40, min=1, help="At most so many in an episode.")
+DESCRIPTOR = Descriptor(
+    worker="{worker_id}", label="Recorder", version="1", summary="Records random play.",
+    algorithms=(Algorithm(id="random", label="Random", doc="No learning.", parameters=(steps,)),),
+    environments=Environments(any=True), needs=Needs(bundle={bundle!r}),
+)
+sys.exit(main(DESCRIPTOR, train))
+"""
+Record = Callable[..., str]
+
+
+def write_recording_worker(
+    folder: Path, worker_id: str = "recording_worker", bundle: str | None = None
+) -> None:
+    """The worker, with the odd environments as part of its code."""
+    main = RECORDING_WORKER.format(worker_id=worker_id, bundle=bundle)
+    package = write_worker(folder, worker_id, main=main, bundle=bundle)
+    shutil.copy(FOLDER / "odd_environments.py", package.parent)
+
+
+def serving(folder: Path) -> DaemonUnderTest:
+    """A daemon that knows the recording worker; started."""
+    workers = folder / "workers"
+    write_recording_worker(workers)
+    under_test = DaemonUnderTest(folder)
+    under_test.home.trainer.mkdir(parents=True, mode=0o700)
+    under_test.home.settings.write_text(f"worker_folders = [{json.dumps(str(workers))}]\n")
+    temporary = folder / "temporary"
+    temporary.mkdir()
+    under_test.environment = {
+        "MUJOCO_GL": os.environ.get("MUJOCO_GL", "egl"),
+        "TMPDIR": str(temporary),
+    }
+    assert under_test.start().startswith("ready ")
+    return under_test
+
+
+def record_run(
+    client: TrainerClient,
+    env_id: str,
+    *,
+    worker: str = "recording_worker",
+    steps: int = 40,
+    episodes: int = 1,
+    **env_kwargs: Any,
+) -> str:
+    """The id of a run that is over, with so many episodes."""
+    run = client.submit(
+        {
+            "worker": worker,
+            "algo": "random",
+            "env_id": env_id,
+            "env_kwargs": env_kwargs,
+            "seed": 3,
+            "max_episodes": episodes,
+            "params": {"steps": steps},
+        }
+    )
+    done = client.wait(run.run_id)
+    assert done.state == "succeeded", f"{done.reason} {done.remedy}"
+    return run.run_id
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaemonUnderTest]:
+    """One for all tests of a module that leave it running."""
+    folder = tmp_path_factory.mktemp("replays")
+    under_test = serving(folder)
+    try:
+        yield under_test
+    finally:
+        under_test.clean_up()
+
+
+@pytest.fixture(scope="module")
+def client(daemon: DaemonUnderTest) -> Iterator[TrainerClient]:
+    with TrainerClient.connect(daemon.home) as connected:
+        yield connected
+
+
+@pytest.fixture(scope="module")
+def record(client: TrainerClient) -> Record:
+    """Makes a run with one recorded episode; the same one for the same wish."""
+    made: dict[str, str] = {}
+
+    def run_of(env_id: str, **wish: Any) -> str:
+        key = json.dumps([env_id, wish], sort_keys=True)
+        if key not in made:
+            made[key] = record_run(client, env_id, **wish)
+        return made[key]
+
+    return run_of
+
+
+def helpers_of(daemon: DaemonUnderTest) -> list[int]:
+    """The helper processes that the daemon has started and that still live."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            command = (entry / "cmdline").read_bytes()
+            environment = (entry / "environ").read_bytes()
+            state = (entry / "stat").read_bytes().rpartition(b")")[2].split()[0]
+        except OSError:
+            continue
+        is_helper = b"mosaic_worker.resimulation" in command
+        if is_helper and os.fsencode(daemon.folder) in environment and state not in b"ZX":
+            found.append(int(entry.name))
+    return found

@@ -1,0 +1,144 @@
+"""The resimulation's helper process, spoken to as the daemon does."""
+
+import json
+import os
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from mosaic_worker.environments.making import make_environment
+from mosaic_worker.recording.starts import capture, prepare_reset
+
+FOLDER = Path(__file__).parent
+PATIENCE_S = 60.0
+
+
+class Told(NamedTuple):
+    """One message."""
+
+    head: dict[str, Any]
+    pixels: bytes
+
+    @property
+    def kind(self) -> str:
+        return str(self.head["kind"])
+
+
+class HelperUnderTest:
+    """`python -m mosaic_worker.resimulation` for one record; killed at the end of the block."""
+
+    def __init__(self, folder: Path, record: dict[str, Any], *options: str) -> None:
+        path = folder / "recording.json"
+        path.write_text(json.dumps(record))
+        inherited = os.environ.get("PYTHONPATH")
+        with (folder / "helper.log").open("wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "mosaic_worker.resimulation", str(path), *options],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                cwd=folder,
+                env={
+                    **os.environ,
+                    "PYTHONPATH": os.pathsep.join(filter(None, (str(FOLDER), inherited))),
+                    "SDL_VIDEODRIVER": "dummy",
+                    "MUJOCO_GL": os.environ.get("MUJOCO_GL", "egl"),
+                },
+                start_new_session=True,
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+    def ask(self, request: int, first: int, count: int = 0) -> None:
+        assert self.process.stdin is not None
+        line = json.dumps({"request": request, "first": first, "count": count})
+        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.flush()
+
+    def next(self) -> Told | None:
+        """None at the end."""
+        assert self.process.stdout is not None
+        lengths = self.process.stdout.read(8)
+        if not lengths:
+            return None
+        head, body = struct.unpack(">II", lengths)
+        return Told(json.loads(self.process.stdout.read(head)), self.process.stdout.read(body))
+
+    def until(self, kind: str) -> list[Told]:
+        """All messages up to the first of this kind, or to the end."""
+        told = []
+        while (message := self.next()) is not None:
+            told.append(message)
+            if message.kind in (kind, "error"):
+                break
+        return told
+
+    def frames(self, request: int, first: int, count: int = 0) -> dict[int, Told]:
+        """The frames that are asked for."""
+        self.ask(request, first, count)
+        told = self.until("done")
+        assert told[-1].head == {"kind": "done", "request": request}, told[-1].head
+        frames = [each for each in told if each.kind == "frame" and each.head["request"] == request]
+        indices = [each.head["index"] for each in frames]
+        assert indices == list(range(first, first + len(indices))), "not in order"
+        return dict(zip(indices, frames, strict=True))
+
+    def wait(self) -> int:
+        return self.process.wait(PATIENCE_S)
+
+
+def recorded(
+    env_id: str,
+    *,
+    steps: int = 40,
+    seed: int | None = 3,
+    episodes_before: int = 0,
+    **env_kwargs: Any,
+) -> dict[str, Any]:
+    """An episode of random actions, as the daemon would hand it over.
+
+    Without a seed it is a later one of the same environment, which depends on those before it.
+    """
+    env = make_environment(env_id, env_kwargs)
+    env.action_space.seed(7)
+    for _ in range(episodes_before):
+        prepare_reset(env)
+        env.reset()
+        for _ in range(10):
+            _, _, terminated, truncated, _ = env.step(env.action_space.sample())
+            if terminated or truncated:
+                break
+    prepare_reset(env)
+    start = capture(env) if seed is None else None
+    env.reset(seed=seed)
+    actions: list[Any] = []
+    rewards: list[float] = []
+    terminated = truncated = False
+    while len(actions) < steps and not (terminated or truncated):
+        action = env.action_space.sample()
+        _, reward, terminated, truncated, _ = env.step(action)
+        actions.append(action.tolist() if hasattr(action, "tolist") else action)
+        rewards.append(float(reward))
+    env.close()
+    return {
+        "env_id": env_id,
+        "env_kwargs": env_kwargs,
+        "seed": seed,
+        "start": start,
+        "actions": actions,
+        "rewards": rewards,
+        "terminated": bool(terminated),
+        "truncated": bool(truncated),
+        "is_over": bool(terminated or truncated),
+        "packages": {},
+    }

@@ -1,0 +1,1 @@
+"""Records episodes so that they can be played again exactly."""

@@ -1,0 +1,91 @@
+"""What a run's configuration means for how it is played."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import unittest
+from typing import Any
+
+from mosaic_worker.descriptor import Algorithm, Descriptor
+from mosaic_worker.errors import ConfigError
+from mosaic_worker.play import PARAMETERS
+from mosaic_worker.play.seeds import Seeds
+from mosaic_worker.play.settings import DEFAULT_EVALUATION_EPISODES, Settings, settings_of
+from mosaic_worker.run_config import resolve
+
+WORKER = Descriptor(
+    "tiny", "Tiny", "1.0", (Algorithm("one", "One", parameters=PARAMETERS),),
+    modes=("play", "evaluate"),
+)  # fmt: skip
+PLAIN = Descriptor("plain", "Plain", "1.0", (Algorithm("one", "One"),), modes=("play",))
+
+
+def settings(**config: Any) -> Settings:
+    return settings_of(resolve(config, WORKER))
+
+
+def seeds(count: int, **config: Any) -> list[int | None]:
+    resolved = resolve(config, WORKER)
+    chosen = Seeds(resolved.seed, settings_of(resolved))
+    return [chosen.next(played, None) for played in range(count)]
+
+
+class SettingsTest(unittest.TestCase):
+    def test_a_worker_without_these_parameters_plays_with_the_defaults(self) -> None:
+        """A worker that only calls `play` needs to declare nothing."""
+        plain = settings_of(resolve({}, PLAIN))
+        self.assertEqual((plain.first_speed, plain.auto_reset, plain.episodes), (1.0, True, None))
+        self.assertEqual(plain, settings())
+
+    def test_an_evaluation_is_as_fast_as_it_can_and_goes_on_by_itself(self) -> None:
+        """Nobody waits for it to play in real time, or sends it a reset."""
+        chosen = settings(mode="evaluate", params={"auto_reset": False})
+        self.assertEqual((chosen.first_speed, chosen.auto_reset), (0.0, True))
+        self.assertEqual(settings(mode="evaluate", params={"speed": 2.0}).first_speed, 2.0)
+
+    def test_a_person_is_evaluated_in_real_time(self) -> None:
+        """Nobody could play as fast as a machine."""
+        self.assertEqual(settings(mode="evaluate", actor="human").first_speed, 1.0)
+
+    def test_how_many_episodes_end_a_run(self) -> None:
+        """The smaller of two limits; an evaluation always has one."""
+        self.assertEqual(settings(episodes=5, max_episodes=3).episodes, 3)
+        self.assertIsNone(settings().episodes)
+        self.assertEqual(settings(mode="evaluate").episodes, DEFAULT_EVALUATION_EPISODES)
+        self.assertEqual(settings(mode="evaluate", seeds=[4, 9]).episodes, 2)
+        self.assertIsNone(settings(mode="evaluate", total_timesteps=10).episodes)
+
+    def test_an_idle_action_that_is_not_json_is_refused(self) -> None:
+        """The field is named."""
+        self.assertEqual(settings(params={"idle_action": "[0, 0.5]"}).idle_action, [0, 0.5])
+        with self.assertRaises(ConfigError) as caught:
+            settings(params={"idle_action": "left"})
+        self.assertEqual(caught.exception.field, "params.idle_action")
+
+
+class SeedsTest(unittest.TestCase):
+    def test_a_game_begins_with_the_runs_seed_and_goes_on_by_chance(self) -> None:
+        """Episodes after the first differ, and their record says how they began."""
+        self.assertEqual(seeds(3, seed=7), [7, None, None])
+
+    def test_an_evaluation_seeds_every_episode(self) -> None:
+        """From the list, then on from its last; or counting up from the run's own."""
+        self.assertEqual(seeds(4, mode="evaluate", seeds=[9, 4]), [9, 4, 5, 6])
+        self.assertEqual(seeds(3, mode="evaluate", seed=7), [7, 8, 9])
+
+
+class DescribingTest(unittest.TestCase):
+    def test_the_parameters_come_without_the_loop(self) -> None:
+        """`--describe` of a worker that plays imports neither the loop nor gymnasium."""
+        code = (
+            "import json, sys; from mosaic_worker.play import PARAMETERS;"
+            "print(json.dumps([m for m in sys.modules if 'loop' in m or 'gymnasium' in m]))"
+        )
+        done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True)
+        self.assertEqual(json.loads(done.stdout), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

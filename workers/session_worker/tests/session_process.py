@@ -1,0 +1,84 @@
+"""A session worker as the trainer drives it: commands in, lines and frames out."""
+
+import itertools
+import json
+import struct
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from mosaic_worker.testing import WorkerProcess
+
+_COUNTER = itertools.count(1)
+
+
+class Frame(NamedTuple):
+    """The newest frame of a session."""
+
+    width: int
+    height: int
+    step: int
+    seq: int
+    step_line: dict[str, Any]
+    first_byte: int
+
+
+class SessionProcess(WorkerProcess):
+    """A session worker. Commands are numbered, and each returns its number."""
+
+    def command(self, cmd: str, **fields: Any) -> int:
+        seq = next(_COUNTER)
+        self.send(cmd, seq=seq, **fields)
+        return seq
+
+    def steps(self, **fields: Any) -> list[dict[str, Any]]:
+        return [step for step in self.events("step") if fields.items() <= step.items()]
+
+    def wait_for_steps(self, count: int) -> list[dict[str, Any]]:
+        self.until(lambda: len(self.steps()) >= count, f"{count} steps")
+        return self.steps()
+
+    def pause(self) -> None:
+        before = len(self.events("status"))
+        self.command("pause")
+        self.until(lambda: self.events("status")[before:], "the pause")
+
+    def all_obeyed(self) -> None:
+        """Waits until every command sent so far has been dealt with."""
+        marker = self.command("speed", value="not a number")
+        self.wait_for("log", code="W144", fields={"cmd": "speed", "seq": marker})
+
+    def frame(self) -> Frame:
+        """The newest whole frame."""
+        return self.wait_for_frame(lambda _: True)
+
+    def wait_for_frame(self, look: Callable[[Frame], bool]) -> Frame:
+        def find() -> Frame | None:
+            frame = self._newest_frame()
+            return frame if frame is not None and look(frame) else None
+
+        return self.until(find, "such a frame")
+
+    def _newest_frame(self) -> Frame | None:
+        """None when there is none yet, or it is being written."""
+        path = self.folder / "frames"
+        if not path.exists():
+            return None
+        data = path.read_bytes()
+        width, height, channels, slots, room = struct.unpack_from("<5I", data, 12)
+        size = 64 + room + width * height * channels
+        size += -size % 64
+        places = range(64, 64 + size * slots, size)
+        sequence, place = max((_sequence(data, at), at) for at in places)
+        if not sequence or sequence % 2 or _sequence(path.read_bytes(), place) != sequence:
+            return None
+        step, seq, length = struct.unpack_from("<qqI", data, place + 8)
+        line = json.loads(data[place + 64 : place + 64 + length])
+        return Frame(width, height, step, seq, line, data[place + 64 + room])
+
+
+def _sequence(data: bytes, place: int) -> int:
+    sequence: int = struct.unpack_from("<Q", data, place)[0] if place + 8 <= len(data) else 0
+    return sequence
+
+
+StartSession = Callable[..., SessionProcess]

@@ -1,0 +1,135 @@
+"""The actors that come with the session worker, and those that people write."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from workers.session_worker.tests.session_process import StartSession
+
+pytestmark = pytest.mark.process
+
+COUNTING = "odd_environments:CountingEnv-v0"
+FAST = {"params": {"speed": 0}}
+
+
+def test_the_same_seed_gives_the_same_game(start: StartSession) -> None:
+    """Random actions and episodes, also from one episode to the next; two sessions at once."""
+    sessions = [start("random", "CartPole-v1", seed=seed, episodes=3, **FAST) for seed in (1, 1, 2)]
+    assert [session.wait() for session in sessions] == [0, 0, 0]
+    games = [[(step["action"], step["obs"]) for step in session.steps()] for session in sessions]
+    assert games[0] == games[1] != games[2]
+    assert sessions[0].events()[-1] == {"type": "bye", "outcome": "succeeded"}
+
+
+def test_an_evaluation_seeds_every_episode_and_sums_up(start: StartSession) -> None:
+    """Seeds as given, returns as metrics, and the result at the end."""
+    session = start("scripted", "CartPole-v1", mode="evaluate", seeds=[7, 3, 7])
+    assert session.wait() == 0
+    assert [start["seed"] for start in session.events("episode_start")] == [7, 3, 7]
+    *each, result = [metric["values"] for metric in session.events("metric")]
+    returns = [episode["return"] for episode in session.events("episode")]
+    assert [values["episodic_return"] for values in each] == returns
+    assert [values["episodic_length"] for values in each] == [
+        episode["steps"] for episode in session.events("episode")
+    ]
+    assert result["evaluation/episodes"] == 3
+    assert result["evaluation/mean_return"] == pytest.approx(sum(returns) / 3)
+    assert (result["evaluation/min_return"], result["evaluation/max_return"]) == (
+        min(returns),
+        max(returns),
+    )
+    assert session.events("progress")[-1]["done"] == 3
+
+
+def test_an_evaluation_without_seeds_counts_up_from_the_runs_own(start: StartSession) -> None:
+    """Every episode is another one, and can be repeated."""
+    session = start("random", COUNTING, mode="evaluate", env_kwargs={"length": 2}, episodes=3)
+    assert session.wait() == 0
+    assert [start["seed"] for start in session.events("episode_start")] == [5, 6, 7]
+
+
+def test_an_actor_from_a_file_is_read_again_when_it_is_chosen_again(
+    start: StartSession, tmp_path: Path
+) -> None:
+    """A person edits the file and chooses it once more, without starting over."""
+    script = tmp_path / "mine.py"
+    text = "class Mine:\n def __init__(self, env): pass\n def act(self, obs, info): return {}\n"
+    script.write_text(text.format(1))
+    name = f"scripted:{script}:Mine"
+    session = start("scripted", COUNTING, actor=name, params={"start_paused": True})
+    session.wait_for("status", state="paused")
+    session.command("step")
+    session.wait_for_steps(1)
+    script.write_text(text.format(2))
+    session.command("set_actor", actor=name)
+    session.command("step")
+    steps = session.wait_for_steps(2)
+    assert [step["action"] for step in steps] == [1, 2]
+    assert {step["actor"] for step in steps} == {name}
+
+
+def test_a_recorded_episode_is_repeated(start: StartSession, tmp_path: Path) -> None:
+    """The same actions from the same seed give the same rewards; too few of them pause the game."""
+    first = start("random", "MountainCarContinuous-v0", total_timesteps=20, **FAST)
+    assert first.wait() == 0
+    actions = [step["action"] for step in first.steps()]
+    recording = tmp_path / "recording.json"
+    recording.write_text(
+        json.dumps({"env_id": "MountainCarContinuous-v0", "seed": 5, "actions": actions})
+    )
+    params = {"recording": str(recording), "speed": 0}
+    again = start("recorded", "MountainCarContinuous-v0", seed=99, params=params)
+    again.wait_for("status", state="paused")
+    assert [step["obs"] for step in again.steps()] == [step["obs"] for step in first.steps()]
+    assert "over after 20 actions" in again.wait_for("log", code="W143")["message"]
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ({"algo": "recorded"}, "no recording"),
+        ({"algo": "recorded", "actor": "recorded:/nowhere.json"}, "cannot be read"),
+        ({"algo": "scripted"}, "No script comes with MOSAIC"),
+        ({"algo": "scripted", "actor": "scripted:odd_actors"}, "names no actor"),
+        ({"algo": "scripted", "params": {"script": "/nowhere.py:X"}}, "no file"),
+        ({"algo": "random", "actor": "dreaming"}, "no actor 'dreaming'"),
+        ({"algo": "human", "params": {"idle_action": "nothing"}}, "not JSON"),
+        ({"algo": "human", "params": {"idle_action": "9"}}, "9 is no action"),
+    ],
+)
+def test_a_session_that_cannot_begin_says_why(
+    start: StartSession, config: dict[str, Any], words: str
+) -> None:
+    """A sentence and a remedy."""
+    session = start(env_id=COUNTING, **config)
+    assert session.wait() == 1
+    bye = session.events()[-1]
+    assert words in bye["error"]
+    assert bye["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("env_id", "env_kwargs", "least"),
+    [
+        ("CartPole-v1", {}, 475),
+        ("MountainCar-v0", {}, -150),
+        ("MountainCarContinuous-v0", {}, 85),
+        ("LunarLander-v3", {}, 200),
+        ("LunarLander-v3", {"continuous": True}, 200),
+        ("FrozenLake-v1", {"is_slippery": False}, 1),
+        ("FrozenLake-v1", {}, 0.5),
+        ("CliffWalking-v1", {}, -13),
+        ("Taxi-v4", {}, 6),
+        ("Blackjack-v1", {}, -0.2),
+    ],
+)
+def test_the_scripts_that_come_with_it_play_well(
+    start: StartSession, env_id: str, env_kwargs: dict[str, Any], least: float
+) -> None:
+    """On average over fixed seeds, as well as learners are asked to, or close to it."""
+    episodes = 300 if env_id == "Blackjack-v1" else 30 if "Lake" in env_id else 5
+    config = {"env_kwargs": env_kwargs, "seed": 0, "episodes": episodes}
+    session = start("scripted", env_id, mode="evaluate", telemetry={"steps": "off"}, **config)
+    assert session.wait() == 0, session.log.read_text()
+    assert session.events("metric")[-1]["values"]["evaluation/mean_return"] >= least

@@ -1,0 +1,170 @@
+"""Pausing, single steps, resetting, speed and configuration of a running session."""
+
+from typing import Any
+
+import pytest
+from workers.session_worker.tests.session_process import SessionProcess, StartSession
+
+pytestmark = pytest.mark.process
+
+COUNTING = "odd_environments:CountingEnv-v0"
+
+
+def test_pause_single_steps_and_resume(start: StartSession) -> None:
+    """Paused it stands still but for the steps asked for, which carry the command's number."""
+    session = start(
+        "random",
+        COUNTING,
+        env_kwargs={"length": 1_000_000},
+        params={"tick_ms": 5},
+        telemetry={"frames": True},
+    )
+    session.wait_for_steps(2)
+    session.pause()
+    stood = len(session.steps())
+    last = session.steps()[-1]["step"]
+    assert session.wait_for_frame(lambda frame: frame.step == last)
+    one = session.command("step")
+    many = session.command("step", count=3)
+    session.wait_for_steps(stood + 4)
+    session.all_obeyed()
+    steps = session.steps()[stood:]
+    assert [step["seq"] for step in steps] == [one, many, many, many]
+    assert session.frame().seq == many
+    session.command("resume")
+    session.wait_for_steps(stood + 6)
+    states = [status["state"] for status in session.events("status")]
+    assert states == ["running", "paused", "running"]
+    refused = session.command("step")
+    session.wait_for("log", code="W144", fields={"cmd": "step", "seq": refused})
+
+
+def test_a_paused_session_says_so_whenever_it_is_asked(start: StartSession) -> None:
+    """The trainer waits for that line, also when the session had paused itself."""
+    session = start("random", COUNTING, params={"start_paused": True})
+    session.wait_for("status", state="paused")
+    session.pause()
+    states = [status["state"] for status in session.events("status")]
+    assert states == ["running", "paused", "paused"]
+
+
+def test_reset_with_a_seed_begins_the_same_way_again(start: StartSession) -> None:
+    """The episode before stays unfinished, and what follows the seed is the same."""
+    session = start("human", "CartPole-v1", params={"start_paused": True})
+    session.wait_for("status", state="paused")
+    for _ in range(2):
+        session.command("reset", seed=11)
+        session.command("step", count=3)
+    session.command("reset")
+    session.command("step", count=3)
+    steps = session.wait_for_steps(9)
+    starts = session.events("episode_start")
+    assert [start.get("seed") for start in starts] == [5, 11, 11, None]
+    seen = [[step["obs"] for step in steps[first : first + 3]] for first in (0, 3, 6)]
+    assert seen[0] == seen[1] != seen[2]
+    ends = [(end["terminated"], end["truncated"]) for end in session.events("episode")]
+    assert ends == [(False, False)] * 2
+
+
+def test_a_seed_that_is_no_number_is_refused(start: StartSession) -> None:
+    """The episode under way goes on."""
+    session = start("random", COUNTING)
+    session.wait_for_steps(1)
+    for seed in ("seven", -1, 1.5, True):
+        asked = session.command("reset", seed=seed)
+        session.wait_for("log", code="W144", fields={"cmd": "reset", "seq": asked})
+    assert len(session.events("episode_start")) == 1
+
+
+def test_auto_reset_off_waits_for_reset(start: StartSession) -> None:
+    """The end of an episode is said, nothing happens until reset, and it can be switched on."""
+    session = start(
+        "random", COUNTING, env_kwargs={"length": 3}, params={"tick_ms": 1, "auto_reset": False}
+    )
+    session.wait_for("log", code="W145")
+    session.all_obeyed()
+    assert (len(session.events("episode")), len(session.steps())) == (1, 3)
+    session.command("pause")
+    session.command("reset")
+    session.command("step", count=10)
+    session.until(lambda: len(session.events("episode")) == 2, "the second episode")
+    session.all_obeyed()
+    assert len(session.steps()) == 6
+    session.command("resume")
+    session.command("configure", auto_reset=True)
+    session.until(lambda: len(session.events("episode")) >= 4, "episodes by themselves")
+
+
+def test_speed_zero_is_as_fast_as_it_can(start: StartSession) -> None:
+    """A session that takes a minute for a step runs at once when told to."""
+    session = start("random", COUNTING, params={"tick_ms": 60_000})
+    session.wait_for("episode_start")
+    session.command("speed", value=0)
+    session.wait_for_steps(100)
+
+
+def test_configure_changes_the_map_at_the_next_reset(start: StartSession) -> None:
+    """The new environment is announced; one that cannot be made leaves the old one."""
+    session = start("human", "FrozenLake-v1", env_kwargs={"is_slippery": False})
+    session.wait_for("episode_start")
+    session.command("configure", env_kwargs={"desc": ["SF", "FG"], "is_slippery": False})
+    session.command("action", value=2)
+    assert session.wait_for_steps(1)[0]["obs"] == 1
+    session.command("reset")
+    session.until(lambda: len(session.events("environment")) == 2, "the new environment")
+    session.command("action", value=1)
+    assert session.wait_for_steps(2)[1]["obs"] == 2
+    session.command("configure", env_kwargs={"desc": ["SH", "HG"]})
+    reset = session.command("reset")
+    kept = session.wait_for("log", code="W146")
+    assert "no path" in kept["message"]
+    assert kept["fields"] == {"seq": reset}
+    session.command("action", value=1)
+    assert session.wait_for_steps(3)[2]["obs"] == 2
+    assert len(session.events("environment")) == 2
+
+
+def test_an_actor_is_made_again_for_a_changed_environment(start: StartSession) -> None:
+    """The planner's plan is for the new map, and the run ends with its episodes."""
+    session = start(
+        "scripted",
+        "FrozenLake-v1",
+        env_kwargs={"is_slippery": False},
+        params={"speed": 0, "start_paused": True},
+        max_episodes=1,
+    )
+    session.wait_for("status", state="paused")
+    session.command("configure", env_kwargs={"map_name": "8x8", "is_slippery": False})
+    session.command("reset")
+    session.command("resume")
+    assert session.wait() == 0
+    (episode,) = session.events("episode")
+    assert (episode["steps"], episode["return"]) == (14, 1.0)
+
+
+def fields_of_refusal(session: SessionProcess, seq: int) -> dict[str, object]:
+    def find() -> dict[str, object] | None:
+        logs = [log["fields"] for log in session.events("log") if log["code"] == "W144"]
+        return next((fields for fields in logs if fields["seq"] == seq), None)
+
+    return session.until(find, f"an answer to {seq}")
+
+
+def test_commands_that_make_no_sense_are_answered(start: StartSession) -> None:
+    """Each answer names its command, and the session goes on."""
+    session = start("human", COUNTING)
+    session.wait_for("episode_start")
+    wrong: list[tuple[str, dict[str, Any]]] = [
+        ("release", {}),
+        ("speed", {"value": -1}),
+        ("speed", {}),
+        ("step", {"count": 10**12}),
+        ("configure", {"auto_reset": "yes"}),
+        ("configure", {"env_kwargs": [1]}),
+        ("set_actor", {}),
+    ]
+    for cmd, fields in wrong:
+        seq = session.command(cmd, **fields)
+        assert fields_of_refusal(session, seq)["cmd"] == cmd
+    before = len(session.steps())
+    session.wait_for_steps(before + 1)

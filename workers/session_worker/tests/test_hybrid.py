@@ -1,0 +1,95 @@
+"""Agents and people in one session: taking over, giving back, and actors that fail."""
+
+import pytest
+from workers.session_worker.tests.session_process import SessionProcess, StartSession
+
+pytestmark = pytest.mark.process
+
+COUNTING = "odd_environments:CountingEnv-v0"
+STEADY = "scripted:odd_actors:Steady"
+
+
+def stepped(session: SessionProcess, count: int = 1) -> None:
+    """Single steps, waited for."""
+    before = len(session.steps())
+    session.command("step", count=count)
+    session.wait_for_steps(before + count)
+
+
+def test_takeover_and_release_in_the_middle_of_an_episode(start: StartSession) -> None:
+    """Who acted is on every step, and the episode stays one."""
+    session = start("scripted", COUNTING, actor=STEADY, params={"start_paused": True})
+    session.wait_for("status", state="paused")
+    stepped(session, 2)
+    session.command("takeover")
+    session.command("action", value=1)
+    stepped(session, 2)
+    taken = session.command("set_actor", actor="nobody")
+    session.command("release")
+    stepped(session, 2)
+    session.command("set_actor", actor="human")
+    stepped(session)
+    session.command("set_actor", actor="random")
+    stepped(session)
+    steps = session.steps()
+    actors = [step["actor"] for step in steps]
+    assert actors == [STEADY] * 2 + ["human"] * 2 + [STEADY] * 2 + ["human", "random"]
+    assert [step["action"] for step in steps][:7] == [2, 2, 1, 1, 2, 2, 0]
+    assert {step["episode_id"] for step in steps} == {
+        session.events("episode_start")[0]["episode_id"]
+    }
+    refused = session.wait_for("log", code="W142")
+    assert refused["fields"] == {"cmd": "set_actor", "seq": taken}
+    assert "scripted" in refused["message"]
+    changes = [log["fields"]["actor"] for log in session.events("log") if log["code"] == "W141"]
+    assert changes == ["human", STEADY, "human", "random"]
+
+
+@pytest.mark.parametrize("name", ["CannotBeMade", "no_actor", "missing"])
+def test_an_actor_that_cannot_be_made_leaves_the_one_before(start: StartSession, name: str) -> None:
+    """The answer names the command, and the steps go on as they were."""
+    session = start("scripted", COUNTING, actor=STEADY)
+    session.wait_for_steps(1)
+    asked = session.command("set_actor", actor=f"scripted:odd_actors:{name}")
+    refused = session.wait_for("log", code="W142", level="error")
+    assert refused["fields"]["seq"] == asked
+    before = len(session.steps())
+    steps = session.wait_for_steps(before + 2)
+    assert {step["actor"] for step in steps} == {STEADY}
+
+
+@pytest.mark.parametrize(("name", "taken"), [("GivesUp", 3), ("OutOfBounds", 0)])
+def test_an_actor_that_fails_pauses_the_game(start: StartSession, name: str, taken: int) -> None:
+    """The step is not taken, the reason is told, and a person can go on."""
+    session = start("scripted", COUNTING, actor=f"scripted:odd_actors:{name}")
+    paused = session.wait_for("status", state="paused")
+    failure = session.wait_for("log", code="W143", level="error")
+    assert ("no idea" if name == "GivesUp" else "3 is no action") in failure["message"]
+    assert paused["reason"] in failure["message"]
+    assert len(session.steps()) == taken
+    session.command("takeover")
+    session.command("action", value=1)
+    session.command("resume")
+    step = session.wait_for("step", actor="human")
+    assert (step["step"], step["action"]) == (taken, 1)
+
+
+def test_an_actor_that_fails_fails_its_evaluation(start: StartSession) -> None:
+    """There is nobody to take over: the run ends with the reason."""
+    session = start("scripted", COUNTING, mode="evaluate", actor="scripted:odd_actors:GivesUp")
+    assert session.wait() == 1
+    bye = session.events()[-1]
+    assert (bye["outcome"], "LookupError: no idea" in bye["error"]) == ("failed", True)
+    assert "Traceback" in session.log.read_text()
+
+
+def test_an_agent_is_not_disturbed_by_keys(start: StartSession) -> None:
+    """Actions that come while an agent acts are refused, and that is said once."""
+    session = start("scripted", COUNTING, actor=STEADY)
+    session.wait_for_steps(1)
+    for _ in range(5):
+        session.command("action", value=0)
+    session.all_obeyed()
+    refusals = [log for log in session.events("log") if log["fields"].get("cmd") == "action"]
+    assert len(refusals) == 1
+    assert {step["action"] for step in session.steps()} == {2}

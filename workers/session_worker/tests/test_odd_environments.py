@@ -1,0 +1,95 @@
+"""Environments that fail take at most their own session with them."""
+
+import signal
+
+import pytest
+from workers.session_worker.tests.session_process import StartSession
+
+pytestmark = pytest.mark.process
+
+FRAMES = {"telemetry": {"frames": True}}
+
+
+@pytest.mark.parametrize(
+    ("env_id", "where", "what", "steps"),
+    [
+        ("RaisesInReset-v0", "reset", "RuntimeError: no such level", 0),
+        ("RaisesInStep-v0", "step", "ZeroDivisionError: a wheel came off", 2),
+    ],
+)
+def test_an_environment_that_raises_fails_the_run(
+    start: StartSession, env_id: str, where: str, what: str, steps: int
+) -> None:
+    """What raised, where, and what to do; the traceback is in the log."""
+    session = start("random", f"odd_environments:{env_id}", params={"speed": 0})
+    assert session.wait() == 1
+    bye = session.events()[-1]
+    assert bye["outcome"] == "failed"
+    assert f"failed in {where}: {what}" in bye["error"]
+    assert bye["remedy"]
+    assert what in session.log.read_text()
+    assert len(session.steps()) == steps
+
+
+def test_an_environment_that_crashes_takes_only_its_process(start: StartSession) -> None:
+    """The exit says the signal, the steps before it are there, and a session beside it plays on."""
+    beside = start("random", "odd_environments:CountingEnv-v0")
+    session = start("random", "odd_environments:CrashesInStep-v0", params={"tick_ms": 20})
+    assert session.wait() == -signal.SIGSEGV
+    assert len(session.steps()) == 2
+    assert session.events("bye") == []
+    before = len(beside.steps())
+    beside.wait_for_steps(before + 2)
+    beside.command("stop")
+    assert beside.wait() == 0
+
+
+@pytest.mark.parametrize(
+    ("env_id", "words"),
+    [
+        ("DrawsNothing-v0", "render() returned nothing"),
+        ("DrawsFractions-v0", "float64"),
+        ("CannotDraw-v0", "OSError: no display"),
+    ],
+)
+def test_without_pictures_the_session_goes_on(start: StartSession, env_id: str, words: str) -> None:
+    """One warning, and every step is told."""
+    session = start(
+        "random", f"odd_environments:{env_id}", params={"speed": 0}, episodes=2, **FRAMES
+    )
+    assert session.wait() == 0
+    (warning,) = session.events("log")
+    assert (warning["level"], warning["code"]) == ("warning", "W140")
+    assert words in warning["message"]
+    assert len(session.events("episode")) == 2
+    assert not (session.folder / "frames").exists()
+
+
+def test_pictures_may_change_their_size(start: StartSession) -> None:
+    """Each is offered as large as it is."""
+    env_id = "odd_environments:GrowingPicture-v0"
+    session = start("human", env_id, params={"start_paused": True}, **FRAMES)
+    first = session.wait_for_frame(lambda frame: frame.step == -1)
+    assert (first.width, first.height) == (20, 16)
+    session.command("step", count=2)
+    grown = session.wait_for_frame(lambda frame: frame.step == 1)
+    assert (grown.width, grown.height, grown.first_byte) == (20, 18, 2)
+    assert session.events("log") == []
+
+
+def test_the_last_picture_of_a_fast_game_is_its_end(start: StartSession) -> None:
+    """However few frames are drawn, the one that stays is the newest."""
+    env_id = "odd_environments:CountingEnv-v0"
+    session = start("random", env_id, params={"speed": 0}, total_timesteps=150, **FRAMES)
+    assert session.wait() == 0
+    frame = session.frame()
+    assert (frame.step, frame.first_byte, frame.step_line["step"]) == (49, 50, 49)
+
+
+def test_an_environment_that_cannot_be_made_fails_the_run(start: StartSession) -> None:
+    """With the reason, and without a traceback being all there is."""
+    session = start("random", "FrozenLake-v1", env_kwargs={"desc": ["SH", "HG"]})
+    assert session.wait() == 1
+    bye = session.events()[-1]
+    assert "no path" in bye["error"]
+    assert bye["remedy"]
