@@ -15,6 +15,13 @@ _KEPT = Path(__file__).parents[1] / ".venv-setup" / "bundles-for-tests"
 """Shared with the tests, and so installed with the same extras."""
 
 
+def session_python() -> Path:
+    """The interpreter of the bundle."""
+    kept = Home(_KEPT)
+    info = BundleStore(kept, WorkerCatalog()).install("session_worker", ["mujoco"])
+    return kept.path / info.path / "bin" / "python"
+
+
 @contextmanager
 def session_daemon() -> Iterator[tuple[TrainerClient, Home]]:
     """A client of the daemon, and its home; all but the bundle is gone afterwards."""

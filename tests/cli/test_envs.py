@@ -93,10 +93,11 @@ def test_one_environment_as_a_document(tmp_path: Path) -> None:
 
 @pytest.mark.process
 def test_an_id_that_is_not_listed_is_shown_with_what_was_probably_meant(tmp_path: Path) -> None:
-    """It may well be registered by a package of one's own."""
+    """A misspelt one is no page of its own; one of a package of one's own is."""
     mosaic = Mosaic(tmp_path)
     done = mosaic("envs", "LunarLandr-v3")
-    assert done.returncode == 0
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "--family mujoco" in mosaic("envs", "mujoco").stderr
     assert "Did you mean LunarLander-v3?" in done.stderr
     assert mosaic.json("envs", "my.package:Thing-v1")["is_generated"]
     assert mosaic("envs", "Taxi-v4", "--family", "atari").returncode == 2

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from mosaic.envs.entries import EnvironmentEntry
+from mosaic_worker.environments.making import make_environment
 
 
 @pytest.fixture(scope="session")
@@ -22,20 +23,13 @@ def gymnasium() -> Any:
 
 
 @pytest.fixture
-def made(gymnasium: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Any]:
+def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Any]:
     """Makes the environment of an entry, with keywords as a run's configuration has them."""
     # MuJoCo writes its log into the folder that it is in.
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
 
     def make(entry: EnvironmentEntry, **keywords: Any) -> Any:
-        as_python = {
-            name: tuple(value) if _is_numbers(value) else value for name, value in keywords.items()
-        }
-        return gymnasium.make(entry.env_id, **as_python)
+        return make_environment(entry.env_id, keywords)
 
     return make
-
-
-def _is_numbers(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(each, (int, float)) for each in value)

@@ -138,11 +138,46 @@ def test_keys_are_made_for_any_vector_of_numbers() -> None:
     assert keys.fits(space)
 
 
+def test_a_side_without_a_bound_is_beyond_the_other() -> None:
+    """Whatever is pressed is an action: above 5, and below -3."""
+    space = {"type": "box", "shape": [2], "low": [5.0, "-Infinity"], "high": ["Infinity", -3.0]}
+    keys = key_map_for_space(space)
+    assert keys.idle == [5.0, -3.0]
+    assert keys.action_for(["right", "up"], dt_s=9.0) == [6.0, -3.0]
+    assert keys.action_for(["left", "down"], dt_s=9.0) == [5.0, -4.0]
+
+
+def test_whole_numbers_do_not_ramp() -> None:
+    """Half of an action would be refused."""
+    space = {"type": "box", "shape": [1], "low": 0, "high": 10, "dtype": "int32"}
+    assert key_map_for_space(space).action_for(["right"], dt_s=0.01) == [10.0]
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        {"type": "discrete", "n": 10**12},
+        {"type": "discrete", "n": "many", "start": None},
+        {"type": "box", "shape": None},
+        {"type": "box", "shape": [2], "low": [0.0], "high": [1.0, 1.0]},
+        {"type": "multi_discrete", "nvec": [10**12, 2]},
+        {"type": "multi_discrete", "nvec": [[2, 2], [2, 2]]},
+        {"type": "multi_binary", "shape": [10**9]},
+        {"type": ["discrete"]},
+    ],
+)
+def test_whatever_a_worker_says_of_a_space(space: dict[str, object]) -> None:
+    """A huge or nonsensical one takes no time and breaks nothing."""
+    for env_id in ("FrozenLake-v1", "Pendulum-v1", "my_module:Any-v0"):
+        entry = catalog.with_action_space(catalog.environment(env_id), space)
+        assert len(entry.keys.bindings) <= 36
+
+
 @pytest.mark.parametrize(
     ("space", "pressed", "action"),
     [
         ({"type": "multi_discrete", "nvec": [2, 3]}, ["3"], [0, 2]),
-        ({"type": "multi_binary", "n": 2}, ["2"], [0, 1]),
+        ({"type": "multi_binary", "shape": [2]}, ["2"], [0, 1]),
         ({"type": "box", "shape": [84, 84, 3], "low": 0, "high": 1}, ["a"], None),
         ({"type": "text"}, ["a"], None),
         ({}, ["a"], None),

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from mosaic.contract.errors import UserError
 from mosaic.contract.ids import new_ulid
@@ -197,6 +198,22 @@ def test_a_corrupt_store(run: RunDirectory, spool: Spool, damage: bytes) -> None
         expect_blocked(service, Obstacle.CORRUPT)
         run.store.rename(run.path / "telemetry.db.damaged")
         expect_all_in(service, clock, run, 5)
+
+
+def test_a_chunk_that_swells(run: RunDirectory, spool: Spool) -> None:
+    """A store may come out of anybody's archive: a few bytes of it must not fill the memory."""
+    clock = Clock()
+    spool.write(step(0))
+    with TelemetryService(run) as service:
+        assert service.finish()
+    swollen = zstandard.ZstdCompressor().compress(bytes(16 << 20))
+    with contextlib.closing(sqlite3.connect(run.store)) as connection:
+        connection.execute("UPDATE step_chunk SET data = ?", (swollen,))
+        connection.commit()
+    with TelemetryReader(run) as reader, pytest.raises(zstandard.ZstdError, match="allowed"):
+        reader.steps(0)
+    with TelemetryService(run, clock=clock) as service:
+        expect_blocked(service, Obstacle.CORRUPT)
 
 
 def test_a_store_damaged_inside(run: RunDirectory, spool: Spool) -> None:

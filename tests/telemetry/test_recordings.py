@@ -87,6 +87,68 @@ def test_columns_over_several_lines(spool: Spool, stored: Stored) -> None:
     assert [one.step for one in reader.steps(0, 1, 2)] == [1, 2]
 
 
+def test_a_part_of_the_columns(spool: Spool, stored: Stored) -> None:
+    """Comes as if it were lines; only the last step of all may have ended the episode."""
+    spool.write(
+        LAKE,
+        end(4, seed=1, actions=[5, 6, 7, 8], rewards=[0, 1, 2, 3], terminated=True),
+        end(2, "too short", seed=1, actions=[5, 6, 7], rewards=[0, 1, 2], terminated=True),
+    )
+    reader = stored()
+    parts = [[(one.action, one.terminated) for one in reader.steps(0, n, n + 1)] for n in range(5)]
+    assert parts == [
+        [(5, False), (6, False)],
+        [(6, False), (7, False)],
+        [(7, False), (8, True)],
+        [(8, True)],
+        [],
+    ]
+    assert [one.terminated for one in reader.steps(1, 0, 1)] == [False, False]
+
+
+def test_a_number_that_nobody_can_read(spool: Spool, stored: Stored) -> None:
+    """In a field that nobody knows it is kept as it is, and ingest goes on."""
+    whole = msgspec.json.encode(end(1, seed=1, actions=[1], rewards=[1.0]))
+    spool.write(LAKE, whole[:-1] + b',"own":1e999}', start("e1", seed=2), step(0, "e1"))
+    reader = stored()
+    assert recorded(reader).actions == [1]
+    assert recorded(reader, 1).seed == 2
+    details = reader.episode_details(0)
+    assert details is not None
+    assert details.end_json is not None
+    assert b'"own":1e999' in details.end_json
+
+
+def test_an_episode_that_goes_on_meanwhile(
+    run: RunDirectory, spool: Spool, ingest: Callable[[], None]
+) -> None:
+    """The recording is as it was at one moment: no step of later, whose end it does not know."""
+
+    class WhileItIsRead(TelemetryReader):
+        def _episode(self, ordinal: int) -> Any:
+            found = super()._episode(ordinal)
+            spool.write(step(2), step(3, terminated=True), end(4, terminated=True))
+            ingest()
+            return found
+
+    spool.write(LAKE, start(seed=1), step(0), step(1))
+    ingest()
+    with WhileItIsRead(run) as reader:
+        recording = recorded(reader)
+    assert (len(recording.actions), recording.is_over) == (2, False)
+
+
+def test_an_end_that_does_not_say_how(spool: Spool, stored: Stored) -> None:
+    """Without flags it is not known to have gone on: there is no end to compare with."""
+    spool.write(
+        LAKE,
+        end(1, "e0", seed=1, actions=[1], rewards=[1.0]),
+        end(1, "e1", seed=1, actions=[1], rewards=[1.0], truncated=False),
+    )
+    reader = stored()
+    assert [recorded(reader, episode).is_over for episode in (0, 1)] == [False, True]
+
+
 def test_the_tail_is_read_again_after_a_restart(run: RunDirectory, spool: Spool) -> None:
     """An ingester that starts anew finds its place among lines that are ends and steps in one."""
     for number in range(5):

@@ -83,6 +83,9 @@ class OddEnvironment(gymnasium.Env[Any, Any]):
             os.write(1, b"\x00\x00\x00\x05 a library prints \n" * 100)
         elif self._does == "hang":
             time.sleep(FOREVER_S)
+        elif self._does == "hang and talk":
+            while True:
+                os.write(2, b"no ice yet\n" * 1000)
         elif self._does == "hang in native code":
             ctypes.PyDLL(None).sleep(FOREVER_S)  # holds the interpreter's lock meanwhile
         elif self._does == "crash":

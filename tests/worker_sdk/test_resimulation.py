@@ -191,6 +191,12 @@ def test_an_unfinished_episode_has_no_end(tmp_path: Path) -> None:
     assert verified(tmp_path, record) == identical(record)
 
 
+def test_an_episode_that_was_cut_off_at_its_end(tmp_path: Path) -> None:
+    """Its last step was written, but no longer that it was the last: that is no difference."""
+    record = {**odd(), "is_over": False, "terminated": False}
+    assert verified(tmp_path, record) == identical(record)
+
+
 @pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])
 def test_numbers_that_json_has_no_word_for(tmp_path: Path, word: str) -> None:
     """A reward that is no finite number equals itself."""
@@ -256,7 +262,7 @@ def test_a_library_that_prints(tmp_path: Path) -> None:
         (odd(does="raise", at=5), "Odd-v0 failed in step 5: RuntimeError: the ice broke"),
         (odd(does="raise in reset"), "failed when it was reset: RuntimeError: no ice today"),
         ({**odd(), "env_id": "Cartpole-v1"}, "Cartpole"),
-        ({**odd(), "actions": [7] * 20}, "7 is no action of Discrete(3)"),
+        ({**odd(), "actions": [7] * 20}, "Step 0 cannot be taken again: 7 is no action of Discre"),
         ({**odd(), "seed": None}, "start was not recorded"),
         ({**odd(), "rewards": []}, "20 actions and 0 rewards"),
         ({"env_id": "CartPole-v1"}, "cannot be read"),
@@ -288,12 +294,13 @@ def test_the_versions_of_the_recorded_packages(tmp_path: Path) -> None:
     """Those that the record names are told as they are here."""
     import gymnasium  # noqa: PLC0415 - slow to import
 
-    record = {**odd(), "packages": {"gymnasium": "0.1", "no-such-package": "1"}}
+    record = {**odd(), "packages": {"gymnasium": "0.1", "no-such-package": "1", "": "1"}}
     with HelperUnderTest(tmp_path, record) as helper:
         opened: Told = helper.until("opened")[-1]
     assert opened.head["packages"] == {
         "gymnasium": gymnasium.__version__,
         "no-such-package": None,
+        "": None,
     }
     assert opened.head["fps"] == 20
     assert not os.path.lexists(tmp_path / "position")

@@ -89,6 +89,13 @@ class ControlTest(unittest.TestCase):
         self.send(b"{\n", b"\xff\xfe\n", b"[]\n", b'{"cmd": 3}\n', b'{"cmd": "a", "seq": "b"}\n')
         self.assertEqual([log["code"] for log in self.logs()], ["W111"] * 5)
 
+    def test_numbers_that_no_line_could_carry(self) -> None:
+        """A sequence number comes back in steps and frames, so it fits into 64 bits."""
+        numbers = (b"-1", b"9223372036854775808", b"true", b"1.5")
+        self.send(*(b'{"cmd": "action", "seq": ' + number + b"}\n" for number in numbers))
+        self.assertEqual([log["code"] for log in self.logs()], ["W111"] * 4)
+        self.assertIsNone(self.control.poll())
+
     def test_a_line_nested_too_deeply_does_not_stop_the_next(self) -> None:
         """Brackets past the parser's depth are answered, and the stop after them arrives."""
         stops: list[Command] = []

@@ -9,6 +9,7 @@ from mosaic.contract.runs import RunRecord
 _SHORT_ID_LETTERS = 8
 _THOUSAND = 1000.0
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
+_FOUR_DIGITS, _TOO_LONG = 9_999.5, 1e12
 
 
 def short_id(run_id: str) -> str:
@@ -45,7 +46,10 @@ def real(number: float | None) -> str:
     """A return or a metric."""
     if number is None:
         return ""
-    return f"{number:.4g}" if math.isfinite(number) else str(number)
+    if not math.isfinite(number):
+        return str(number)
+    is_long = _FOUR_DIGITS <= abs(number) < _TOO_LONG
+    return f"{number:,.0f}" if is_long else f"{number:.4g}"
 
 
 def duration(seconds: float | None) -> str:

@@ -10,8 +10,8 @@ _HELP = "A folder with modules of your own; may be given again."
 path_option = click.option("--path", multiple=True, metavar="DIR", help=_HELP)
 
 
-def own_folders(given: Sequence[str], env_id: str) -> tuple[str, ...]:
-    """The folders in full; also the current one, when it holds the module of a `module:Id`.
+def own_folders(given: Sequence[str], *names: str) -> tuple[str, ...]:
+    """The folders in full; also the current one, when it holds the module of a `module:Name`.
 
     A run has a working directory of its own, where nothing of the person's would be found.
     """
@@ -19,8 +19,9 @@ def own_folders(given: Sequence[str], env_id: str) -> tuple[str, ...]:
     for folder in folders:
         if not folder.is_dir():
             raise click.UsageError(f"--path {folder}: there is no such folder.")
-    module = env_id.rpartition(":")[0].partition(".")[0]
     here = Path.cwd()
-    if module and ((here / f"{module}.py").is_file() or (here / module).is_dir()):
-        folders.append(here)
+    for name in names:
+        module = name.rpartition(":")[0].partition(".")[0]
+        if module and ((here / f"{module}.py").is_file() or (here / module).is_dir()):
+            folders.append(here)
     return tuple(dict.fromkeys(str(folder.resolve()) for folder in folders))

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-import zstandard
-
+from mosaic.contract.compression import decompressed
 from mosaic.contract.decode import decode
 from mosaic.contract.events import Metric, StepRecord, absolute_time
 from mosaic.contract.rpc.trainer_pb2 import LineChunk
@@ -20,9 +19,7 @@ class LineCursor:
         """Of the last line that was handed out."""
 
     def lines_of(self, chunk: LineChunk) -> list[tuple[int, bytes]]:
-        text = zstandard.ZstdDecompressor().decompress(
-            chunk.zstd, max_output_size=_MAX_DECOMPRESSED
-        )
+        text = decompressed(chunk.zstd, _MAX_DECOMPRESSED)
         first = max(chunk.first_seq, self.seq + 1)
         found = list(enumerate(text.split(b"\n")[first - chunk.first_seq :], first))
         self.seq = max(self.seq, chunk.first_seq + chunk.lines - 1)

@@ -29,7 +29,8 @@ class EpisodeRecording(msgspec.Struct, kw_only=True, frozen=True):
     terminated: bool
     truncated: bool
     is_over: bool
-    """False for an episode that was still running, or was cut off: it has no end to compare."""
+    """False for an episode that was still running, was cut off, or did not say how it ended: it has
+    no end to compare."""
     packages: dict[str, Any] = {}
 
 

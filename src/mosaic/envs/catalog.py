@@ -98,7 +98,7 @@ def with_action_space(
     return msgspec.structs.replace(
         entry,
         keys=keys,
-        action_kind=_ACTION_KINDS.get(action_space.get("type", ""), "unknown"),
+        action_kind=_ACTION_KINDS.get(str(action_space.get("type")), "unknown"),
         action_meanings=meanings if keys is entry.keys or action_meanings else (),
         turn_based=keys.idle is None if entry.is_generated else entry.turn_based,
     )

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import starmap
 from typing import Any
 
 from mosaic.envs.key_maps import AnalogSource, KeyAxis, KeyBinding, KeyMap
@@ -18,6 +19,8 @@ _JOINT_KEYS = (
 
 _RAMP_PER_S = 4.0
 _BOUND_OF_THE_UNBOUNDED = 1.0
+_MOST_COMPONENTS = 64
+"""Of an action: nobody plays with more."""
 _JOYSTICK = {"UP": "up", "DOWN": "down", "RIGHT": "right", "LEFT": "left", "FIRE": "space"}
 _IDLE_WORDS = ("noop", "no-op", "nothing", "stay", "idle", "none", "coast")
 _WORDS = {
@@ -131,16 +134,26 @@ def key_map_for_space(
     Where nothing sensible can be made of it the map is empty: agents can act there, and people
     cannot.
     """
+    try:
+        return _for_space(action_space, action_meanings)
+    except (TypeError, ValueError, OverflowError):  # a worker wrote it, and nobody has checked it
+        return KeyMap()
+
+
+def _for_space(
+    action_space: Mapping[str, Any], action_meanings: Sequence[str] | None = None
+) -> KeyMap:
     match action_space.get("type"):
         case "discrete":
             return _for_discrete(action_space, action_meanings or ())
         case "box":
             return _for_box(action_space)
         case "multi_discrete":
-            return _for_many([int(count) for count in _flat(action_space.get("nvec", ()))])
+            return _for_many([int(count) for count in action_space.get("nvec", ())])
         case "multi_binary":
-            shape = action_space.get("n", 0)
-            return _for_many([2] * shape) if isinstance(shape, int) else KeyMap()
+            shape = action_space.get("shape", ())
+            is_row = len(shape) == 1 and shape[0] <= _MOST_COMPONENTS
+            return _for_many([2] * shape[0]) if is_row else KeyMap()
         case _:
             return KeyMap()
 
@@ -154,7 +167,7 @@ def _for_discrete(space: Mapping[str, Any], meanings: Sequence[str]) -> KeyMap:
     idle = None
     named: dict[str, tuple[int, str]] = {}
     unnamed: list[tuple[int, str]] = []
-    for at in range(count):
+    for at in range(count if meanings else min(count, len(_DIGITS_AND_LETTERS))):
         label = meanings[at] if meanings else f"action {first + at}"
         word = label.lower()
         key = _WORDS.get(word.removeprefix("move ").removeprefix("turn "))
@@ -174,8 +187,8 @@ def _for_box(space: Mapping[str, Any]) -> KeyMap:
     if len(shape) != 1 or not 0 < shape[0] <= len(_JOINT_KEYS):
         return KeyMap()
     count = shape[0]
-    lows = _bounds(space.get("low"), count, -_BOUND_OF_THE_UNBOUNDED)
-    highs = _bounds(space.get("high"), count, _BOUND_OF_THE_UNBOUNDED)
+    bounds = zip(_bounds(space.get("low"), count), _bounds(space.get("high"), count), strict=True)
+    is_whole = "int" in str(space.get("dtype", ""))  # nothing between two numbers is an action
     pairs = (("left", "right"), ("down", "up")) if count <= 2 else _JOINT_KEYS
     axes = tuple(
         KeyAxis(
@@ -186,17 +199,19 @@ def _for_box(space: Mapping[str, Any]) -> KeyMap:
             down_keys=(pairs[index][0],),
             up_keys=(pairs[index][1],),
             rest=max(low, min(high, 0.0)),
-            ramp_per_s=_RAMP_PER_S,
-            sources=_stick_of(index),
+            ramp_per_s=0.0 if is_whole else _RAMP_PER_S,
+            sources=() if is_whole else _stick_of(index),
         )
-        for index, (low, high) in enumerate(zip(lows, highs, strict=True))
+        for index, (low, high) in enumerate(starmap(_within_reach, bounds))
     )
     return KeyMap(axes=axes, aliases=WASD if count <= 2 else {}, idle=[axis.rest for axis in axes])
 
 
 def _for_many(counts: Sequence[int]) -> KeyMap:
     """One key for each value of each component; the other components are 0 meanwhile."""
-    choices = [(at, value) for at, count in enumerate(counts) for value in range(1, count)]
+    if not 0 < len(counts) <= _MOST_COMPONENTS:
+        return KeyMap()
+    choices = ((at, value) for at, count in enumerate(counts) for value in range(1, count))
     bindings = tuple(
         KeyBinding(
             keys=(key,),
@@ -218,16 +233,21 @@ def _stick_of(index: int) -> tuple[AnalogSource, ...]:
     return sticks[index : index + 1]
 
 
-def _bounds(given: Any, count: int, otherwise: float) -> list[float]:
-    values = _flat(given) if isinstance(given, list) else [given] * count
-    numbers = [float(value) if isinstance(value, (int, float)) else math.inf for value in values]
-    return [number if math.isfinite(number) else otherwise for number in numbers]
+def _bounds(given: Any, count: int) -> list[float | None]:
+    """One for each number; None: unbounded."""
+    values = given if isinstance(given, list) else [given] * count
+    return [
+        float(value) if isinstance(value, (int, float)) and math.isfinite(value) else None
+        for value in values
+    ]
 
 
-def _flat(values: Any) -> list[Any]:
-    if not isinstance(values, (list, tuple)):
-        return [values]
-    return [each for value in values for each in _flat(value)]
+def _within_reach(low: float | None, high: float | None) -> tuple[float, float]:
+    """What keys go between: a side without a bound is as far from 0, or from the other side."""
+    far = _BOUND_OF_THE_UNBOUNDED
+    if low is None:
+        low = -far if high is None else min(-far, high - far)
+    return low, max(far, low + far) if high is None else high
 
 
 def _is_of_a_joystick(meaning: str) -> bool:

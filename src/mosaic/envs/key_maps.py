@@ -172,13 +172,15 @@ class KeyMap(msgspec.Struct, frozen=True, kw_only=True):
         """Whether its actions belong to this space, as `environment` lines describe it."""
         kind = action_space.get("type")
         if self.axes:
-            return kind == "box" and list(action_space.get("shape", ())) == [len(self.idle)]
+            return kind == "box" and action_space.get("shape") == [len(self.idle)]
         if kind != "discrete":
             return False
-        first, count = action_space.get("start", 0), action_space.get("n", 0)
         actions = [self.idle, *(binding.action for binding in self.bindings)]
-        numbers = {action for action in actions if isinstance(action, int)}
-        return numbers == set(range(first, first + count))
+        numbers = sorted({action for action in actions if isinstance(action, int)})
+        first, count = action_space.get("start", 0), action_space.get("n", 0)
+        if not isinstance(first, int) or len(numbers) != count:
+            return False
+        return numbers == list(range(first, first + len(numbers)))
 
 
 def key_cap(key: str) -> str:

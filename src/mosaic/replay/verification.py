@@ -18,7 +18,7 @@ class Verification(msgspec.Struct, kw_only=True, frozen=True):
 
     identical: bool
     steps: int
-    """How many were compared and found the same."""
+    """How many were compared, the one that differs included."""
     first_difference: int | None = None
     difference: str = ""
     warnings: tuple[str, ...] = ()

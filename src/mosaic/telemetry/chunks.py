@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import zstandard
 
+from mosaic.contract.compression import decompressed
+
 CHUNK_LINES = 512
 CHUNK_BYTES = 1 << 18
 _LEVEL = 3
@@ -28,8 +30,7 @@ class StoredChunk(NamedTuple):
 
 def decompress_lines(data: bytes) -> list[bytes]:
     """The lines of a chunk."""
-    whole = zstandard.ZstdDecompressor().decompress(data, max_output_size=_MAX_DECOMPRESSED)
-    return whole.split(b"\n")
+    return decompressed(data, _MAX_DECOMPRESSED).split(b"\n")
 
 
 class ChunkWriter:

@@ -15,6 +15,8 @@ from collections.abc import Callable, Sequence
 
 import zstandard
 
+from mosaic.contract.compression import decompressed
+
 FAN_OUT = 8
 CHUNK_ITEMS = 512  # a multiple of FAN_OUT: an unfinished group always lies in its level's tail
 POINT_COLUMNS = 3  # step, t, value
@@ -28,7 +30,7 @@ def pack(columns: list[array[float]]) -> bytes:
 
 
 def unpack(data: bytes, columns: int) -> list[array[float]]:
-    raw = zstandard.ZstdDecompressor().decompress(data, max_output_size=_MAX_CHUNK_BYTES)
+    raw = decompressed(data, _MAX_CHUNK_BYTES)
     length = len(raw) // columns
     return [array("d", raw[i * length : (i + 1) * length]) for i in range(columns)]
 

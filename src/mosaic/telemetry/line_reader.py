@@ -89,18 +89,22 @@ class LineReader:
 
         Steps that came twice are both there, in order of arrival.
         """
-        found = [
-            step
-            for line in self._lines_of(episode, first, last)
-            for step in self._steps_on(line)
-            if first <= step.step <= last
-        ]
+        found = list(self.arrived_steps_of(episode, first, last))
         if not episode.is_in_order:
             found.sort(key=lambda step: step.step)
         return found
 
-    def _steps_on(self, line: bytes) -> list[StepRecord]:
-        steps = steps_on_line(line)
+    def arrived_steps_of(
+        self, episode: EpisodeState, first: int, last: int
+    ) -> Iterator[StepRecord]:
+        """The same in order of arrival, one by one: what is let go of takes no memory."""
+        for line in self._lines_of(episode, first, last):
+            for step in self._steps_on(line, first, last):
+                if first <= step.step <= last:
+                    yield step
+
+    def _steps_on(self, line: bytes, first: int = 0, last: int | None = None) -> list[StepRecord]:
+        steps = steps_on_line(line, first, last)
         for step in steps:
             if step.t is not None:
                 step.t = absolute_time(step.t, self._run_started)

@@ -141,7 +141,9 @@ class TelemetryReader:
         found = self._episode(ordinal)
         if found is None:
             return None
-        return self._recordings.recording(*found, lambda: self.steps(ordinal))
+        # Of an episode that goes on, no more than was there when its state was read.
+        steps = self._lines.arrived_steps_of(found[0], 0, found[0].steps - 1)
+        return self._recordings.recording(*found, steps)
 
     def steps_after(self, seq: int, limit_chunks: int = 16) -> list[SequencedStep]:
         """The steps that came after line `seq`, in order of arrival."""

@@ -5,7 +5,7 @@ worker that writes none, in that of the run's `config` line.
 """
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from mosaic.contract.decode import RejectedLineError, decode
@@ -50,15 +50,19 @@ class RecordingReader:
         )
 
     def recording(
-        self, state: EpisodeState, rollup: EpisodeRollup, steps: Callable[[], list[StepRecord]]
+        self, state: EpisodeState, rollup: EpisodeRollup, steps: Iterable[StepRecord]
     ) -> EpisodeRecording | str:
-        """All that a replay needs, or why there is none."""
+        """All that a replay needs, or why there is none.
+
+        `steps` are in order of arrival, which is that of their numbers where there is a replay. Of
+        each only what is needed is kept: observations may be many times as large.
+        """
         origin = self._origin(state, self._environment_line(state))
         obstacle = _obstacle(state, origin)
         if obstacle:
             return obstacle
         env_id, env_kwargs, max_episode_steps, packages = _surroundings(origin)
-        taken = steps()
+        taken = [(step.action, step.reward) for step in steps]
         start = origin.start
         return EpisodeRecording(
             env_id=env_id,
@@ -68,11 +72,11 @@ class RecordingReader:
             start=start.start if start else None,
             options=start.options if start else None,
             action_dtype=start.action_dtype if start else None,
-            actions=[step.action for step in taken],
-            rewards=[step.reward for step in taken],
+            actions=[action for action, _ in taken],
+            rewards=[reward for _, reward in taken],
             terminated=rollup.terminated,
             truncated=rollup.truncated,
-            is_over=rollup.is_over,
+            is_over=rollup.is_over and self._says_how_it_ended(state),
             packages=packages,
         )
 
@@ -87,6 +91,13 @@ class RecordingReader:
             made if isinstance(made, EnvironmentEvent) else None,
             config if isinstance(config, ConfigEvent) else None,
         )
+
+    def _says_how_it_ended(self, state: EpisodeState) -> bool:
+        """Both flags may be left out of an `episode` line; then they are not known to be false."""
+        if state.terminated or state.truncated:
+            return True
+        end = _decoded(self._line(state.end_event))
+        return isinstance(end, EpisodeEnd) and (end.terminated, end.truncated) != (None, None)
 
     def _environment_line(self, state: EpisodeState) -> bytes | None:
         """The newest one from before the episode, of the same sub-environment."""

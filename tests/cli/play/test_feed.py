@@ -1,11 +1,13 @@
 """The episode on the screen: put together from two streams that do not wait for each other."""
 
+import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 from mosaic.cli.play.feed import PlayFeed
+from mosaic.client.errors import DaemonUnreachableError
 from mosaic.client.results import EventLine
 from mosaic.contract.events import StepRecord
 
@@ -45,6 +47,31 @@ def _step(feed: PlayFeed, episode: int, step: int, *, ends: bool = False) -> Non
         obs=100 * episode + step,
     )
     feed._take_step((step, record))
+
+
+class _ComesBack(_NothingYet):
+    """A client whose daemon was away for longer than its streams wait."""
+
+    def __init__(self) -> None:
+        self._answers = iter([DaemonUnreachableError("It is away.", remedy="Wait."), None])
+        self.is_heard = threading.Event()
+
+    def __iter__(self) -> Iterator[Any]:
+        failure = next(self._answers, None)
+        if failure is not None:
+            raise failure
+        self.is_heard.set()
+        return iter(())
+
+    events = _NothingYet().steps
+
+
+def test_a_daemon_that_was_away_for_long() -> None:
+    """The screen goes on where it was, as the session does."""
+    client = _ComesBack()
+    feed = PlayFeed(cast("Any", client), "a run", lambda: None)
+    assert client.is_heard.wait(10)
+    feed.close()
 
 
 def test_the_return_is_that_of_all_steps() -> None:

@@ -10,7 +10,12 @@ from typing import Any
 import gymnasium
 import pytest
 
+from mosaic.cli.play.session import _end
+from mosaic.client import TrainerClient
+from mosaic.client.sessions.session_controller import SessionController
+from mosaic.client.sessions.session_requests import SessionRequest
 from mosaic.contract.layout import Home
+from mosaic.contract.run_states import RunState
 from mosaic.envs.scenes.scenes import scene_for
 from tests.cli.conftest import Mosaic
 from tests.cli.play.screen import Screen
@@ -159,6 +164,15 @@ def test_ctrl_c_ends_the_game(player: Mosaic) -> None:
     screen.type("\x03")
     assert screen.end() == 130, screen.told
     assert player.json("runs", "show", "last")["state"] == "cancelled"
+
+
+def test_an_end_before_the_beginning(player: Mosaic) -> None:
+    """What was only just asked for is stopped, and does not go on until its lease is over."""
+    with TrainerClient.connect(player.home) as client:
+        controller = SessionController(client)
+        controller.start(SessionRequest(env_id="FrozenLake-v1", frames=False))
+        state = _end(controller)
+        assert client.run(state.run_id).run.state is RunState.CANCELLED
 
 
 def test_a_killed_terminal_ends_the_game_too(player: Mosaic) -> None:

@@ -6,6 +6,7 @@ import threading
 import pytest
 
 from mosaic.client import TrainerClient
+from mosaic.client.errors import WaitTimeoutError
 from mosaic.client.sessions.session_controller import SessionController
 from mosaic.client.sessions.session_requests import SessionRequest
 from mosaic.client.sessions.session_state import SessionPhase, SessionState
@@ -207,6 +208,14 @@ def test_pictures(shared_daemon: DaemonUnderTest, is_local: bool) -> None:
         assert newer.number > first.number
         session.stop()
         until(session, lambda state: state.phase is SessionPhase.OVER)
+
+
+def test_waiting_for_a_session_that_is_closed(client: TrainerClient) -> None:
+    """Ends at once: nothing of it will change any more."""
+    session = SessionController(client)
+    session.close()
+    with pytest.raises(WaitTimeoutError, match="closed"):
+        session.wait(lambda _: False, timeout_s=3600)
 
 
 def test_nothing_is_left_of_a_closed_session(client: TrainerClient) -> None:

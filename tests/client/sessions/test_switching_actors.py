@@ -9,6 +9,8 @@ from mosaic.client import TrainerClient
 from mosaic.client.sessions.session_controller import SessionController
 from mosaic.client.sessions.session_requests import SessionRequest
 from mosaic.client.sessions.session_state import SessionPhase
+from mosaic.contract.run_config import load_run_config
+from mosaic.contract.run_states import RunState
 from tests.client.sessions.conftest import until, until_running
 from tests.trainer.conftest import eventually
 
@@ -45,6 +47,29 @@ def test_within_the_process(playing: SessionController) -> None:
     playing.switch_actor("random")
     until(playing, lambda state: state.step and state.step.actor == "random")
     assert playing.state.run_id == run_id
+
+
+def test_chosen_by_another_client(playing: SessionController, client: TrainerClient) -> None:
+    """Who attaches later, and who was there before, both know who was chosen and can choose."""
+    run_id = playing.state.run_id
+    playing.switch_actor("human")
+    until(playing, lambda state: state.actor == "human")
+    with SessionController(client) as other:
+        other.attach(run_id)
+        state = until(other, lambda state: state.acting == "human")
+        assert (state.actor, state.is_taken_over) == ("human", False)
+        other.switch_actor("random")
+        until(other, lambda state: state.step and state.step.actor == "random")
+    until(playing, lambda state: (state.actor, state.acting) == ("random", "random"))
+
+
+def test_back_to_the_actor_after_taking_over(playing: SessionController) -> None:
+    """To choose the one that is chosen already gives back what a person took over."""
+    playing.takeover()
+    until(playing, lambda state: state.is_taken_over)
+    playing.switch_actor("random")
+    state = until(playing, lambda state: state.acting == "random")
+    assert (state.actor, state.is_taken_over) == ("random", False)
 
 
 def test_one_that_cannot_be_loaded(playing: SessionController) -> None:
@@ -138,6 +163,59 @@ def test_a_switch_that_is_called_off(playing: SessionController, client: Trainer
     _still_plays(playing, run_id)
     runs = list(client.runs(worker="steady_worker"))
     eventually(lambda: client.run(runs[0].run_id).run.state.is_final)
+
+
+def test_the_same_environment_goes_on_with_another_workers_policy(
+    session: SessionController, client: TrainerClient, tmp_path: Path
+) -> None:
+    """As it was configured meanwhile, with the same limits, detail and modules of one's own."""
+    session.start(
+        SessionRequest(
+            env_id="Taxi-v4",
+            actor="random",
+            frames=False,
+            steps="columns",
+            total_timesteps=1_000_000,
+            python_path=(str(tmp_path),),
+        )
+    )
+    until_running(session)
+    session.configure(env_kwargs={"is_rainy": True})
+    session.reset()
+    until(session, lambda state: state.environment and state.environment.env_kwargs)
+    session.switch_actor("steady_worker")
+    state = until(session, lambda state: state.actor == "steady_worker" or state.error)
+    assert state.error is None
+    config = load_run_config(client.run(state.run_id).config_json)
+    assert config.env_kwargs == {"is_rainy": True}
+    assert (config.telemetry.steps, config.total_timesteps) == ("columns", 1_000_000)
+    assert config.python_path == (str(tmp_path),)
+
+
+def test_closing_in_the_middle_of_a_switch(client: TrainerClient) -> None:
+    """The run that was to come ends, and the one before is not left standing still."""
+    with SessionController(client) as session:
+        session.start(TAXI)
+        run_id = until_running(session).run_id
+        session.switch_actor("steady_worker")
+        until(session, lambda state: state.switching_to)
+    assert client.run(run_id).run.state is RunState.RUNNING
+    later = [run for run in client.runs() if run.run_id > run_id]
+    assert [run.worker for run in later] == ["steady_worker"]
+    eventually(lambda: client.run(later[0].run_id).run.state is RunState.CANCELLED)
+    client.cancel(run_id)
+
+
+def test_another_session_when_this_one_has_just_ended(
+    playing: SessionController, client: TrainerClient
+) -> None:
+    """It is not in the way, whether that was noticed or not."""
+    run_id = playing.state.run_id
+    client.cancel(run_id)
+    eventually(lambda: client.run(run_id).run.state.is_final)
+    playing.start(TAXI)
+    state = until(playing, lambda state: state.error or (state.run_id != run_id and state.step))
+    assert state.error is None
 
 
 def test_another_session_in_place_of_this_one(

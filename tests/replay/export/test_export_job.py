@@ -99,6 +99,17 @@ def test_places_that_cannot_be_written(tmp_path: Path, place: str, said: str) ->
     with pytest.raises(UserError, match=said) as caught:
         job.result()
     assert caught.value.remedy
+    assert caught.value.code != "C185"  # that would be our mistake
+
+
+def test_what_is_no_ordinary_file_is_not_replaced(tmp_path: Path) -> None:
+    """Not even by force: a device or a pipe would be gone."""
+    target = tmp_path / "pipe"
+    os.mkfifo(target)
+    request = ExportRequest(target=target, format=JSONL, overwrite=True)
+    with pytest.raises(UserError, match="no ordinary file"):
+        ExportJob(StandInClient(), "RUN", 0, request).result()
+    assert target.is_fifo()
 
 
 def test_a_folder_without_rights(tmp_path: Path) -> None:

@@ -97,6 +97,15 @@ def test_it_is_legible_at_any_size(size: tuple[int, int]) -> None:
     ]
 
 
+def test_a_narrow_tower() -> None:
+    """Is not enlarged without bounds: it stands in the middle, with room for the words."""
+    overlay = Overlay(2, 3_000)
+    drawn = overlay.draw(Image.new("RGB", (2, 3_000), (200, 0, 0)), Caption(step="start"))
+    assert drawn.size == overlay.size
+    assert drawn.width == 320
+    assert drawn.crop((159, 0, 161, 3_000)).getcolors() == [(6_000, (200, 0, 0))]
+
+
 @pytest.mark.parametrize("kind", [ExportFormat.MP4, ExportFormat.GIF])
 def test_a_file_with_captions(export: Export, kind: ExportFormat) -> None:
     """Each picture has another one, and the strip is there."""

@@ -1,5 +1,6 @@
 """MP4 and GIF, decoded again: every picture, in its size, for as long as it should be seen."""
 
+import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -196,3 +197,20 @@ def test_a_simulation_that_crashes(export: Export, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="crashed"):
         export(client, MP4)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_pictures_that_the_format_cannot_hold(export: Export, tmp_path: Path) -> None:
+    """Are told as such, with what does work, and leave nothing behind."""
+    client = StandInClient(steps=1)
+    client.draw = lambda index: drawn(index, width=20_000, height=2)
+    with pytest.raises(UserError, match="20000 x 2 cannot be written as MP4") as caught:
+        export(client, ExportFormat.MP4)
+    assert "JSONL" in caught.value.remedy
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("pace", [{"fps": math.nan}, {"speed": math.inf}, {"fps": -1.0}])
+def test_a_pace_that_is_none(export: Export, pace: dict[str, float]) -> None:
+    """Is refused by its name."""
+    with pytest.raises(UserError, match=f"`{next(iter(pace))}` is"):
+        export(StandInClient(), ExportFormat.GIF, **pace)

@@ -62,7 +62,7 @@ def test_a_worker_without_packages_starts(workshop: Workshop) -> None:
         capture_output=True,
         check=True,
         text=True,
-        env=prepared.environment,
+        env=prepared.environment(),
     )
     assert run.stdout == "lake runs with ['--config', 'config.json']\n"
 

@@ -52,6 +52,7 @@ def test_a_session_whose_actor_fails_is_paused_until_it_is_resumed(
         "env_id": "CliffWalking-v1",
         "params": {"script": f"{script}:FailsOnce", "speed": 0.0},
         "total_timesteps": 20,
+        "lease_s": 600.0,
     }
     run_id = daemon.stub.SubmitRun(
         pb.SubmitRunRequest(config_json=json.dumps(config).encode())

@@ -7,7 +7,7 @@ bundle of its own, because the interpreter of the tests has gymnasium.
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +81,7 @@ def record_run(
     worker: str = "recording_worker",
     steps: int = 40,
     episodes: int = 1,
+    python_path: Sequence[str] = (),
     **env_kwargs: Any,
 ) -> str:
     """The id of a run that is over, with so many episodes."""
@@ -90,6 +91,7 @@ def record_run(
             "algo": "random",
             "env_id": env_id,
             "env_kwargs": env_kwargs,
+            "python_path": python_path,
             "seed": 3,
             "max_episodes": episodes,
             "params": {"steps": steps},

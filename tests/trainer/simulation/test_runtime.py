@@ -151,3 +151,23 @@ def test_packages_that_have_changed(client: TrainerClient, lake: Lake) -> None:
     metadata.write_text("Metadata-Version: 2.1\nName: gymnasium\nVersion: 0.0.1\n")
     (warning,) = replayed(client, run_id).warnings
     assert f"gymnasium {version('gymnasium')} then, 0.0.1 now" in warning
+
+
+def test_folders_that_an_archive_names(client: TrainerClient, tmp_path: Path) -> None:
+    """Code of one's own is used for runs that were made here, never for one that was imported."""
+    own = tmp_path / "own"
+    own.mkdir()
+    ran = own / "ran"
+    (own / "sitecustomize.py").write_text(f"open({str(ran)!r}, 'w').close()\n")
+    run_id = record_run(client, ODD, python_path=[str(own)])
+    ran.unlink()
+    assert replayed(client, run_id).warnings == ()
+    ran.unlink()
+    archive = tmp_path / "run.tar.gz"
+    client.export_run(run_id, archive)
+    client.delete(run_id)
+    client.import_run(archive)
+    (warning,) = replayed(client, run_id).warnings
+    assert "not made here" in warning
+    assert str(own) in warning
+    assert not ran.exists()

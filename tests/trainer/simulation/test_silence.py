@@ -1,5 +1,7 @@
 """A helper process that says nothing: when that is a hang, and when it is rest."""
 
+import itertools
+import struct
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -25,14 +27,18 @@ PATIENCE_S = 60.0
 
 
 class Clock:
-    """Stands still until it is set."""
+    """Stands still until it is set, or is told to move with every look at it."""
 
     def __init__(self) -> None:
         self.now = 0.0
         self.looks = 0
+        self.seconds_per_look = 0.0
+        self.at_each_look: Callable[[], None] = lambda: None
 
     def __call__(self) -> float:
         self.looks += 1
+        self.now += self.seconds_per_look
+        self.at_each_look()
         return self.now
 
 
@@ -88,9 +94,10 @@ def until(simulation: Simulation, kind: type[Frame] | type[Done]) -> SimulationP
     raise AssertionError("it ended")
 
 
-def test_a_hang_names_its_step(clock: Clock, start: Start) -> None:
+@pytest.mark.parametrize("does", ["hang in native code", "hang and talk"])
+def test_a_hang_names_its_step(clock: Clock, start: Start, does: str) -> None:
     """An environment that does not come back from a step is ended after the patience."""
-    simulation = start(does="hang in native code", at=6)
+    simulation = start(does=does, at=6)
     simulation.ask(1, 0, 0)
     while until(simulation, Frame).message.index < 6:  # type: ignore[union-attr]
         pass
@@ -129,3 +136,36 @@ def test_rest_is_no_hang(clock: Clock, start: Start) -> None:
     waiting.join(PATIENCE_S)
     (part,) = parts
     assert part.message == Done(request=2)
+
+
+def test_a_long_way_is_no_hang(clock: Clock, start: Start) -> None:
+    """Steps on the way to a far frame are told to nobody; that they are taken is enough."""
+    simulation = start(does="hang", at=6)
+    simulation.ask(1, 0, 0)
+    while until(simulation, Frame).message.index < 6:  # type: ignore[union-attr]
+        pass
+    steps = itertools.count(7)
+
+    def take_a_step() -> None:
+        # As the helper would, had it not been stopped where nothing else can happen meanwhile.
+        with simulation._position.open("r+b") as file:
+            file.write(struct.pack("<qq", 2, next(steps)))
+
+    clock.seconds_per_look = 0.6 * PATIENCE_S
+    clock.at_each_look = take_a_step
+    failures: list[UserError] = []
+
+    def receive() -> None:
+        try:
+            simulation.next_part()
+        except UserError as error:
+            failures.append(error)
+
+    waiting = threading.Thread(target=receive)
+    waiting.start()
+    looks = clock.looks
+    eventually(lambda: clock.looks > looks + 8 or not waiting.is_alive())
+    assert waiting.is_alive(), failures
+    clock.at_each_look = lambda: None
+    waiting.join(PATIENCE_S)
+    assert [failure.code for failure in failures] == ["T415"]

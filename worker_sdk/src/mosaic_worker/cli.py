@@ -137,10 +137,15 @@ def _live(run: Run, work: Work) -> int:
     try:
         code = EXIT_DONE if run.should_stop else work(run) or EXIT_DONE
     except WorkerError as error:
+        # Its own sentence says it all; what led to it may be somebody else's code.
+        if error.__cause__ is not None:
+            cause = error.__cause__
+            traceback.print_exception(type(cause), cause, cause.__traceback__, file=sys.stderr)
         return _failed(run, error.message, error.remedy)
     except SystemExit as leaving:
         code = leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
     except Exception as error:  # noqa: BLE001 - the process's edge
+        traceback.print_exc(file=sys.stderr)
         return _failed(run, f"{type(error).__name__}: {error}")
     if run.emitter.broken:
         run.close("failed", run.emitter.broken)
@@ -153,7 +158,6 @@ def _live(run: Run, work: Work) -> int:
 
 
 def _failed(run: Run, error: str, remedy: str = "Look at the traceback in the run's log.") -> int:
-    traceback.print_exc(file=sys.stderr)
     run.close("failed", error[:_MAX_ERROR_LETTERS], remedy)
     return EXIT_FAILED
 

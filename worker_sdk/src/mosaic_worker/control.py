@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MAX_COMMAND_BYTES = 4096
 MAX_WAITING = 1024
+_LARGEST_SEQ = 2**63 - 1
 
 UNKNOWN_COMMAND = "W110"
 """The worker does not know a command."""
@@ -183,8 +184,10 @@ def parse_command(line: bytes) -> Command:
     if not isinstance(fields, dict) or not isinstance(fields.get("cmd"), str):
         raise BrokenCommandError('it is not an object with a "cmd"')
     seq = fields.get("seq", 0)
-    if not isinstance(seq, int):
+    if isinstance(seq, bool) or not isinstance(seq, int):
         raise BrokenCommandError(f'"seq" is not a whole number but {type(seq).__name__}')
+    if not 0 <= seq <= _LARGEST_SEQ:
+        raise BrokenCommandError('"seq" is not a number from 0 to 2^63 - 1')
     return Command(fields["cmd"], seq, fields)
 
 

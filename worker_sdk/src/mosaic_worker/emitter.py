@@ -7,8 +7,8 @@ C, ends up on standard error.
 from __future__ import annotations
 
 import os
-import threading
 import time
+from itertools import count as counting_from
 from typing import TYPE_CHECKING, Any, Callable
 
 from mosaic_worker.encoding import UNENCODABLE, choose_encoder, encode_with_care
@@ -74,7 +74,8 @@ class Emitter:
         self.records = chosen
         """Makes records of the frequent types, for who writes through `writer`."""
         self.episodes = 0
-        self._episodes_lock = threading.Lock()
+        self.ordinals = counting_from(0)
+        """The numbers of the episodes to come; `next` of it may be called from any thread."""
         self._encode = chosen.encode
         self._make_step = chosen.step
         self._make_metric = chosen.metric
@@ -86,7 +87,6 @@ class Emitter:
         self._clock = time.monotonic
         self.stamp_due = 0.0
         self._checked_id: str | None = None  # most steps are of the last one's episode
-        os.register_at_fork(after_in_child=self._forget)
 
     @property
     def broken(self) -> str:
@@ -205,11 +205,12 @@ class Emitter:
         """
         given = None if episode_id is None else episode_name(episode_id)
         if episode is None:
-            ordinal = self.claim_episode()
+            ordinal = next(self.ordinals)
         else:
             ordinal = count("episode", episode)
-            with self._episodes_lock:
-                self.episodes = max(self.episodes, ordinal + 1)
+            if ordinal >= self.episodes:
+                self.ordinals = counting_from(ordinal + 1)
+        self.episodes = max(self.episodes, ordinal + 1)
         name = f"ep{ordinal}" if given is None else given
         self._emit_soon(
             "episode_start",
@@ -220,13 +221,6 @@ class Emitter:
             **_typed(fields),
         )
         return name
-
-    def claim_episode(self) -> int:
-        """The ordinal of an episode that now begins."""
-        with self._episodes_lock:
-            ordinal = self.episodes
-            self.episodes = ordinal + 1
-        return ordinal
 
     def episode(self, episode_id: str, steps: int, episode_return: float, **fields: Any) -> None:
         """Close an episode. Further fields: terminated, truncated, env_index, success, …"""
@@ -359,10 +353,6 @@ class Emitter:
         """Seconds since the epoch, as they are written."""
         # Three decimals: the rest would be noise, and a third of the line's stored bytes.
         return int(time.time() * 1000) / 1000
-
-    def _forget(self) -> None:
-        """In a forked child: the thread that may hold the lock is not there to release it."""
-        self._episodes_lock = threading.Lock()
 
 
 def _typed(fields: dict[str, Any]) -> dict[str, Any]:

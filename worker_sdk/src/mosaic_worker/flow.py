@@ -52,7 +52,7 @@ class Flow:
                 left = until - time.monotonic()
                 if left <= 0:
                     break
-                self._changed.wait(left)
+                self._changed.wait(min(left, threading.TIMEOUT_MAX))
         return self.stopping
 
     def wait_while_paused(self) -> None:
@@ -62,8 +62,9 @@ class Flow:
 
     def wait_until(self, ready: Callable[[], bool], seconds: float | None) -> None:
         """Block until `ready`, asked again at each `nudge`, or stopping, or the time is over."""
+        timeout = None if seconds is None else min(seconds, threading.TIMEOUT_MAX)
         with self._changed:
-            self._changed.wait_for(lambda: self.stopping or ready(), seconds)
+            self._changed.wait_for(lambda: self.stopping or ready(), timeout)
 
     def nudge(self) -> None:
         """Something that a `wait_until` may be waiting for has changed."""

@@ -36,3 +36,7 @@ class CannotBeMade:
 
 def no_actor(env: Any) -> object:  # noqa: ARG001 - as every factory
     return object()
+
+
+def ends_the_program(env: Any) -> object:
+    raise SystemExit(f"usage: not for {type(env.unwrapped).__name__}")

@@ -79,7 +79,7 @@ def test_a_recorded_episode_is_repeated(start: StartSession, tmp_path: Path) -> 
         json.dumps({"env_id": "MountainCarContinuous-v0", "seed": 5, "actions": actions})
     )
     params = {"recording": str(recording), "speed": 0}
-    again = start("recorded", "MountainCarContinuous-v0", seed=99, params=params)
+    again = start("recorded", "MountainCarContinuous-v0", seed=99, params=params, lease_s=30.0)
     again.wait_for("status", state="paused")
     assert [step["obs"] for step in again.steps()] == [step["obs"] for step in first.steps()]
     assert "over after 20 actions" in again.wait_for("log", code="W143")["message"]

@@ -103,6 +103,17 @@ def test_speed_zero_is_as_fast_as_it_can(start: StartSession) -> None:
     session.wait_for_steps(100)
 
 
+def test_a_speed_at_which_nothing_ever_happens(start: StartSession) -> None:
+    """However slow it is, the session waits, and can be told otherwise."""
+    session = start("random", COUNTING)
+    session.wait_for_steps(1)
+    session.command("speed", value=1e-300)
+    session.all_obeyed()
+    stood = len(session.steps())
+    session.command("speed", value=0)
+    session.wait_for_steps(stood + 100)
+
+
 def test_configure_changes_the_map_at_the_next_reset(start: StartSession) -> None:
     """The new environment is announced; one that cannot be made leaves the old one."""
     session = start("human", "FrozenLake-v1", env_kwargs={"is_slippery": False})

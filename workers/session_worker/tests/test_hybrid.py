@@ -41,11 +41,12 @@ def test_takeover_and_release_in_the_middle_of_an_episode(start: StartSession) -
     refused = session.wait_for("log", code="W142")
     assert refused["fields"] == {"cmd": "set_actor", "seq": taken}
     assert "scripted" in refused["message"]
-    changes = [log["fields"]["actor"] for log in session.events("log") if log["code"] == "W141"]
-    assert changes == ["human", STEADY, "human", "random"]
+    told = [log["fields"] for log in session.events("log") if log["code"] == "W141"]
+    assert [fields["actor"] for fields in told] == ["human", STEADY, "human", "random"]
+    assert [fields["agent"] for fields in told] == [STEADY, STEADY, "human", "random"]
 
 
-@pytest.mark.parametrize("name", ["CannotBeMade", "no_actor", "missing"])
+@pytest.mark.parametrize("name", ["CannotBeMade", "no_actor", "ends_the_program", "missing"])
 def test_an_actor_that_cannot_be_made_leaves_the_one_before(start: StartSession, name: str) -> None:
     """The answer names the command, and the steps go on as they were."""
     session = start("scripted", COUNTING, actor=STEADY)
@@ -61,7 +62,7 @@ def test_an_actor_that_cannot_be_made_leaves_the_one_before(start: StartSession,
 @pytest.mark.parametrize(("name", "taken"), [("GivesUp", 3), ("OutOfBounds", 0)])
 def test_an_actor_that_fails_pauses_the_game(start: StartSession, name: str, taken: int) -> None:
     """The step is not taken, the reason is told, and a person can go on."""
-    session = start("scripted", COUNTING, actor=f"scripted:odd_actors:{name}")
+    session = start("scripted", COUNTING, actor=f"scripted:odd_actors:{name}", lease_s=30.0)
     paused = session.wait_for("status", state="paused")
     failure = session.wait_for("log", code="W143", level="error")
     assert ("no idea" if name == "GivesUp" else "3 is no action") in failure["message"]
@@ -74,9 +75,12 @@ def test_an_actor_that_fails_pauses_the_game(start: StartSession, name: str, tak
     assert (step["step"], step["action"]) == (taken, 1)
 
 
-def test_an_actor_that_fails_fails_its_evaluation(start: StartSession) -> None:
+@pytest.mark.parametrize("mode", ["play", "evaluate"])
+def test_an_actor_that_fails_with_nobody_there_fails_the_run(
+    start: StartSession, mode: str
+) -> None:
     """There is nobody to take over: the run ends with the reason."""
-    session = start("scripted", COUNTING, mode="evaluate", actor="scripted:odd_actors:GivesUp")
+    session = start("scripted", COUNTING, mode=mode, actor="scripted:odd_actors:GivesUp")
     assert session.wait() == 1
     bye = session.events()[-1]
     assert (bye["outcome"], "LookupError: no idea" in bye["error"]) == ("failed", True)

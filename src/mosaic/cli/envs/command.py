@@ -12,6 +12,7 @@ from mosaic.cli.envs.environment_view import print_environment
 from mosaic.cli.envs.installed_families import family_states
 from mosaic.cli.options import home_option, json_option
 from mosaic.cli.output import print_json, print_table, result_console, say, state_text
+from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.contract.problems import closest
 from mosaic.envs import catalog
@@ -58,13 +59,22 @@ def envs(
 
 def _show(entry: EnvironmentEntry, states: Mapping[str, str], as_json: bool) -> None:
     family, state = catalog.family(entry.family), states[entry.family]
+    if entry.env_id in _FAMILIES:
+        ask = f"mosaic envs --family {entry.env_id}"
+        raise click.UsageError(f"{entry.env_id} is a family of environments: `{ask}`.")
+    similar = _similar(entry) if entry.is_generated else ""
+    if similar and not as_json:
+        raise UserError(
+            f"{entry.env_id} is not in the catalog.",
+            remedy=f"{similar} Any other id works if gymnasium knows it; play it to see.",
+            code="C192",
+        )
     if as_json:
         print_json({**msgspec.to_builtins(entry), "state": state, "installs": family.installs})
     else:
         print_environment(entry, family, state)
     if entry.is_generated:
-        similar = _similar(entry)
-        say(f"{entry.env_id} is not in the catalog; it works if gymnasium knows it.{similar}")
+        say(f"{entry.env_id} is not in the catalog; it works if gymnasium knows it.")
 
 
 def _similar(entry: EnvironmentEntry) -> str:
@@ -72,7 +82,7 @@ def _similar(entry: EnvironmentEntry) -> str:
     near = closest(name, (each.env_id for each in catalog.environments()))
     ids = [*([near] if near else ()), *(each.env_id for each in catalog.search(name))]
     listed = " or ".join(list(dict.fromkeys(ids))[:_MOST_SIMILAR])
-    return f" Did you mean {listed}?" if listed else ""
+    return f"Did you mean {listed}?" if listed else ""
 
 
 def _print_list(found: Sequence[EnvironmentEntry], states: Mapping[str, str]) -> None:

@@ -114,6 +114,9 @@ def _tell(
         if results.episodes or details.run.state not in (RunState.FAILED, RunState.LOST):
             print_results(results, actor)
         tell_result(details, home)
+        if results.episodes:
+            seen = f"{formats.short_id(details.run.run_id)} {results.episodes[-1].episode}"
+            say(f"See it again: `mosaic replay {seen} --mp4 FILE`; --verify proves it.")
     if was_quit and details.run.state is RunState.CANCELLED and not ending.interrupted:
         return 0
     return exit_code_of(Attendance(details.run, ending.interrupted))
@@ -128,8 +131,10 @@ def _check_view(entry: EnvironmentEntry) -> None:
             f"{entry.env_id} is not in the catalog. Did you mean '{meant}'?"
             " `mosaic envs` lists what there is."
         )
+    unknown = " is not in the catalog and" if entry.is_generated else ""
     raise UserError(
-        f"{entry.env_id} is seen in pictures, which a terminal does not show.",
-        remedy="The window plays it. Here an agent can: `--actor random`, without --watch.",
+        f"{entry.env_id}{unknown} is not drawn in a terminal: it may only have pictures.",
+        remedy=f"Let an actor play it: `mosaic play {entry.env_id} --actor random`, or --actor"
+        " scripted; then `mosaic replay last 0 --mp4 FILE` shows it.",
         code=NOT_IN_A_TERMINAL,
     )

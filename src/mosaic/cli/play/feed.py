@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from mosaic.client.errors import DaemonUnreachableError
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import StepRecord
 
@@ -79,14 +80,18 @@ class PlayFeed:
             thread.join()
 
     def _read(self, stream: "Stream[Any]", take: Callable[[Any], None]) -> None:
-        try:
-            for item in stream:
-                with self._lock:
-                    take(item)
-                self._on_news()
-        except UserError:
-            # The session's own state says why a run cannot be followed.
+        while True:
+            try:
+                for item in stream:
+                    with self._lock:
+                        take(item)
+                    self._on_news()
+            except DaemonUnreachableError:
+                continue  # longer than a stream waits; the session goes on when the daemon does
+            except UserError:
+                pass  # the session's own state says why a run cannot be followed
             self._on_news()
+            return
 
     def _take_step(self, numbered: tuple[int, StepRecord]) -> None:
         step = numbered[1]

@@ -58,7 +58,9 @@ def build_request(options: PlayOptions, entry: EnvironmentEntry) -> SessionReque
         frames=options.frames,
         lease_s=LEASE_S if options.is_attended else None,
         run_name=options.name,
-        python_path=own_folders(options.path, entry.env_id),
+        python_path=own_folders(
+            options.path, entry.env_id, options.actor.removeprefix(f"{SCRIPTED}:")
+        ),
     )
 
 

@@ -54,7 +54,7 @@ def play_session(
     finally:
         state = _end(controller)
     if not state.run_id:
-        raise _not_started(state)
+        raise KeyboardInterrupt if interrupted else _not_started(state)
     return Attendance(client.run(state.run_id).run, interrupted)
 
 
@@ -95,17 +95,18 @@ def _play(
 
 
 def _end(controller: SessionController) -> SessionState:
-    """Stop what still goes on, and wait until it is over."""
+    """Stop what still goes on, also what was only just asked for, and wait until it is over."""
     state = controller.state
     try:
-        if state.run_id and state.phase is not SessionPhase.OVER:
-            controller.stop()
-            state = controller.wait(lambda now: now.phase is SessionPhase.OVER, _ENDING_S)
+        if state.phase is SessionPhase.OVER or (state.error is not None and not state.run_id):
+            return state
+        controller.stop()
+        return controller.wait(lambda now: not now.phase.is_going, _ENDING_S)
     except WaitTimeoutError:
-        say(f"It has not ended yet: `mosaic runs show {short_id(state.run_id)}`.")
+        run_id = controller.state.run_id
+        told = f": `mosaic runs show {short_id(run_id)}`" if run_id else ""
+        say(f"It has not ended yet{told}.")
         return controller.state
-    else:
-        return state
     finally:
         controller.close()
         controller.join(_LETTING_GO_S)

@@ -83,7 +83,7 @@ def replay(
             failed = not outcome["identical"]
             document |= outcome
             if not as_json:
-                print_verification(outcome)
+                print_verification(document)
         if export.is_wanted:
             written = with_its_bundle(
                 client, run_id, install, lambda: export_episode(client, run_id, ordinal, export)

@@ -92,8 +92,9 @@ def _begun(details: EpisodeDetails) -> EpisodeStart | EpisodeEnd | None:
 def _kwargs(
     environment: EnvironmentEvent | None, begun: EpisodeStart | EpisodeEnd | None
 ) -> dict[str, Any]:
-    own = begun.env_kwargs if begun else None
-    return own or (environment.env_kwargs if environment else None) or {}
+    if begun is not None and begun.env_kwargs is not None:
+        return begun.env_kwargs
+    return (environment.env_kwargs if environment else None) or {}
 
 
 def _start_words(document: dict[str, Any]) -> str:

@@ -56,7 +56,7 @@ class ExportOptions:
         """As the export takes it. Asks whether a file may be replaced, where it can."""
         kind, target = next(iter(self._targets().items()))
         overwrite = self.force
-        if target.is_file() and not overwrite:
+        if not overwrite and _is_there(target):
             if sys.stdin is None or not sys.stdin.isatty():
                 raise click.UsageError(f"{target} is there already; --force replaces it.")
             click.confirm(f"Replace {target}?", abort=True, err=True)
@@ -108,6 +108,13 @@ def print_export(document: dict[str, Any]) -> None:
         pictures = formats.amount(document["frames"], "picture")
         what = f"{pictures}, {document['duration_s']:.1f} s"
     click.echo(f"{document['file']}  {what}, {formats.size(document['bytes'])}")
+
+
+def _is_there(target: Path) -> bool:
+    try:
+        return target.is_file()
+    except OSError:
+        return False  # why nothing can be written there, the export says
 
 
 def _document(kind: str, result: "ExportResult") -> dict[str, Any]:

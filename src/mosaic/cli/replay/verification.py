@@ -48,7 +48,7 @@ def verify_episode(
 
 
 def print_verification(document: dict[str, Any]) -> None:
-    """The outcome on stdout, what to be warned of on stderr."""
+    """The outcome, with its run and episode, on stdout; what to be warned of on stderr."""
     for warning in document["warnings"]:
         say(f"Warning: {warning}", style="yellow")
     console = result_console()
@@ -59,9 +59,7 @@ def print_verification(document: dict[str, Any]) -> None:
         console.print(f"Not verified: {document['error']}", style="red", soft_wrap=True)
         say(document["remedy"])
     else:
-        console.print(
-            f"Different at step {document['first_difference']}: {document['difference']}",
-            style="red",
-            soft_wrap=True,
-        )
-        say("The recorded telemetry is not touched: `mosaic telemetry RUN steps` shows it.")
+        console.print(f"Different at {document['difference']}", style="red", soft_wrap=True)
+        run, episode = formats.short_id(document["run_id"]), document["episode"]
+        shows = f"`mosaic telemetry {run} steps --episode {episode}` shows it"
+        say(f"The recorded telemetry is not touched: {shows}.")

@@ -5,6 +5,7 @@ and the policies that were saved. Calls wait for the daemon, so they belong on a
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -41,6 +42,8 @@ _PERSON = ActorDescriptor(
     worker=SESSION_WORKER,
     algo=HUMAN,
 )
+
+_OF_THE_PLAY_LOOP = frozenset({"tick_ms", "speed", "turn_based", "auto_reset", "start_paused"})
 
 
 class ActorService:
@@ -100,6 +103,9 @@ class ActorService:
         name: str | None = actor.checkpoint_id or None
         if actor.worker == SESSION_WORKER:
             name = request.actor
+            request = replace(request, params=_as_it_is_played(request))
+        else:
+            request = replace(request, params=self._known_params(actor, request))
         return run_config(
             request,
             Part(
@@ -109,6 +115,17 @@ class ActorService:
                 extras=_extras(actor.worker, request.env_id),
             ),
         )
+
+    def _known_params(self, actor: ActorDescriptor, request: SessionRequest) -> dict[str, Any]:
+        """Without those of the play loop that the worker does not offer: it has its defaults."""
+        descriptor = _described(self._client.worker(actor.worker))
+        algorithm = descriptor.algorithm(actor.algo) if descriptor else None
+        offered = {parameter.name for parameter in algorithm.parameters} if algorithm else set()
+        return {
+            name: value
+            for name, value in request.params.items()
+            if name in offered or name not in _OF_THE_PLAY_LOOP
+        }
 
     def _workers(
         self, workers: dict[str, WorkerInfo], saved: Iterable[Checkpoint], env_id: str | None
@@ -125,6 +142,13 @@ class ActorService:
             can_play = descriptor is not None and "play" in descriptor.modes
             if can_play or worker_id in ROSTER:
                 yield _of_worker(info, descriptor, newest.get(worker_id), env_id)
+
+
+def _as_it_is_played(request: SessionRequest) -> dict[str, Any]:
+    """The parameters, with what the catalog knows better than the environment itself."""
+    entry = environment(request.env_id)
+    known = {} if entry.is_generated else {"turn_based": entry.turn_based}
+    return {**known, **request.params}
 
 
 def _of_session_worker(info: WorkerInfo | None) -> list[ActorDescriptor]:

@@ -4,13 +4,15 @@ Used by `session.Session` on the session's thread alone.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from mosaic.client.sessions.actor_descriptors import HUMAN
 from mosaic.client.sessions.episode_track import EpisodeTrack
 from mosaic.client.sessions.frame_source import FrameSource
 from mosaic.client.sessions.run_follower import LineSeen, News, RunFollower, RunSeen, StepSeen
+from mosaic.client.sessions.session_requests import SESSION_WORKER
 from mosaic.client.sessions.session_state import (
     SessionPhase,
     SessionProblem,
@@ -81,6 +83,14 @@ class FollowedRun:
     @property
     def is_going(self) -> bool:
         return self.state.phase.is_going
+
+    @property
+    def env_kwargs(self) -> Mapping[str, Any]:
+        """What the environment is made with now: `configure` may have changed it."""
+        made = self.state.environment
+        if made is None or made.env_kwargs is None or made.not_replayable:
+            return self.config.env_kwargs
+        return made.env_kwargs
 
     def name_of(self, actor: str) -> str | None:
         """What the run's worker calls the actor that the run began with; None for any other."""
@@ -165,7 +175,14 @@ class FollowedRun:
         if line.level == "info" and isinstance(fields.get("actor"), str):
             # Said when it changes, so it is newer than any step that is still on its way.
             self._was_told_who_acts = True
+            self._note_agent(fields.get("agent"))
             self._note_acting(fields["actor"])
+
+    def _note_agent(self, name: object) -> None:
+        """Another client may have chosen the actor, also before this one came."""
+        if isinstance(name, str) and name:
+            is_an_id = name == HUMAN or self.config.worker == SESSION_WORKER
+            self.set_actor(name if is_an_id else self._first_actor)
 
     def _note_acting(self, acting: str) -> None:
         self._change(acting=acting, is_taken_over=acting == HUMAN and self.actor != HUMAN)

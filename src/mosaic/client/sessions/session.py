@@ -7,6 +7,7 @@ the runs that need holding, and makes the state that everybody else looks at.
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -111,6 +112,8 @@ class Session:
         current = self._controlled()
         self._call_off_switch()
         if actor == current.actor:
+            if current.state.is_taken_over:
+                self._daemon.send(current, {"cmd": "release"})
             return
         name = name_in_place(current, actor)
         if name is not None:
@@ -120,11 +123,14 @@ class Session:
         request = SessionRequest(
             env_id=current.config.env_id,
             actor=actor,
-            env_kwargs=current.config.env_kwargs,
+            env_kwargs=current.env_kwargs,
             seed=current.config.seed,
             episodes=current.config.episodes,
+            total_timesteps=current.config.total_timesteps,
             frames=current.config.telemetry.frames,
             lease_s=current.config.lease_s,
+            steps=current.config.telemetry.steps,
+            python_path=current.config.python_path,
         )
         self._be_succeeded(current, self._actors.run_config(request), actor)
 
@@ -169,10 +175,12 @@ class Session:
         )
 
     def shut(self) -> None:
-        """Let go of everything. The runs are left to their leases."""
+        """Let go of everything. The run is left to its lease, without what it only waited for."""
+        with suppress(UserError):
+            self._call_off_switch()
         self._daemon.end_what_is_due(time.monotonic())
-        for run in self._runs():
-            run.let_go()
+        if self._current is not None:
+            self._current.let_go()
 
     # What is seen.
 
@@ -210,11 +218,15 @@ class Session:
         """The run stands still until the new one has begun, and goes on if that does not."""
         was_running = current.state.phase is SessionPhase.RUNNING
         if was_running:
-            self._daemon.pause(current)
+            try:
+                self._daemon.pause(current)
+            except UserError:
+                if current.is_going:
+                    raise  # else it has ended by itself, and is not in the way
         try:
             run = self._submitted(config, actor)
         except UserError:
-            if was_running:
+            if was_running and current.is_going:
                 self._daemon.resume(current)
             raise
         self._succession = Succession(run, actor, was_running)

@@ -130,12 +130,18 @@ class SessionController:
     def wait(self, condition: Callable[[SessionState], bool], timeout_s: float) -> SessionState:
         """Blocks, unlike all others: until what was asked for so far is done and `condition` holds.
 
-        Raises `WaitTimeoutError` when that takes longer than `timeout_s`.
+        Raises `WaitTimeoutError` when that takes longer than `timeout_s`, or once the controller
+        is closed, from when on nothing changes.
         """
         asked = self._link.asked
         deadline = time.monotonic() + timeout_s
         with self._changed:
             while self._link.done < asked or not condition(self._state):
+                if self._link.is_over:
+                    raise WaitTimeoutError(
+                        f"The session was closed while it was {self._state.phase}.",
+                        remedy="Attach to the run again to see how it goes on.",
+                    )
                 if not self._changed.wait(deadline - time.monotonic()):
                     raise WaitTimeoutError(
                         f"After {timeout_s:g} s the session is still {self._state.phase}.",

@@ -29,7 +29,7 @@ class Rounds(Protocol):
         ...
 
     def shut(self) -> None:
-        """The last call: let go of everything."""
+        """Let go of everything; only `announce` is called once more."""
         ...
 
 
@@ -45,6 +45,8 @@ class SessionLink:
         self._asked = 0
         self._done = 0
         self._is_closing = False
+        self.is_over = False
+        """Closed, and nothing will be carried out or announced any more."""
         self.thread = threading.Thread(target=self._run, name="session", daemon=True)
         self.thread.start()
 
@@ -107,6 +109,8 @@ class SessionLink:
             due = self._keep_up()
             self._guarded(self._rounds.announce)
         self._guarded(self._rounds.shut)
+        self.is_over = True
+        self._guarded(self._rounds.announce)
 
     def _has_work(self) -> bool:
         return bool(self._wanted or self._told or self._is_closing)

@@ -1,5 +1,6 @@
 """ExportRequest: what is to be written where; and ExportResult: what has been written."""
 
+import math
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -30,6 +31,15 @@ class ExportRequest(msgspec.Struct, kw_only=True, frozen=True):
     overlay: bool = False
     """Step, action, reward and return below the picture."""
     overwrite: bool = False
+
+    def __post_init__(self) -> None:
+        for name, value in (("fps", self.fps), ("speed", self.speed)):
+            if value is not None and not 0 < value < math.inf:
+                raise UserError(
+                    f"`{name}` is {value}, which is no pace.",
+                    remedy="Give a number above 0.",
+                    code="C188",
+                )
 
     def steps_of(self, steps: int) -> range:
         """The steps that are meant, of an episode that has so many. Raises when there are none."""

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _NARROWEST = 320
 """Pictures below this width are enlarged, or there would be no room for words."""
+_TALLEST = 4_096
+"""Beyond this height they are not: those get room at their sides instead."""
 _FONT_PER_WIDTH = 1 / 40
 _SMALLEST_FONT, _LARGEST_FONT = 12, 40
 _BACKGROUND, _TEXT = (32, 33, 36), (255, 255, 255)
@@ -97,8 +99,10 @@ class Overlay:
     """Draws captions below pictures of one size."""
 
     def __init__(self, width: int, height: int) -> None:
-        self._scale = max(1, math.ceil(_NARROWEST / width))
-        self._width, self._height = width * self._scale, height * self._scale
+        self._scale = max(1, min(math.ceil(_NARROWEST / width), _TALLEST // height))
+        self._width = max(width * self._scale, _NARROWEST)
+        self._height = height * self._scale
+        self._picture_size = (width * self._scale, self._height)
         size = round(self._width * _FONT_PER_WIDTH)
         self._font_size = min(_LARGEST_FONT, max(_SMALLEST_FONT, size))
         self._font = pillow("ImageFont").load_default(self._font_size)
@@ -114,9 +118,9 @@ class Overlay:
         """A new picture, with the caption below."""
         image = pillow()
         if self._scale > 1:
-            picture = picture.resize((self._width, self._height), image.Resampling.NEAREST)
+            picture = picture.resize(self._picture_size, image.Resampling.NEAREST)
         drawn: Image.Image = image.new("RGB", self.size, _BACKGROUND)
-        drawn.paste(picture, (0, 0))
+        drawn.paste(picture, ((self._width - picture.width) // 2, 0))
         pen = pillow("ImageDraw").Draw(drawn)
         column_width = (self._width - self._margin) // _COLUMNS
         for number, words in enumerate(caption.cells()):

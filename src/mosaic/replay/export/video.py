@@ -1,5 +1,6 @@
 """An episode's pictures into a file: from the simulation through captions to the writer."""
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -114,9 +115,10 @@ class _Film:
         self._captions = captions
         self._overlay: Overlay | None = None
         self._writer: Writer | None = None
-        self._is_gif = request.format is ExportFormat.GIF
-        rate = request.fps or (fps if fps > 0 else DEFAULT_FPS)
-        most = gif.FASTEST_FPS if self._is_gif else max(mp4.FASTEST_FPS, rate)
+        self._kind = request.format
+        rate = request.fps or (fps if 0 < fps < math.inf else DEFAULT_FPS)
+        is_gif = self._kind is ExportFormat.GIF
+        most = gif.FASTEST_FPS if is_gif else max(mp4.FASTEST_FPS, rate)
         self.pace: Pace = pace(rate, request.speed, most)
         self.pictures = 0
 
@@ -127,11 +129,19 @@ class _Film:
         if self._captions is not None:
             self._overlay = self._overlay or Overlay(*picture.size)
             picture = self._overlay.draw(picture, self._captions.of_frame(index))
+        try:
+            self._write(picture)
+        except pyav().FFmpegError as error:
+            if isinstance(error, OSError):  # of the disk; `new_file` has the words for it
+                raise
+            raise _not_encodable(picture.size, self._kind, error) from error
+        self.pictures += 1
+
+    def _write(self, picture: "Image.Image") -> None:
         if self._writer is None:
-            make = gif.GifWriter if self._is_gif else mp4.Mp4Writer
+            make = gif.GifWriter if self._kind is ExportFormat.GIF else mp4.Mp4Writer
             self._writer = make(self._path, *picture.size, self.pace.shown)
         self._writer.write(picture)
-        self.pictures += 1
 
     def finish(self) -> None:
         if self._writer is not None:
@@ -140,3 +150,12 @@ class _Film:
     def abandon(self) -> None:
         if self._writer is not None:
             self._writer.abandon()
+
+
+def _not_encodable(size: tuple[int, int], kind: ExportFormat, error: Exception) -> UserError:
+    width, height = size
+    return UserError(
+        f"Pictures of {width} x {height} cannot be written as {kind.upper()}: {error}.",
+        remedy="Choose another format; JSONL works for every episode.",
+        code="C187",
+    )

@@ -49,8 +49,9 @@ class RunPausing:
                 how = "Its processes were frozen where they stood."
             try:
                 record = await self._move(RunState.RUNNING, RunState.PAUSED, f"{why} {how}".strip())
-            except StateConflictError:
-                # It is to stop meanwhile, and frozen it could not obey.
+            except UserError:
+                # Frozen it could not obey when it is to stop meanwhile; and a pause that cannot be
+                # recorded could not be ended, either.
                 await in_thread(self._parts.launcher.signal, self._run, signal.SIGCONT)
                 raise
             self._paused_at = _now()

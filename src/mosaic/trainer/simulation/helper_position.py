@@ -1,4 +1,4 @@
-"""Where a helper process was when it crashed or hung, from the file that it notes it in."""
+"""Where a helper process is, or was when it crashed, from the file that it notes it in."""
 
 import struct
 from pathlib import Path
@@ -14,10 +14,20 @@ _WORDS = {
 _LAYOUT = struct.Struct("<qq")
 
 
+def position_of(path: Path) -> tuple[int, int] | None:
+    """What it is doing, and at which step; None before it has noted anything."""
+    try:
+        with path.open("rb") as file:
+            phase, number = _LAYOUT.unpack(file.read(_LAYOUT.size))
+    except (OSError, struct.error):
+        return None
+    return phase, number
+
+
 def position_in_words(path: Path) -> str:
     """Such as "in step 17"."""
-    try:
-        phase, number = _LAYOUT.unpack(path.read_bytes())
-    except (OSError, struct.error):
+    position = position_of(path)
+    if position is None:
         return "before the environment was made"
+    phase, number = position
     return _WORDS.get(phase, "at an unknown step").format(number)

@@ -50,6 +50,11 @@ def find_runtime(
             which = "its code of now is used instead" if code else "the replay goes without it"
             warnings.append(f"The code that the worker had in this run is gone; {which}.")
     folders = [*map(Path, load_run_config(details.config_json).python_path)]
+    if folders and use is None:
+        # Whoever made the archive could name a folder that came with it.
+        named = ", ".join(map(str, folders))
+        warnings.append(f"The run was not made here, so its own folders are not used: {named}.")
+        folders = []
     if code is not None:
         folders.insert(0, code)
     if code is None or not (code / _HELPER).is_file():

@@ -33,7 +33,7 @@ from mosaic.trainer.simulation.helper_messages import (
     Frame,
     Opened,
 )
-from mosaic.trainer.simulation.helper_position import position_in_words
+from mosaic.trainer.simulation.helper_position import position_in_words, position_of
 from mosaic.trainer.simulation.helper_process import HelperProcess, HelperSilentError
 from mosaic.trainer.simulation.package_changes import package_warnings
 from mosaic.trainer.simulation.runtime import SimulationRuntime
@@ -57,7 +57,7 @@ class Simulation:
     """Starts the helper process. Raises `SimulationNotStartedError`.
 
     `environment` is what workers get, without secrets; `patience_s` says how long the helper may
-    be silent while something is asked of it.
+    neither say anything nor take a step while something is asked of it.
     """
 
     def __init__(
@@ -84,6 +84,7 @@ class Simulation:
         self._is_ending = False
         self._clock = clock
         self._silent_since = clock()
+        self._seen_at: tuple[int, int] | None = None
         try:
             self._scratch = scratch.make()
             try:
@@ -194,6 +195,9 @@ class Simulation:
 
     def _is_silent_too_long(self) -> bool:
         is_asked = self._is_pending or not self._is_opened
+        position = position_of(self._position)
+        if position != self._seen_at:  # on its way to a far frame: silent, but no hang
+            self._seen_at, self._silent_since = position, self._clock()
         silent_s = self._clock() - self._silent_since
         return is_asked and silent_s > self._patience_s
 

@@ -43,7 +43,7 @@ def make_environment(
     `env_id` may be `module:Id`. A random map of FrozenLake is drawn here and becomes `desc`.
     """
     gymnasium = _gymnasium()
-    keywords = dict(env_kwargs or {})
+    keywords = {name: _as_made(value) for name, value in (env_kwargs or {}).items()}
     if is_frozen_lake(env_id):
         keywords = resolve_map(keywords)
     if render_mode is not None:
@@ -62,6 +62,12 @@ def make_environment(
         raise _refused(env_id, keywords, error) from error
     _ids[env.unwrapped] = env_id
     return env
+
+
+def _as_made(value: Any) -> Any:
+    """A pair or a range as constructors want it: JSON has lists only."""
+    is_numbers = isinstance(value, list) and all(isinstance(each, (int, float)) for each in value)
+    return tuple(value) if is_numbers else value
 
 
 def resolved_id(env: Any) -> str:

@@ -14,8 +14,8 @@ def fitted_action(space: Any, choice: Any) -> Any:
     """`choice`, of an actor or from JSON, as an action of `space`; WorkerError when it is none."""
     if type(space).__name__ == "Discrete":
         return to_action(space, choice)  # a plain number: gymnasium is slow with numpy's
-    if not isinstance(choice, (bool, float, list)) and space.contains(choice):
-        return choice
+    if hasattr(choice, "dtype") and space.contains(choice):
+        return choice  # plain values pass too, but not every environment can compute with lists
     to_list = getattr(choice, "tolist", None)
     action = to_action(space, choice if to_list is None else to_list())
     if not space.contains(action):

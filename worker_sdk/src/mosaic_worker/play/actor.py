@@ -72,6 +72,21 @@ class Part(NamedTuple):
                 print_cause(error)
 
 
+class LentActor:
+    """An actor that exists already: whoever made it closes it, however often it is let go of."""
+
+    def __init__(self, actor: Actor) -> None:
+        self._actor = actor
+
+    def act(self, observation: Any, info: dict[str, Any]) -> Any:
+        return self._actor.act(observation, info)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "close":
+            raise AttributeError(name)
+        return getattr(self._actor, name)
+
+
 def make_part(name: str, factories: Mapping[str, ActorFactory], env: Any) -> Part:
     """The actor of that name for `env`; WorkerError says why there is none."""
     if name == HUMAN:
@@ -98,7 +113,7 @@ def _call(code: Callable[[], Any]) -> Any:
         return code()
     except WorkerError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a script may well end with sys.exit()
         raise WorkerError(
             f"{type(error).__name__}: {error}",
             remedy="Correct the actor; the traceback is in the run's log.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Callable
 
 from mosaic_worker.environments.making import make_environment
+from mosaic_worker.environments.pace import steps_per_second
 from mosaic_worker.errors import WorkerError
 from mosaic_worker.play.actor import print_cause
 from mosaic_worker.play.pacing import DEFAULT_TICK_S
@@ -51,8 +52,8 @@ class Host:
     @property
     def tick_s(self) -> float:
         """The time between steps at which the environment is meant to be watched."""
-        fps = (getattr(self._made, "metadata", None) or {}).get("render_fps")
-        return 1 / fps if isinstance(fps, (int, float)) and fps > 0 else DEFAULT_TICK_S
+        fps = steps_per_second(self._made)
+        return 1 / fps if fps else DEFAULT_TICK_S
 
     @property
     def is_turn_based(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from mosaic_worker.play.actor import HUMAN
+from mosaic_worker.play.actor import HUMAN, LentActor, Part
 from mosaic_worker.play.commands import COMMANDS, Commands
 from mosaic_worker.play.session import AT_TICK, NOW, ON_COMMAND, Session
 from mosaic_worker.play.settings import settings_of
@@ -46,6 +46,8 @@ def play(
         _play_on(run, session, Commands(session, run.emitter))
     finally:
         session.close()
+        if _is_made(actors):
+            Part(first, cast("Actor", actors)).close()
     session.score.summarise()
 
 
@@ -69,5 +71,10 @@ def _factories(actors: Any, wanted: str, name: str) -> Mapping[str, ActorFactory
     """Actors by name. A single policy is called what the run calls it, or `name`."""
     if isinstance(actors, Mapping):
         return cast("Mapping[str, ActorFactory]", actors)
-    factory = (lambda _: actors) if hasattr(actors, "act") else actors
+    factory = (lambda _: LentActor(actors)) if _is_made(actors) else actors
     return {wanted if wanted not in ("", HUMAN) else name: factory}
+
+
+def _is_made(actors: Any) -> bool:
+    """Whether it is an actor, and not a class or a function that makes one."""
+    return hasattr(actors, "act") and not isinstance(actors, type)

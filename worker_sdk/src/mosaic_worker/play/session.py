@@ -216,10 +216,10 @@ class Session:
             )
 
     def _actor_failed(self, error: WorkerError) -> None:
-        """In an evaluation that is the result; in a game a person can do something about it."""
+        """Whoever holds the session can do something about it; without anybody it is the end."""
         name = self.stage.agent.name
         message = f"The actor '{name}' failed: {error.message}"
-        if self._settings.is_evaluation:
+        if not self._settings.is_attended:
             raise WorkerError(message, remedy=error.remedy) from error
         print_cause(error)
         sentences = (message, error.remedy, "The session is paused; you may take over.")
@@ -227,8 +227,9 @@ class Session:
         self.pause(message)
 
     def _tell_who_acts(self, seq: int) -> None:
-        acting = self.stage.acting
-        self._emitter.log("info", NOW_ACTS, f"From now on {acting} acts.", actor=acting, seq=seq)
+        acting, agent = self.stage.acting, self.stage.agent.name
+        message = f"From now on {acting} acts."
+        self._emitter.log("info", NOW_ACTS, message, actor=acting, agent=agent, seq=seq)
 
     # The environment.
 

@@ -54,6 +54,8 @@ class Settings(NamedTuple):
     idle_action: Any
     frames: bool
     is_evaluation: bool
+    is_attended: bool
+    """Whether somebody is there to take over: such runs have a lease."""
     actor: str
     seeds: tuple[int, ...]
     episodes: int | None
@@ -83,6 +85,7 @@ def settings_of(config: RunConfig) -> Settings:
         idle_action=_idle_action(params.get("idle_action", "")),
         frames=isinstance(telemetry, dict) and telemetry.get("frames") is True,
         is_evaluation=is_evaluation,
+        is_attended=config.raw.get("lease_s") is not None and not is_evaluation,
         actor=config.raw.get("actor") or "",
         seeds=seeds,
         episodes=_episodes(config, len(seeds)),

@@ -18,7 +18,7 @@ _SAMPLE_EVERY = 10
 class Detail:
     """One of the four policies. `sampled` writes every tenth episode in full, others by columns."""
 
-    __slots__ = ("_begun", "_is_all", "_is_sampled", "has_columns", "name")
+    __slots__ = ("_begun", "has_columns", "is_full", "is_sampled", "name")
 
     def __init__(self, name: str) -> None:
         """WorkerError when there is no such policy."""
@@ -28,12 +28,11 @@ class Detail:
             )
         self.name = name
         self.has_columns = name != OFF
-        self._is_all = name == ALL
-        self._is_sampled = name == SAMPLED
+        self.is_full = name == ALL
+        """Whether every step of every episode gets a line of its own."""
+        self.is_sampled = name == SAMPLED
         self._begun = count()
 
-    def next_is_full(self) -> bool:
-        """Whether every step of the episode that now begins gets a line of its own."""
-        if self._is_sampled:
-            return next(self._begun) % _SAMPLE_EVERY == 0
-        return self._is_all
+    def is_full_sample(self) -> bool:
+        """Whether the episode that now begins is a tenth one."""
+        return next(self._begun) % _SAMPLE_EVERY == 0

@@ -7,6 +7,7 @@ from typing import Any
 
 from mosaic_worker.environments.made_layer import time_limit
 from mosaic_worker.environments.making import resolved_id, resolved_kwargs
+from mosaic_worker.environments.pace import steps_per_second
 from mosaic_worker.environments.spaces import describe_space
 from mosaic_worker.errors import WorkerError
 
@@ -30,13 +31,12 @@ def environment_fields(made: Any) -> dict[str, Any]:
         fields["env_kwargs"] = resolved_kwargs(made)
     except WorkerError as error:
         fields["not_replayable"] = error.message
-    metadata = getattr(made, "metadata", None) or {}
     fields.update(
         max_episode_steps=time_limit(made),
         action_space=describe_space(getattr(made, "action_space", None)),
         observation_space=describe_space(getattr(made, "observation_space", None)),
         action_meanings=_action_meanings(made),
-        render_fps=_frame_rate(metadata.get("render_fps")),
+        render_fps=steps_per_second(made),
         packages=_packages(made),
     )
     return fields
@@ -55,10 +55,6 @@ def _action_meanings(made: Any) -> list[str] | None:
         return [str(word) for word in meanings()]
     except (TypeError, AttributeError, NotImplementedError):
         return None
-
-
-def _frame_rate(value: Any) -> float | None:
-    return float(value) if isinstance(value, (int, float)) and value > 0 else None
 
 
 def _packages(made: Any) -> dict[str, str]:

@@ -1,12 +1,12 @@
-"""What happened in one episode, as the thread that steps the environment leaves it.
+"""What happened in one environment, as the thread that steps it leaves it.
 
-Between two steps of an environment everything costs several times what it costs in a row. So a
-step only appends to a list here, and `feed` makes lines of it when lines are written.
+Between two steps of an environment everything costs several times what it costs in a row. So that
+thread only appends to lists here, and `feed` makes lines of them when lines are written.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     Captured = bytes | dict[str, str] | None
@@ -15,51 +15,45 @@ if TYPE_CHECKING:
 NOTHING_SEEN = (None, None, None)
 
 
+class Beginning(NamedTuple):
+    """Of an episode."""
+
+    episode: int
+    in_full: bool
+    seed: int | None
+    captured: Captured
+    options: Any
+    seen: tuple[Any, Any, Any]
+    """Observation, info and a hint for drawing them."""
+
+
+class Ending(NamedTuple):
+    """Of an episode. Where `t` is None it stays without an end, and only its steps are written."""
+
+    after: int
+    """How many steps are in the list with its last one."""
+    terminated: Any
+    truncated: Any
+    t: float | None
+    action_dtype: str | None
+
+
 class EpisodeLog:
-    """One episode. What is appended may be taken away again at any time, by another thread."""
+    """Only the thread that steps the environment appends and removes; any thread may read."""
 
-    __slots__ = (
-        "action_dtype",
-        "actions",
-        "captured",
-        "ending",
-        "episode",
-        "in_full",
-        "is_left",
-        "options",
-        "rewards",
-        "seed",
-        "seen",
-        "steps",
-    )
+    __slots__ = ("actions", "beginnings", "endings", "rewards", "steps")
 
-    actions: list[Any]
-    rewards: list[Any]
-    """Only by columns. An action is appended before its reward."""
-    steps: list[Step]
-    """Only in full: action, reward, terminated, truncated, observation, info, hint[, notes]."""
+    def __init__(self) -> None:
+        self.actions: list[Any] = []
+        self.rewards: list[Any] = []
+        """By columns. An action is appended before its reward."""
+        self.steps: list[Step] = []
+        """In full: action, reward, terminated, truncated, observation, info, hint[, notes]."""
+        self.beginnings: list[tuple[Any, ...]] = []
+        """Each is a `Beginning`, or a tuple like one, which is made in a fraction of the time."""
+        self.endings: list[tuple[Any, ...]] = []
+        """Likewise of `Ending`, one for each beginning but the last."""
 
-    def __init__(
-        self, episode: int, seed: int | None, captured: Captured, options: Any, in_full: bool
-    ) -> None:
-        self.episode = episode
-        self.seed = seed
-        self.captured = captured
-        self.options = options
-        self.in_full = in_full
-        if in_full:
-            self.steps = []
-        else:
-            self.actions = []
-            self.rewards = []
-        self.seen: tuple[Any, Any, Any] = NOTHING_SEEN
-        """Observation, info and a hint for drawing them, at the reset."""
-        self.action_dtype: str | None = None
-        self.ending: tuple[bool, bool, float] | None = None
-        """Terminated, truncated and the time; set after the last step."""
-        self.is_left = False
-        """It stays without an end: its environment was closed, or reset before the first step."""
-
-    def count(self) -> int:
-        """How many steps are here and not yet taken."""
-        return len(self.steps if self.in_full else self.rewards)
+    def entries(self, in_full: bool) -> list[Any]:
+        """The list that has one entry for each step."""
+        return self.steps if in_full else self.rewards

@@ -77,7 +77,7 @@ def _proven_offset() -> int:
 
     generator = np.random.Generator(np.random.PCG64(0x5EED))
     bit_generator: Any = generator.bit_generator
-    address = bit_generator.ctypes.state_address
+    address = int(bit_generator.ctypes.state_address)
     offset = (ctypes.c_void_p.from_address(address).value or 0) - address
     if offset not in _NUMBERS_OFFSETS:
         return 0

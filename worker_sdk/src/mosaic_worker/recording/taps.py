@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mosaic_worker.errors import WorkerError
 from mosaic_worker.plain import Plainer
 from mosaic_worker.recording.hot_steps import recording_step
+from mosaic_worker.recording.short_way import ShortWay
 from mosaic_worker.recording.starts import capturer, preparer
 from mosaic_worker.scalars import whole
 
@@ -42,8 +43,9 @@ def tap(
     first reset or after an end, are not recorded.
     """
     before = {name: getattr(env, name) for name in _REPLACED}
-    env.step = recording_step(before["step"], track, writer, detail)
-    env.reset = _recording_reset(env, track)
+    way = ShortWay(env)
+    env.step = recording_step(way, track, writer, detail)
+    env.reset = _recording_reset(env, track, way)
     env.close = _announcing_close(before["close"], on_close)
     env.__reduce_ex__ = _reduce_without_taps(env)
 
@@ -57,7 +59,7 @@ def tap(
     return untap
 
 
-def _recording_reset(env: Any, track: Track) -> Callable[..., Any]:
+def _recording_reset(env: Any, track: Track, way: ShortWay) -> Callable[..., Any]:
     inner_reset = env.reset
     capture = capturer(env)
     prepare = preparer(env)
@@ -67,13 +69,27 @@ def _recording_reset(env: Any, track: Track) -> Callable[..., Any]:
             track.cut()
         if prepare is not None:
             prepare()
-        given = keywords.get("seed") if keywords else None
+        if keywords:
+            return reset_as_told(keywords)
+        if not way.is_settled:
+            way.look()
+        captured = capture()
+        if way.is_taken:
+            if way.limit is not None:
+                way.limit._elapsed_steps = 0  # noqa: SLF001 - see ShortWay
+            result = way.reset(seed=None, options=None)
+        else:
+            result = inner_reset()
+        observation, info = result
+        reason = UNKNOWN_START if captured is None else None
+        track.begin(None, captured, None, observation, info, reason)
+        return result
+
+    def reset_as_told(keywords: dict[str, Any]) -> Any:
+        given = keywords.get("seed")
         captured = capture() if given is None else None
         result = inner_reset(**keywords)
         observation, info = result
-        if not keywords and captured is not None:
-            track.begin(None, captured, None, observation, info)
-            return result
         seed, odd_seed = _plain_seed(given)
         options, odd_options = _plain_options(keywords.get("options"))
         reason = odd_seed or odd_options

@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from mosaic_worker.recording.action_copy import ActionCopier, steps_a_line
-from mosaic_worker.recording.episode_log import EpisodeLog
+from mosaic_worker.recording.episode_log import NOTHING_SEEN, Ending, EpisodeLog
 from mosaic_worker.recording.feed import EpisodeFeed
 from mosaic_worker.recording.plain_copy import NotPlainError, copy_info, copy_observation
 from mosaic_worker.recording.starts import start_fields
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from mosaic_worker.recording.watchers import Watchers
 
 MOST_STEPS_HELD = 256
-"""By columns, in the running episode and in those before it together."""
 
 _STEP = ("episode_id", "step", "action", "reward", "terminated", "truncated")
 _SEEN = ("obs", "info", "render")
@@ -52,12 +51,12 @@ class Track:
     ) -> None:
         """Writes the `environment` line. `hint` tells what a view needs to draw a step."""
         self.copy_action = ActionCopier(action_space)
-        self._steps_a_flush = steps_a_line(action_space, MOST_STEPS_HELD)
-        self.room = self._steps_a_flush
-        """How many steps by columns the running episode may have before `relieve` is called."""
-        self.feed = EpisodeFeed(emitter, env_index, has_columns=detail.has_columns)
-        self.log = EpisodeLog(0, None, None, None, in_full=False)
-        """Of the running episode, or of the last one."""
+        self.most_steps = steps_a_line(action_space, MOST_STEPS_HELD)
+        """After so many steps in `log`, `relieve` is called."""
+        self.log = EpisodeLog()
+        self.feed = EpisodeFeed(
+            emitter, self.log, self.copy_action, env_index, has_columns=detail.has_columns
+        )
         self.hint = hint
         self.watchers = watchers
         self.is_open = False
@@ -68,6 +67,9 @@ class Track:
         self._detail = detail
         self._environment = environment
         self._env_index = env_index
+        self._episode = 0
+        self._in_full = False
+        self._first_step = 0  # of the running episode, in the log; below 0 when it is gone already
         self._spare_episode: int | None = None
         self._lasting_reason: str | None = environment.get("not_replayable")
         self._reason = self._lasting_reason
@@ -88,21 +90,26 @@ class Track:
             self._say_environment()
         episode = self._spare_episode
         if episode is None:
-            episode = self._emitter.claim_episode()
-        self._spare_episode = None
-        in_full = self._detail.next_is_full()
-        log = self.log = EpisodeLog(episode, seed, captured, options, in_full)
-        if in_full:
-            log.seen = self._seen(observation, info)
+            episode = next(self._emitter.ordinals)
+            self._emitter.episodes = episode + 1
+        else:
+            self._spare_episode = None
+        self._episode = episode
+        detail = self._detail
+        in_full = detail.is_full_sample() if detail.is_sampled else detail.is_full
+        self._in_full = in_full
+        seen = self._seen(observation, info) if in_full else NOTHING_SEEN
+        log = self.log
+        self._first_step = len(log.steps if in_full else log.rewards)
+        log.beginnings.append((episode, in_full, seed, captured, options, seen))
         self.copy_action.dtype = None
         self.is_open = True
-        self.feed.logs.append(log)
         watchers = self.watchers
         if watchers.are_there:
             self.watch()
             watchers.take_notes()  # what was meant for a step of the episode before
             if watchers.on_episode is not None:
-                watchers.on_episode(self._beginning(observation, info))
+                watchers.on_episode(self._beginning(seed, captured, options, observation, info))
         else:
             self.by_lines = in_full
             self.by_columns = not in_full
@@ -121,10 +128,8 @@ class Track:
         terminated, truncated = flag("terminated", terminated), flag("truncated", truncated)
         notes = self.watchers.take_notes()
         seen = self._seen(observation, info)
-        log = self.log
-        with self._writer.lock:
-            index = self.feed.steps_of(log)
-        if log.in_full:
+        log, index = self.log, self._steps_so_far()
+        if self._in_full:
             shown = (observation, info or None, self._hint()) if seen is _ODD else seen
             log.steps.append((action, reward, terminated, truncated, *shown, notes))
             self._writer.flush()
@@ -133,50 +138,46 @@ class Track:
             log.rewards.append(reward)
         listener = self.watchers.listener
         if listener is not None:
-            step = (f"ep{log.episode}", index, action, reward, terminated, truncated)
+            step = (f"ep{self._episode}", index, action, reward, terminated, truncated)
             listener({**dict(zip(_STEP, step)), **dict(zip(_SEEN, seen)), **notes})
         if terminated or truncated:
-            self.end(terminated, truncated)
-        elif not log.in_full and len(log.rewards) >= self.room:
-            self.relieve()
-
-    def end(self, terminated: Any, truncated: Any) -> None:
-        """The episode is over."""
-        self.is_open = self.by_columns = self.by_lines = False
-        log = self.log
-        log.action_dtype = self.copy_action.dtype
-        room = self.room if log.in_full else self.room - len(log.rewards)
-        log.ending = (bool(terminated), bool(truncated), time.time())
-        if room > 0:
-            self.room = room
-        else:
+            self._end(terminated, truncated, time.time())
+        if len(log.entries(self._in_full)) >= self.most_steps:
             self.relieve()
 
     def relieve(self) -> None:
-        """As many steps are held as may be."""
-        self.room = self._steps_a_flush
+        """As many steps are held as may be: write them."""
         self.want_all()
         self._writer.flush()
+        with self._writer.lock:
+            self._first_step -= self.feed.compact(self._in_full)
 
     def cut(self) -> None:
         """The environment is about to be reset in the middle of an episode.
 
         One that nothing has happened in yet begins anew.
         """
-        log = self.log
+        if not self.is_open:
+            return
+        if self._steps_so_far():
+            self._end(False, False, time.time())
+            return
         with self._writer.lock:
-            has_steps = self.feed.steps_of(log) > 0
-            if not has_steps:
-                self._spare_episode = None if self.feed.has_announced(log) else log.episode
-                log.is_left = True
-        if has_steps:
-            self.end(False, False)
+            self._spare_episode = None if self.feed.is_announced else self._episode
+            self._end(False, False, None)
 
     def leave(self) -> None:
         """The episode stays without an end."""
+        if self.is_open:
+            self._end(False, False, None)
+
+    def _end(self, terminated: bool, truncated: bool, t: float | None) -> None:
         self.is_open = self.by_columns = self.by_lines = False
-        self.log.action_dtype = self.copy_action.dtype
-        self.log.is_left = True
+        index = len(self.log.entries(self._in_full))
+        self.log.endings.append(Ending(index, terminated, truncated, t, self.copy_action.dtype))
+
+    def _steps_so_far(self) -> int:
+        return len(self.log.entries(self._in_full)) - self._first_step
 
     def want_all(self) -> None:
         """Have the running episode written at the next flush, as far as it is. From any thread."""
@@ -185,8 +186,8 @@ class Track:
     def watch(self) -> None:
         """Somebody began or ceased to watch."""
         alone = self.is_open and self.watchers.listener is None
-        self.by_lines = alone and self.log.in_full
-        self.by_columns = alone and not self.log.in_full
+        self.by_lines = alone and self._in_full
+        self.by_columns = alone and not self._in_full
 
     def _seen(self, observation: Any, info: Any) -> tuple[Any, Any, Any]:
         """Copies of what is seen now, and the hint for drawing it; `_ODD` when they have none."""
@@ -198,15 +199,16 @@ class Track:
     def _hint(self) -> Any:
         return None if self.hint is None else self.hint()
 
-    def _beginning(self, observation: Any, info: Any) -> dict[str, Any]:
-        log = self.log
+    def _beginning(
+        self, seed: int | None, captured: Captured, options: Any, observation: Any, info: Any
+    ) -> dict[str, Any]:
         return {
-            "episode_id": f"ep{log.episode}",
-            "episode": log.episode,
+            "episode_id": f"ep{self._episode}",
+            "episode": self._episode,
             "env_index": self._env_index,
-            "seed": log.seed,
-            "start": start_fields(log.captured),
-            "options": log.options,
+            "seed": seed,
+            "start": start_fields(captured),
+            "options": options,
             **dict(zip(_SEEN, self._seen(observation, info))),
         }
 

@@ -80,7 +80,7 @@ def _versions(record: EpisodeRecord) -> dict[str, str | None]:
             return platform.python_version()
         try:
             return metadata.version(name)
-        except metadata.PackageNotFoundError:
+        except (metadata.PackageNotFoundError, ValueError):  # not here, or no name at all
             return None
 
     return {name: version(name) for name in record.packages}

@@ -44,7 +44,9 @@ class Comparison:
         return f"reward {recorded!r} recorded, {reward!r} now"
 
     def _end(self, step: int, terminated: bool, truncated: bool) -> str:
-        is_last = self._record.is_over and step == self._record.steps - 1
+        is_last = step == self._record.steps - 1
+        if is_last and not self._record.is_over:
+            return ""  # it was cut off before it could say whether this was its end
         was_terminated = is_last and self._record.terminated
         was_truncated = is_last and self._record.truncated
         if (was_terminated, was_truncated) == (terminated, truncated):

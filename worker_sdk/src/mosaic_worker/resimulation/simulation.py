@@ -7,6 +7,7 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 from mosaic_worker.environments.making import make_environment
+from mosaic_worker.environments.pace import steps_per_second
 from mosaic_worker.environments.spaces import to_action
 from mosaic_worker.errors import WorkerError
 from mosaic_worker.recording.starts import restore
@@ -46,10 +47,7 @@ class Simulation:
     @property
     def fps(self) -> float:
         """How fast the environment is meant to be seen."""
-        try:
-            return float(self._env.metadata["render_fps"]) or _DEFAULT_FPS
-        except (KeyError, TypeError, ValueError):
-            return _DEFAULT_FPS
+        return steps_per_second(self._env) or _DEFAULT_FPS
 
     def open(self) -> None:
         """Makes the environment and brings it to the recorded start.
@@ -110,8 +108,10 @@ class Simulation:
             action = to_action(self._env.action_space, recorded, self._record.action_dtype)
             _, reward, terminated, truncated, _ = self._env.step(action)
             reward, terminated, truncated = float(reward), bool(terminated), bool(truncated)
-        except WorkerError:
-            raise
+        except WorkerError as error:
+            raise WorkerError(
+                f"Step {number} cannot be taken again: {error.message}", remedy=_REMEDY
+            ) from error
         except Exception as error:
             raise self._raised(f"in step {number}", error) from error
         self._comparison.compare(number, reward, terminated, truncated)

@@ -1,0 +1,98 @@
+"""Plays and replays episodes for `replay_exactness`, in the Python of the session bundle.
+
+    exactness_child.py record ENV single|vector EPISODES   telemetry on stdout
+    exactness_child.py replay FILE                         one EpisodeRecording a line; what differs
+
+Imports nothing of ours but the SDK: that is all a bundle has.
+"""
+
+import json
+import os
+import random
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+_LONGEST_EPISODE = 300
+_PARTS = 2
+
+
+def main() -> None:
+    here = Path.cwd()
+    os.chdir(tempfile.mkdtemp())  # MuJoCo writes its log where it is
+    if sys.argv[1] == "record":
+        record(sys.argv[2], sys.argv[3], int(sys.argv[4]))
+    else:
+        replay(here / sys.argv[2])
+
+
+def record(env_id: str, kind: str, episodes: int) -> None:
+    """So many episodes, the first of them seeded, with random actions."""
+    from mosaic_worker.emitter import Emitter  # noqa: PLC0415 - after the folder was changed
+    from mosaic_worker.recording.recorder import EpisodeRecorder  # noqa: PLC0415 - likewise
+
+    recorder = EpisodeRecorder(Emitter(), detail="columns")
+    (play_parts if kind == "vector" else play_alone)(recorder, env_id, episodes)
+    recorder.close()
+
+
+def play_alone(recorder: Any, env_id: str, episodes: int) -> None:
+    from mosaic_worker.environments.making import make_environment  # noqa: PLC0415 - likewise
+
+    env = recorder.attach(make_environment(env_id))
+    env.action_space.seed(7)
+    for episode in range(episodes):
+        env.reset(**({"seed": 11} if episode == 0 else {}))
+        for _ in range(_LONGEST_EPISODE):
+            _, _, terminated, truncated, _ = env.step(env.action_space.sample())
+            if terminated or truncated:
+                break
+
+
+def play_parts(recorder: Any, env_id: str, episodes: int) -> None:
+    """A vector environment, whose parts begin again by themselves, in both ways there are."""
+    import gymnasium  # noqa: PLC0415 - likewise
+
+    from mosaic_worker.environments.making import make_environment  # noqa: PLC0415 - likewise
+
+    modes = gymnasium.vector.AutoresetMode
+    for mode in (modes.NEXT_STEP, modes.SAME_STEP):
+        envs = gymnasium.vector.SyncVectorEnv(
+            [lambda: make_environment(env_id)] * _PARTS, autoreset_mode=mode
+        )
+        recorder.attach_vector(envs)
+        envs.action_space.seed(random.Random(3).randrange(1000))
+        envs.reset(seed=5)
+        left = max(1, episodes // 2 - _PARTS)
+        for _ in range(left * _LONGEST_EPISODE):
+            _, _, terminated, truncated, _ = envs.step(envs.action_space.sample())
+            left -= int((terminated | truncated).sum())
+            if left <= 0:
+                break
+        envs.close()
+
+
+def replay(file: Path) -> None:
+    """A line for each recording: empty, or what differs."""
+    from mosaic_worker.resimulation.comparison import Comparison  # noqa: PLC0415 - likewise
+    from mosaic_worker.resimulation.episode_record import read_record  # noqa: PLC0415 - likewise
+    from mosaic_worker.resimulation.position import Position  # noqa: PLC0415 - likewise
+    from mosaic_worker.resimulation.simulation import Simulation  # noqa: PLC0415 - likewise
+
+    for line in file.read_text().splitlines():
+        path = Path("recording.json")
+        path.write_text(line)
+        episode = read_record(path)
+        comparison = Comparison(episode)
+        simulation = Simulation(episode, comparison, Position(None), draws=False)
+        simulation.open()
+        while simulation.step():
+            pass
+        simulation.close()
+        ended_early = "" if comparison.is_over else f"it ended after {comparison.steps} steps"
+        print(json.dumps(comparison.difference or ended_early), flush=True)
+
+
+if __name__ == "__main__":
+    main()

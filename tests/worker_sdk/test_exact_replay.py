@@ -1,0 +1,49 @@
+"""Recorded episodes replay exactly, in a new process, for an environment of every family."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.process
+
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "replay_exactness.py"
+DEADLINE_S = 150
+
+
+@pytest.mark.parametrize(
+    "env_id",
+    [
+        "FrozenLake-v1",
+        "CliffWalking-v1",
+        "Taxi-v4",
+        "Blackjack-v1",
+        "CartPole-v1",
+        "Acrobot-v1",
+        "MountainCarContinuous-v0",
+        "Pendulum-v1",
+        "LunarLander-v3",
+        "BipedalWalker-v3",
+        "ALE/Breakout-v5",
+        "HalfCheetah-v5",
+        "MiniGrid-Empty-Random-6x6-v0",
+    ],
+)
+def test_every_reward_and_end_is_the_same(env_id: str, tmp_path: Path) -> None:
+    """Seeded or not, alone or as parts of a vector environment that begin again by themselves."""
+    options = ("--env", env_id, "--episodes", "5", "--python", sys.executable)
+    done = subprocess.run(
+        [sys.executable, str(BENCHMARK), *options],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    counted = re.search(r"(\d+) of (\d+) episodes replay identically", done.stdout)
+    assert counted is not None
+    assert counted[1] == counted[2]
+    assert int(counted[2]) >= 8
