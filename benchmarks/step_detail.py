@@ -79,17 +79,18 @@ def measure(env_id: str, steps: int, turns: int) -> Seconds:
     from mosaic_worker.standard_streams import claim_stdout  # noqa: PLC0415 - likewise
 
     spool = claim_stdout()
-    emitter = Emitter(fd=spool)
     envs = {way: gymnasium.make(env_id) for way in (_PLAIN, *_DETAILS)}
-    for detail in _DETAILS:
-        EpisodeRecorder(emitter, detail=detail).attach(envs[detail])
+    recorders = {way: EpisodeRecorder(Emitter(fd=spool), detail=way) for way in _DETAILS}
+    for detail, recorder in recorders.items():
+        recorder.attach(envs[detail])
     seconds: Seconds = {way: [] for way in envs}
     for _ in range(turns):
         for way, env in envs.items():
             os.ftruncate(spool, 0)
             start = time.perf_counter()
             play(env, steps, _ENVIRONMENTS[env_id])
-            emitter.flush()
+            if way in recorders:
+                recorders[way].flush()
             seconds[way].append(time.perf_counter() - start)
     return seconds
 

@@ -246,7 +246,7 @@ def test_an_agent_may_be_left_alone(player: Mosaic) -> None:
     ("arguments", "exit_code", "said"),
     [
         (["FrozenLake-v1"], 1, "--actor random"),
-        (["CartPole-v1"], 1, "seen in pictures"),
+        (["CartPole-v1"], 1, "not drawn in a terminal"),
         (["FrozenLak-v1"], 2, "Did you mean 'FrozenLake-v1'"),
         (["FrozenLake-v1", "--seed", "many"], 2, "--seed"),
         (["FrozenLake-v1", "--env-arg", "is_slipery=no"], 2, "Did you mean `is_slippery`"),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _MOST_STEPS_READ = 200_000
 """Who acted stands on each step; of more steps than this it is not looked up."""
 _MOST_ROWS = 100
+_ENDS_OF_ITS_OWN = ("terminated", "truncated")
 
 
 class EpisodeResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,7 +30,7 @@ class EpisodeResult(msgspec.Struct, frozen=True, kw_only=True):
     steps: int
     total_return: float = msgspec.field(name="return")
     end: str
-    """`terminated`, `truncated` or `unfinished`."""
+    """`terminated`, `truncated`, `cut short` (by a reset) or `unfinished`."""
     actors: dict[str, int] = {}
     """How many steps each took; empty when that is not known."""
 
@@ -67,7 +68,7 @@ def read_results(client: "TrainerClient", run_id: str) -> PlayResults:
     ordered = [newest[ordinal] for ordinal in sorted(newest)]
     actors = _actors(client, run_id, ordered)
     results = tuple(_result(episode, actors.get(episode.episode_id, {})) for episode in ordered)
-    finished = [result for result in results if result.end != "unfinished"]
+    finished = [result for result in results if result.end in _ENDS_OF_ITS_OWN]
     return PlayResults(
         episodes=tuple(result for result in results if result.steps),
         summary=Summary(
@@ -118,16 +119,21 @@ def acted(actors: dict[str, int]) -> str:
 
 
 def _result(episode: EpisodeRollup, actors: dict[str, int]) -> EpisodeResult:
-    end = "truncated" if episode.truncated else "terminated"
     counted = episode.steps > 0
     return EpisodeResult(
         episode=episode.episode,
         episode_id=episode.episode_id,
         steps=episode.steps if counted else episode.reported_steps or 0,
         total_return=episode.total_return if counted else episode.reported_return or 0.0,
-        end=end if episode.is_over else "unfinished",
+        end=_end(episode),
         actors=actors,
     )
+
+
+def _end(episode: EpisodeRollup) -> str:
+    if episode.terminated or episode.truncated:
+        return "truncated" if episode.truncated else "terminated"
+    return "cut short" if episode.is_over else "unfinished"
 
 
 def _actors(

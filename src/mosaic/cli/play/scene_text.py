@@ -13,6 +13,7 @@ from mosaic.envs.scenes.scene import (
     Agent,
     Cell,
     ColourRole,
+    Direction,
     GridScene,
     LegendEntry,
     Marker,
@@ -114,7 +115,10 @@ def legend_lines(scene: Scene, symbols: Symbols) -> list[Text]:
     """What the symbols of the scene mean, one a line."""
     if isinstance(scene, TextScene):
         return []
-    lines = [Text.assemble(_sample(entry, symbols), f" {entry.text}") for entry in scene.legend]
+    heading = scene.agent.direction if scene.agent else None
+    lines = [
+        Text.assemble(_sample(entry, symbols, heading), f" {entry.text}") for entry in scene.legend
+    ]
     carried = scene.agent.carrying if scene.agent else None
     if carried is not None:
         lines.append(Text.assemble("you carry ", (carried.label, _STYLES[carried.colour])))
@@ -228,11 +232,11 @@ def _symbol(cell: Cell, symbols: Symbols) -> tuple[str, str]:
     return symbols.kinds[cell.kind], style
 
 
-def _sample(entry: LegendEntry, symbols: Symbols) -> tuple[str, str]:
+def _sample(entry: LegendEntry, symbols: Symbols, heading: Direction | None) -> tuple[str, str]:
     if isinstance(entry.sample, Cell):
         return _symbol(entry.sample, symbols)
     if entry.sample == "agent":
-        return symbols.headings["right"], _AGENT_STYLE
+        return symbols.headings[heading], _AGENT_STYLE
     return symbols.markers[entry.sample], _MARKER_STYLE
 
 

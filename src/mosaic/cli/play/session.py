@@ -30,6 +30,7 @@ NOT_STARTED = "C202"
 
 _LOOK_AGAIN_S = 5.0
 _ENDING_S = 60.0
+_UNREACHABLE_S = 2.0
 _LETTING_GO_S = 10.0
 
 
@@ -101,12 +102,17 @@ def _end(controller: SessionController) -> SessionState:
         if state.phase is SessionPhase.OVER or (state.error is not None and not state.run_id):
             return state
         controller.stop()
-        return controller.wait(lambda now: not now.phase.is_going, _ENDING_S)
+        patience_s = _ENDING_S if state.is_connected else _UNREACHABLE_S
+        return controller.wait(lambda now: not now.phase.is_going, patience_s)
     except WaitTimeoutError:
-        run_id = controller.state.run_id
-        told = f": `mosaic runs show {short_id(run_id)}`" if run_id else ""
-        say(f"It has not ended yet{told}.")
-        return controller.state
+        state = controller.state
+        if not state.is_connected:
+            say("The daemon does not answer, so the run could not be ended. It ends by itself soon")
+            say("after a daemon runs again: `mosaic daemon start`.")
+        else:
+            told = f": `mosaic runs show {short_id(state.run_id)}`" if state.run_id else ""
+            say(f"It has not ended yet{told}.")
+        return state
     finally:
         controller.close()
         controller.join(_LETTING_GO_S)

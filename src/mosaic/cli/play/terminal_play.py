@@ -101,6 +101,8 @@ class TerminalPlay:
             self._hint = f"The episode goes on; {self._keys.cap('reset')} begins a new one."
         elif steering == "takeover":
             (controller.release if state.is_taken_over else controller.takeover)()
+            if state.phase is SessionPhase.PAUSED:
+                controller.resume()  # as after an actor failed: whoever takes over wants to act
         elif steering == "pause":
             (controller.resume if state.phase is SessionPhase.PAUSED else controller.pause)()
         elif steering == "step":
@@ -150,11 +152,17 @@ class TerminalPlay:
 
     def _message(self, state: SessionState, view: EpisodeView) -> tuple[str, bool]:
         if not state.is_connected:
-            return "The daemon does not answer; it is tried again and again.", True
+            return "The daemon does not answer: `mosaic daemon start`. It is tried again.", True
         if state.error is not None:
             return str(state.error), True
         if state.phase is SessionPhase.ENDING:
             return "Ending.", False
+        if (
+            state.phase is SessionPhase.PAUSED
+            and state.last_log
+            and state.last_log.level == "error"
+        ):
+            return state.last_log.message, True
         if view.is_over:
             return self._result(view), False
         return self._hint, False

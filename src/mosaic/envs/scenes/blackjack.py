@@ -74,5 +74,5 @@ def _name(card: int) -> str:
 
 def _worth(total: int, usable_ace: bool) -> str:
     if total > _TARGET:
-        return f"{total}, bust"
-    return f"{total}, ace counts 11" if usable_ace else str(total)
+        return f"= {total}, bust"
+    return f"= {total}, ace counts 11" if usable_ace else f"= {total}"

@@ -35,6 +35,7 @@ _CELLS = {
 _DIRECTIONS: tuple[Direction, ...] = ("left", "down", "right", "up")
 _LEGEND = (
     LegendEntry("agent", "you"),
+    LegendEntry(_CELLS["S"], "start"),
     LegendEntry(_CELLS["F"], "ice"),
     LegendEntry(_CELLS["H"], "hole: the end"),
     LegendEntry(_CELLS["G"], "goal"),

@@ -59,7 +59,7 @@ def resolve_map(env_kwargs: Mapping[str, Any]) -> dict[str, Any]:
 
 def checked_map(drawn: Any) -> list[str]:
     """The rows of a map on which the goal can be reached from every start."""
-    rows = [row if isinstance(row, str) else _joined(row) for row in drawn]
+    rows = map_rows(drawn)
     remedy = "Draw rows of equal length with S (start), F (frozen), H (hole) and G (goal)."
     widths = {len(row) for row in rows}
     if len(widths) != 1 or not rows[0]:
@@ -124,6 +124,10 @@ def _reaches_goal(rows: Sequence[str], start: tuple[int, int]) -> bool:
     return False
 
 
-def _joined(row: Any) -> str:
-    """A row given as letters, or as the bytes in which gymnasium keeps them."""
-    return "".join(cell.decode("ascii") if isinstance(cell, bytes) else str(cell) for cell in row)
+def map_rows(drawn: Any) -> list[str]:
+    """Rows of text; each may also be given as letters, or as the bytes that gymnasium keeps."""
+    return [row if isinstance(row, str) else "".join(map(_letter, row)) for row in drawn]
+
+
+def _letter(cell: Any) -> str:
+    return cell.decode("ascii") if isinstance(cell, bytes) else str(cell)

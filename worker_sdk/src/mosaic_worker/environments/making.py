@@ -10,7 +10,7 @@ import inspect
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from mosaic_worker.environments.frozen_lake_maps import is_frozen_lake, resolve_map
+from mosaic_worker.environments.frozen_lake_maps import is_frozen_lake, map_rows, resolve_map
 from mosaic_worker.environments.registration import PROVIDER_MODULES, register
 from mosaic_worker.errors import WorkerError
 from mosaic_worker.plain import Plainer
@@ -94,14 +94,12 @@ def resolved_kwargs(env: Any) -> dict[str, Any]:
     spec = getattr(env.unwrapped, "spec", None)
     if spec is None:
         return {}
-    given = dict(spec.kwargs)
-    if _has_random_map(env.unwrapped, given):
+    given = {name: value for name, value in spec.kwargs.items() if name not in _GIVEN_ANEW}
+    if type(env.unwrapped).__name__ == "FrozenLakeEnv" and not _has_named_map(given):
         given.pop("map_name", None)
-        given["desc"] = env.unwrapped.desc
+        given["desc"] = map_rows(env.unwrapped.desc)
     plainer = Plainer()
-    plain = {n: plainer.plain(n, v) for n, v in given.items() if n not in _GIVEN_ANEW}
-    if "desc" in plain and is_frozen_lake(str(spec.id)):
-        plain.update(resolve_map({"desc": given["desc"]}))
+    plain = {name: plainer.plain(name, value) for name, value in given.items()}
     if plainer.odd:
         raise WorkerError(
             f"The environment was made with a value that cannot be written down: {plainer.odd[0]}.",
@@ -110,12 +108,8 @@ def resolved_kwargs(env: Any) -> dict[str, Any]:
     return plain
 
 
-def _has_random_map(unwrapped: Any, given: Mapping[str, Any]) -> bool:
-    return (
-        type(unwrapped).__name__ == "FrozenLakeEnv"
-        and given.get("desc") is None
-        and given.get("map_name", "4x4") is None
-    )
+def _has_named_map(given: Mapping[str, Any]) -> bool:
+    return given.get("desc") is None and given.get("map_name", "4x4") is not None
 
 
 def _gymnasium() -> Any:

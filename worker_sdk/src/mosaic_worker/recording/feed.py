@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     Ending = tuple[Any, ...]
 
 _WITHOUT_NOTES = 7  # entries of a step
+_NOTED = ("render", "actor", "seq", "bdi", "llm", "agent_id")
+_NO_NOTES = (None,) * 5  # after the hint
 _NO_COLUMNS = (None, None, None)
 _NO_ORIGIN = (None, None, None)
 _reward = itemgetter(1)
@@ -165,10 +167,12 @@ class EpisodeFeed:
         self._return += sum(map(_reward, steps))
         name, first = f"ep{beginning[0]}", self._written
         self._written = first + len(steps)
+        # A noted step is written at once, so that none can follow it here.
+        noted = steps.pop() if len(steps[-1]) > _WITHOUT_NOTES else None
         now = time.monotonic()
-        if now >= self._emitter.stamp_due or len(steps[0]) > _WITHOUT_NOTES:
-            stamp = self._emitter.stamp(now) if now >= self._emitter.stamp_due else None
-            made.append(self._noted_step(name, first, steps.pop(0), stamp))
+        if steps and now >= self._emitter.stamp_due:
+            stamp = self._emitter.stamp(now)
+            made.append(self._records.step(name, first, *steps.pop(0), *_NO_NOTES, stamp))
             first += 1
         make = self._records.step
         made += [
@@ -183,22 +187,16 @@ class EpisodeFeed:
                 hint,
             ) in enumerate(steps, first)
         ]
+        if noted is not None:
+            made.append(self._noted_step(name, first + len(steps), noted))
 
-    def _noted_step(self, name: str, index: int, step: Step, stamp: float | None) -> Any:
-        *plain, hint = step[:_WITHOUT_NOTES]
-        noted = step[_WITHOUT_NOTES] if len(step) > _WITHOUT_NOTES else {}
-        return self._records.step(
-            name,
-            index,
-            *plain,
-            noted.get("render", hint),
-            noted.get("actor"),
-            noted.get("seq"),
-            noted.get("bdi"),
-            noted.get("llm"),
-            noted.get("agent_id"),
-            stamp,
-        )
+    def _noted_step(self, name: str, index: int, step: Step) -> Any:
+        *plain, hint, notes = step
+        noted = {"render": hint, **notes}
+        values = [noted.get(field) for field in _NOTED]
+        now = time.monotonic()
+        stamp = self._emitter.stamp(now) if now >= self._emitter.stamp_due else None
+        return self._records.step(name, index, *plain, *values, stamp)
 
     def _announce(self, beginning: Beginning, action_dtype: str | None, made: list[Any]) -> None:
         episode, _, seed, captured, options, seen = beginning

@@ -47,7 +47,7 @@ def _column_step(way: ShortWay, track: Track) -> StepCall:
         nonlocal usual_kind
         # Before the step: an environment may write into the array that it was given.
         copied = action if action.__class__ is int else copy_action(action)
-        result = way.step(action)
+        result = way.env.step(action)
         observation, reward, terminated, truncated, info = result
         limit = way.limit
         if limit is not None:
@@ -86,7 +86,7 @@ def _line_step(way: ShortWay, track: Track, writer: LineWriter) -> StepCall:
 
     def step(action: Any) -> Any:
         copied = action if action.__class__ is int else copy_action(action)
-        result = way.step(action)
+        result = way.env.step(action)
         observation, reward, terminated, truncated, info = result
         limit = way.limit
         if limit is not None:

@@ -129,8 +129,9 @@ class EpisodeRecorder:
         for track in attached.tracks:
             track.leave()
         self._emitter.flush()
-        for track in attached.tracks:
-            self._emitter.writer.sources.remove(track.feed.take)
+        with self._emitter.writer.lock:
+            for track in attached.tracks:
+                self._emitter.writer.sources.remove(track.feed.take)
 
     def _tracks(self) -> list[Track]:
         return [track for attached in list(self._attached.values()) for track in attached.tracks]
@@ -151,7 +152,8 @@ class EpisodeRecorder:
             env_index=env_index,
             hint=hint,
         )
-        self._emitter.writer.sources.append(track.feed.take)
+        with self._emitter.writer.lock:
+            self._emitter.writer.sources.append(track.feed.take)
         return track
 
     def forget(self) -> None:

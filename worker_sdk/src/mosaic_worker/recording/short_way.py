@@ -8,6 +8,7 @@ for `TimeLimit`, and recording costs the training next to nothing.
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 _HOME = "gymnasium.wrappers"
@@ -29,17 +30,16 @@ _KNOWN_NAMES = frozenset(
 
 
 class ShortWay:
-    """The innermost `step` and `reset`, once `is_taken`.
+    """Call `step` of `env`: the whole way at first, the innermost layer's once `is_taken`.
 
-    When there is a `limit` then, whoever calls them counts for it: up with each step, down to 0
-    with each reset. Before that, `step` is the whole way and needs no counting.
+    When there is a `limit` then, whoever calls counts for it: up with each step, down to 0 with
+    each reset.
     """
 
-    __slots__ = ("_made", "is_settled", "is_taken", "limit", "reset", "step")
+    __slots__ = ("_made", "env", "is_settled", "is_taken", "limit")
 
     def __init__(self, made: Any) -> None:
-        self.step = made.step
-        self.reset = made.reset
+        self.env: Any = SimpleNamespace(step=made.step, reset=made.reset)
         self.limit: Any = None
         self.is_taken = False
         self.is_settled = not _only_passes_on(made)
@@ -56,7 +56,7 @@ class ShortWay:
             if kind == _LIMIT:
                 limit = below
             below = below.env
-        self.step, self.reset, self.limit = below.step, below.reset, limit
+        self.env, self.limit = below, limit
         self.is_settled = self.is_taken = True
 
 

@@ -60,24 +60,24 @@ def tap(
 
 
 def _recording_reset(env: Any, track: Track, way: ShortWay) -> Callable[..., Any]:
-    inner_reset = env.reset
     capture = capturer(env)
+    inner_reset = env.reset
     prepare = preparer(env)
 
-    def reset(**keywords: Any) -> Any:
+    def reset(*args: Any, **keywords: Any) -> Any:
         if track.is_open:
             track.cut()
         if prepare is not None:
             prepare()
-        if keywords:
-            return reset_as_told(keywords)
+        if keywords or args:
+            return reset_as_told(args, keywords)
         if not way.is_settled:
             way.look()
         captured = capture()
         if way.is_taken:
             if way.limit is not None:
                 way.limit._elapsed_steps = 0  # noqa: SLF001 - see ShortWay
-            result = way.reset(seed=None, options=None)
+            result = way.env.reset(seed=None, options=None)
         else:
             result = inner_reset()
         observation, info = result
@@ -85,10 +85,10 @@ def _recording_reset(env: Any, track: Track, way: ShortWay) -> Callable[..., Any
         track.begin(None, captured, None, observation, info, reason)
         return result
 
-    def reset_as_told(keywords: dict[str, Any]) -> Any:
-        given = keywords.get("seed")
+    def reset_as_told(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        given = keywords.get("seed", args[0] if args else None)
         captured = capture() if given is None else None
-        result = inner_reset(**keywords)
+        result = inner_reset(*args, **keywords)
         observation, info = result
         seed, odd_seed = _plain_seed(given)
         options, odd_options = _plain_options(keywords.get("options"))

@@ -123,7 +123,7 @@ class Track:
         truncated: Any,
         info: Any,
     ) -> None:
-        """One step; `action` is a copy in plain values. In full, its line is written at once."""
+        """One step; `action` is a copy in plain values."""
         reward = number("reward", reward)
         terminated, truncated = flag("terminated", terminated), flag("truncated", truncated)
         notes = self.watchers.take_notes()
@@ -131,15 +131,19 @@ class Track:
         log, index = self.log, self._steps_so_far()
         if self._in_full:
             shown = (observation, info or None, self._hint()) if seen is _ODD else seen
-            log.steps.append((action, reward, terminated, truncated, *shown, notes))
-            self._writer.flush()
+            step = (action, reward, terminated, truncated, *shown)
+            log.steps.append((*step, notes) if notes else step)
         else:
             log.actions.append(action)
             log.rewards.append(reward)
         listener = self.watchers.listener
+        if self._in_full and (listener is not None or notes or seen is _ODD):
+            self._writer.flush()  # somebody waits for the line, or may change what it says
+        elif self._in_full and self._writer.is_resting:
+            self._writer.watch_for_stall()
         if listener is not None:
-            step = (f"ep{self._episode}", index, action, reward, terminated, truncated)
-            listener({**dict(zip(_STEP, step)), **dict(zip(_SEEN, seen)), **notes})
+            told = (f"ep{self._episode}", index, action, reward, terminated, truncated)
+            listener({**dict(zip(_STEP, told)), **dict(zip(_SEEN, seen)), **notes})
         if terminated or truncated:
             self._end(terminated, truncated, time.time())
         if len(log.entries(self._in_full)) >= self.most_steps:

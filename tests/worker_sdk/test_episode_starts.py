@@ -1,0 +1,98 @@
+"""What an episode's start depends on is captured exactly, and the short way changes nothing."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+from mosaic_worker.emitter import Emitter
+from mosaic_worker.environments.making import make_environment
+from mosaic_worker.errors import WorkerError
+from mosaic_worker.recording.generator_memory import memory_reader, packed, without_gap
+from mosaic_worker.recording.recorder import EpisodeRecorder
+from mosaic_worker.recording.starts import capture, restore
+
+Attach = Callable[[Any], Any]
+
+
+@pytest.fixture
+def attach(tmp_path: Path) -> Any:
+    """Attaches an environment to a recorder whose lines go nowhere."""
+    with (tmp_path / "spool").open("ab") as spool:
+        recorder = EpisodeRecorder(Emitter(fd=spool.fileno()), detail="columns")
+        yield recorder.attach
+        recorder.close()
+
+
+def test_memory_says_what_numpy_says() -> None:
+    """Bit for bit, also when half of a random number is left over."""
+    generator = np.random.default_rng(5)
+    read = memory_reader(generator)
+    if read is None:
+        pytest.skip("this numpy keeps its state elsewhere, and is asked for it instead")
+    for _ in range(100):
+        generator.integers(0, 1 << 20, dtype=np.uint32)
+        assert without_gap(read()) == packed(generator.bit_generator.state)
+
+
+def test_other_random_numbers_are_not_taken_for_pcg64() -> None:
+    """What cannot be restored is not captured."""
+    env: Any = gymnasium.make("CartPole-v1")
+    env.unwrapped.np_random = np.random.Generator(np.random.MT19937(3))
+    assert capture(env) is None
+
+
+def test_a_start_is_restored_in_another_environment() -> None:
+    """Twice the same observation, whatever the other one did before."""
+    env: Any = make_environment("CartPole-v1")
+    env.reset(seed=1)
+    start = capture(env)
+    expected, _ = env.reset(options={"low": -0.2, "high": 0.2})
+    again, _ = restore(make_environment("CartPole-v1"), None, start, {"low": -0.2, "high": 0.2})
+    assert (again == expected).all()
+
+
+@pytest.mark.parametrize(
+    ("start", "message"),
+    [
+        (None, "start was not recorded"),
+        ({"kind": "pcg64", "data": "xyz"}, "random numbers cannot be read"),
+        ({"kind": "new", "data": "0"}, "not known here: 'new'"),
+        ({"kind": "state", "data": "<f8:00"}, "initial state"),
+    ],
+)
+def test_a_damaged_start_says_so(start: Any, message: str) -> None:
+    """The replay's page shows the sentence."""
+    with pytest.raises(WorkerError, match=message):
+        restore(make_environment("CartPole-v1"), None, start)
+
+
+def test_a_recorded_environment_ends_where_it_would_without_recorder(attach: Attach) -> None:
+    """Time limit, elapsed steps, observations and flags are the same over many episodes."""
+    plain: Any = gymnasium.make("CartPole-v1", max_episode_steps=12)
+    recorded: Any = attach(gymnasium.make("CartPole-v1", max_episode_steps=12))
+    for env in (plain, recorded):
+        env.reset(seed=2)
+        env.action_space.seed(2)
+    endings = set()
+    for _ in range(400):
+        action = plain.action_space.sample()
+        expected, got = plain.step(action), recorded.step(action)
+        assert (expected[0] == got[0]).all()
+        assert expected[1:] == got[1:]
+        assert plain._elapsed_steps == recorded._elapsed_steps
+        if expected[2] or expected[3]:
+            endings.add(expected[2:4])
+            assert (plain.reset()[0] == recorded.reset()[0]).all()
+    assert (False, True) in endings
+    assert len(endings) > 1
+
+
+def test_the_guards_of_gymnasium_still_guard(attach: Attach) -> None:
+    """A step before the first reset is refused, with a recorder as without."""
+    env = attach(gymnasium.make("CartPole-v1"))
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.step(0)
