@@ -1,14 +1,19 @@
-"""The bundle of the session worker, installed once for all tests that host real environments."""
+"""What all tests share: no deadlines, and the bundle of the session worker, installed once."""
 
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from mosaic.contract.layout import Home
 from mosaic.trainer.bundles.bundle_store import BundleStore
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
+
+# How long an example takes says more about the machine than about the code.
+hypothesis.settings.register_profile("no deadlines", deadline=None)
+hypothesis.settings.load_profile("no deadlines")
 
 # Kept between test runs beside the checkout's own environment: it is immutable, and takes a while.
 _KEPT = Path(__file__).parents[1] / ".venv-setup" / "bundles-for-tests"

@@ -143,7 +143,7 @@ def test_blackjack_shows_the_cards_and_hides_the_dealers() -> None:
         assert isinstance(scene, TextScene)
         dealer, player = scene.lines
         assert player.values == tuple("A" if card == 1 else str(card) for card in render["player"])
-        assert player.note.startswith(str(observation[0]))
+        assert player.note.startswith(f"= {observation[0]}")
         assert ("ace" in player.note) == (bool(observation[2]) and observation[0] <= 21)
         assert len(dealer.values) == len(render["dealer"])
         assert ("?" in dealer.values) == (not moment.is_over)
@@ -157,7 +157,7 @@ def test_blackjack_without_cards_tells_what_the_observation_tells() -> None:
     assert isinstance(scene, TextScene)
     assert [(line.values, line.note) for line in scene.lines] == [
         (("A", "?"), ""),
-        ((), "18, ace counts 11"),
+        ((), "= 18, ace counts 11"),
     ]
 
 

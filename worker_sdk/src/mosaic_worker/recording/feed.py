@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mosaic_worker.recording.rewards import added_up
 from mosaic_worker.recording.starts import start_fields
+from mosaic_worker.recording.watchers import NOTED
 from mosaic_worker.scalars import number
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     Ending = tuple[Any, ...]
 
 _WITHOUT_NOTES = 7  # entries of a step
-_NOTED = ("render", "actor", "seq", "bdi", "llm", "agent_id")
 _NO_NOTES = (None,) * 5  # after the hint
 _NO_COLUMNS = (None, None, None)
 _NO_ORIGIN = (None, None, None)
@@ -193,7 +193,7 @@ class EpisodeFeed:
     def _noted_step(self, name: str, index: int, step: Step) -> Any:
         *plain, hint, notes = step
         noted = {"render": hint, **notes}
-        values = [noted.get(field) for field in _NOTED]
+        values = [noted.get(field) for field in NOTED]
         now = time.monotonic()
         stamp = self._emitter.stamp(now) if now >= self._emitter.stamp_due else None
         return self._records.step(name, index, *plain, *values, stamp)

@@ -51,7 +51,7 @@ class ShortWay:
         below, limit = self._made, None
         while below is self._made or _only_passes_on(below):  # `made` is tapped by now
             kind = type(below).__name__
-            if not all(getattr(below, name, True) for name in _DONE_WHEN[kind]):
+            if not all(vars(below).get(name, True) for name in _DONE_WHEN[kind]):
                 return
             if kind == _LIMIT:
                 limit = below

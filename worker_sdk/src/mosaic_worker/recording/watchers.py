@@ -16,6 +16,7 @@ _TYPED: dict[str, Callable[[Any], Any]] = {
     "seq": partial(whole64, "seq"),
 }
 NOTED = ("render", "actor", "seq", "bdi", "llm", "agent_id")
+"""In the order of a step's fields."""
 
 
 class Watchers:
