@@ -71,7 +71,7 @@ class RecordingReader:
             seed=start.seed if start else None,
             start=start.start if start else None,
             options=start.options if start else None,
-            action_dtype=start.action_dtype if start else None,
+            action_dtype=(start and start.action_dtype) or self._dtype_at_end(state),
             actions=[action for action, _ in taken],
             rewards=[reward for _, reward in taken],
             terminated=rollup.terminated,
@@ -98,6 +98,11 @@ class RecordingReader:
             return True
         end = _decoded(self._line(state.end_event))
         return isinstance(end, EpisodeEnd) and (end.terminated, end.truncated) != (None, None)
+
+    def _dtype_at_end(self, state: EpisodeState) -> str | None:
+        """An episode that was announced before its first action tells it only there."""
+        end = _decoded(self._line(state.end_event))
+        return end.action_dtype if isinstance(end, EpisodeEnd) else None
 
     def _environment_line(self, state: EpisodeState) -> bytes | None:
         """The newest one from before the episode, of the same sub-environment."""
