@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 from mosaic_worker.errors import WorkerError
+from mosaic_worker.pixel_rows import in_rows
 from mosaic_worker.play.actor import print_cause
 from mosaic_worker.play.pacing import FrameRate
 
@@ -99,7 +100,7 @@ class Pictures:
     def _offer(self, picture: Any, moment: _Moment) -> None:
         height, width, channels = _shape(picture)
         self._mailbox.write(
-            picture,
+            in_rows(picture),
             width,
             height,
             channels,

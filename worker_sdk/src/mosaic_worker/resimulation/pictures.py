@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from mosaic_worker.pixel_rows import in_rows
+
 NOTHING_DRAWN = "The environment drew nothing."
 _LONGEST_REASON = 300
 
@@ -40,8 +42,7 @@ def _picture(drawn: Any) -> Picture:
     if channels not in (1, 3, 4) or drawn.dtype != np.uint8:
         return Picture(problem=f"render() gave a picture that is {_in_words(drawn)}.")
     height, width = drawn.shape[:2]
-    rows: Any = np.ascontiguousarray(drawn)
-    return Picture(width, height, channels, memoryview(rows).cast("B"))
+    return Picture(width, height, channels, memoryview(in_rows(drawn)).cast("B"))
 
 
 def _in_words(value: Any) -> str:

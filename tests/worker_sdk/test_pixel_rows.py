@@ -1,0 +1,41 @@
+"""Pictures come out row by row, however their pixels lie in memory."""
+
+import numpy as np
+import pytest
+
+from mosaic_worker.pixel_rows import in_rows
+
+PIXELS = np.arange(4 * 6 * 4, dtype=np.uint8).reshape(4, 6, 4)
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [
+        PIXELS,
+        PIXELS.transpose(1, 0, 2),
+        PIXELS[:, :, :3],
+        PIXELS[:, :, :3].transpose(1, 0, 2),
+        PIXELS[::-1],
+        PIXELS[:, :, ::-1],
+        PIXELS[:, :, 0],
+        PIXELS[:, :, 0].T,
+        PIXELS[:, :, :1].transpose(1, 0, 2),
+    ],
+    ids=[
+        "as-is",
+        "turned",
+        "cut",
+        "cut-turned",
+        "upside-down",
+        "bgr",
+        "grey",
+        "grey-turned",
+        "one",
+    ],
+)
+def test_the_same_picture_in_rows(picture: np.ndarray) -> None:
+    """Nothing of the picture changes but where it lies."""
+    rows = in_rows(picture)
+    assert rows.flags.c_contiguous
+    assert (rows.dtype, rows.shape) == (picture.dtype, picture.shape)
+    assert (rows == picture).all()
