@@ -50,7 +50,7 @@ _FIRST_SEED = 11
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--episodes", type=int, default=16, help="of each environment, each way")
+    parser.add_argument("--episodes", type=int, default=19, help="of each environment, each way")
     parser.add_argument("--env", action="append", help="only this one; may be given again")
     parser.add_argument("--python", type=Path, help="instead of that of the session bundle")
     options = parser.parse_args()

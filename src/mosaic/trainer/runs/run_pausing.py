@@ -61,6 +61,9 @@ class RunPausing:
     async def resume(self, why: str = "") -> RunRecord:
         async with self._one_at_a_time:
             await self._expect(RunState.PAUSED, RunState.RUNNING)
+            # An earlier daemon may have paused it: that line of the worker is no news.
+            await in_thread(self._watch.look, may_stall=False)
+            self._followed = max(self._followed, self._watch.status.seq)
             await in_thread(self._parts.launcher.signal, self._run, signal.SIGCONT)
             if await self._can_pause():
                 await in_thread(self._send, lambda seq: Resume(seq=seq))
