@@ -137,10 +137,7 @@ def _live(run: Run, work: Work) -> int:
     try:
         code = EXIT_DONE if run.should_stop else work(run) or EXIT_DONE
     except WorkerError as error:
-        # Its own sentence says it all; what led to it may be somebody else's code.
-        if error.__cause__ is not None:
-            cause = error.__cause__
-            traceback.print_exception(type(cause), cause, cause.__traceback__, file=sys.stderr)
+        _print_foreign_cause(error)
         return _failed(run, error.message, error.remedy)
     except SystemExit as leaving:
         code = leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
@@ -155,6 +152,16 @@ def _live(run: Run, work: Work) -> int:
     else:
         run.close("cancelled" if run.should_stop else "succeeded")
     return code
+
+
+def _print_foreign_cause(error: WorkerError) -> None:
+    """Our own sentences say it all; what led to them in somebody else's code is worth a look."""
+    cause: BaseException = error
+    while isinstance(cause, WorkerError) and cause.__cause__ is not None:
+        cause = cause.__cause__
+    if not isinstance(cause, WorkerError):
+        trace = cause.__traceback__
+        traceback.print_exception(type(cause), cause, trace, chain=False, file=sys.stderr)
 
 
 def _failed(run: Run, error: str, remedy: str = "Look at the traceback in the run's log.") -> int:
