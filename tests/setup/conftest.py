@@ -20,6 +20,7 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
+WORKERS = ("echo_worker", "session_worker", "cleanrl_worker", "sweep_worker")
 
 PROJECT = """\
 [build-system]
@@ -180,8 +181,7 @@ def make_checkout(folder: Path, write_wheel: Callable[..., str]) -> Checkout:
     packages = {
         ".": "mosaic",
         "worker_sdk": "mosaic_worker",
-        "workers/echo_worker": "echo_worker",
-        "workers/session_worker": "session_worker",
+        **{f"workers/{worker}": worker for worker in WORKERS},
     }
     for place, package in packages.items():
         (root / place / "src" / package).mkdir(parents=True)

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-SOURCES = ("src", "worker_sdk/src", "workers/echo_worker/src", "workers/session_worker/src")
+WORKERS = ("echo_worker", "session_worker", "cleanrl_worker", "sweep_worker")
+SOURCES = ("src", "worker_sdk/src", *(f"workers/{worker}/src" for worker in WORKERS))
 
 
 def contracts() -> dict[str, tuple[str, list[str], list[str]]]:

@@ -10,7 +10,7 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 FOLDER = REPOSITORY / "requirements"
-WORKERS = ("cleanrl", "corl", "echo", "llm", "session", "spade_bdi_rl")
+WORKERS = ("cleanrl", "corl", "echo", "llm", "session", "spade_bdi_rl", "sweep")
 PIN = re.compile(r"^([a-z0-9-]+)==([^ +;]+) +# via ")
 
 

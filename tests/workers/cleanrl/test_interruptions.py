@@ -1,0 +1,95 @@
+"""Trainings that are stopped, paused, killed and gone on with."""
+
+import os
+import signal
+
+import pytest
+
+from tests.trainer.conftest import eventually
+from tests.workers.cleanrl.conftest import Training
+
+pytestmark = pytest.mark.process
+
+PARAMS = {"num_envs": 2, "num_steps": 64}
+EVERY = {"checkpoints": {"every_steps": 1280, "keep": 100}}
+LONG = 100_000_000
+LOSS = "losses/value_loss"
+
+
+def test_a_killed_run_goes_on_as_if_nothing_had_happened(training: Training) -> None:
+    """kill -9; resumed from its checkpoint it gives the same curve as one that ran through."""
+    total = 12_800
+    whole = training.run("ppo", "CartPole-v1", total, params=PARAMS, artifacts=EVERY)
+    cut = training.submit("ppo", "CartPole-v1", total, params=PARAMS, artifacts=EVERY)
+    checkpoints = training.folder(cut) / "checkpoints"
+    eventually((checkpoints / "step-2560.pt").exists)
+    os.killpg(training.worker_pid(cut), signal.SIGKILL)
+    assert training.finished(cut).state in ("failed", "succeeded")
+
+    resumed = training.run(
+        "ppo",
+        "CartPole-v1",
+        total,
+        params=PARAMS,
+        artifacts=EVERY,
+        warm_start=training.checkpoint_id(cut, "step-2560.pt"),
+        metadata={"resume": True},
+    )
+
+    assert resumed.state == "succeeded", training.log(resumed.run_id)
+    for name in (LOSS, "charts/episodic_return"):
+        curve = training.curve(resumed.run_id, name)
+        uninterrupted = training.curve(whole.run_id, name)
+        assert len(curve) > 10
+        assert curve == uninterrupted[-len(curve) :]
+
+
+def test_a_stopped_run_leaves_a_checkpoint(training: Training) -> None:
+    """SIGTERM to the worker ends it between two updates, with everything saved."""
+    run = training.submit("ppo", "CartPole-v1", LONG, params=PARAMS)
+    eventually(lambda: training.client.stats(run).episodes > 3)
+    os.kill(training.worker_pid(run), signal.SIGTERM)
+
+    assert training.finished(run).state == "cancelled"
+    assert (training.folder(run) / "checkpoints" / "last.pt").is_file()
+
+
+def test_a_run_pauses_between_updates(training: Training) -> None:
+    """Nothing more is told while it stands still, and it goes on afterwards."""
+    run = training.submit("ppo", "CartPole-v1", LONG, params=PARAMS)
+    eventually(lambda: training.client.stats(run).episodes > 3)
+    training.client.pause(run)
+    eventually(lambda: training.client.run(run).run.state == "paused")
+    before = training.client.stats(run).episodes
+    training.client.resume(run)
+    eventually(lambda: training.client.stats(run).episodes > before)
+    training.client.cancel(run)
+
+    assert training.finished(run).state == "cancelled"
+
+
+def test_a_checkpoint_on_command(training: Training) -> None:
+    """One can be had while the training goes on."""
+    run = training.submit("ppo", "CartPole-v1", LONG, params=PARAMS)
+    eventually(lambda: training.client.stats(run).episodes > 3)
+    training.client.control(run, {"cmd": "checkpoint"})
+    eventually((training.folder(run) / "checkpoints" / "last.pt").exists)
+    training.client.cancel(run)
+
+    assert training.finished(run).state == "cancelled"
+
+
+def test_a_warm_start_begins_with_what_was_learnt(training: Training) -> None:
+    """From step 0, with the network of the checkpoint."""
+    first = training.run("ppo", "CartPole-v1", 1280, params=PARAMS)
+    second = training.run(
+        "ppo",
+        "CartPole-v1",
+        1280,
+        params=PARAMS,
+        warm_start=training.checkpoint_id(first.run_id, "last.pt"),
+    )
+
+    assert second.state == "succeeded"
+    assert training.curve(second.run_id, LOSS)[0][0] == 128
+    assert training.curve(second.run_id, LOSS)[0] != training.curve(first.run_id, LOSS)[0]

@@ -1,0 +1,1 @@
+"""The environments that learners train in: how they are made, stepped together and brought back."""

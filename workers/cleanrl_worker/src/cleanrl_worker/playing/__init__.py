@@ -1,0 +1,1 @@
+"""From a checkpoint to an actor of the SDK's play loop."""

@@ -1,0 +1,1 @@
+"""What a learner talks to: numbers, episodes, checkpoints, and whether to go on."""

@@ -1,0 +1,121 @@
+"""The worker's command line, where neither torch nor gymnasium is installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.process
+
+ROOT = Path(__file__).parents[3]
+CONFIG = {"algo": "ppo", "env_id": "CartPole-v1", "seed": 3, "total_timesteps": 1000}
+
+
+def worker(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """With the standard library, the SDK and the worker, and nothing else."""
+    folders = [ROOT / "worker_sdk" / "src", ROOT / "workers" / "cleanrl_worker" / "src"]
+    script = (
+        "import sys, runpy; sys.path[:0] = sys.argv.pop(1).split(':');"
+        "sys.argv[0] = 'cli'; runpy.run_module('cleanrl_worker.cli', run_name='__main__')"
+    )
+    return subprocess.run(
+        [sys.executable, "-I", "-S", "-c", script, ":".join(map(str, folders)), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": os.environ["PATH"]},
+    )
+
+
+def described(*arguments: str) -> dict[str, Any]:
+    done = worker("--describe", *arguments)
+    assert done.returncode == 0, done.stderr
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+class DescribeTest(unittest.TestCase):
+    def test_every_learner_is_an_algorithm_with_its_parameters(self) -> None:
+        """Named, grouped and explained, with ranges for a sweep, before anything is installed."""
+        algorithms = {each["id"]: each for each in described()["algorithms"]}
+        folder = ROOT / "workers" / "cleanrl_worker" / "src" / "cleanrl_worker" / "learners"
+        learners = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+
+        self.assertEqual(set(algorithms), learners)
+        for name, algorithm in algorithms.items():
+            with self.subTest(name):
+                self.assertTrue(algorithm["label"])
+                self.assertTrue(algorithm["doc"].endswith("."))
+                self.assertIn(algorithm["action_spaces"], (["discrete"], ["box"]))
+                for parameter in algorithm["parameters"]:
+                    self.assertTrue(parameter["help"], parameter["name"])
+                    self.assertTrue(parameter["group"], parameter["name"])
+                tried = [each["name"] for each in algorithm["parameters"] if each["search"]]
+                self.assertIn("gamma", tried)
+
+    def test_what_a_run_says_elsewhere_is_no_parameter(self) -> None:
+        """The seed, the environment and the artifacts have fields of their own."""
+        for algorithm in described()["algorithms"]:
+            names = {each["name"] for each in algorithm["parameters"]}
+            self.assertFalse(names & {"seed", "env_id", "track", "capture_video", "exp_name"})
+
+    def test_a_script_of_ones_own_is_described_by_its_flags(self) -> None:
+        """The form works for it as well."""
+        with tempfile.TemporaryDirectory() as folder:
+            script = Path(folder) / "my_ppo.py"
+            script.write_text(
+                "from dataclasses import dataclass\nimport tyro\n\n@dataclass\nclass Args:\n"
+                '    boldness: float = 0.5\n    """how bold it is"""\n\n'
+                "args = tyro.cli(Args)\n"
+            )
+            (algorithm,) = described("--script", str(script))["algorithms"]
+
+        self.assertEqual(algorithm["id"], "my_ppo")
+        (parameter,) = [each for each in algorithm["parameters"] if each["name"] == "boldness"]
+        self.assertEqual((parameter["type"], parameter["default"]), ("float", 0.5))
+        self.assertEqual(parameter["help"], "how bold it is")
+
+
+class DryRunTest(unittest.TestCase):
+    def dry_run(self, **config: Any) -> subprocess.CompletedProcess[str]:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "config.json"
+            path.write_text(json.dumps({**CONFIG, **config}))
+            return worker("--config", str(path), "--dry-run", "--emit-summary")
+
+    def test_a_dry_run_says_what_would_run(self) -> None:
+        """Every value resolved, and nothing started."""
+        done = self.dry_run(params={"learning_rate": 0.001})
+
+        self.assertEqual(done.returncode, 0, done.stderr)
+        summary = json.loads(done.stdout)
+        self.assertEqual(summary["module"], "cleanrl_worker.learners.ppo")
+        self.assertEqual(summary["arguments"]["learning_rate"], 0.001)
+        self.assertEqual(summary["arguments"]["num_envs"], 4)
+
+    def test_a_wrong_value_is_named(self) -> None:
+        """With what would be right."""
+        done = self.dry_run(params={"gamma": 1.5})
+
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("params.gamma", done.stderr)
+        self.assertIn("0.0 to 1.0", done.stderr)
+
+    def test_an_unknown_algorithm_is_named(self) -> None:
+        """Before anything is started."""
+        done = self.dry_run(algo="pppo")
+
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("pppo", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,54 @@
+"""Atari's lives: ends to the learner, not to the game."""
+
+from __future__ import annotations
+
+import unittest
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from workers.cleanrl_worker.tests.hand_made_environments import ThreeLives
+
+from cleanrl_worker.environments.atari import LifeEnds
+from cleanrl_worker.environments.same_step_vector import SameStepVector
+
+
+def three_lives() -> Any:
+    made = gym.wrappers.OrderEnforcing(ThreeLives())
+    return LifeEnds(gym.wrappers.RecordEpisodeStatistics(made))
+
+
+class LivesTest(unittest.TestCase):
+    def test_the_game_goes_on_after_a_lost_life(self) -> None:
+        """A reset does not begin a new game, and only a whole game is told."""
+        envs = SameStepVector([three_lives()], reports_every_end=False)
+        envs.reset(seed=1)
+        told, ends = [], 0
+        while not told:
+            _, _, terminated, _, infos = envs.step(np.zeros(1, np.int64))
+            ends += int(terminated[0])
+            if infos:
+                episode = infos["final_info"]["episode"]
+                told += [episode["l"][0]] if episode["_r"][0] else []
+
+        self.assertGreater(ends, 1)
+        self.assertEqual(told, [6])
+
+    def test_a_game_is_brought_back_with_the_lives_it_had(self) -> None:
+        """Resets that did not reach the game are played again, too."""
+        first = SameStepVector([three_lives()], reports_every_end=False)
+        first.reset(seed=1)
+        for _ in range(3):
+            first.step(np.zeros(1, np.int64))
+        positions = first.positions()
+        expected = [first.step(np.zeros(1, np.int64))[0].tolist() for _ in range(8)]
+
+        second = SameStepVector([three_lives()], reports_every_end=False)
+
+        self.assertTrue(second.restore(positions))
+        seen = [second.step(np.zeros(1, np.int64))[0].tolist() for _ in range(8)]
+        self.assertEqual(seen, expected)
+
+
+if __name__ == "__main__":
+    unittest.main()

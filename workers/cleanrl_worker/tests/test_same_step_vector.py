@@ -1,0 +1,146 @@
+"""Environments stepped together: how episodes end, and how they are brought back."""
+
+from __future__ import annotations
+
+import unittest
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from workers.cleanrl_worker.tests.hand_made_environments import Counting, cut_off
+
+from cleanrl_worker.environments.making import make_vector, one_array
+from cleanrl_worker.environments.same_step_vector import SameStepVector
+from mosaic_worker.environments.making import make_environment
+from mosaic_worker.errors import WorkerError
+
+
+def play(envs: Any, steps: int, chooser: Any) -> list[tuple[Any, ...]]:
+    seen = []
+    for _ in range(steps):
+        actions = np.stack([chooser() for _ in range(envs.num_envs)])
+        observations, rewards, terminated, truncated, _ = envs.step(actions)
+        seen.append((observations.copy(), rewards.copy(), terminated.copy(), truncated.copy()))
+    return seen
+
+
+def same(one: list[tuple[Any, ...]], other: list[tuple[Any, ...]]) -> bool:
+    return all(
+        np.array_equal(left, right)
+        for step, step_of_other in zip(one, other, strict=True)
+        for left, right in zip(step, step_of_other, strict=True)
+    )
+
+
+class EndsTest(unittest.TestCase):
+    def test_a_time_limit_is_no_end_of_the_task(self) -> None:
+        """Truncated and not terminated, with the last observation beside the next first one."""
+        envs = SameStepVector([cut_off(Counting(), 3), cut_off(Counting(), 5)])
+        envs.reset(seed=1)
+        for _ in range(2):
+            *_, infos = envs.step(np.zeros(2, dtype=np.int64))
+            self.assertEqual(infos, {})
+
+        observations, rewards, terminated, truncated, infos = envs.step(np.zeros(2, np.int64))
+
+        self.assertEqual(observations.tolist(), [[0.0], [3.0]])
+        self.assertEqual(rewards.tolist(), [1.0, 1.0])
+        self.assertEqual(terminated.tolist(), [False, False])
+        self.assertEqual(truncated.tolist(), [True, False])
+        self.assertEqual(infos["_final_obs"].tolist(), [True, False])
+        self.assertEqual(infos["final_obs"][0].tolist(), [3.0])
+        episode = infos["final_info"]["episode"]
+        self.assertEqual((episode["r"][0], episode["l"][0]), (3.0, 3))
+        self.assertEqual(episode["_r"].tolist(), [True, False])
+
+    def test_an_end_of_the_task_is_terminated(self) -> None:
+        """What ends by itself is not taken for cut off."""
+        envs = SameStepVector([cut_off(Counting(ends_after=2), 10)])
+        envs.reset(seed=1)
+        envs.step(np.zeros(1, np.int64))
+
+        observations, _, terminated, truncated, infos = envs.step(np.zeros(1, np.int64))
+
+        self.assertEqual(observations.tolist(), [[0.0]])
+        self.assertEqual((terminated.tolist(), truncated.tolist()), ([True], [False]))
+        self.assertEqual(infos["final_obs"][0].tolist(), [2.0])
+
+    def test_no_step_is_wasted_on_a_reset(self) -> None:
+        """The step after an end is the first of the next episode, and counts."""
+        envs = SameStepVector([cut_off(Counting(ends_after=2), 10)])
+        envs.reset(seed=1)
+        ended = [envs.step(np.zeros(1, np.int64))[2][0] for _ in range(6)]
+
+        self.assertEqual(ended, [False, True] * 3)
+
+    def test_it_does_what_gymnasiums_own_does(self) -> None:
+        """Same numbers as SyncVectorEnv in same-step mode, ends included."""
+        for env_id in ("CartPole-v1", "FrozenLake-v1", "Pendulum-v1", "Acrobot-v1"):
+            with self.subTest(env_id):
+                ours = make_vector(env_id, {}, 3, lambda env: env)
+                theirs = SyncVectorEnv(
+                    [lambda env_id=env_id: gym.make(env_id)] * 3,
+                    autoreset_mode=AutoresetMode.SAME_STEP,
+                )
+                first, _ = ours.reset(seed=7)
+                first_of_theirs, _ = theirs.reset(seed=7)
+                np.testing.assert_array_equal(first, first_of_theirs)
+                for envs in (ours, theirs):
+                    envs.single_action_space.seed(3)
+                chooser, other = ours.single_action_space.sample, theirs.single_action_space.sample
+                self.assertTrue(same(play(ours, 250, chooser), play(theirs, 250, other)))
+                theirs.close()
+                ours.close()
+
+    def test_observations_of_several_parts_are_refused(self) -> None:
+        """With the space in the message, before anything runs."""
+        with self.assertRaises(WorkerError) as caught:
+            make_vector("Blackjack-v1", {}, 1, lambda env: env)
+        self.assertIn("several parts", caught.exception.message)
+
+    def test_flat_observations_of_any_kind(self) -> None:
+        """A state's number becomes one array, and so does a tuple."""
+        for env_id, size in (("FrozenLake-v1", 16), ("Blackjack-v1", 32 + 11 + 2)):
+            envs = make_vector(env_id, {}, 2, one_array)
+            self.assertEqual(envs.reset(seed=1)[0].shape, (2, size))
+            envs.close()
+
+
+class BroughtBackTest(unittest.TestCase):
+    def test_new_environments_go_on_where_others_were(self) -> None:
+        """The same steps follow, in the middle of episodes and over their ends."""
+        for env_id in ("CartPole-v1", "Pendulum-v1", "FrozenLake-v1", "MountainCar-v0"):
+            with self.subTest(env_id):
+                first = make_vector(env_id, {}, 2, one_array)
+                first.reset(seed=5)
+                space = first.single_action_space
+                space.seed(11)
+                play(first, 60, space.sample)
+                positions = first.positions()
+                space.seed(12)
+                expected = play(first, 120, space.sample)
+
+                second = make_vector(env_id, {}, 2, one_array)
+                self.assertTrue(second.restore(positions))
+                space.seed(12)
+                self.assertTrue(same(play(second, 120, space.sample), expected))
+                first.close()
+                second.close()
+
+    def test_an_environment_that_comes_out_otherwise_begins_anew(self) -> None:
+        """It is told, and goes on with a new episode instead of a wrong one."""
+        first = make_vector("CartPole-v1", {}, 1, one_array)
+        first.reset(seed=5)
+        play(first, 5, first.single_action_space.sample)
+        (position,) = first.positions()
+        wrong = position._replace(observation=position.observation + 1)
+
+        second = SameStepVector([make_environment("CartPole-v1", {})])
+
+        self.assertFalse(second.restore([wrong]))
+        self.assertEqual(second.positions()[0].actions, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
