@@ -1,0 +1,1 @@
+"""What is kept beyond telemetry: TensorBoard, Weights & Biases, Hugging Face, videos."""

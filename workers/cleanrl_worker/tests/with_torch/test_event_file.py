@@ -1,0 +1,99 @@
+"""Event files, read again by TensorBoard's own reader."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from typing import Any
+
+from quiet_session import QuietOutlet
+
+from cleanrl_worker.arguments import SharedArgs
+from cleanrl_worker.session.plan import SessionPlan
+from cleanrl_worker.tracking.record_file import crc32c
+from cleanrl_worker.tracking.trackers import Trackers
+
+HAS_TENSORBOARD = importlib.util.find_spec("tensorboard") is not None
+
+
+@unittest.skipUnless(HAS_TENSORBOARD, "tensorboard is not installed")
+class EventFileTest(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.outlet = QuietOutlet(Path(folder.name))
+        args = SharedArgs(env_id="CartPole-v1", seed=7)
+        self.trackers = Trackers(self.outlet, SessionPlan(), args, "ppo", "a-run")
+        self.addCleanup(self.trackers.close)
+
+    def read(self) -> Any:
+        from tensorboard.backend.event_processing.event_accumulator import (  # noqa: PLC0415
+            EventAccumulator,
+        )
+
+        reader = EventAccumulator(str(self.outlet.directory / "runs" / "a-run"))
+        reader.Reload()
+        return reader
+
+    def test_curves_come_back_as_they_were_told(self) -> None:
+        """Under their tags, with their steps, and with what is no number."""
+        for step in range(0, 50, 10):
+            self.trackers.scalars({"charts/SPS": step * 2.0, "charts/odd": math.nan}, step)
+        self.trackers.finish(None)
+        reader = self.read()
+        told = [(event.step, event.value) for event in reader.Scalars("charts/SPS")]
+        self.assertEqual(told, [(0, 0.0), (10, 20.0), (20, 40.0), (30, 60.0), (40, 80.0)])
+        self.assertTrue(all(math.isnan(event.value) for event in reader.Scalars("charts/odd")))
+
+    def test_the_hyperparameters_are_a_text_from_the_first_moment(self) -> None:
+        """A run that is killed has them too: they are on the disk before any value is."""
+        reader = self.read()
+        self.assertEqual(reader.Tags()["tensors"], ["hyperparameters/text_summary"])
+        [event] = reader.Tensors("hyperparameters/text_summary")
+        table = event.tensor_proto.string_val[0].decode()
+        self.assertIn("|param|value|\n|-|-|\n", table)
+        self.assertIn("|env_id|CartPole-v1|", table)
+        self.assertIn("|seed|7|", table)
+
+    def test_checksums_are_those_of_the_format(self) -> None:
+        """Every length of data, even and odd, has the checksum that TensorBoard looks for."""
+        from tensorboard.compat.tensorflow_stub import pywrap_tensorflow  # noqa: PLC0415
+
+        for size in (*range(20), 255, 1000):
+            data = bytes(index * 37 % 256 for index in range(size))
+            self.assertEqual(crc32c(data), pywrap_tensorflow.crc32c(data))
+
+    def test_values_can_be_seen_while_the_run_goes_on(self) -> None:
+        """A reader need not wait for the end: the first value of each second is handed over."""
+        self.trackers.scalars({"charts/SPS": 1.0}, 1)
+        self.trackers.scalars({"charts/SPS": 2.0}, 2)
+        deadline = time.monotonic() + 60
+        while len(self.read().Tags()["scalars"]) == 0 and time.monotonic() < deadline:
+            self.trackers.scalars({"charts/SPS": 3.0}, 3)
+        self.assertEqual(self.read().Tags()["scalars"], ["charts/SPS"])
+
+    @unittest.skipUnless(Path("/dev/full").exists(), "there is no file that is always full")
+    def test_a_full_disk_ends_the_file_and_not_the_training(self) -> None:
+        """It is said once, and the values go to everybody else."""
+        events: Any = self.trackers._events
+        with open("/dev/full", "wb", buffering=0) as full:  # noqa: PTH123 - needs no buffer
+            events._file._file.close()
+            events._file._file = full
+            for step in range(3):
+                self.trackers.scalars({"charts/SPS": 1.0}, step)
+        self.assertEqual(len(self.outlet.words), 1)
+        self.assertIn("No space left", self.outlet.words[0][1])
+
+    def test_the_folder_is_announced_once(self) -> None:
+        """Relative to the run's directory, under CleanRL's name."""
+        self.trackers.finish(1.0)
+        self.trackers.close()
+        self.assertEqual(self.outlet.artifacts, [("tensorboard", "runs/a-run")])
+
+
+if __name__ == "__main__":
+    unittest.main()

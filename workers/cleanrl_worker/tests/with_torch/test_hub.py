@@ -1,0 +1,199 @@
+"""Uploading a model, to a server on this machine that speaks the hub's protocol so far."""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+import json
+import os
+import socket
+import tempfile
+import threading
+import unittest
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import torch
+from quiet_session import QuietOutlet
+
+from cleanrl_worker.arguments import SharedArgs
+from cleanrl_worker.session.checkpoint_file import Checkpoint, read_checkpoint, write_checkpoint
+from cleanrl_worker.tracking import hub
+from cleanrl_worker.tracking.hub import repository_name, upload_model
+
+HAS_HUB = importlib.util.find_spec("huggingface_hub") is not None
+TOKEN = "hf_abcdefghijklmnopqrstuvwxyz"  # noqa: S105 - of nobody
+
+
+class HubTest(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.directory = Path(folder.name)
+        self.outlet = QuietOutlet(self.directory)
+        self.server = HubServer()
+        self.server.start()
+        self.addCleanup(self.server.stop)
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
+        self.environment = {**kept, "HF_ENDPOINT": self.server.address, "HF_HOME": folder.name}
+
+    def upload(self, entity: str = "me", **variables: str) -> None:
+        args = SharedArgs(upload_model=True, hf_entity=entity, env_id="ALE/Pong-v5", seed=3)
+        with mock.patch.dict(os.environ, {**self.environment, **variables}, clear=True):
+            upload_model(self.outlet, args, "ppo", "a-run", 12.5)
+
+    def save(self, name: str, step: int) -> None:
+        path = self.directory / "checkpoints" / name
+        path.parent.mkdir(exist_ok=True)
+        checkpoint = Checkpoint(
+            algo="ppo",
+            args={"seed": 3, "learning_rate": 0.001},
+            env_id="ALE/Pong-v5",
+            env_kwargs={},
+            global_step=step,
+            observation_space={"type": "box"},
+            action_space={"type": "discrete", "n": 6},
+            policy={"weight": torch.ones(3)},
+            training={"buffer": torch.zeros(1000), "critics": torch.ones(2)},
+            random={"torch": torch.zeros(8)},
+        )
+        write_checkpoint(checkpoint, path)
+
+    def words(self) -> str:
+        return " ".join(message for _, message in self.outlet.words)
+
+    @unittest.skipUnless(HAS_HUB, "huggingface_hub is not installed (the extra hub)")
+    def test_the_best_policy_arrives_with_a_card(self) -> None:
+        """Under the name of environment, algorithm and seed, without what it had remembered."""
+        self.save("last.pt", 200)
+        self.save("best.pt", 100)
+        self.upload(HF_TOKEN=TOKEN)
+        self.assertEqual(self.outlet.artifacts, [("report", self.server.page)], self.words())
+        self.assertEqual(self.server.created, {"name": "ALE-Pong-v5-ppo-seed3"})
+        arrived = self.directory / "arrived.pt"
+        arrived.write_bytes(self.server.files["model.pt"])
+        checkpoint = read_checkpoint(arrived)
+        self.assertEqual(checkpoint.global_step, 100)
+        self.assertEqual(checkpoint.policy["weight"].tolist(), [1, 1, 1])
+        self.assertEqual(set(checkpoint.training), {"critics"})
+        self.assertEqual(checkpoint.random, {})
+        card = self.server.files["README.md"].decode()
+        self.assertIn("# ppo on ALE/Pong-v5", card)
+        self.assertIn("value: 12.5", card)
+        self.assertIn("|learning_rate|0.001|", card)
+        self.assertEqual(self.server.tokens, {f"Bearer {TOKEN}"})
+        self.assertNotIn(TOKEN, card + self.words())
+
+    @unittest.skipUnless(HAS_HUB, "huggingface_hub is not installed (the extra hub)")
+    def test_a_refused_token_is_a_warning_with_the_command_for_later(self) -> None:
+        """The folder is prepared, so that one line uploads it once there is a token."""
+        self.save("last.pt", 200)
+        self.server.refuses = True
+        self.upload(HF_TOKEN=TOKEN)
+        folder = self.directory / "hub" / "a-run"
+        self.assertIn("401", self.words())
+        self.assertIn(f"`hf upload me/ALE-Pong-v5-ppo-seed3 {folder} .`", self.words())
+        self.assertEqual([level for level, _ in self.outlet.words], ["warning"])
+        self.assertTrue((folder / "model.pt").exists())
+
+    @unittest.skipUnless(HAS_HUB, "huggingface_hub is not installed (the extra hub)")
+    def test_no_network_is_a_warning_within_bounded_time(self) -> None:
+        """A hub that cannot be reached is given up, and the training's result stands."""
+        self.save("last.pt", 200)
+        with socket.create_server(("127.0.0.1", 0)) as deaf:
+            address = f"http://127.0.0.1:{deaf.getsockname()[1]}"
+            with mock.patch.object(hub, "UPLOAD_SECONDS", 3.0):
+                self.upload(HF_TOKEN=TOKEN, HF_ENDPOINT=address)
+        self.assertIn("it took longer than 3 s", self.words())
+
+    def test_what_is_missing_is_named(self) -> None:
+        """A token, an owner, and a checkpoint."""
+        self.upload(HF_TOKEN=TOKEN)
+        self.assertIn("There is nothing to upload", self.words())
+        self.save("last.pt", 200)
+        self.upload(entity="", HF_TOKEN=TOKEN)
+        self.assertIn("`hf_entity` does not say", self.words())
+        with mock.patch("importlib.util.find_spec", return_value=None):
+            self.upload(HF_TOKEN=TOKEN)
+        self.assertIn("install the extra `hub`", self.words())
+        if HAS_HUB:
+            self.upload()
+            self.assertIn("there is no HF_TOKEN", self.words())
+        self.assertEqual(self.server.tokens, set())
+
+    def test_names_are_of_letters_that_the_hub_allows(self) -> None:
+        """Ids with a module or a namespace have signs that it refuses."""
+        self.assertEqual(
+            repository_name("my.envs:Grid/Big-v0", "dqn", 1), "my.envs-Grid-Big-v0-dqn-seed1"
+        )
+        self.assertEqual(repository_name("a--b..c-v1", "ppo", 2), "a-b.c-v1-ppo-seed2")
+
+
+class HubServer(threading.Thread):
+    """As much of the hub as creating a repository and committing small files needs."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        hub_server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                status, answer = hub_server.answer(self.path, body, self.headers)
+                data = json.dumps(answer).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self._server.server_port}"
+        self.page = f"{self.address}/me/ALE-Pong-v5-ppo-seed3"
+        self.refuses = False
+        self.created: dict[str, Any] = {}
+        self.files: dict[str, bytes] = {}
+        self.tokens: set[str] = set()
+
+    def run(self) -> None:
+        self._server.serve_forever(poll_interval=0.05)
+
+    def stop(self) -> None:
+        self._server.shutdown()
+        self.join()
+        self._server.server_close()
+
+    def answer(self, path: str, body: bytes, headers: Any) -> tuple[int, dict[str, Any]]:
+        self.tokens |= {headers["Authorization"]} if headers["Authorization"] else set()
+        if self.refuses:
+            return 401, {"error": "Invalid credentials in Authorization header"}
+        if path == "/api/repos/create":
+            self.created = {"name": json.loads(body)["name"]}
+            return 200, {"url": self.page, "name": "me/ALE-Pong-v5-ppo-seed3"}
+        if path.endswith("/preupload/main"):
+            named = [each["path"] for each in json.loads(body)["files"]]
+            modes = {"uploadMode": "regular", "shouldIgnore": False}
+            return 200, {"files": [{"path": name, **modes} for name in named]}
+        if path.endswith("/commit/main"):
+            for line in body.splitlines():
+                entry = json.loads(line)
+                if entry["key"] == "file":
+                    content = base64.b64decode(entry["value"]["content"])
+                    self.files[entry["value"]["path"]] = content
+            return 200, {
+                "commitUrl": f"{self.page}/commit/0123",
+                "commitOid": "0123",
+                "success": True,
+            }
+        return 200, {"errors": [], "warnings": []}
+
+
+if __name__ == "__main__":
+    unittest.main()

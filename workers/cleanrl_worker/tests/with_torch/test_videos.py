@@ -1,0 +1,171 @@
+"""Videos of episodes, decoded again with PyAV."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from quiet_session import quiet_session
+
+from cleanrl_worker.arguments import SharedArgs
+from cleanrl_worker.tracking.videos import EpisodeVideos, is_filmed, missing_package
+from mosaic_worker.environments.made_layer import made_layer
+
+HAS_AV = importlib.util.find_spec("av") is not None
+
+
+class Corridor(gym.Env):
+    """Five steps with a reward of 1, in a picture whose sides are odd."""
+
+    observation_space = gym.spaces.Box(0, 9, (1,))
+    action_space = gym.spaces.Discrete(2)
+
+    def __init__(self, broken_from: int = 10**9) -> None:
+        self.metadata = {"render_modes": ["rgb_array"], "render_fps": 10}
+        self.render_mode = "rgb_array"
+        self._broken_from = broken_from
+        self._drawn = 0
+        self._at = 0
+
+    def reset(self, **_: Any) -> tuple[Any, dict[str, Any]]:
+        self._at = 0
+        return np.zeros(1, np.float32), {}
+
+    def step(self, _: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self._at += 1
+        return np.full(1, self._at, np.float32), 1.0, self._at == 5, False, {}
+
+    def render(self) -> Any:
+        self._drawn += 1
+        if self._drawn > self._broken_from:
+            raise RuntimeError("the display is gone")
+        picture = np.zeros((33, 45, 3), np.uint8)
+        picture[:, : 8 * self._at] = 255
+        return picture
+
+
+def play(env: Any, episodes: int) -> None:
+    for _ in range(episodes):
+        env.reset()
+        is_over = False
+        while not is_over:
+            is_over = env.step(0)[2]
+
+
+class VideosTest(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name) / "videos" / "a-run"
+        self.told: list[tuple[Path, dict[str, Any]]] = []
+        self.failures: list[str] = []
+
+    def filmed(self, env: Any, every: int | None = None, max_frames: int = 1000) -> EpisodeVideos:
+        return EpisodeVideos(
+            env,
+            self.folder,
+            every=every,
+            max_frames=max_frames,
+            on_video=lambda path, meta: self.told.append((path, dict(meta))),
+            on_failure=self.failures.append,
+        )
+
+    def test_by_cleanrls_rule_ever_fewer_episodes_are_filmed(self) -> None:
+        """Cubes up to a thousand, then each thousandth."""
+        chosen = [episode for episode in range(3001) if is_filmed(episode, None)]
+        self.assertEqual(chosen, [n**3 for n in range(10)] + [1000, 2000, 3000])
+        self.assertEqual([e for e in range(10) if is_filmed(e, 4)], [0, 4, 8])
+
+    @unittest.skipUnless(HAS_AV, "PyAV is not installed (the extra video)")
+    def test_a_film_shows_every_step_and_says_what_it_shows(self) -> None:
+        """The pictures come back in order, and the file beside has length, return and speed."""
+        import av  # noqa: PLC0415 - an extra
+
+        env = self.filmed(Corridor())
+        play(env, 3)
+        env.close()
+        path, meta = self.told[0]
+        self.assertEqual(
+            sorted(file.name for file in self.folder.iterdir()),
+            [f"rl-video-episode-{k}.{kind}" for k in (0, 1) for kind in ("meta.json", "mp4")],
+        )
+        with av.open(str(path)) as video:
+            stream = video.streams.video[0]
+            pictures = [frame.to_ndarray(format="rgb24") for frame in video.decode(stream)]
+            self.assertEqual(float(stream.average_rate or 0), 10.0)
+        lit = [int((picture[10, :, 0] > 128).sum()) for picture in pictures]
+        self.assertEqual(lit, [0, 8, 16, 24, 32, 40])
+        self.assertEqual(meta, json.loads(path.with_suffix(".meta.json").read_text()))
+        self.assertEqual((meta["episode"], meta["length"], meta["return"]), (0, 5, 5.0))
+        self.assertTrue(meta["ended"])
+        self.assertEqual(self.failures, [])
+
+    @unittest.skipUnless(HAS_AV, "PyAV is not installed (the extra video)")
+    def test_a_long_episode_is_filmed_only_so_far(self) -> None:
+        """The return is still that of the whole episode."""
+        env = self.filmed(Corridor(), max_frames=3)
+        play(env, 1)
+        self.assertEqual([meta["frames"] for _, meta in self.told], [3])
+        self.assertEqual(self.told[0][1]["return"], 5.0)
+
+    @unittest.skipUnless(HAS_AV, "PyAV is not installed (the extra video)")
+    def test_what_training_left_in_the_middle_is_kept(self) -> None:
+        """The film of an unfinished episode can be watched, and says that it is one."""
+        env = self.filmed(Corridor())
+        env.reset()
+        env.step(0)
+        env.close()
+        self.assertEqual([(m["ended"], m["frames"]) for _, m in self.told], [(False, 2)])
+
+    @unittest.skipUnless(HAS_AV, "PyAV is not installed (the extra video)")
+    def test_a_display_that_fails_ends_the_filming_alone(self) -> None:
+        """It is said once, no half file stays, and the episodes go on."""
+        env = self.filmed(Corridor(broken_from=8), every=1)
+        play(env, 4)
+        self.assertEqual(len(self.told), 1)
+        self.assertEqual(len(self.failures), 1)
+        self.assertIn("the display is gone", self.failures[0])
+        self.assertEqual(len(list(self.folder.iterdir())), 2)
+
+    def test_something_that_is_no_picture_is_named(self) -> None:
+        """An environment made without drawing says so in the reason."""
+        env = self.filmed(gym.make("CartPole-v1"))
+        play(env, 2)
+        self.assertEqual(len(self.failures), 1)
+        env.close()
+
+    def test_the_layer_that_make_returned_is_still_found(self) -> None:
+        """Recording and resuming reach through the wrapper."""
+        made = gym.make("CartPole-v1", render_mode="rgb_array")
+        env = self.filmed(made)
+        self.assertIs(made_layer(env), made)
+        env.close()
+
+    @unittest.skipUnless(HAS_AV, "PyAV is not installed (the extra video)")
+    def test_a_session_films_its_first_environment_alone(self) -> None:
+        """The file is announced with its path in the run's directory."""
+        args = SharedArgs(env_id="CartPole-v1", num_envs=2, capture_video=True)
+        session, outlet = quiet_session("ppo", args, self.folder)
+        self.addCleanup(session.close)
+        envs = session.make_envs()
+        session.first_observations(envs)
+        while not outlet.artifacts:
+            envs.step(np.zeros(2, np.int64))
+        expected = f"videos/{session.run_name}/rl-video-episode-0.mp4"
+        self.assertEqual(outlet.artifacts[0], ("video", expected))
+        self.assertTrue((self.folder / expected).is_file())
+
+    @unittest.skipUnless(HAS_AV, "PyAV is not installed (the extra video)")
+    def test_nothing_is_missing_here(self) -> None:
+        """No sentence where the package is there."""
+        self.assertEqual(missing_package(), "")
+
+
+if __name__ == "__main__":
+    unittest.main()

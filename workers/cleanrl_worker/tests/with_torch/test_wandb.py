@@ -1,0 +1,252 @@
+"""Tracking with Weights & Biases: the real package, offline, and servers that do not answer."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import os
+import socket
+import struct
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+from quiet_session import QuietOutlet
+from wandb_server import WandbServer
+
+from cleanrl_worker.arguments import SharedArgs
+from cleanrl_worker.session.plan import SessionPlan
+from cleanrl_worker.tracking.wandb_process import why_not_online
+from cleanrl_worker.tracking.wandb_run import process_environment, start_wandb
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cleanrl_worker.tracking.wandb_run import WandbRun
+
+HAS_WANDB = importlib.util.find_spec("wandb") is not None
+KEY = "0123456789abcdef0123456789abcdef01234567"
+
+
+class StoppableOutlet(QuietOutlet):
+    """One that is told to stop after its making."""
+
+    def stop(self) -> None:
+        self._stop_at_step = 0
+
+
+class WandbTest(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.directory = Path(folder.name)
+        self.outlet = StoppableOutlet(self.directory)
+        kept = {name: value for name, value in os.environ.items() if "WANDB" not in name}
+        proxies = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
+        self.environment = {name: kept[name] for name in kept if name not in proxies}
+
+    def start(self, plan: SessionPlan | None = None, **variables: str) -> WandbRun | None:
+        with mock.patch.dict(os.environ, {**self.environment, **variables}, clear=True):
+            args = SharedArgs(track=True, wandb_project_name="tests")
+            return start_wandb(self.outlet, plan or SessionPlan(), args, "ppo", "a-run")
+
+    def reasons(self) -> str:
+        return " ".join(message for _, message in self.outlet.words)
+
+    @unittest.skipUnless(HAS_WANDB, "wandb is not installed (the extra wandb)")
+    def test_without_a_key_the_run_is_kept_offline_and_whole(self) -> None:
+        """The reason is said, the folder is announced, and every value is in the file."""
+        run = self.start()
+        assert run is not None
+        for step in range(5):
+            run.scalars({"charts/SPS": 100.0 + step}, step)
+            run.scalars({"losses/value_loss": float(step)}, step)
+        run.finish()
+        self.assertIn("there is no WANDB_API_KEY", self.reasons())
+        [(kind, path)] = self.outlet.artifacts
+        self.assertEqual(kind, "wandb")
+        self.assertTrue(path.startswith("wandb/offline-run-"))
+        [file] = (self.directory / path).glob("run-*.wandb")
+        history = list(rows(file))
+        self.assertEqual([row["global_step"] for row in history], [0, 1, 2, 3, 4])
+        self.assertEqual([row["charts/SPS"] for row in history], [100, 101, 102, 103, 104])
+        self.assertEqual([row["losses/value_loss"] for row in history], [0, 1, 2, 3, 4])
+
+    @unittest.skipUnless(HAS_WANDB, "wandb is not installed (the extra wandb)")
+    def test_a_server_that_is_not_there_makes_it_offline(self) -> None:
+        """With a key and no network nothing is waited for, and the key is written nowhere."""
+        run = self.start(WANDB_API_KEY=KEY, WANDB_BASE_URL=f"http://127.0.0.1:{free_port()}")
+        assert run is not None
+        run.scalars({"charts/SPS": 1.0}, 1)
+        run.finish()
+        self.assertIn("127.0.0.1 cannot be reached", self.reasons())
+        self.assertIn("offline-run-", self.outlet.artifacts[0][1])
+        written = [file.read_bytes() for file in self.directory.rglob("*") if file.is_file()]
+        self.assertTrue(written)
+        self.assertFalse([content for content in written if KEY.encode() in content])
+        self.assertNotIn(KEY, self.reasons())
+
+    @unittest.skipUnless(HAS_WANDB, "wandb is not installed (the extra wandb)")
+    def test_online_the_address_and_the_values_are_those_of_the_server(self) -> None:
+        """With a key and a server the run can be looked at where it says, and nothing is said."""
+        with WandbServer() as server:
+            run = self.start(WANDB_API_KEY=KEY, WANDB_BASE_URL=server.address)
+            assert run is not None
+            for step in (10, 20):
+                run.scalars({"charts/SPS": 5.0 * step}, step)
+            run.finish()
+        self.assertEqual(self.outlet.words, [])
+        (_, path), (kind, url) = self.outlet.artifacts
+        run_id = path.rpartition("-")[2]
+        self.assertEqual((kind, url), ("wandb", f"{server.address}/me/tests/runs/{run_id}"))
+        told = [(row["global_step"], row["charts/SPS"]) for row in server.history]
+        self.assertEqual(told, [(10, 50.0), (20, 100.0)])
+        self.assertEqual(server.config["env_id"]["value"], "CartPole-v1")
+
+    @unittest.skipUnless(HAS_WANDB, "wandb is not installed (the extra wandb)")
+    def test_a_key_that_is_refused_makes_it_offline(self) -> None:
+        """The server's refusal is the reason."""
+        with Refusing() as server:
+            run = self.start(WANDB_API_KEY=KEY, WANDB_BASE_URL=server.address)
+            assert run is not None
+            run.scalars({"charts/SPS": 1.0}, 1)
+            run.finish()
+        self.assertIn("did not accept the run", self.reasons())
+        self.assertTrue(self.outlet.artifacts, self.reasons())
+        self.assertIn("offline-run-", self.outlet.artifacts[-1][1])
+
+    def test_a_proxy_is_used_only_when_the_run_names_one(self) -> None:
+        """What a password is in, comes by the environment, and does not reach the training."""
+        vpn = f"http://127.0.0.1:{free_port()}"
+        variables = {**self.environment, "WANDB_API_KEY": KEY, "WANDB_VPN_HTTPS_PROXY": vpn}
+        with mock.patch.dict(os.environ, variables, clear=True):
+            named = process_environment("http://named.invalid:1")
+            self.assertNotIn("HTTPS_PROXY", process_environment(None))
+            self.assertNotIn("HTTPS_PROXY", os.environ)
+        with mock.patch.dict(os.environ, named, clear=True):
+            self.assertIn("through the proxy 127.0.0.1", why_not_online())
+
+    @unittest.skipUnless(HAS_WANDB, "wandb is not installed (the extra wandb)")
+    def test_a_stopped_training_does_not_wait_for_a_silent_server(self) -> None:
+        """A server that accepts and never answers costs a few seconds at most."""
+        with Silent() as server:
+            run = self.start(WANDB_API_KEY=KEY, WANDB_BASE_URL=server.address)
+            assert run is not None
+            server.wait_until_called()
+            self.outlet.stop()
+            run.finish()
+        self.assertIn("did not finish within 5 s", self.reasons())
+
+    @unittest.skipUnless(HAS_WANDB, "wandb is not installed (the extra wandb)")
+    def test_what_was_asked_to_be_offline_needs_no_reason(self) -> None:
+        """Nothing is said about a wish that was fulfilled."""
+        run = self.start(SessionPlan(wandb_mode="offline"), WANDB_API_KEY=KEY)
+        assert run is not None
+        run.finish()
+        self.assertEqual(self.outlet.words, [])
+        self.assertEqual(len(self.outlet.artifacts), 1)
+
+    def test_without_the_package_the_extra_is_named(self) -> None:
+        """Training goes on, and the sentence says what to install."""
+        with mock.patch("importlib.util.find_spec", return_value=None):
+            self.assertIsNone(self.start())
+        self.assertIn("install the extra `wandb`", self.reasons())
+
+
+class Server(threading.Thread):
+    """Listens on a port of this machine, and answers each call in `answer`."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.address = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        self._calls: list[socket.socket] = []
+        self._called = threading.Event()
+
+    def __enter__(self) -> Any:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self.join()
+        self._listener.close()
+        for call in self._calls:
+            call.close()
+
+    def run(self) -> None:
+        while True:
+            try:
+                call, _ = self._listener.accept()
+            except OSError:
+                return
+            self._calls.append(call)
+            threading.Thread(target=self._serve, args=(call,), daemon=True).start()
+
+    def wait_until_called(self) -> None:
+        """By more than the first look whether somebody is there."""
+        if not self._called.wait(60):
+            raise AssertionError("nobody called")
+
+    def answer(self, call: socket.socket) -> None:
+        raise NotImplementedError
+
+    def _serve(self, call: socket.socket) -> None:
+        try:
+            while call.recv(65536):
+                self._called.set()
+                self.answer(call)
+        except OSError:
+            return
+
+
+class Silent(Server):
+    def answer(self, call: socket.socket) -> None:
+        pass
+
+
+class Refusing(Server):
+    def answer(self, call: socket.socket) -> None:
+        body = b'{"errors": [{"message": "invalid key"}]}'
+        head = f"HTTP/1.1 401 Unauthorized\r\nContent-Length: {len(body)}\r\n"
+        call.sendall(head.encode() + b"Content-Type: application/json\r\n\r\n" + body)
+
+
+def rows(file: Path) -> Iterator[dict[str, float]]:
+    """The history in W&B's own file."""
+    proto: Any = importlib.import_module("wandb.proto.wandb_internal_pb2")
+    for data in records(file.read_bytes()):
+        record = proto.Record.FromString(data)
+        if record.WhichOneof("record_type") == "history":
+            yield {
+                item.key or "/".join(item.nested_key): json.loads(item.value_json)
+                for item in record.history.item
+            }
+
+
+def records(content: bytes) -> Iterator[bytes]:
+    """Of a log in LevelDB's form: parts with checksum, size and kind, in blocks of 32 KiB."""
+    at, whole = 7, b""
+    while at + 7 <= len(content):
+        size, kind = struct.unpack_from("<HB", content, at + 4)
+        if at % 32768 > 32768 - 7:
+            at += 32768 - at % 32768
+            continue
+        whole += content[at + 7 : at + 7 + size]
+        at += 7 + size
+        if kind in (1, 4):  # whole by itself, or the last part
+            yield whole
+            whole = b""
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+if __name__ == "__main__":
+    unittest.main()

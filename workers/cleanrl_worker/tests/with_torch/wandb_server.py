@@ -1,0 +1,70 @@
+"""As much of Weights & Biases' server as a run with curves needs, on a port of this machine."""
+
+from __future__ import annotations
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+class WandbServer:
+    """Keeps the rows that arrive. In a `with` statement."""
+
+    def __init__(self) -> None:
+        self.history: list[dict[str, Any]] = []
+        self.config: dict[str, Any] = {}
+        kept = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                data = json.dumps(kept.answer(self.path, body)).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            do_PUT = do_POST  # noqa: N815
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
+        self.address = f"http://127.0.0.1:{self._server.server_port}"
+
+    def __enter__(self) -> Any:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    def answer(self, path: str, body: bytes) -> dict[str, Any]:
+        if path.endswith("/file_stream"):
+            rows = json.loads(body).get("files", {}).get("wandb-history.jsonl", {})
+            self.history += [json.loads(row) for row in rows.get("content", [])]
+            return {}
+        if path != "/graphql":
+            return {}
+        asked = json.loads(body)
+        variables = asked.get("variables", {})
+        name = asked.get("operationName")
+        if name == "UpsertBucket":
+            self.config = json.loads(variables.get("config") or "{}")
+            project = {"id": "p", "name": "tests", "entity": {"id": "e", "name": "me"}}
+            bucket = {"id": "b", "name": variables["name"], "project": project}
+            return {"data": {"upsertBucket": {"bucket": bucket, "inserted": True}}}
+        if name == "CreateRunFiles":
+            files = [
+                {"name": each, "uploadUrl": f"{self.address}/upload"} for each in variables["files"]
+            ]
+            created = {"runID": "b", "uploadHeaders": [], "files": files}
+            return {"data": {"createRunFiles": created}}
+        return {"data": {}}
