@@ -31,7 +31,16 @@ DESCRIPTOR = Descriptor(
             "dqn",
             "DQN",
             parameters=(
-                Parameter("learning_rate", "float", 0.001, min=0.0, max=1.0, unit="1/step"),
+                Parameter(
+                    "learning_rate",
+                    "float",
+                    0.001,
+                    min=0.0,
+                    max=1.0,
+                    unit="1/step",
+                    search=(0.0001, 0.01),
+                    log=True,
+                ),
                 Parameter("layers", "int", 2, min=1),
                 Parameter("dueling", "bool", False),
                 Parameter("optimizer", "choice", "adam", choices=("adam", "sgd")),
@@ -93,6 +102,8 @@ class CommandLineTest(unittest.TestCase):
                 "unit": "1/step",
                 "group": "",
                 "help": "",
+                "search": [0.0001, 0.01],
+                "log": True,
             },
         )
         self.assertEqual(described["environments"]["ids"], ["FrozenLake-v1"])
@@ -257,6 +268,11 @@ class DescriptorTest(unittest.TestCase):
             (described(Parameter("a", "number", 0)), "is not one of"),
             (described(Parameter("a b", "int", 0)), "identifier"),
             (described(Parameter("a", "choice", "x")), "choices"),
+            (described(Parameter("a", "float", 1.0, search=(2.0, 1.0))), "low to high"),
+            (described(Parameter("a", "float", 1.0, max=1.0, search=(0.5, 2.0))), "out of range"),
+            (described(Parameter("a", "int", 1, search=(1, 2.5))), "whole numbers"),
+            (described(Parameter("a", "float", 1.0, search=(0.0, 1.0), log=True)), "above 0"),
+            (described(Parameter("a", "str", "", log=True)), "belong to numbers"),
             (described(Parameter("seed", "int", 0)), "taken"),
             (described(number, number), "taken"),
             (described(gpu="maybe"), "gpu"),

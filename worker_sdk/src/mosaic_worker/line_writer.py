@@ -73,6 +73,11 @@ class LineWriter:
         os.register_at_fork(after_in_child=self._forget)
         atexit.register(self.flush)
 
+    @property
+    def fd(self) -> int:
+        """Where lines go. A child process that is given it may write whole lines of its own."""
+        return self._fd
+
     def write_soon(self, line: bytes, now: float) -> None:
         """Write `line` (without newline) now or with the burst it is part of.
 

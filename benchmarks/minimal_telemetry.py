@@ -1,0 +1,80 @@
+"""What the minimal telemetry switch costs a script of CleanRL's kind.
+
+    benchmarks/run minimal_telemetry [--python PATH …] [--turns N]
+
+The script is a PPO loop as CleanRL writes it (SyncVectorEnv, torch, Adam), once with environments
+that `gymnasium.make` made and once with those that it made with the instruments in place, which
+record what an exact replay needs. Each turn is a rollout and its update; the two alternate, and
+the table shows the quickest turn and the median of the ratios between neighbours in time. It is
+done in the bundles of CleanRL's own scripts (gymnasium 0.29) and of our learners (1.x).
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from kept_bundles import bundle_python
+from report import print_ratio, print_table
+
+_ROOT = Path(__file__).parents[1]
+_CHILD = Path(__file__).with_name("minimal_telemetry_child.py")
+_CODE = (_ROOT / "worker_sdk" / "src", _ROOT / "workers" / "cleanrl_worker" / "src")
+_BUNDLES = ("cleanrl_upstream", "cleanrl_worker")
+_GOAL = "1.05 or less"
+_ENVIRONMENTS = ("CartPole-v1", "Acrobot-v1")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--turns", type=int, default=40)
+    parser.add_argument("--steps", type=int, default=128, help="of each environment in a turn")
+    parser.add_argument("--python", action="append", help="instead of those of the bundles")
+    options = parser.parse_args()
+    for python in options.python or [str(bundle_python(name)) for name in _BUNDLES]:
+        for env_id in _ENVIRONMENTS:
+            show(env_id, run_child(python, env_id, options.steps, options.turns))
+
+
+def run_child(python: str, env_id: str, steps: int, turns: int) -> dict[str, list[float] | str]:
+    with tempfile.TemporaryDirectory() as folder:
+        spool = os.open(Path(folder) / "spool", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        try:
+            child = subprocess.run(
+                [python, str(_CHILD), env_id, str(steps), str(turns)],
+                env={
+                    **os.environ,
+                    "PYTHONPATH": os.pathsep.join(map(str, _CODE)),
+                    "OMP_NUM_THREADS": "1",
+                },
+                stdout=spool,
+                stderr=subprocess.PIPE,
+                check=False,
+            )
+        finally:
+            os.close(spool)
+    if child.returncode:
+        sys.exit(child.stderr.decode())
+    told: dict[str, list[float] | str] = json.loads(child.stderr.splitlines()[-1])
+    return told
+
+
+def show(env_id: str, told: dict[str, list[float] | str]) -> None:
+    plain, recorded = told["plain"], told["recorded"]
+    assert isinstance(plain, list)
+    assert isinstance(recorded, list)
+    ratio = statistics.median(each / beside for each, beside in zip(recorded, plain, strict=True))
+    print_table(
+        f"{env_id}, gymnasium {told['gymnasium']}, {len(plain)} turns",
+        ("script", "ms a turn"),
+        [("as it is", min(plain) * 1e3), ("with instruments", min(recorded) * 1e3)],
+    )
+    print_ratio(f"{env_id}, gymnasium {told['gymnasium']}", ratio, _GOAL)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""Reads the flags of a tyro script from the source of its `Args` dataclass."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from cleanrl_worker.upstream.literal_values import UNKNOWN, literal_value
+from cleanrl_worker.upstream.script_flags import TYRO, ScriptFlag, ScriptFlags
+from cleanrl_worker.upstream.typed_parameter import typed_parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+_SIMPLE = {"int": "int", "float": "float", "bool": "bool", "str": "str"}
+_SEVERAL = ("list", "List", "tuple", "Tuple", "Sequence")
+_MOST_BASES = 20
+
+
+def read_args_dataclass(tree: ast.Module, folders: Sequence[Path]) -> ScriptFlags | None:
+    """The flags, or None when the script has no such class.
+
+    Base classes are looked for in the script, and in the modules below `folders` that it imports.
+    """
+    name = _parsed_class(tree) or "Args"
+    found = _find_class(tree, name, folders)
+    if found is None:
+        return None
+    fields: dict[str, ScriptFlag] = {}
+    for each in reversed(_with_bases(found, folders)):
+        fields.update(_fields(each))
+    return ScriptFlags(TYRO, tuple(fields.values()), f"its class {name}")
+
+
+def _parsed_class(tree: ast.Module) -> str:
+    """The class that is given to `tyro.cli`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("tyro.cli", "cli"):
+            first = node.args[0] if node.args else None
+            if isinstance(first, ast.Name):
+                return first.id
+    return ""
+
+
+_Found = tuple[ast.ClassDef, ast.Module]
+
+
+def _find_class(tree: ast.Module, name: str, folders: Sequence[Path]) -> _Found | None:
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            return node, tree
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and not node.level:
+            for alias in node.names:
+                if (alias.asname or alias.name) == name:
+                    module = _parse_module(node.module or "", folders)
+                    return _find_class(module, alias.name, folders) if module else None
+    return None
+
+
+def _parse_module(name: str, folders: Sequence[Path]) -> ast.Module | None:
+    inside = name.replace(".", "/")
+    for folder in folders:
+        for path in (folder / f"{inside}.py", folder / inside / "__init__.py"):
+            if path.is_file():
+                try:
+                    return ast.parse(path.read_text(encoding="utf-8"))
+                except (OSError, ValueError, SyntaxError):
+                    return None
+    return None
+
+
+def _with_bases(found: _Found, folders: Sequence[Path]) -> list[ast.ClassDef]:
+    """The class first, then what it inherits from."""
+    classes: list[ast.ClassDef] = []
+    waiting = [found]
+    while waiting and len(classes) < _MOST_BASES:
+        definition, tree = waiting.pop(0)
+        classes.append(definition)
+        for base in definition.bases:
+            if isinstance(base, ast.Name):
+                inherited = _find_class(tree, base.id, folders)
+                if inherited is not None:
+                    waiting.append(inherited)
+    return classes
+
+
+def _fields(definition: ast.ClassDef) -> dict[str, ScriptFlag]:
+    fields = {}
+    for node, after in zip(definition.body, [*definition.body[1:], None], strict=True):
+        if not isinstance(node, ast.AnnAssign) or not isinstance(node.target, ast.Name):
+            continue
+        kind, choices, is_list = _type(node.annotation)
+        name = node.target.id
+        if kind == "ClassVar":
+            continue
+        parameter = typed_parameter(name, kind, literal_value(node.value), choices, _doc(after))
+        fields[name] = ScriptFlag(parameter, f"--{name.replace('_', '-')}", is_list=is_list)
+    return fields
+
+
+def _doc(node: ast.stmt | None) -> str:
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        value = node.value.value
+        return value if isinstance(value, str) else ""
+    return ""
+
+
+def _type(node: ast.expr) -> tuple[str, tuple[Any, ...], bool]:
+    """The kind of a parameter, its choices, and whether it takes several values."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        try:
+            node = ast.parse(node.value, mode="eval").body
+        except SyntaxError:
+            return "str", (), False
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return _type(node.right if _is_none(node.left) else node.left)
+    if not isinstance(node, ast.Subscript):
+        return _SIMPLE.get(_last_name(node), "str"), (), False
+    outer, inner = _last_name(node.value), node.slice
+    first = inner.elts[0] if isinstance(inner, ast.Tuple) and inner.elts else inner
+    if outer == "Literal":
+        choices = literal_value(inner)
+        several = choices if isinstance(choices, tuple) else (choices,)
+        return ("str", (), False) if UNKNOWN in several else ("choice", several, False)
+    if outer in ("Optional", "Annotated", "Final"):
+        return _type(first)
+    if outer == "Union" and isinstance(inner, ast.Tuple):
+        return _type(next((each for each in inner.elts if not _is_none(each)), first))
+    if outer == "ClassVar":
+        return "ClassVar", (), False
+    return "str", (), outer in _SEVERAL
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _last_name(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""

@@ -1,0 +1,152 @@
+"""With the minimal telemetry switch on, episodes of an unmodified script replay exactly."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from workers.cleanrl_worker.tests.upstream.script_process import ScriptUnderTest, StartScript
+
+from mosaic_worker.frames import MAGIC
+from mosaic_worker.resimulation.comparison import Comparison
+from mosaic_worker.resimulation.episode_record import read_record
+from mosaic_worker.resimulation.position import Position
+from mosaic_worker.resimulation.simulation import Simulation
+
+pytestmark = pytest.mark.process
+
+TRAINS = """
+import gymnasium as gym
+
+def make_env(index):
+    def thunk():
+        env = gym.make(args.env_id)
+        env = gym.wrappers.RecordEpisodeStatistics(env)
+        env.action_space.seed(args.seed + index)
+        return env
+    return thunk
+
+envs = gym.vector.SyncVectorEnv([make_env(index) for index in range(2)])
+envs.action_space.seed(args.seed)
+envs.reset(seed=args.seed)
+for step in range(args.total_timesteps // 2):
+    _, _, terminated, truncated, infos = envs.step(envs.action_space.sample())
+    for ended in (terminated | truncated).nonzero()[0]:
+        print(f"global_step={2 * step}, episodic_return={infos['episode']['r'][ended]}")
+print(__name__, __file__ == sys.argv[0], os.path.dirname(os.path.abspath(__file__)) == sys.path[0])
+envs.close()
+"""
+
+
+def recordings(worker: ScriptUnderTest) -> list[dict[str, Any]]:
+    """The finished episodes, as a replay wants them."""
+    environments = {event["env_index"]: event for event in worker.events("environment")}
+    starts = {event["episode_id"]: event for event in worker.events("episode_start")}
+    columns: dict[str, dict[str, list[Any]]] = {}
+    for event in worker.events():
+        if event["type"] in ("steps", "episode"):
+            kept = columns.setdefault(event["episode_id"], {"actions": [], "rewards": []})
+            for name in kept:
+                kept[name] += event.get(name) or []
+    made = []
+    for end in worker.events("episode"):
+        origin = starts.get(end["episode_id"], end)
+        environment = environments[end["env_index"]]
+        made.append(
+            {
+                **{name: environment[name] for name in ("env_id", "env_kwargs")},
+                "max_episode_steps": environment["max_episode_steps"],
+                **{name: origin.get(name) for name in ("seed", "start", "options")},
+                "action_dtype": origin.get("action_dtype"),
+                **columns[end["episode_id"]],
+                **{name: end[name] for name in ("terminated", "truncated")},
+                "is_over": True,
+                "packages": {},
+            }
+        )
+    return made
+
+
+def difference(recording: dict[str, Any], path: Path) -> str:
+    """What differs when the episode is played again; empty when nothing does."""
+    path.write_text(json.dumps(recording))
+    episode = read_record(path)
+    comparison = Comparison(episode)
+    simulation = Simulation(episode, comparison, Position(None), draws=False)
+    simulation.open()
+    while simulation.step():
+        pass
+    simulation.close()
+    return comparison.difference if comparison.is_over else "it ended early"
+
+
+def test_episodes_of_a_script_replay_exactly(start: StartScript, tmp_path: Path) -> None:
+    """Also those that began without a seed; each episode is told once."""
+    worker = start(TRAINS, seed=3, total_timesteps=600, telemetry={"steps": "columns"})
+    assert worker.wait() == 0
+    assert {event["env_index"] for event in worker.events("environment")} == {0, 1}
+    played = recordings(worker)
+    assert len(played) > 5
+    assert any(each["seed"] is None for each in played)
+    assert not any(difference(each, tmp_path / "episode.json") for each in played)
+    printed = [each["value"] for each in worker.events("metric")]
+    assert sorted(printed) == sorted(each["return"] for each in worker.events("episode"))
+
+
+def test_the_script_sees_itself_started_alone(start: StartScript) -> None:
+    """`__main__`, its own path and its own arguments, as without the instruments."""
+    worker = start(TRAINS, total_timesteps=20, telemetry={"steps": "columns"})
+    assert worker.wait() == 0
+    assert "__main__ True True" in worker.log.read_text()
+
+
+def test_live_pictures_without_a_word_from_the_script(start: StartScript) -> None:
+    """The first environment draws, though the script made it without a render mode."""
+    worker = start(TRAINS, total_timesteps=60, telemetry={"frames": True})
+    assert worker.wait() == 0
+    assert (worker.folder / "frames").read_bytes()[: len(MAGIC)] == MAGIC
+    assert worker.logs("W250") == []
+
+
+def test_an_environment_that_cannot_draw_is_mentioned_once(start: StartScript) -> None:
+    """Training goes on without pictures."""
+    blind = """
+import gymnasium as gym
+
+class Blind(gym.Env):
+    action_space = gym.spaces.Discrete(2)
+    observation_space = gym.spaces.Discrete(2)
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return 0, {}
+    def step(self, action):
+        return 1, 1.0, False, False, {}
+
+gym.register("Blind-v0", Blind, max_episode_steps=5)
+"""
+    worker = start(
+        blind + TRAINS, env_id="Blind-v0", total_timesteps=40, telemetry={"frames": True}
+    )
+    assert worker.wait() == 0
+    assert len(worker.logs("W250")) == 1
+
+
+def test_environments_in_other_processes_are_recorded_from_outside(start: StartScript) -> None:
+    """They cannot be replayed, and say so; their episodes are told nevertheless."""
+    body = TRAINS.replace("SyncVectorEnv", "AsyncVectorEnv")
+    worker = start(body, total_timesteps=200, telemetry={"steps": "columns"})
+    assert worker.wait() == 0
+    assert len(worker.events("episode")) > 2
+    assert any("not_replayable" in event for event in worker.events("environment"))
+    ids = [event["episode_id"] for event in worker.events("episode")]
+    assert len(ids) == len(set(ids))
+
+
+def test_a_script_that_fails_keeps_its_episodes(start: StartScript) -> None:
+    """What was recorded before the error is written."""
+    worker = start(
+        f"{TRAINS}\nraise RuntimeError('late')", total_timesteps=200, telemetry={"steps": "columns"}
+    )
+    assert worker.wait() == 1
+    assert "late" in worker.bye()["error"]
+    assert worker.events("episode")

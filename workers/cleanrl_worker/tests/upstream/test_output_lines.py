@@ -1,0 +1,87 @@
+"""The lines that CleanRL's scripts print, of all its releases."""
+
+import pytest
+
+from cleanrl_worker.upstream.output_lines import (
+    Figures,
+    SavedModel,
+    Speed,
+    TrackedAt,
+    Unreadable,
+    read_line,
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "step", "values"),
+    [
+        ("global_step=60, episodic_return=[15.]", 60, {"episodic_return": [15.0]}),
+        ("global_step=60, episodic_return=15.0", 60, {"episodic_return": [15.0]}),
+        ("global_step=8, episodic_return=[15. -2.5]", 8, {"episodic_return": [15.0, -2.5]}),
+        ("global_step=8, episodic_return=[15.0, 20]", 8, {"episodic_return": [15.0, 20.0]}),
+        ("global_step=1, episodic_return=np.float32(-1.2e+03)", 1, {"episodic_return": [-1200.0]}),
+        ("global_step=1, loss=tensor(0.5)", 1, {"loss": [0.5]}),
+        (
+            "global_step=9, episodic_return=[3.], episodic_length=[4], fps=99.5, wall_time=1.5",
+            9,
+            {"episodic_return": [3.0], "episodic_length": [4.0], "fps": [99.5], "wall_time": [1.5]},
+        ),
+        ("step = 7, reward = nan", 7, None),
+        ("episodic_return=3.5", None, {"episodic_return": [3.5]}),
+        (" 50%|####   | 5/10\rglobal_step=5, episodic_return=[1.]", 5, {"episodic_return": [1.0]}),
+    ],
+)
+def test_figures(line: str, step: int | None, values: dict[str, list[float]] | None) -> None:
+    """Numbers by their names, in every way that numpy and torch write them."""
+    said = read_line(line)
+    assert isinstance(said, Figures)
+    assert said.step == step
+    assert said.evaluation is None
+    if values is not None:
+        assert said.values == values
+
+
+def test_evaluations_are_told_apart_from_training() -> None:
+    """An evaluation counts its episodes, not the steps of the training."""
+    assert read_line("eval_episode=9, episodic_return=[8.]") == Figures(
+        None, 9, {"episodic_return": [8.0]}
+    )
+
+
+def test_the_other_lines() -> None:
+    """Speed, a saved model, and where a run is tracked."""
+    assert read_line("SPS: 1393") == Speed(1393.0)
+    saved = "runs/CartPole-v1__dqn__1__17/dqn.cleanrl_model"
+    assert read_line(f"model saved to {saved}") == SavedModel(saved)
+    url = "https://wandb.ai/ada/mosaic/runs/abc123"
+    assert read_line(f"\x1b[34mwandb\x1b[0m: View run at {url}") == TrackedAt(url, "abc123")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "global_step=60, episodic_return=<returns>",
+        "global_step=sixty, episodic_return=[15.]",
+        "iteration 3: global_step: 60; episodic_return: 15",
+        "SPS: fast",
+        "loss=0.5; step=3",
+    ],
+)
+def test_changed_formats_are_reported_not_guessed(line: str) -> None:
+    """A format that has changed must not become wrong numbers."""
+    assert isinstance(read_line(line), Unreadable)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Moviepy - Building video videos/rl-video-episode-0.mp4.",
+        "    args = tyro.cli(Args)",
+        "see https://example.org/?page=3",
+        "UserWarning: WARN: Overwriting existing videos",
+        "",
+    ],
+)
+def test_other_output_is_no_telemetry(line: str) -> None:
+    """Chatter and tracebacks are neither numbers nor a reason to worry."""
+    assert read_line(line) is None

@@ -1,0 +1,195 @@
+"""A script's flags are read from its source, and written as its parser wants them."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cleanrl_worker.upstream.command_line import command_line
+from cleanrl_worker.upstream.flag_reading import read_flags
+from cleanrl_worker.upstream.script import describe_script
+from cleanrl_worker.upstream.script_flags import ScriptFlags
+from cleanrl_worker.upstream.script_location import locate_script
+from mosaic_worker import RunConfig, WorkerError
+
+TYRO = '''
+import os
+import tyro
+from dataclasses import dataclass, field
+from typing import Literal, Optional
+from shared_flags import Shared
+
+@dataclass
+class Args(Shared):
+    exp_name: str = os.path.basename(__file__)
+    """the name of
+    this experiment"""
+    env_id: str = "CartPole-v1"
+    total_timesteps: int = int(1e6)
+    """how long"""
+    learning_rate: float = 2.5e-4
+    anneal_lr: bool = True
+    """whether the rate falls"""
+    target_kl: Optional[float] = None
+    clip: "float | None" = 1 / 4
+    pace: Literal["fast", "slow"] = "slow"
+    hidden: list[int] = field(default_factory=lambda: [64, 64])
+
+args = tyro.cli(Args)
+'''
+SHARED = """
+from dataclasses import dataclass
+
+@dataclass
+class Shared:
+    seed: int = 1
+    track: bool = False
+    save_model: bool = False
+    capture_video: bool = False
+    wandb_project_name: str = "cleanRL"
+    wandb_entity: str = None
+"""
+ARGPARSE = """
+import argparse
+from distutils.util import strtobool
+
+def parse_args():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--env-id", type=str, default="CartPole-v1", help="which one")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--total-timesteps", type=int, default=500000)
+    parser.add_argument("--cuda", type=lambda x: bool(strtobool(x)), default=True, nargs="?")
+    parser.add_argument("--quick", action="store_true", help="less work")
+    parser.add_argument("--size", choices=["small", "large"], default="small")
+    parser.add_argument("--layers", type=int, nargs="+", default=[64, 64])
+    return parser.parse_args()
+"""
+ELSEWHERE = """
+import sys
+from its_parser import parse
+args = parse(sys.argv[1:])
+"""
+ITS_PARSER = """
+import argparse
+
+def parse(words):
+    parser = argparse.ArgumentParser()
+    for name in ("env_id", "seed", "gamma"):
+        parser.add_argument("--" + name.replace("_", "-"), help="a flag")
+    parser.add_argument(*["--quick"], action="store_true")
+    return parser.parse_args(words)
+"""
+
+
+@pytest.fixture
+def tyro_script(tmp_path: Path) -> Path:
+    (tmp_path / "shared_flags.py").write_text(SHARED)
+    (tmp_path / "mine.py").write_text(TYRO)
+    return tmp_path / "mine.py"
+
+
+@pytest.fixture
+def argparse_script(tmp_path: Path) -> Path:
+    (tmp_path / "older.py").write_text(ARGPARSE)
+    return tmp_path / "older.py"
+
+
+def flags_of(script: Path) -> ScriptFlags:
+    return read_flags(locate_script(str(script)), os.environ)
+
+
+def words(script: Path, params: dict[str, Any] | None = None, **raw: Any) -> list[str]:
+    config = RunConfig("train", "x", "Acrobot-v1", {}, 7, 900, None, params or {}, raw)
+    return list(command_line(config, flags_of(script)).words)
+
+
+def test_an_args_class_becomes_a_form(tyro_script: Path) -> None:
+    """Types, defaults, choices and help, those of its base class too; fields of a run are not."""
+    algorithm = describe_script(str(tyro_script))
+    algorithm.check()
+    found = {each.name: each for each in algorithm.parameters}
+    assert algorithm.id == "mine"
+    assert found["exp_name"].default is None
+    assert found["exp_name"].help == "the name of this experiment"
+    assert (found["learning_rate"].type, found["learning_rate"].default) == ("float", 2.5e-4)
+    assert (found["anneal_lr"].type, found["anneal_lr"].help) == ("bool", "whether the rate falls")
+    assert (found["target_kl"].type, found["target_kl"].default) == ("float", None)
+    assert (found["clip"].type, found["clip"].default) == ("float", 0.25)
+    assert (found["pace"].type, found["pace"].choices) == ("choice", ("fast", "slow"))
+    assert (found["hidden"].type, found["hidden"].default) == ("str", "64 64")
+    assert found["track"].default is False
+    assert not {"env_id", "seed", "total_timesteps"} & set(found)
+
+
+def test_add_argument_calls_become_a_form(argparse_script: Path) -> None:
+    """The scripts of CleanRL's releases have no class."""
+    found = {each.name: each for each in describe_script(str(argparse_script)).parameters}
+    assert (found["cuda"].type, found["cuda"].default) == ("bool", True)
+    assert (found["quick"].type, found["quick"].default) == ("bool", False)
+    assert found["size"].choices == ("small", "large")
+    assert found["layers"].default == "64 64"
+
+
+def test_tyro_gets_its_own_way_of_writing(tyro_script: Path) -> None:
+    """Switches in pairs, lists by spaces; extras that cannot be read likewise."""
+    given = words(
+        tyro_script,
+        {"anneal_lr": False, "hidden": "8 9", "target_kl": 0.1},
+        extra_args={"new_switch": True, "old_switch": False, "sizes": [1, 2], "opt": {"lr": 0.5}},
+    )
+    assert given == [
+        *("--env-id", "Acrobot-v1", "--seed", "7", "--total-timesteps", "900", "--no-anneal-lr"),
+        *("--hidden", "8", "9", "--target-kl", "0.1", "--new-switch", "--no-old-switch"),
+        *("--sizes", "1", "2", "--opt.lr", "0.5"),
+    ]
+
+
+def test_argparse_gets_its_own_way_of_writing(argparse_script: Path) -> None:
+    """CleanRL's releases want `--cuda False`; a real switch takes no word."""
+    given = words(argparse_script, {"cuda": False, "quick": True}, extra_args={"unknown": True})
+    assert given[-5:] == ["--cuda", "False", "--quick", "--unknown", "True"]
+
+
+def test_what_a_run_wants_kept_becomes_flags(tyro_script: Path) -> None:
+    """Tracking, videos and models; what a person set by name wins."""
+    artifacts = {
+        "wandb": {"enabled": True, "project": "mosaic", "entity": "ada"},
+        "video": {"enabled": True},
+        "checkpoints": {"every_steps": 0},
+    }
+    given = words(tyro_script, {"save_model": False}, artifacts=artifacts)
+    assert {"--track", "--capture-video", "--no-save-model"} <= set(given)
+    assert given[given.index("--wandb-entity") + 1] == "ada"
+    assert given[given.index("--wandb-project-name") + 1] == "mosaic"
+
+
+def test_a_parameter_that_the_script_lacks_is_refused(tyro_script: Path) -> None:
+    """Before anything is started, with the name that was probably meant."""
+    with pytest.raises(WorkerError, match="learning_rat") as refused:
+        words(tyro_script, {"learning_rat": 1})
+    assert "learning_rate" in refused.value.remedy
+
+
+def test_what_cannot_be_told_is_listed(tmp_path: Path) -> None:
+    """A script without flags still runs, and the person learns what it did not get."""
+    script = tmp_path / "bare.py"
+    script.write_text("print('hello')\n")
+    config = RunConfig("train", "x", "Acrobot-v1", {}, 7, 900, None, {}, {"env_id": "Acrobot-v1"})
+    line = command_line(config, flags_of(script))
+    assert line.words == ()
+    assert any("--env-id" in sentence for sentence in line.unused)
+
+
+@pytest.mark.process
+def test_a_parser_that_is_elsewhere_is_asked_for_help(tmp_path: Path) -> None:
+    """The script itself answers `--help` when its source shows no flags."""
+    (tmp_path / "its_parser.py").write_text(ITS_PARSER)
+    script = tmp_path / "elsewhere.py"
+    script.write_text(ELSEWHERE)
+    flags = flags_of(script)
+    assert flags.source == "its --help"
+    assert [flag.parameter.name for flag in flags.flags] == ["env_id", "seed", "gamma", "quick"]
+    assert words(script, {"gamma": "0.9", "quick": True}) == [
+        *("--env-id", "Acrobot-v1", "--seed", "7", "--gamma", "0.9", "--quick"),
+    ]

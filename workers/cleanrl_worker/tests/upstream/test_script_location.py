@@ -1,0 +1,56 @@
+"""A script is found by its path, as a module of CleanRL, or by a bare name."""
+
+from pathlib import Path
+
+import pytest
+
+from cleanrl_worker.upstream.script_location import locate_script
+from mosaic_worker import WorkerError
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    for folder in ("cleanrl", "cleanrl_utils"):
+        (tmp_path / folder).mkdir()
+    for name in ("ppo", "ppo_atari", "dqn"):
+        (tmp_path / "cleanrl" / f"{name}.py").write_text("")
+    return tmp_path
+
+
+def test_a_path_in_a_checkout(checkout: Path) -> None:
+    """Modules are imported from the checkout, where `cleanrl_utils` is."""
+    found = locate_script(str(checkout / "cleanrl" / "ppo.py"))
+    assert (found.name, found.origin, found.root) == ("ppo", "path", checkout)
+
+
+@pytest.mark.parametrize("name", ["cleanrl.ppo_atari", "ppo_atari"])
+def test_cleanrl_comes_first(checkout: Path, name: str) -> None:
+    """By module or by bare name, and the sentence says whose script it is."""
+    found = locate_script(name, [str(checkout)])
+    assert found.path == checkout / "cleanrl" / "ppo_atari.py"
+    assert found.origin == "cleanrl"
+    assert "cleanrl" in found.sentence()
+
+
+def test_ours_comes_second() -> None:
+    """Where no package `cleanrl` has it, a bare name is one of our learners."""
+    found = locate_script("ppo")
+    assert found.origin == "cleanrl_worker"
+    assert "of this worker" in found.sentence()
+
+
+@pytest.mark.parametrize(("script", "meant"), [("cleanrl.ppo_atary", "ppo_atari"), ("dqnn", "dqn")])
+def test_a_name_that_is_not_there(checkout: Path, script: str, meant: str) -> None:
+    """The error names what was probably meant."""
+    with pytest.raises(WorkerError, match=script) as missing:
+        locate_script(script, [str(checkout)])
+    assert meant in missing.value.remedy
+
+
+def test_a_path_that_is_not_there(checkout: Path) -> None:
+    """Files beside it are suggested; a folder is no script."""
+    with pytest.raises(WorkerError, match="There is no script") as missing:
+        locate_script(str(checkout / "cleanrl" / "pp0.py"))
+    assert "ppo.py" in missing.value.remedy
+    with pytest.raises(WorkerError, match="is a folder"):
+        locate_script(str(checkout / "cleanrl"))
