@@ -8,7 +8,8 @@ import os
 import select
 import signal
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 import click
 
@@ -30,10 +31,22 @@ class Attendance(NamedTuple):
     interrupted: bool
 
 
-def attend(client: "TrainerClient", run_id: str) -> Attendance:
+class LiveView(Protocol):
+    """Shows a run as it is now, again and again."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def show(self, run: RunRecord) -> None: ...
+
+
+def attend(
+    client: "TrainerClient", run_id: str, make_view: Callable[[], LiveView] = RunView
+) -> Attendance:
     """Show the run until it is over, or until a person leaves."""
     try:
-        return Attendance(follow(client, run_id), interrupted=False)
+        return Attendance(follow(client, run_id, make_view), interrupted=False)
     except KeyboardInterrupt:
         pass
     if _comes_again(
@@ -41,13 +54,15 @@ def attend(client: "TrainerClient", run_id: str) -> Attendance:
         f" Ctrl-C again within {_SECOND_CTRL_C_S:.0f} s to stop it."
     ) and (not _is_interactive() or _wants_to_stop()):
         client.cancel(run_id, reason="Stopped with Ctrl-C.")
-        return Attendance(follow(client, run_id), interrupted=True)
+        return Attendance(follow(client, run_id, make_view), interrupted=True)
     return Attendance(client.run(run_id).run, interrupted=True)
 
 
-def follow(client: "TrainerClient", run_id: str) -> RunRecord:
+def follow(
+    client: "TrainerClient", run_id: str, make_view: Callable[[], LiveView] = RunView
+) -> RunRecord:
     """Show the run until it is over."""
-    with RunView() as view, client.watch(run_ids=[run_id], digests=True) as events:
+    with make_view() as view, client.watch(run_ids=[run_id], digests=True) as events:
         run = client.run(run_id).run
         view.show(run)
         while not run.state.is_final:

@@ -24,15 +24,20 @@ _DELETE_TIMEOUT_S = 300.0
 class RunCalls(CallGroup):
     """Starting, steering and putting away."""
 
-    def submit(self, config: TrainRunConfig | Mapping[str, Any]) -> RunRecord:
+    def submit(
+        self, config: TrainRunConfig | Mapping[str, Any], *, request_id: str = ""
+    ) -> RunRecord:
         """Start a run as soon as there is room for it.
 
-        When the connection is lost meanwhile the call is made again, and still starts one run.
+        When the connection is lost meanwhile the call is made again, and still starts one run; so
+        does a caller who gives the same `request_id` with the same configuration again.
 
             run = client.submit({"worker": "echo_worker", "algo": "echo", "env_id": "Echo-v0"})
             print(run.run_id, run.state)
         """
-        request = pb.SubmitRunRequest(config_json=_to_json(config), request_id=new_ulid())
+        request = pb.SubmitRunRequest(
+            config_json=_to_json(config), request_id=request_id or new_ulid()
+        )
         return from_message(self._connection.call(lambda stub: stub.SubmitRun, request), RunRecord)
 
     def preflight(self, config: TrainRunConfig | Mapping[str, Any]) -> PreflightReport:

@@ -96,6 +96,11 @@ class RunDirectory:
     def checkpoints(self) -> Path:
         return self.path / "checkpoints"
 
+    @property
+    def study(self) -> Path:
+        """What a sweep has tried: an Optuna study, an SQLite file."""
+        return self.path / "optuna.db"
+
 
 @dataclass(frozen=True, slots=True)
 class Home:
@@ -167,6 +172,11 @@ class Home:
     @property
     def datasets(self) -> Path:
         return self.trainer / "datasets"
+
+    @property
+    def presets(self) -> Path:
+        """Configurations to begin a run with, by name."""
+        return self.path / "presets"
 
     @property
     def logs(self) -> Path:

@@ -45,8 +45,15 @@ def test_gpus_are_given_out_once() -> None:
 def test_somebody_who_sits_in_front_of_it_does_not_wait_for_a_cpu() -> None:
     """A played session starts on a machine whose CPUs are all given out."""
     busy = {"going": Grant(4, 0)}
-    admission = admit([Waiting("play", _wants(), is_interactive=True)], busy, CAPACITY)
+    admission = admit([Waiting("play", _wants(), "play")], busy, CAPACITY)
     assert admission.granted["play"].cpus == 0
+
+
+def test_a_sweep_leaves_cpu_and_place_to_its_trials() -> None:
+    """On a machine for one run at a time its trials start all the same."""
+    small = Capacity(runs=1, cpus=1, memory_mb=1000, gpus=())
+    sweep = admit([Waiting("sweep", _wants(), "sweep")], {}, small).granted
+    assert list(admit([Waiting("trial", _wants())], sweep, small).granted) == ["trial"]
 
 
 def test_what_can_never_fit_is_told() -> None:

@@ -16,6 +16,8 @@ class PreparedWorker:
     module: str
     code: Path
     use: BundleUse
+    shared_folders: tuple[Path, ...] = ()
+    """Code beside its own that it may import: MOSAIC's, of a worker that talks to the daemon."""
 
     def command(self, config: Path) -> tuple[str, ...]:
         """Starts the worker; no shell, and no script whose first line names a path."""
@@ -26,4 +28,5 @@ class PreparedWorker:
 
         `own_folders` are a run's `python_path`, and come after the worker's own code.
         """
-        return {"PYTHONPATH": os.pathsep.join((str(self.code), *own_folders))}
+        folders = (str(self.code), *map(str, self.shared_folders), *own_folders)
+        return {"PYTHONPATH": os.pathsep.join(folders)}

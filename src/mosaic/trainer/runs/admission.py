@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from mosaic.contract.run_config import ResourcesConfig
+from mosaic.contract.run_config import Mode, ResourcesConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,8 @@ class Grant:
     cpus: int
     memory_mb: int
     gpus: tuple[int, ...] = ()
+    places: int = 1
+    """Among the runs that may go at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +33,28 @@ class Waiting:
 
     run_id: str
     wants: ResourcesConfig
-    is_interactive: bool = False
-    """Somebody sits in front of it: it takes no CPU from the account and never waits for one."""
+    mode: Mode = "train"
+
+    @property
+    def cpus(self) -> int:
+        return cpus_taken(self.mode, self.wants)
+
+    @property
+    def places(self) -> int:
+        return places_taken(self.mode)
+
+
+def cpus_taken(mode: Mode, wants: ResourcesConfig) -> int:
+    """None by a session, which somebody sits in front of, nor by a sweep: its trials do the work.
+
+    Neither ever waits for one.
+    """
+    return 0 if mode in ("play", "sweep") else wants.cpus
+
+
+def places_taken(mode: Mode) -> int:
+    """A sweep leaves its place to its trials, which could never start otherwise."""
+    return 0 if mode == "sweep" else 1
 
 
 @dataclass(slots=True)
@@ -84,7 +106,7 @@ class _Free:
         taken = list(granted)
         in_use = {gpu for grant in taken for gpu in grant.gpus}
         self._capacity = capacity
-        self._runs = capacity.runs - len(taken)
+        self._runs = capacity.runs - sum(grant.places for grant in taken)
         self._cpus = capacity.cpus - sum(grant.cpus for grant in taken)
         self._memory_mb = capacity.memory_mb - sum(grant.memory_mb for grant in taken)
         self._gpus = [gpu for gpu in capacity.gpus if gpu not in in_use]
@@ -92,10 +114,10 @@ class _Free:
 
     def obstacle(self, run: Waiting) -> str | None:
         wants = run.wants
-        if self._runs < 1:
+        if self._runs < run.places:
             return f"{self._capacity.runs} runs are going, and no more may at once"
         for name, wanted, free, there in (
-            ("CPUs", 0 if run.is_interactive else wants.cpus, self._cpus, self._capacity.cpus),
+            ("CPUs", run.cpus, self._cpus, self._capacity.cpus),
             (
                 "GPUs",
                 wants.gpus,
@@ -110,17 +132,15 @@ class _Free:
 
     def take(self, run: Waiting) -> Grant:
         gpus, self._gpus = self._gpus[: run.wants.gpus], self._gpus[run.wants.gpus :]
-        grant = Grant(
-            0 if run.is_interactive else run.wants.cpus, run.wants.memory_mb or 0, tuple(gpus)
-        )
-        self._runs -= 1
+        grant = Grant(run.cpus, run.wants.memory_mb or 0, tuple(gpus), run.places)
+        self._runs -= grant.places
         self._cpus -= grant.cpus
         self._memory_mb -= grant.memory_mb
         return grant
 
     def reserve(self, run: Waiting) -> None:
         if self._runs >= 1:
-            self._runs -= 1
-        self._cpus -= 0 if run.is_interactive else run.wants.cpus
+            self._runs -= run.places
+        self._cpus -= run.cpus
         self._memory_mb -= run.wants.memory_mb or 0
         self._gpus_reserved += run.wants.gpus

@@ -20,13 +20,22 @@ from mosaic.trainer.artifacts.run_archive import ImportedRun, delete_run
 from mosaic.trainer.concurrency import in_long_thread, in_thread
 from mosaic.trainer.processes.control_channel import NoWorkerError
 from mosaic.trainer.registry.failures import StateConflictError, UnknownRunError
-from mosaic.trainer.runs.admission import Capacity, Grant, Waiting, admit, shortfall
+from mosaic.trainer.runs.admission import (
+    Capacity,
+    Grant,
+    Waiting,
+    admit,
+    cpus_taken,
+    places_taken,
+    shortfall,
+)
 from mosaic.trainer.runs.digest_keeper import DigestKeeper
 from mosaic.trainer.runs.imported_runs import register_imported
 from mosaic.trainer.runs.recovery import Recovered
 from mosaic.trainer.runs.run_files import write_config
 from mosaic.trainer.runs.run_life import RunLife
 from mosaic.trainer.runs.run_parts import RunParts
+from mosaic.trainer.workers.run_scripts import descriptor_of_run
 
 _log = logging.getLogger(__name__)
 
@@ -198,8 +207,15 @@ class Dispatcher:
         return life
 
     def _expect_startable(self, config: TrainRunConfig) -> None:
-        descriptor = self._parts.catalog.describe(config.worker)
-        problems = validate_params(descriptor, config.algo, config.params).problems
+        descriptor = descriptor_of_run(self._parts.catalog, config)
+        if config.script is None:
+            problems = validate_params(descriptor, config.algo, config.params).problems
+        else:
+            problems = [
+                problem
+                for script in descriptor.algorithms
+                for problem in validate_params(descriptor, script.id, config.params).problems
+            ]
         if problems:
             raise ConfigError(problems)
         lack = shortfall(config.resources, self.capacity())
@@ -252,7 +268,7 @@ class Dispatcher:
             lambda: {record.run_id: registry.config(record.run_id) for record in queued}
         )
         waiting = [
-            Waiting(record.run_id, configs[record.run_id].resources, record.mode == "play")
+            Waiting(record.run_id, configs[record.run_id].resources, configs[record.run_id].mode)
             for record in queued
         ]
         granted = {run_id: life.grant for run_id, life in self._lives.items()}
@@ -303,8 +319,9 @@ class Dispatcher:
     def _held_by(self, record: RunRecord) -> tuple[TrainRunConfig, Grant]:
         config = self._parts.registry.config(record.run_id)
         gpus = self._parts.launcher.gpus_of(self._parts.home.run(record.run_id))
-        cpus = 0 if record.mode == "play" else config.resources.cpus
-        return config, Grant(cpus, config.resources.memory_mb or 0, gpus)
+        cpus = cpus_taken(config.mode, config.resources)
+        memory_mb = config.resources.memory_mb or 0
+        return config, Grant(cpus, memory_mb, gpus, places_taken(config.mode))
 
     async def _live(self, life: RunLife, live: Callable[[], Awaitable[None]]) -> None:
         """Until the run is over, whatever goes wrong with us on the way."""

@@ -1,0 +1,1 @@
+"""`mosaic sweep`: search for good parameters, and look at what was found."""

@@ -1,0 +1,95 @@
+"""A real daemon with the sweep worker's bundle and a worker whose score is known beforehand."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mosaic.client import TrainerClient
+from mosaic.client.sweeps.space_input import read_searches
+from mosaic.client.sweeps.study import Study, StudyError, read_study
+from mosaic.client.sweeps.sweep_plan import sweep_config
+from mosaic.contract.layout import Home
+from mosaic.contract.run_config import TrainRunConfig, load_run_config
+from mosaic.contract.runs import RunRecord
+from tests.trainer.conftest import DaemonUnderTest
+
+WORKERS = Path(__file__).parent / "workers"
+PATIENCE_S = 100.0
+
+GiveBundles = Callable[..., None]
+
+
+@pytest.fixture
+def daemon(tmp_path: Path, give_bundles: GiveBundles) -> Iterator[DaemonUnderTest]:
+    """One that a test may kill."""
+    yield from _serving(tmp_path, give_bundles)
+
+
+@pytest.fixture(scope="module")
+def client(
+    tmp_path_factory: pytest.TempPathFactory, give_bundles: GiveBundles
+) -> Iterator[TrainerClient]:
+    """Of a daemon for tests that leave each other's runs alone."""
+    for under_test in _serving(tmp_path_factory.mktemp("sweeps"), give_bundles):
+        with TrainerClient.connect(under_test.home) as connected:
+            yield connected
+
+
+@pytest.fixture(scope="session")
+def sweep_python(installed_bundle: Callable[[str], Path]) -> Path:
+    """A Python that has Optuna."""
+    venvs = installed_bundle("sweep_worker")
+    newest = max(venvs.glob("sweep_worker-*"), key=lambda folder: folder.stat().st_mtime)
+    return newest / "bin" / "python"
+
+
+def prepared(home: Home, give_bundles: GiveBundles) -> None:
+    """The home has all that a sweep needs, and room for a few runs at once on any machine."""
+    give_bundles(home, "sweep_worker")
+    home.settings.write_text(f"worker_folders = [{json.dumps(str(WORKERS))}]\ncpus = 8\n")
+
+
+def slope_sweep(
+    client: TrainerClient, *searches: str, fixed: dict[str, Any] | None = None, **params: Any
+) -> TrainRunConfig:
+    """A sweep of the slope worker, whose last score counts."""
+    algorithm = client.describe("slope_worker").algorithms[0]
+    base = {"worker": "slope_worker", "algo": "slope", "env_id": "Slope-v0", "params": fixed or {}}
+    return sweep_config(
+        load_run_config(base),
+        read_searches(searches, algorithm.parameters),
+        {"metric": "score", "summary": "last", "sampler": "grid", "pruner": "none", **params},
+    )
+
+
+def home_of(client: TrainerClient) -> Home:
+    assert client.home is not None
+    return client.home
+
+
+def study_of(client: TrainerClient, run_id: str) -> Study:
+    """As it is now, also while the sweep writes to it; without trials while there is none."""
+    path = home_of(client).run(run_id).study
+    try:
+        return read_study(path)
+    except StudyError:
+        return Study(name="", directions=(), trials=())
+
+
+def children(client: TrainerClient, run_id: str) -> list[RunRecord]:
+    """Oldest first."""
+    return [*client.runs(parent_run=run_id)][::-1]
+
+
+def _serving(folder: Path, give_bundles: GiveBundles) -> Iterator[DaemonUnderTest]:
+    under_test = DaemonUnderTest(folder)
+    prepared(under_test.home, give_bundles)
+    try:
+        line = under_test.start()
+        assert line.startswith("ready "), line
+        yield under_test
+    finally:
+        under_test.clean_up()

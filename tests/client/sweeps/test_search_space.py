@@ -1,0 +1,142 @@
+"""What people write is what is searched; what makes no sense is refused with the reason."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from mosaic.client.sweeps.search_space import (
+    SearchChoices,
+    Searched,
+    SearchRange,
+    SearchSpaceError,
+    described_space,
+)
+from mosaic.client.sweeps.space_input import read_searches, read_space_file
+from mosaic.contract.descriptor import Algorithm
+from mosaic.contract.parameters import Parameter
+
+PARAMETERS = (
+    Parameter(
+        name="learning_rate", type="float", default=1e-3, min=0, search=(1e-5, 1e-2), log=True
+    ),
+    Parameter(name="num_envs", type="int", default=4, min=1, max=64, search=(1, 16)),
+    Parameter(name="gamma", type="float", default=0.99, min=0.0, max=1.0),
+    Parameter(name="anneal", type="bool", default=True),
+    Parameter(name="layer", type="choice", default="tanh", choices=("tanh", "relu")),
+    Parameter(name="note", type="str", default=""),
+)
+
+
+def searched(*texts: str) -> dict[str, Searched]:
+    return read_searches(texts, PARAMETERS)
+
+
+def test_texts_are_ranges_and_choices_of_the_parameters_type() -> None:
+    """A whole number stays one, and a name alone is what the worker holds to be worth trying."""
+    assert searched("learning_rate=1e-4..1e-2:log", "num_envs=2..8", "gamma = 0.9..1") == {
+        "learning_rate": SearchRange(low=1e-4, high=1e-2, log=True),
+        "num_envs": SearchRange(low=2, high=8, whole=True),
+        "gamma": SearchRange(low=0.9, high=1),
+    }
+    assert searched("num_envs=1,1e1", "gamma=0.9, 0.99", "layer=relu", "anneal=true,False") == {
+        "num_envs": SearchChoices(choices=(1, 10)),
+        "gamma": SearchChoices(choices=(0.9, 0.99)),
+        "layer": SearchChoices(choices=("relu",)),
+        "anneal": SearchChoices(choices=(True, False)),
+    }
+    assert searched("num_envs", "layer", "anneal") == {
+        "num_envs": SearchRange(low=1, high=16, whole=True),
+        "layer": SearchChoices(choices=("tanh", "relu")),
+        "anneal": SearchChoices(choices=(False, True)),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("learning=1..2", "learning_rate"),
+        ("gamma", "does not say which"),
+        ("gamma=", "no values"),
+        ("gamma=0.9..2", "gamma"),
+        ("gamma=0.9..0.1", "no range"),
+        ("gamma=0..1:log", "order of magnitude"),
+        ("gamma=low..1", "no number"),
+        ("gamma=high", "cannot be tried"),
+        ("num_envs=1..2.5", "whole numbers"),
+        ("num_envs=1.5,2", "cannot be tried"),
+        ("layer=relu..tanh", "no number"),
+        ("layer=1..2", "List the values"),
+        ("layer=relu,gelu", "cannot be tried"),
+        ("anneal=maybe", "cannot be tried"),
+    ],
+)
+def test_what_cannot_be_tried_is_refused(text: str, said: str) -> None:
+    """Before anything starts, with what to write instead."""
+    with pytest.raises(SearchSpaceError) as refused:
+        searched(text)
+    assert said in str(refused.value)
+    assert refused.value.remedy
+
+
+@pytest.mark.parametrize("form", ["toml", "json"])
+def test_a_file_says_the_same(tmp_path: Path, form: str) -> None:
+    """Texts, lists and tables, in TOML and in JSON."""
+    path = tmp_path / f"space.{form}"
+    document: dict[str, Any] = {
+        "learning_rate": "1e-4..1e-2:log",
+        "num_envs": {"low": 2, "high": 8, "step": 2},
+        "gamma": [0.9, 0.99],
+        "layer": {"choices": ["relu"]},
+    }
+    path.write_text(
+        json.dumps(document)
+        if form == "json"
+        else """
+learning_rate = "1e-4..1e-2:log"
+num_envs = {low = 2, high = 8, step = 2}
+gamma = [0.9, 0.99]
+layer = {choices = ["relu"]}
+"""
+    )
+    assert read_space_file(path, PARAMETERS) == {
+        "learning_rate": SearchRange(low=1e-4, high=1e-2, log=True),
+        "num_envs": SearchRange(low=2, high=8, step=2, whole=True),
+        "gamma": SearchChoices(choices=(0.9, 0.99)),
+        "layer": SearchChoices(choices=("relu",)),
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "gamma = 3",
+        "gamma = {low = 0.5}",
+        "gamma = {low = 0.5, high = 0.9, lag = true}",
+        'gamma = {low = "a", high = 0.9}',
+        "gamma = []",
+        "gamma = [[1]]",
+        "num_envs = {low = 1, high = 9, step = 0}",
+        "num_envs = {low = 1, high = 9, step = 2, log = true}",
+        "nonsense",
+        "",
+    ],
+)
+def test_a_file_that_cannot_be_meant_is_refused(tmp_path: Path, text: str) -> None:
+    """Nothing of it is guessed."""
+    path = tmp_path / "space.toml"
+    path.write_text(text)
+    with pytest.raises(SearchSpaceError):
+        read_space_file(path, PARAMETERS)
+
+
+def test_without_a_choice_all_is_searched_that_the_worker_names() -> None:
+    """And nothing else; it survives the way through a configuration."""
+    space = described_space(Algorithm(id="ppo", label="PPO", parameters=PARAMETERS))
+    assert space == {
+        "learning_rate": SearchRange(low=1e-5, high=1e-2, log=True),
+        "num_envs": SearchRange(low=1, high=16, whole=True),
+    }
+    assert msgspec.convert(msgspec.to_builtins(space), dict[str, Searched]) == space

@@ -1,0 +1,102 @@
+"""Studies are read without Optuna: real ones, made by Optuna in an environment of its own."""
+
+import math
+import sqlite3
+import subprocess
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from mosaic.client.sweeps.study import StudyError, read_studies, read_study
+
+pytestmark = pytest.mark.process
+
+_MAKE = Path(__file__).with_name("make_studies.py")
+
+
+@pytest.fixture(scope="module")
+def studies(sweep_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the files."""
+    folder = tmp_path_factory.mktemp("studies")
+    subprocess.run([sweep_python, _MAKE, folder], check=True, timeout=120)
+    return folder
+
+
+def test_every_kind_of_trial_is_read(studies: Path) -> None:
+    """States, parameters as they were used, infinite values, and what was told on the way."""
+    empty, study = read_studies(studies / "any.db")
+    assert (empty.directions, empty.trials, empty.best) == (("minimize", "maximize"), (), None)
+    assert (study.name, study.directions, study.attributes) == (
+        "full",
+        ("minimize",),
+        {"about": "tests"},
+    )
+    states = ["complete", "complete", "pruned", "failed", "running", "waiting"]
+    assert [trial.state for trial in study.trials] == states
+    first, infinite, pruned, failed, _, waiting = study.trials
+    assert first.params == {"rate": 0.001, "count": 4, "kind": None}
+    assert (failed.params["kind"], pruned.params["kind"]) == ("a", True)
+    assert isinstance(first.params["count"], int)
+    assert (first.value, first.attributes) == (2.5, {"runs": ["x"]})
+    assert (first.intermediate[0], first.intermediate[1]) == (3.0, math.inf)
+    assert math.isnan(first.intermediate[2])
+    assert first.started_at is not None
+    assert first.ended_at is not None
+    assert first.started_at <= first.ended_at
+    assert (infinite.value, study.best) == (-math.inf, infinite)
+    assert (pruned.value, pruned.latest, waiting.params) == (7.0, 7.0, {})
+
+
+def test_a_study_of_cleanrls_tuner_opens(studies: Path) -> None:
+    """Choices are values again, and the seeds' scores are there."""
+    study = read_study(studies / "cleanrl_hpopt.db")
+    assert study.directions == ("maximize",)
+    assert len(study.trials) == 6
+    for trial in study.trials:
+        assert trial.params["num-minibatches"] in (1, 2, 4)
+        assert trial.params["num-steps"] in (5, 16, 32, 64, 128)
+        assert sorted(trial.intermediate) == [0, 1, 2]
+        assert trial.intermediate[2] == pytest.approx(trial.value)
+    assert study.best is not None
+    assert study.best.value == max(trial.value or 0.0 for trial in study.trials)
+
+
+def test_a_file_of_an_older_optuna_is_read(studies: Path, tmp_path: Path) -> None:
+    """Before Optuna 3 no column told infinity and NaN apart."""
+    path = tmp_path / "old.db"
+    with (
+        closing(sqlite3.connect(studies / "cleanrl_hpopt.db")) as new,
+        closing(sqlite3.connect(path)) as old,
+    ):
+        new.backup(old)
+        old.execute("ALTER TABLE trial_values DROP COLUMN value_type")
+        old.execute("ALTER TABLE trial_intermediate_values DROP COLUMN intermediate_value_type")
+        old.commit()
+    assert read_study(path) == read_study(studies / "cleanrl_hpopt.db")
+
+
+def test_a_file_that_is_just_being_made_has_no_study_yet(tmp_path: Path) -> None:
+    """As a sweep leaves it for a moment: no error of its own."""
+    with closing(sqlite3.connect(tmp_path / "new.db")) as database:
+        database.execute("PRAGMA journal_mode=WAL")
+        assert read_studies(tmp_path / "new.db") == []
+        with pytest.raises(StudyError, match="has no study"):
+            read_study(tmp_path / "new.db")
+
+
+def test_what_is_no_study_is_refused(studies: Path, tmp_path: Path) -> None:
+    """With a sentence that names the file."""
+    text = tmp_path / "notes.txt"
+    text.write_text("not a database, but long enough to be looked at")
+    other = tmp_path / "other.db"
+    with closing(sqlite3.connect(other)) as database:
+        database.execute("CREATE TABLE studies (x)")
+    broken = tmp_path / "broken.db"
+    broken.write_bytes((studies / "any.db").read_bytes()[:5000])
+    for path in (text, other, broken, tmp_path / "missing.db", tmp_path):
+        with pytest.raises(StudyError, match=path.name):
+            read_study(path)
+    with pytest.raises(StudyError, match="no study 'other'") as refused:
+        read_study(studies / "any.db", "other")
+    assert "empty, full" in refused.value.remedy

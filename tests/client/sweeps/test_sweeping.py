@@ -1,0 +1,151 @@
+"""Sweeps by a real daemon: trials are runs, and whatever is killed, nothing runs twice."""
+
+import os
+import signal
+
+import msgspec
+import pytest
+
+from mosaic.client import TrainerClient
+from mosaic.client.presets import load_preset
+from mosaic.contract.process_records import StartedRecord
+from mosaic.contract.run_config import load_run_config
+from mosaic.contract.run_states import RunState
+from mosaic.contract.runs import RunRecord
+from tests.client.sweeps.conftest import PATIENCE_S, children, home_of, slope_sweep, study_of
+from tests.trainer.conftest import DaemonUnderTest, eventually
+
+pytestmark = pytest.mark.process
+
+
+def finished(client: TrainerClient, run_id: str) -> RunRecord:
+    return client.wait(run_id, PATIENCE_S)
+
+
+def kill(client: TrainerClient, run_id: str) -> None:
+    """kill -9 of a run's worker."""
+    started = StartedRecord.read(home_of(client).run(run_id).started)
+    assert started is not None
+    os.kill(started.pid, signal.SIGKILL)
+
+
+def falling_run(client: TrainerClient, run_id: str) -> RunRecord:
+    """The run of the sweep that never ends by itself, once it has told its score."""
+
+    def found() -> RunRecord | None:
+        for run in children(client, run_id):
+            shape = load_run_config(client.run(run.run_id).config_json).params["shape"]
+            if shape == "fall" and run.state is RunState.RUNNING:
+                return run if client.stats(run.run_id).metrics else None
+        return None
+
+    return eventually(found)
+
+
+def test_the_best_values_are_found_and_kept(client: TrainerClient) -> None:
+    """Every trial is so many runs of its own; the best configuration is a file and a preset."""
+    config = slope_sweep(client, "slope=1,3,2", fixed={"size": 7}, parallel=3, seeds=2, trials=9)
+    sweep = finished(client, client.submit(config).run_id)
+    assert (sweep.state, sweep.reason) == ("succeeded", "The worker ended by itself.")
+    study = study_of(client, sweep.run_id)
+    values = {trial.params["slope"]: trial.value for trial in study.trials}
+    assert values == pytest.approx({1.0: 5.0015, 2.0: 10.0015, 3.0: 15.0015})
+    runs = children(client, sweep.run_id)
+    assert [run.state for run in runs] == ["succeeded"] * 6
+    assert sorted(run.seed for run in runs) == [1, 1, 1, 2, 2, 2]
+    told = {run for trial in study.trials for run in trial.attributes["runs"]}
+    assert told == {run.run_id for run in runs}
+    home = home_of(client)
+    manifest = msgspec.json.decode(client.run(sweep.run_id).manifest_json)
+    assert manifest["optuna_db_path"] == "optuna.db"
+    assert [report["path"] for report in manifest["reports"]] == ["best.json"]
+    best = load_preset(home, str(home.run(sweep.run_id).path / "best.json"))
+    assert best["params"] == {"size": 7, "slope": 3.0}
+    assert "seed" not in best
+    assert load_preset(home, best["metadata"]["preset"]["name"]) == best
+    assert client.curve(sweep.run_id, "sweep/best_value").y[-1] == pytest.approx(15.0015)
+
+
+def test_a_hopeless_trial_is_ended_early(client: TrainerClient) -> None:
+    """Nothing but pruning ends the falling run; the daemon knows why."""
+    config = slope_sweep(client, "shape=fall,line", pruner="threshold", lower=0.0)
+    sweep = finished(client, client.submit(config).run_id)
+    assert sweep.state == "succeeded", sweep.reason
+    states = {trial.params["shape"]: trial.state for trial in study_of(client, sweep.run_id).trials}
+    assert states == {"fall": "pruned", "line": "complete"}
+    (pruned,) = (run for run in children(client, sweep.run_id) if run.state != "succeeded")
+    assert (pruned.state, pruned.reason.startswith("It was pruned")) == ("cancelled", True)
+
+
+def test_a_run_that_is_killed_fails_its_trial_alone(client: TrainerClient) -> None:
+    """As one that fails by itself does, and one whose score is no number; the sweep goes on."""
+    config = slope_sweep(client, "shape=line,fall,nan,crash", parallel=4)
+    run_id = client.submit(config).run_id
+    kill(client, falling_run(client, run_id).run_id)
+    sweep = finished(client, run_id)
+    assert sweep.state == "succeeded", sweep.reason
+    trials = {trial.params["shape"]: trial for trial in study_of(client, run_id).trials}
+    assert {shape for shape, trial in trials.items() if trial.state == "complete"} == {"line"}
+    for shape, said in [("fall", "SIGKILL"), ("nan", "no number"), ("crash", "told to crash")]:
+        assert said in trials[shape].attributes["reason"]
+
+
+def test_too_many_failures_in_a_row_end_the_sweep(client: TrainerClient) -> None:
+    """With the reason of the last one, and how to go on."""
+    config = slope_sweep(client, "slope=1,2,3,4", fixed={"shape": "crash"}, max_failures=2)
+    sweep = finished(client, client.submit(config).run_id)
+    assert sweep.state == "failed"
+    assert "2 trials failed in a row" in sweep.reason
+    assert "told to crash" in sweep.reason
+    assert f"--resume {sweep.run_id}" in sweep.remedy
+    assert len(children(client, sweep.run_id)) == 2
+
+
+@pytest.mark.parametrize("ended", ["stopped", "killed"])
+def test_a_sweep_that_ended_early_goes_on(client: TrainerClient, ended: str) -> None:
+    """What had not come to its end is tried again, the rest is not; no run is left behind.
+
+    Before it is stopped it is paused, and stands still with its run.
+    """
+    config = slope_sweep(client, "shape=fall,line", parallel=2)
+    run_id = client.submit(config).run_id
+    falling = falling_run(client, run_id)
+    eventually(lambda: study_of(client, run_id).count("complete"))
+    if ended == "stopped":
+        _pause_and_resume(client, run_id, falling.run_id)
+        client.cancel(run_id)
+    else:
+        kill(client, run_id)
+    assert finished(client, run_id).state == ("cancelled" if ended == "stopped" else "failed")
+    resumed = {"resume_from": run_id, "pruner": "threshold", "lower": 0.0}
+    again = msgspec.structs.replace(config, params={**config.params, **resumed})
+    sweep = finished(client, client.submit(again).run_id)
+    assert sweep.state == "succeeded", sweep.reason
+    states = [(t.params["shape"], t.state) for t in study_of(client, sweep.run_id).trials]
+    assert sorted(states) == [("fall", "pruned"), ("fall", "stopped"), ("line", "complete")]
+    assert len(children(client, sweep.run_id)) == 1
+    assert client.run(falling.run_id).run.state == "cancelled"
+
+
+def test_a_daemon_that_is_killed_costs_nothing(daemon: DaemonUnderTest) -> None:
+    """The sweep waits for the next one, wherever that listens; every trial has one run."""
+    with TrainerClient.connect(daemon.home) as client:
+        config = slope_sweep(client, "slope=1,2,3,4", fixed={"pause_s": 0.1}, parallel=2)
+        run_id = client.submit(config).run_id
+        eventually(lambda: study_of(client, run_id).count("running"))
+        daemon.kill()
+        assert daemon.start().startswith("ready ")
+        assert finished(client, run_id).state == "succeeded"
+        study = study_of(client, run_id)
+        assert [trial.state for trial in study.trials] == ["complete"] * 4
+        runs = [run for trial in study.trials for run in trial.attributes["runs"]]
+        assert sorted(runs) == sorted(run.run_id for run in children(client, run_id))
+
+
+def _pause_and_resume(client: TrainerClient, sweep: str, child: str) -> None:
+    client.pause(sweep)
+    for run_id in (child, sweep):
+        eventually(lambda run_id=run_id: client.run(run_id).run.state is RunState.PAUSED)  # type: ignore[misc]
+    client.resume(sweep)
+    for run_id in (child, sweep):
+        eventually(lambda run_id=run_id: client.run(run_id).run.state is RunState.RUNNING)  # type: ignore[misc]

@@ -1,0 +1,1 @@
+"""A worker of tests: what it tells depends on its parameters alone."""

@@ -1,0 +1,3 @@
+"""Searches for good parameters: its trials are runs of other workers."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,89 @@
+"""The best configuration so far: `best.json` in the run's directory, and a preset in the home."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from optuna.trial import TrialState
+
+from mosaic.client.presets import as_preset, preset_name, preset_text, save_preset
+from mosaic.client.sweeps.sweep_plan import BEST_FILE, trial_config
+from mosaic.contract.atomic_file import write_atomically
+
+if TYPE_CHECKING:
+    import optuna
+
+    from mosaic.client.sweeps.sweep_plan import SweepPlan
+    from mosaic.contract.layout import Home
+    from mosaic_worker import Run
+
+PRESET_SAVED = "W223"
+"""The best configuration was kept as a preset."""
+
+
+class BestConfiguration:
+    """Keeps file and preset in step with the study."""
+
+    def __init__(self, run: Run, plan: SweepPlan, home: Home) -> None:
+        self._run = run
+        self._plan = plan
+        self._home = home
+        self._written: int | None = None
+        wanted = run.config.params["preset"] or _made_name(run, plan)
+        self.preset = preset_name(wanted)
+
+    def update(self, study: optuna.Study) -> None:
+        """Writes the file when another trial is the best."""
+        best = best_trial(study)
+        if best is None or best.number == self._written:
+            return
+        write_atomically(self._run.directory / BEST_FILE, preset_text(self._document(best)))
+        if self._written is None:
+            self._run.emitter.artifact("report", BEST_FILE)
+        self._written = best.number
+
+    def keep(self, study: optuna.Study) -> None:
+        """Saves the preset, if there is a best trial."""
+        best = best_trial(study)
+        if best is None:
+            return
+        save_preset(self._home, self.preset, self._document(best))
+        self._run.emitter.log(
+            "info",
+            PRESET_SAVED,
+            f"The best configuration is kept as the preset {self.preset}.",
+            preset=self.preset,
+            trial=best.number,
+            value=best.value,
+        )
+
+    def _document(self, best: optuna.trial.FrozenTrial) -> dict[str, Any]:
+        config = trial_config(
+            self._plan, best.params, sweep_run=self._run.id, trial=best.number, repeat=0
+        )
+        origin = {"name": self.preset, "sweep_run": self._run.id, "trial": best.number}
+        metric = self._run.config.params["metric"]
+        return {
+            **as_preset(config),
+            "metadata": {"preset": {**origin, "metric": metric, "value": best.value}},
+        }
+
+
+def best_trial(study: optuna.Study) -> optuna.trial.FrozenTrial | None:
+    """The complete trial with the best value, if there is one."""
+    complete = [
+        trial
+        for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+        if trial.value is not None and not math.isnan(trial.value)
+    ]
+    if not complete:
+        return None
+    sign = -1 if study.direction.name == "MAXIMIZE" else 1
+    return min(complete, key=lambda trial: (sign * (trial.value or 0.0), trial.number))
+
+
+def _made_name(run: Run, plan: SweepPlan) -> str:
+    name = run.config.raw.get("run_name")
+    algo = plan.base.get("algo") or plan.base["worker"]
+    return name or f"{algo}-{plan.base['env_id']}-{run.id[-8:]}"
