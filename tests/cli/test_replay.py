@@ -180,6 +180,8 @@ def test_a_terminal_is_asked(recorded: Mosaic) -> None:
         (("last", "-1"), 2, "-1"),
         (("nosuchrun", "0"), 1, "nosuchrun"),
         (("last", "0", "--mp4", "a.mp4", "--gif", "a.gif"), 2, "one file"),
+        (("last", "0", "--mp4", "a.gif"), 2, "something else"),
+        (("last", "0", "--jsonl", "a.MP4"), 2, "Let it end in .jsonl"),
         (("last", "0", "--overlay"), 2, "--mp4"),
         (("last", "0", "--jsonl", "a.jsonl", "--fps", "3"), 2, "--fps"),
         (("last", "0", "--from", "3"), 2, "--from"),

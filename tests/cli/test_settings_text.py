@@ -90,7 +90,7 @@ def test_options_land_where_the_configuration_has_them() -> None:
     )
     assert config.run_name == "mine"
     assert config.bundle is not None
-    assert (config.bundle.name, config.bundle.extras) == ("w_bundle", ("atari",))
+    assert (config.bundle.name, config.bundle.extras) == (None, ("atari",))
     wandb = config.artifacts.wandb
     assert (wandb.enabled, wandb.mode, wandb.project) == (True, "offline", "p")
     assert (config.artifacts.video.enabled, config.artifacts.video.every_episodes) == (True, 5)

@@ -35,6 +35,8 @@ DESCRIPTOR: dict[str, Any] = {
                     "unit": "",
                     "group": "optimiser",
                     "help": "Step size.",
+                    "search": [1e-5, 1e-2],
+                    "log": True,
                 },
                 {"name": "num_envs", "type": "int", "default": 4, "min": 1, "max": None},
                 {"name": "anneal_lr", "type": "bool", "default": True},
@@ -67,6 +69,8 @@ def test_descriptor_is_read() -> None:
     ppo = descriptor.algorithm("ppo")
     assert ppo is not None
     assert ppo.parameters[0].max == 1
+    assert (ppo.parameters[0].search, ppo.parameters[0].log) == ((1e-5, 1e-2), True)
+    assert (ppo.parameters[1].search, ppo.parameters[1].log) == (None, False)
     assert ppo.gpu == "optional"
     assert descriptor.environments.ids == ("ALE/Pong-v5",)
     assert descriptor.needs.credentials == ("WANDB_API_KEY",)
@@ -128,6 +132,14 @@ def test_wrong_field_is_named(changes: dict[str, Any], field: str) -> None:
         ({"type": "choice", "default": "x", "choices": ["y"]}, "default"),
         ({"type": "choice", "default": True, "choices": [1]}, "default"),
         ({"type": "bool", "default": 1}, "default"),
+        ({"type": "float", "search": [2, 1]}, "search"),
+        ({"type": "float", "search": [1]}, "search"),
+        ({"type": "float", "min": 0, "search": [-1, 1]}, "search[0]"),
+        ({"type": "float", "max": 1, "search": [0, 2]}, "search[1]"),
+        ({"type": "int", "search": [1, 2.5]}, "search[1]"),
+        ({"type": "float", "search": [0, 1], "log": True}, "search[0]"),
+        ({"type": "str", "search": [0, 1]}, "search"),
+        ({"type": "bool", "log": True}, "log"),
     ],
 )
 def test_parameter_that_contradicts_itself_is_named(parameter: dict[str, Any], field: str) -> None:

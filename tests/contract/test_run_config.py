@@ -31,7 +31,7 @@ def test_little_is_needed() -> None:
     """A worker, an algorithm and an environment make a run; the rest has defaults."""
     config = load_run_config(MINIMAL)
     assert (config.mode, config.seed, config.launcher) == ("train", 1, "local")
-    assert config.telemetry.steps == "all"
+    assert config.telemetry.steps == "auto"
 
 
 def test_stored_form_is_complete() -> None:
@@ -130,7 +130,7 @@ def test_what_was_given_is_not_shared() -> None:
         ({"worker": "../echo"}, "worker"),
         ({"parent_run": "not-a-ulid"}, "parent_run"),
         ({"seeds": [1, -2]}, "seeds[1]"),
-        ({"bundle": {"extras": []}}, "bundle.name"),
+        ({"bundle": {"name": 1, "extras": []}}, "bundle.name"),
         ({"bundle": {"name": "b", "extras": ["ok", 3]}}, "bundle.extras[1]"),
         ({"artifacts": {"video": {"every_episodes": 0}}}, "artifacts.video.every_episodes"),
         ({"artifacts": {"wandb": {"mode": "of"}}}, "artifacts.wandb.mode"),

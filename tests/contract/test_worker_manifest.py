@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from mosaic.contract.run_config import BundleConfig
 from mosaic.contract.worker_manifest import (
     WorkerManifest,
     WorkerManifestError,
@@ -42,6 +43,27 @@ def test_bundle_and_python_may_be_left_out(manifest_file: Path) -> None:
     manifest = read_worker_manifest(manifest_file)
     assert manifest.bundle is None
     assert manifest.supports_python((3, 8, 0))
+
+
+def test_a_script_has_the_bundle_of_scripts_unless_another_is_named(manifest_file: Path) -> None:
+    """Without one for scripts, they run in the worker's own."""
+    manifest_file.write_text(GOOD)
+    plain = read_worker_manifest(manifest_file)
+    manifest_file.write_text(GOOD + 'script_bundle = "upstream"\n')
+    both = read_worker_manifest(manifest_file)
+    assert (plain.bundles, both.bundles) == (("echo",), ("echo", "upstream"))
+    assert plain.bundle_for(None, "/own.py") == "echo"
+    assert both.bundle_for(None, None) == "echo"
+    assert both.bundle_for(BundleConfig(extras=("atari",)), "/own.py") == "upstream"
+    assert both.bundle_for(BundleConfig(name="echo"), "/own.py") == "echo"
+
+
+def test_a_worker_may_use_the_client(manifest_file: Path) -> None:
+    """It has to say so; nobody else is given MOSAIC's packages."""
+    manifest_file.write_text(GOOD)
+    assert not read_worker_manifest(manifest_file).uses_client
+    manifest_file.write_text(GOOD + "uses_client = true\n")
+    assert read_worker_manifest(manifest_file).uses_client
 
 
 def test_later_fields_are_ignored(manifest_file: Path) -> None:

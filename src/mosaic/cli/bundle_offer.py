@@ -63,7 +63,8 @@ def _bundle_of(client: "TrainerClient", run_id: str) -> tuple[str, tuple[str, ..
     details = client.run(run_id)
     if details.bundle is not None:
         return details.bundle.name, details.bundle.extras
-    asked = load_run_config(details.config_json).bundle
-    if asked is not None:
-        return asked.name, asked.extras
-    return client.worker(details.run.worker).bundle, ()
+    config = load_run_config(details.config_json)
+    extras = config.bundle.extras if config.bundle else ()
+    if config.bundle is not None and config.bundle.name is not None:
+        return config.bundle.name, extras
+    return client.worker(details.run.worker, config.script).bundle, extras

@@ -80,7 +80,7 @@ def complete_bundles(
     ctx: click.Context, _: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """The bundles that workers name."""
-    names = {worker.manifest.bundle for worker in _workers(ctx)} - {None}
+    names = {name for worker in _workers(ctx) for name in worker.manifest.bundles}
     return _items(((name, "") for name in sorted(names)), incomplete)
 
 

@@ -23,10 +23,17 @@ _COMMANDS = {
         "mosaic.cli.play.command:play", "Play an environment, or let an actor play it."
     ),
     "train": LazyCommand("mosaic.cli.train:train", "Start a run and watch it."),
+    "sweep": LazyCommand(
+        "mosaic.cli.sweep.group:sweep", "Search for good parameters, and look at what was found."
+    ),
+    "evaluate": LazyCommand("mosaic.cli.evaluate:evaluate", "See how well a saved policy does."),
     "runs": LazyCommand("mosaic.cli.runs.group:runs", "List, show, watch, steer and keep runs."),
     "telemetry": LazyCommand("mosaic.cli.telemetry:telemetry", "Read what a run has told."),
     "replay": LazyCommand(
         "mosaic.cli.replay.command:replay", "Play a recorded episode again, exactly."
+    ),
+    "checkpoints": LazyCommand(
+        "mosaic.cli.checkpoints.group:checkpoints", "Policies that were saved."
     ),
     "envs": LazyCommand("mosaic.cli.envs.command:envs", "Show what can be played and trained in."),
     "workers": LazyCommand("mosaic.cli.workers:workers", "Show what can be trained with."),

@@ -6,16 +6,25 @@ import click
 
 from mosaic.cli import exit_codes, formats
 from mosaic.cli.attendance import attend
-from mosaic.cli.completions import complete_algorithms, complete_settings, complete_workers
+from mosaic.cli.completions import (
+    complete_algorithms,
+    complete_runs,
+    complete_settings,
+    complete_workers,
+)
 from mosaic.cli.connecting import connected
 from mosaic.cli.options import home_option, json_option
 from mosaic.cli.output import print_json, say
 from mosaic.cli.own_modules import path_option
+from mosaic.cli.own_scripts import described, script_option
+from mosaic.cli.preset_option import preset_option
 from mosaic.cli.readiness_report import print_dry_run, print_preflight
+from mosaic.cli.resuming import resumed_document, tell_how_to_resume
 from mosaic.cli.run_result import tell_result
+from mosaic.cli.start_gate import may_start, refused
 from mosaic.cli.train_config import TrainOptions, build_config, checked_tags
+from mosaic.client.presets import load_preset
 from mosaic.contract.layout import Home
-from mosaic.contract.readiness import PreflightReport
 from mosaic.contract.run_config import TrainRunConfig
 
 if TYPE_CHECKING:
@@ -25,6 +34,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("worker", shell_complete=complete_workers)
 @click.option("--algo", shell_complete=complete_algorithms, help="One of the worker's algorithms.")
+@script_option
 @click.option("--env", "env_id", metavar="ID", help="The environment, such as CartPole-v1.")
 @click.option("--env-arg", "env_args", multiple=True, metavar="NAME=VALUE", help="For its making.")
 @click.option("--seed", type=click.IntRange(0), help="Of all that is random. Default: 1.")
@@ -48,6 +58,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="A run configuration in JSON to begin with; options win over it.",
 )
+@preset_option
 @click.option("--name", help="For people; the run's id is made.")
 @click.option("--tag", "tags", multiple=True, help="May be given more than once.")
 @click.option("--priority", type=click.IntRange(-1000, 1000), help="Higher starts first.")
@@ -66,9 +77,15 @@ if TYPE_CHECKING:
 @click.option("--launcher", type=click.Choice(["local", "ray"]), help="Where to run it.")
 @click.option("--warm-start", metavar="CKPT", help="Begin from this checkpoint.")
 @click.option(
+    "--resume",
+    metavar="RUN|CKPT",
+    shell_complete=complete_runs,
+    help="Go on where that run left off, as it was set up; options win over that.",
+)
+@click.option(
     "--telemetry",
-    type=click.Choice(["all", "sampled", "columns", "off"]),
-    help="How much is told of each step.",
+    type=click.Choice(["auto", "all", "sampled", "columns", "off"]),
+    help="How much is told of each step. Default: auto, what suits the worker.",
 )
 @click.option("--frames", is_flag=True, help="Pictures for live views.")
 @click.option(
@@ -92,12 +109,14 @@ if TYPE_CHECKING:
 def train(
     home: Home,
     worker: str,
+    preset: str | None,
     tags: tuple[str, ...],
     dry_run: bool,
     preflight: bool,
     force: bool,
     detach: bool,
     as_json: bool,
+    resume: str | None,
     **options: Any,
 ) -> int:
     """Start a run of WORKER and watch it until it is over.
@@ -105,8 +124,15 @@ def train(
     Ctrl-C leaves the run alone; a second one stops it.
     """
     tags = checked_tags(tags)
+    if preset and resume:
+        raise click.UsageError("--preset begins a run anew, and --resume goes on with one.")
+    begin_with = load_preset(home, preset) if preset else None
     with connected(home, start=True) as client:
-        config = build_config(TrainOptions(**options), client.describe(worker))
+        if resume:
+            begin_with = resumed_document(client, resume, worker)
+        asked = TrainOptions(**options)
+        script = asked.script or (begin_with or {}).get("script")
+        config = build_config(asked, described(client, worker, script), begin_with)
         if dry_run:
             report = client.dry_run(config)
             print_dry_run(report, as_json)
@@ -115,9 +141,9 @@ def train(
         if preflight:
             print_preflight(readiness, as_json)
             return exit_codes.FAILED if readiness.is_blocked else 0
-        if not _may_start(readiness, force):
+        if not may_start(readiness, force):
             if as_json:
-                print_json(_refused(readiness))
+                print_json(refused(readiness))
             return exit_codes.FAILED
         return _run(client, home, config, tags, detach, as_json)
 
@@ -139,28 +165,7 @@ def _run(
         say(f"It runs in the background: `mosaic runs watch {formats.short_id(run.run_id)}`.")
     else:
         interrupted = attend(client, run.run_id).interrupted
-    return tell_result(client.run(run.run_id), home, interrupted=interrupted, as_json=as_json)
-
-
-def _may_start(readiness: PreflightReport, force: bool) -> bool:
-    """Whether to go on; says what speaks against it."""
-    for item in readiness.items:
-        if item.status != "ok":
-            style = "red" if item.status == "blocking" else "yellow"
-            say(f"{item.status}: {item.message} {item.remedy}".rstrip(), style=style)
-    if not readiness.is_blocked or force:
-        return True
-    say("The run was not started. --force starts it all the same.")
-    return False
-
-
-def _refused(readiness: PreflightReport) -> dict[str, Any]:
-    blocking = [item.message for item in readiness.items if item.status == "blocking"]
-    return {
-        "run_id": None,
-        "state": "refused",
-        "exit_code": None,
-        "reason": " ".join(blocking),
-        "digest": None,
-        "preflight": readiness,
-    }
+    details = client.run(run.run_id)
+    code = tell_result(details, home, interrupted=interrupted, as_json=as_json)
+    tell_how_to_resume(client, details)
+    return code

@@ -9,7 +9,7 @@ import msgspec
 
 from mosaic.cli.own_modules import own_folders
 from mosaic.cli.settings_text import as_json_value, split_settings, typed_settings
-from mosaic.contract.descriptor import WorkerDescriptor, validate_params
+from mosaic.contract.descriptor import Algorithm, WorkerDescriptor, validate_params
 from mosaic.contract.run_config import ConfigError, TrainRunConfig, load_run_config
 from mosaic.contract.text_types import Name
 
@@ -21,6 +21,7 @@ class TrainOptions(msgspec.Struct, kw_only=True, frozen=True):
     """What was given on the command line; None and empty mean: not given."""
 
     algo: str | None = None
+    script: str | None = None
     env_id: str | None = None
     env_args: tuple[str, ...] = ()
     seed: int | None = None
@@ -49,14 +50,20 @@ class TrainOptions(msgspec.Struct, kw_only=True, frozen=True):
     path: tuple[str, ...] = ()
 
 
-def build_config(options: TrainOptions, descriptor: WorkerDescriptor) -> TrainRunConfig:
-    """The configuration, with every mistake in it told at once. Options win over the file."""
-    document = _read_file(options.config_file) if options.config_file else {}
+def build_config(
+    options: TrainOptions, descriptor: WorkerDescriptor, preset: Mapping[str, Any] | None = None
+) -> TrainRunConfig:
+    """The configuration, with every mistake in it told at once.
+
+    Options win over the file, which wins over the preset.
+    """
+    document = _begin(preset or {}, descriptor)
+    document |= _read_file(options.config_file) if options.config_file else {}
     document["worker"] = descriptor.worker
     for name, value in _plain_fields(options).items():
         if value is not None:
             document[name] = value
-    for path, value in _nested_fields(options, descriptor).items():
+    for path, value in _nested_fields(options).items():
         if value is not None:
             _put(document, path, value)
     if document.get("algo") is None and document.get("script") is None:
@@ -71,9 +78,12 @@ def build_config(options: TrainOptions, descriptor: WorkerDescriptor) -> TrainRu
         config = load_run_config(document)
     except ConfigError as error:
         raise _wrong_use(error) from error
-    problems = validate_params(descriptor, config.algo, config.params).problems
-    if problems:
-        raise _wrong_use(ConfigError(problems))
+    script = _script(descriptor) if config.script else None
+    if config.script is None or script is not None:
+        algo = script.id if script else config.algo
+        problems = validate_params(descriptor, algo, config.params).problems
+        if problems:
+            raise _wrong_use(ConfigError(problems))
     return config
 
 
@@ -104,6 +114,15 @@ def _wrong_use(error: ConfigError) -> click.UsageError:
     return click.UsageError(f"{error.message} {error.remedy}")
 
 
+def _begin(preset: Mapping[str, Any], descriptor: WorkerDescriptor) -> dict[str, Any]:
+    made_for = preset.get("worker", descriptor.worker)
+    if made_for != descriptor.worker:
+        raise click.UsageError(
+            f"The preset is for {made_for}, and the run for {descriptor.worker}."
+        )
+    return dict(preset)
+
+
 def _read_file(name: str) -> dict[str, Any]:
     try:
         document = msgspec.json.decode(Path(name).read_bytes())
@@ -120,6 +139,7 @@ def _plain_fields(options: TrainOptions) -> dict[str, Any]:
     return {
         "run_name": options.name,
         "algo": options.algo,
+        "script": options.script,
         "env_id": options.env_id,
         "env_kwargs": _json_values(env_kwargs) or None,
         "seed": options.seed,
@@ -133,15 +153,12 @@ def _plain_fields(options: TrainOptions) -> dict[str, Any]:
     }
 
 
-def _nested_fields(
-    options: TrainOptions, descriptor: WorkerDescriptor
-) -> dict[tuple[str, ...], Any]:
+def _nested_fields(options: TrainOptions) -> dict[tuple[str, ...], Any]:
     wants_video = options.video or options.video_every is not None
     return {
         ("resources", "cpus"): options.cpus,
         ("resources", "gpus"): options.gpus,
         ("resources", "memory_mb"): options.memory_mb,
-        ("bundle", "name"): descriptor.needs.bundle if options.extras else None,
         ("bundle", "extras"): list(options.extras) or None,
         ("telemetry", "steps"): options.telemetry,
         ("telemetry", "frames"): options.frames or None,
@@ -171,11 +188,19 @@ def _set_params(
     settings = split_settings(options.settings, "--set")
     if not settings:
         return
-    algorithm = descriptor.algorithm(str(document.get("algo")))
+    if document.get("script") is not None:
+        algorithm = _script(descriptor)
+    else:
+        algorithm = descriptor.algorithm(str(document.get("algo")))
     parameters = algorithm.parameters if algorithm else ()
     given = document.setdefault("params", {})
     if isinstance(given, dict):
         given.update(typed_settings(settings, parameters))
+
+
+def _script(descriptor: WorkerDescriptor) -> Algorithm | None:
+    """The script of the run, which is then all that the descriptor has; None: not known here."""
+    return descriptor.algorithms[0] if len(descriptor.algorithms) == 1 else None
 
 
 def _only_algorithm(descriptor: WorkerDescriptor) -> str:

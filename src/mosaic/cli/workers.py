@@ -16,6 +16,7 @@ from mosaic.cli.output import (
     say,
     state_text,
 )
+from mosaic.cli.own_scripts import script_option
 from mosaic.contract.descriptor import Algorithm, WorkerDescriptor, decode_descriptor
 from mosaic.contract.layout import Home
 from mosaic.contract.parameters import Parameter
@@ -24,12 +25,18 @@ from mosaic.contract.readiness import WorkerInfo
 
 @click.command()
 @click.argument("worker", required=False, shell_complete=complete_workers)
+@script_option
 @json_option
 @home_option
-def workers(home: Home, worker: str | None, as_json: bool) -> None:
-    """The workers there are and whether they are ready; of one WORKER, everything it can do."""
+def workers(home: Home, worker: str | None, script: str | None, as_json: bool) -> None:
+    """The workers there are and whether they are ready; of one WORKER, everything it can do.
+
+    With --script, the parameters of that script instead of the worker's algorithms.
+    """
+    if script and not worker:
+        raise click.UsageError("Say which WORKER is to run the script.")
     with connected(home, start=True) as client:
-        found = [client.worker(worker)] if worker else client.workers()
+        found = [client.worker(worker, script)] if worker else client.workers()
     if as_json:
         documents = [_document(info) for info in found]
         print_json(documents[0] if worker else {"workers": documents})
@@ -118,6 +125,10 @@ def _print_algorithm(algorithm: Algorithm) -> None:
         what = f"{each.type}, {json.dumps(each.default, ensure_ascii=False)} by default"
         limits = f", {_limits(each)}" if _limits(each) else ""
         click.echo(f"  {each.name:<{width}}  {what}{limits}")
+        if each.search:
+            low, high = each.search
+            scale = " by order of magnitude" if each.log else ""
+            click.echo(f"  {'':<{width}}  a sweep tries {low:g}…{high:g}{scale}")
         if each.help:
             click.echo(f"  {'':<{width}}  {each.help}")
 

@@ -92,6 +92,18 @@ class StorageCalls(CallGroup):
         )
         return from_message(answer, CheckpointReport)
 
+    def delete_checkpoint(self, checkpoint_id: str) -> int:
+        """Remove a checkpoint for good. Returns how many bytes became free.
+
+        One that a run writes, begins with or plays stays: that is a `TrainerError`.
+        """
+        answer = self._connection.call(
+            lambda stub: stub.DeleteCheckpoint,
+            pb.CheckpointRef(checkpoint_id=checkpoint_id),
+            patience_s=0.0,
+        )
+        return answer.freed_bytes
+
     def datasets(self) -> Iterator[Dataset]:
         """All data sets, newest first; one that cannot be used says why in `problem`."""
         request = pb.ListDatasetsRequest(page_size=_LARGEST_PAGE)

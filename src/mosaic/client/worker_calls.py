@@ -25,22 +25,25 @@ class WorkerCalls(CallGroup):
         )
         return [from_message(message, WorkerInfo) for message in answer.workers]
 
-    def worker(self, worker_id: str) -> WorkerInfo:
-        """One worker, with its descriptor in JSON."""
+    def worker(self, worker_id: str, script: str | None = None) -> WorkerInfo:
+        """One worker, with its descriptor in JSON; with a script, that is its only algorithm."""
         answer = self._connection.call(
             lambda stub: stub.DescribeWorker,
-            pb.WorkerRef(worker_id=worker_id),
+            pb.WorkerRef(worker_id=worker_id, script=script or ""),
             timeout_s=_DESCRIBE_TIMEOUT_S,
         )
         return from_message(answer, WorkerInfo)
 
-    def describe(self, worker_id: str) -> WorkerDescriptor:
+    def describe(self, worker_id: str, script: str | None = None) -> WorkerDescriptor:
         """A worker in its own words: algorithms, typed parameters, capabilities.
+
+        With the whole path of a script that the worker can run, the only algorithm is that script,
+        with its own parameters.
 
         for algorithm in client.describe("echo_worker").algorithms:
             print(algorithm.id, [parameter.name for parameter in algorithm.parameters])
         """
-        info = self.worker(worker_id)
+        info = self.worker(worker_id, script)
         if info.descriptor_json is None:
             raise TrainerError(
                 info.problem or f"The worker '{worker_id}' does not describe itself.",

@@ -15,7 +15,7 @@ from msgspec import Meta
 from mosaic.contract.json_value import copy_json, parse_json
 from mosaic.contract.parameters import Parameter, check_parameter, check_values
 from mosaic.contract.problems import MOST_PROBLEMS, DocumentError, Path, Problem, closest
-from mosaic.contract.run_config import Mode
+from mosaic.contract.run_config import Mode, StepDetail
 from mosaic.contract.shape import check_all
 from mosaic.contract.text_types import Identifier
 
@@ -60,6 +60,7 @@ class WorkerCapabilities(msgspec.Struct, kw_only=True, frozen=True):
     pause: bool = False
     checkpoints: bool = False
     minimal_telemetry: bool = False
+    scripts: Annotated[bool, Meta(description="Runs scripts of others; a run's `script`.")] = False
 
 
 class Needs(msgspec.Struct, kw_only=True, frozen=True):
@@ -90,6 +91,12 @@ class WorkerDescriptor(msgspec.Struct, kw_only=True, frozen=True):
     needs: Needs = Needs()
     tabs: Annotated[tuple[str, ...], Meta(description="Extra views by kind.")] = ()
     licence: Annotated[tuple[str, ...], Meta(description="Notes for people.")] = ()
+
+    def step_detail(self, mode: Mode, asked: StepDetail) -> StepDetail:
+        """How much a run of the worker tells of each step, where `auto` leaves it to the worker."""
+        if asked != "auto":
+            return asked
+        return "off" if mode == "train" and self.lane == "analytics" else "all"
 
     def algorithm(self, algorithm_id: str) -> Algorithm | None:
         """The algorithm of that id."""

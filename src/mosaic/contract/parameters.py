@@ -12,8 +12,12 @@ from mosaic.contract.json_value import INT64_MAX, INT64_MIN
 from mosaic.contract.problems import Path, Problem, closest
 from mosaic.contract.shape import check, unknown_field
 from mosaic.contract.text_types import Name
+from mosaic.contract.wording import EXPECTED
 
 ParameterType = Literal["int", "float", "bool", "str", "choice"]
+Range = Annotated[
+    tuple[float | int, float | int], Meta(extra={EXPECTED: "two numbers, the lower one first"})
+]
 
 
 class Parameter(msgspec.Struct, kw_only=True, frozen=True):
@@ -28,6 +32,13 @@ class Parameter(msgspec.Struct, kw_only=True, frozen=True):
     unit: str = ""
     group: str = ""
     help: str = ""
+    search: Annotated[
+        Range | None,
+        Meta(description="Lowest and highest value that a sweep tries; null: not by itself."),
+    ] = None
+    log: Annotated[bool, Meta(description="Whether a sweep tries them by order of magnitude.")] = (
+        False
+    )
 
 
 def check_value(value: Any, parameter: Parameter, path: Path) -> Iterator[Problem]:
@@ -60,6 +71,27 @@ def check_parameter(parameter: Parameter, path: Path) -> Iterator[Problem]:
         yield Problem((*path, "min"), "value", "is greater than `max`.", "Exchange the two.")
     else:
         yield from check_value(parameter.default, parameter, (*path, "default"))
+        yield from _check_search(parameter, path)
+
+
+def _check_search(parameter: Parameter, path: Path) -> Iterator[Problem]:
+    """Whether a sweep could use what the parameter says of its values."""
+    if parameter.type not in ("int", "float"):
+        for field in ("search", "log"):
+            if getattr(parameter, field):
+                yield Problem((*path, field), "value", "belongs to numbers.", "Leave it out.")
+        return
+    if parameter.search is None:
+        return
+    low, high = parameter.search
+    if low >= high:
+        message = "does not go from low to high."
+        yield Problem((*path, "search"), "value", message, "Give the lower value first.")
+    elif parameter.log and low <= 0:
+        message = "has no order of magnitude."
+        yield Problem((*path, "search", 0), "value", message, "Begin above 0.")
+    for index, bound in enumerate(parameter.search):
+        yield from check_value(bound, parameter, (*path, "search", index))
 
 
 def _check_choice(value: Any, choices: Sequence[Any], path: Path) -> Iterator[Problem]:

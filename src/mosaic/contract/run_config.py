@@ -25,6 +25,7 @@ STRAY_ARTIFACT_FIELD = "LOG705"
 """A field under `artifacts` that is none of the known ones."""
 
 Mode = Literal["train", "play", "evaluate", "sweep"]
+StepDetail = Literal["auto", "all", "sampled", "columns", "off"]
 Seed = Annotated[int, Meta(ge=0, le=INT64_MAX)]
 AtLeastOne = Annotated[int, Meta(ge=1, le=INT64_MAX)]
 
@@ -85,14 +86,17 @@ class ArtifactsConfig(_Part, kw_only=True, frozen=True):
 class TelemetryConfig(_Part, kw_only=True, frozen=True):
     """How much a worker tells of each step."""
 
-    steps: Literal["all", "sampled", "columns", "off"] = "all"
+    steps: Annotated[
+        StepDetail,
+        Meta(description="`auto`: what suits the worker; its lane and the mode decide."),
+    ] = "auto"
     frames: bool = False
 
 
 class BundleConfig(_Part, kw_only=True, frozen=True):
     """The virtual environment to run in."""
 
-    name: Identifier
+    name: Annotated[Identifier | None, Meta(description="null: the one that the run needs.")] = None
     extras: tuple[Identifier, ...] = ()
 
 

@@ -52,7 +52,7 @@ def check(value: Any, annotation: Any, path: Path = ()) -> Iterator[Problem]:
         return
     if isinstance(bare, type) and issubclass(bare, msgspec.Struct) and isinstance(value, dict):
         yield from _check_fields(value, bare, path)
-    elif get_origin(bare) is tuple and isinstance(value, list):
+    elif get_origin(bare) is tuple and get_args(bare)[-1] is ... and isinstance(value, list):
         item = get_args(bare)[0]
         for index, element in enumerate(value):
             yield from check(element, item, (*path, index))

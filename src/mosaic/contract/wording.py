@@ -59,7 +59,8 @@ def refusal(value: Any, annotation: Any, path: Path) -> Problem:
     if kind not in {name for member in _members(annotation) for name in _json_types(member.type)}:
         return Problem(path, "type", f"is {_shown(value)}.", wanted)
     if not isinstance(value, str):
-        return Problem(path, "value", f"is {_shown(value)}, which is out of range.", wanted)
+        fault = "does not fit" if kind == "array" else "is out of range"
+        return Problem(path, "value", f"is {_shown(value)}, which {fault}.", wanted)
     meant = closest(value, _text_choices(annotation))
     hint = f'Did you mean "{meant}"? ' if meant else ""
     return Problem(path, "value", "is text that is not allowed here.", hint + wanted)
@@ -104,7 +105,7 @@ _NAMES: tuple[tuple[type[inspect.Type] | tuple[type[inspect.Type], ...], str], .
     (inspect.IntType, "integer"),
     (inspect.FloatType, "number"),
     (inspect.StrType, "string"),
-    ((inspect.VarTupleType, inspect.ListType), "array"),
+    ((inspect.VarTupleType, inspect.TupleType, inspect.ListType), "array"),
     ((inspect.StructType, inspect.DictType), "object"),
 )
 

@@ -11,6 +11,7 @@ from msgspec import Meta
 from mosaic.contract.document_file import read_document
 from mosaic.contract.json_value import MAX_DOCUMENT_BYTES, TOO_LARGE, copy_json
 from mosaic.contract.problems import DocumentError, Problem, closest
+from mosaic.contract.run_config import BundleConfig
 from mosaic.contract.shape import build
 from mosaic.contract.text_types import Identifier, ModuleName, Name
 from mosaic.contract.wording import EXPECTED
@@ -44,7 +45,26 @@ class WorkerManifest(msgspec.Struct, kw_only=True, frozen=True):
     bundle: Annotated[
         Identifier | None, Meta(description="The environment it needs; null: Python alone.")
     ] = None
+    script_bundle: Annotated[
+        Identifier | None,
+        Meta(description="The environment of runs that have a `script`; null: `bundle`."),
+    ] = None
     python: PythonRange = ">=3.8"
+    uses_client: Annotated[
+        bool, Meta(description="It talks to the daemon: MOSAIC's own packages are on its path.")
+    ] = False
+
+    @property
+    def bundles(self) -> tuple[str, ...]:
+        """Every environment that some run of the worker needs."""
+        named = (self.bundle, self.script_bundle)
+        return tuple(dict.fromkeys(name for name in named if name is not None))
+
+    def bundle_for(self, asked: BundleConfig | None, script: str | None) -> str | None:
+        """The environment of a run with that `bundle` and `script`; None: Python alone."""
+        if asked is not None and asked.name is not None:
+            return asked.name
+        return (self.script_bundle if script is not None else None) or self.bundle
 
     def supports_python(self, version: tuple[int, int, int]) -> bool:
         """Whether the range in `python` has this version, such as (3, 11, 7)."""

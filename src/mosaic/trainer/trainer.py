@@ -23,6 +23,7 @@ from mosaic.trainer.runs.recovery import Recovered, Recovery
 from mosaic.trainer.runs.run_parts import RunParts
 from mosaic.trainer.secrets import Secrets
 from mosaic.trainer.settings import DaemonSettings
+from mosaic.trainer.storage.checkpoint_removal import CheckpointRemoval
 from mosaic.trainer.storage.checkpoints import Checkpoints
 from mosaic.trainer.storage.datasets import Datasets
 from mosaic.trainer.storage.retention import Retention
@@ -64,6 +65,7 @@ class Trainer:
             settings,
         )
         self.checkpoints = Checkpoints(home, registry)
+        self.checkpoint_removal = CheckpointRemoval(home, registry, self.checkpoints)
         self.datasets = Datasets(home, registry)
         self.retention = Retention(home, registry, settings)
         self.ingest = IngestPool(self._on_commit)

@@ -181,6 +181,43 @@ def test_a_run_may_choose_another_bundle(workshop: Workshop) -> None:
         workshop.store.prepare("lake", BundleConfig(name="ocean"))
 
 
+def test_a_worker_that_uses_the_client_can_import_it(workshop: Workshop) -> None:
+    """Its own code comes first, then MOSAIC's, then a run's; no other worker has MOSAIC's."""
+    package = workshop.add_worker()
+    plain = workshop.store.prepare("lake", None)
+    assert plain.environment(["/own"])["PYTHONPATH"] == f"{plain.code}:/own"
+    manifest = package.parents[1] / "worker.toml"
+    manifest.write_text(f"{manifest.read_text()}\nuses_client = true\n")
+    prepared = workshop.another_store().prepare("lake", None)
+    code, mosaics, own = prepared.environment(["/own"])["PYTHONPATH"].split(os.pathsep)
+    assert (code, own) == (str(prepared.code), "/own")
+    assert (Path(mosaics) / "mosaic" / "client" / "__init__.py").is_file()
+
+
+def test_scripts_may_have_a_bundle_of_their_own(workshop: Workshop) -> None:
+    """A run of a script gets it, any other run the worker's; a run that names one gets that."""
+    package = workshop.add_worker()
+    manifest = package.parents[1] / "worker.toml"
+    manifest.write_text(f'{manifest.read_text()}\nscript_bundle = "lake_scripts"\n')
+    (manifest.parent / "lake_scripts.txt").write_text("--prefer-binary\n")
+    (manifest.parent / "lake_scripts.winter.txt").write_text("--prefer-binary\n")
+    store = workshop.another_store()
+    assert {info.name: info.available_extras for info in store.list({})} == {
+        "lake": (),
+        "lake_scripts": ("winter",),
+    }
+    winter = BundleConfig(extras=("winter",))
+    assert store.lookup("lake", winter, "/own.py") is None
+    scripted = store.prepare("lake", winter, "/own.py")
+    assert (scripted.use.name, scripted.use.extras) == ("lake_scripts", ("winter",))
+    assert store.is_ready("lake", "/own.py")
+    assert not store.is_ready("lake")
+    own = BundleConfig(name="lake")
+    assert store.prepare("lake", own, "/own.py").use.name == "lake"
+    with pytest.raises(UserError, match="no extra 'winter'"):
+        store.lookup("lake", winter)
+
+
 def test_dependencies_that_a_package_declares(workshop: Workshop) -> None:
     """Without requirements the worker's pyproject.toml counts, conditions and extras included."""
     package = workshop.add_worker()

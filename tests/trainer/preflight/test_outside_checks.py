@@ -32,6 +32,18 @@ def test_a_missing_key_warns_that_tracking_will_be_offline(tmp_path: Path) -> No
     assert "WANDB_API_KEY" in item.remedy
 
 
+def test_a_parameter_that_switches_tracking_on_counts_too(tmp_path: Path) -> None:
+    """A script's own `--track` needs a key as well."""
+    track = {"name": "track", "type": "bool", "default": False}
+    algorithms = [{"id": "ppo", "parameters": [track]}]
+    secrets, environ = secrets_of(tmp_path), {"HOME": str(tmp_path)}
+    asked = candidate(config(params={"track": True}), algorithms=algorithms)
+    item = only(outside_checks.check_wandb(asked, secrets, environ, None))
+    assert item.status is CheckStatus.WARNING
+    silent = candidate(config(), algorithms=algorithms)
+    assert list(outside_checks.check_wandb(silent, secrets, environ, None)) == []
+
+
 def test_a_key_or_a_login_lets_it_track_online(tmp_path: Path) -> None:
     """Both of the ways in which W&B itself finds a key count."""
     environ = {"HOME": str(tmp_path)}
@@ -100,6 +112,28 @@ def test_credentials_that_are_set_are_ok_and_not_shown(tmp_path: Path) -> None:
     assert item.status is CheckStatus.OK
     assert "very-secret-value" not in repr(item)
     assert list(outside_checks.check_credentials(candidate(), secrets)) == []
+
+
+@pytest.mark.parametrize("name", ["WANDB_API_KEY", "HF_TOKEN"])
+def test_the_key_of_a_service_that_is_not_used_is_not_missed(tmp_path: Path, name: str) -> None:
+    """A worker that can track and upload asks for the keys; a run that does neither needs none."""
+    asked = candidate(needs={"credentials": [name]})
+    assert list(outside_checks.check_credentials(asked, secrets_of(tmp_path))) == []
+    there = only(outside_checks.check_credentials(asked, secrets_of(tmp_path, **{name: "x"})))
+    assert there.status is CheckStatus.OK
+
+
+def test_an_upload_without_a_token_warns(tmp_path: Path) -> None:
+    """The policy stays here, and the run need not fail for it."""
+    upload = {"name": "upload_model", "type": "bool", "default": False}
+    asked = candidate(
+        config(params={"upload_model": True}),
+        needs={"credentials": ["HF_TOKEN"]},
+        algorithms=[{"id": "ppo", "parameters": [upload]}],
+    )
+    item = only(outside_checks.check_credentials(asked, secrets_of(tmp_path)))
+    assert item.status is CheckStatus.WARNING
+    assert "HF_TOKEN" in item.remedy
 
 
 @pytest.fixture

@@ -50,6 +50,42 @@ def test_a_worker_that_is_not_there_blocks(bench: Bench) -> None:
     assert "Did you mean toy_worker?" in item_of(report, "worker").remedy
 
 
+def test_a_script_that_cannot_be_run_blocks(bench: Bench) -> None:
+    """A worker that runs none, a file that is not there, and a path that leads nowhere else."""
+    bench.put_worker()
+    script = bench.root / "own.py"
+    item = item_of(bench.report(config(algo=None, script=str(script))), "script")
+    assert (item.status, "no file" in item.message) == (CheckStatus.BLOCKING, True)
+    assert "whole path" in item_of(bench.report(config(script="./own.py")), "script").message
+    script.write_text("")
+    other = bench.report(config(algo=None, script=str(script.with_name("own2.py"))))
+    assert "own.py" in item_of(other, "script").remedy
+    refused = item_of(bench.report(config(algo=None, script=str(script))), "script")
+    assert "runs no scripts" in refused.message
+
+
+def test_the_parameters_of_a_script_are_judged(bench: Bench) -> None:
+    """By what the worker says of the script, which is then its only algorithm."""
+    rate = {"name": "rate", "type": "float", "default": 0.1}
+    bench.put_worker(supports={"scripts": True}, algorithms=[{"id": "own", "parameters": [rate]}])
+    script = bench.root / "own.py"
+    script.write_text("")
+    fine = bench.report(config(algo=None, script=str(script), params={"rate": 0.5}))
+    assert not fine.is_blocked
+    assert str(script) in item_of(fine, "algorithm").message
+    wrong = bench.report(config(algo=None, script=str(script), params={"rat": 0.5}))
+    assert "Did you mean `rate`?" in item_of(wrong, "parameters").remedy
+
+
+def test_a_worker_of_metrics_and_files_is_expected_to_write_little(bench: Bench) -> None:
+    """Unless it is asked to tell of its steps."""
+    bench.put_worker(lane="analytics")
+    for steps, is_little in (("auto", True), ("all", False)):
+        asked = config(total_timesteps=2_000_000, telemetry={"steps": steps})
+        written = item_of(bench.report(asked), "disk").message
+        assert ("may write 24 MB" in written) is is_little
+
+
 def test_a_worker_that_cannot_describe_itself_blocks(bench: Bench) -> None:
     """What it said is in the message."""
     bench.put_worker(package="raise RuntimeError('half an edit')")

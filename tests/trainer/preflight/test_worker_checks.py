@@ -44,11 +44,13 @@ def test_parameters_in_order_are_ok() -> None:
     assert item.status is CheckStatus.OK
 
 
-def test_a_script_knows_its_own_parameters() -> None:
-    """An upstream script is not held to the worker's algorithms."""
-    asked = candidate(config(algo=None, script="ppo.py", params={"x": 1}), algorithms=[PPO])
+def test_a_script_that_only_the_worker_can_find_is_left_to_it() -> None:
+    """Nothing is known of it here, and the worker's algorithms are not meant."""
+    asked = candidate(config(algo=None, script="cleanrl.ppo", params={"x": 1}), algorithms=[])
     assert list(worker_checks.check_parameters(asked)) == []
-    assert only(worker_checks.check_algorithm(asked)).status is CheckStatus.OK
+    item = only(worker_checks.check_algorithm(asked))
+    assert item.status is CheckStatus.OK
+    assert "cleanrl.ppo" in item.message
 
 
 def test_a_single_algorithm_need_not_be_named() -> None:

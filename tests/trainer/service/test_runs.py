@@ -194,7 +194,7 @@ def test_workers_and_their_bundles(daemon: DaemonUnderTest) -> None:
     assert progress[-1].bundle.state == "ready"
     bundles = {bundle.name: bundle for bundle in call_one(daemon, "ListBundles").bundles}
     assert bundles["echo_worker"].state == "ready"
-    assert call_one(daemon, "ListWorkers").workers[0].ready
+    assert daemon.stub.DescribeWorker(pb.WorkerRef(worker_id="echo_worker")).ready
     removed = daemon.stub.RemoveBundle(pb.RemoveBundleRequest(name="echo_worker"))
     assert removed.removed
     assert refusal(

@@ -37,8 +37,8 @@ class Clock:
 class NothingInstalled:
     """Stands for a home without bundles."""
 
-    def is_ready(self, worker_id: str) -> bool:
-        return worker_id == "without_bundle"
+    def is_ready(self, worker_id: str, script: str | None = None) -> bool:
+        return script is None and worker_id == "without_bundle"
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ import json
 import os
 import sys
 import traceback
-from typing import TYPE_CHECKING, Any, Callable, Union
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Union
 
 from mosaic_worker.errors import ConfigError, WorkerError
 from mosaic_worker.flags import parse_flags
-from mosaic_worker.run_config import read_config, resolve, unknown_fields
+from mosaic_worker.run_config import read_config, resolve, script_algorithm, unknown_fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mosaic_worker.descriptor import Descriptor
     from mosaic_worker.flags import Flags
     from mosaic_worker.run import Run
-    from mosaic_worker.run_config import RunConfig
+    from mosaic_worker.run_config import DescribeScript, RunConfig
 
 Work = Callable[["Run"], Union[int, None]]
 Plan = Callable[["RunConfig"], "dict[str, Any]"]
@@ -36,57 +36,89 @@ GRPC_NOT_NEEDED = "W120"
 _MAX_ERROR_LETTERS = 10_000
 
 
+class _Worker(NamedTuple):
+    """What the author of a worker gave to `main`."""
+
+    descriptor: Descriptor
+    work: Work
+    plan: Plan | None
+    describe_script: DescribeScript | None
+
+    def resolve(self, flags: Flags) -> RunConfig:
+        return resolve(
+            read_config(flags.config), self.descriptor, flags.overrides, self.describe_script
+        )
+
+    def say(self, message: str) -> None:
+        print(f"{self.descriptor.worker}: {message}", file=sys.stderr)
+
+
 def main(
-    descriptor: Descriptor, work: Work, argv: Sequence[str] | None = None, plan: Plan | None = None
+    descriptor: Descriptor,
+    work: Work,
+    argv: Sequence[str] | None = None,
+    plan: Plan | None = None,
+    describe_script: DescribeScript | None = None,
 ) -> int:
     """Run a worker from its command line; returns the exit code.
 
     `work` trains: it gets a `Run`, looks at `run.should_stop`, and returns None or an exit code.
     `plan` may say more about what would run: a dict that replaces entries of the summary.
+    `describe_script` is for a worker that runs other people's scripts: it says what a script is
+    and which parameters it has, with the standard library alone and without running it.
     """
+    if describe_script is not None:
+        descriptor = descriptor._replace(supports=descriptor.supports._replace(scripts=True))
     descriptor.check()
+    worker = _Worker(descriptor, work, plan, describe_script)
     arguments = list(sys.argv[1:] if argv is None else argv)
     flags = parse_flags(descriptor, arguments)
     if flags.describe:
-        _answer(json.dumps(descriptor.to_json(), indent=2))
-        return EXIT_DONE
+        return _describe(worker, flags.script)
     if flags.dry_run:
-        return _dry_run(descriptor, flags, arguments, plan)
-    return _run(descriptor, work, flags, arguments, plan)
+        return _dry_run(worker, flags, arguments)
+    return _run(worker, flags, arguments)
 
 
-def _dry_run(
-    descriptor: Descriptor, flags: Flags, arguments: Sequence[str], plan: Plan | None
-) -> int:
+def _describe(worker: _Worker, script: str | None) -> int:
+    descriptor = worker.descriptor
+    if script is not None:
+        try:
+            algorithm = script_algorithm(descriptor, script, worker.describe_script)
+        except ConfigError as error:
+            worker.say(str(error))
+            return EXIT_WRONG_USE
+        descriptor = descriptor._replace(algorithms=(algorithm,))
+    _answer(json.dumps(descriptor.to_json(), indent=2))
+    return EXIT_DONE
+
+
+def _dry_run(worker: _Worker, flags: Flags, arguments: Sequence[str]) -> int:
     try:
-        config = resolve(read_config(flags.config), descriptor, flags.overrides)
-    except ConfigError as error:
-        _say(descriptor, str(error))
+        config = worker.resolve(flags)
+        summary = _summary(worker, config, arguments)
+    except WorkerError as error:
+        worker.say(str(error))
         return EXIT_WRONG_USE
     for sentence in unknown_fields(config.raw):
-        _say(descriptor, sentence)
-    summary = _summary(descriptor, config, arguments, plan)
+        worker.say(sentence)
     if flags.emit_summary:
         _answer(json.dumps(summary, indent=2))
         return EXIT_DONE
     values = [f"  {name} = {value}" for name, value in summary["arguments"].items()]
-    _answer("\n".join([f"{descriptor.worker} would run: {' '.join(summary['argv'])}", *values]))
+    name = worker.descriptor.worker
+    _answer("\n".join([f"{name} would run: {' '.join(summary['argv'])}", *values]))
     return EXIT_DONE
 
 
-def _run(
-    descriptor: Descriptor,
-    work: Work,
-    flags: Flags,
-    arguments: Sequence[str],
-    plan: Plan | None,
-) -> int:
+def _run(worker: _Worker, flags: Flags, arguments: Sequence[str]) -> int:
     from mosaic_worker.run import Run  # noqa: PLC0415 - --describe needs none of it
 
+    descriptor = worker.descriptor
     try:
         run = Run(heartbeat_s=flags.heartbeat_s)
     except WorkerError as error:
-        _say(descriptor, str(error))
+        worker.say(str(error))
         return EXIT_FAILED
     run.emitter.hello(
         descriptor.worker,
@@ -95,16 +127,15 @@ def _run(
         capabilities=dict(descriptor.supports._asdict()),
     )
     try:
-        run.config = resolve(read_config(flags.config), descriptor, flags.overrides)
+        run.config = worker.resolve(flags)
     except ConfigError as error:
-        _say(descriptor, str(error))
+        worker.say(str(error))
         run.close("failed", error.message, error.remedy)
         return EXIT_WRONG_USE
     if flags.emit_summary:
-        summary = _summary(descriptor, run.config, arguments, plan)
-        print(json.dumps(summary, indent=2), file=sys.stderr)
+        print(json.dumps(_summary(worker, run.config, arguments), indent=2), file=sys.stderr)
     for sentence in unknown_fields(run.config.raw):
-        _say(descriptor, sentence)
+        worker.say(sentence)
         run.emitter.log("warning", UNKNOWN_FIELD, sentence)
     if flags.grpc:
         run.emitter.log(
@@ -114,7 +145,7 @@ def _run(
     if descriptor.supports.pause:
         run.allow_pause()
     run.open()
-    return _live(run, work)
+    return _live(run, worker.work)
 
 
 def _announce(run: Run) -> None:
@@ -169,19 +200,17 @@ def _failed(run: Run, error: str, remedy: str = "Look at the traceback in the ru
     return EXIT_FAILED
 
 
-def _summary(
-    descriptor: Descriptor, config: RunConfig, arguments: Sequence[str], plan: Plan | None
-) -> dict[str, Any]:
-    module = _entry_module() or descriptor.worker
+def _summary(worker: _Worker, config: RunConfig, arguments: Sequence[str]) -> dict[str, Any]:
+    module = _entry_module() or worker.descriptor.worker
     summary = {
-        "worker": descriptor.worker,
-        "version": descriptor.version,
+        "worker": worker.descriptor.worker,
+        "version": worker.descriptor.version,
         "module": module,
         "arguments": config.arguments(),
         "argv": [sys.executable, "-m", module, *_without_questions(arguments)],
         "python": sys.executable,
     }
-    return {**summary, **(plan(config) if plan else {})}
+    return {**summary, **(worker.plan(config) if worker.plan else {})}
 
 
 def _entry_module() -> str:
@@ -201,7 +230,3 @@ def _answer(text: str) -> None:
         print(text, flush=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-
-
-def _say(descriptor: Descriptor, message: str) -> None:
-    print(f"{descriptor.worker}: {message}", file=sys.stderr)

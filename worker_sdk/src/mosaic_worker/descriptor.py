@@ -73,6 +73,8 @@ class Supports(NamedTuple):
     pause: bool = False
     checkpoints: bool = False
     minimal_telemetry: bool = False
+    scripts: bool = False
+    """Whether it runs scripts of others; `main` sets it for a worker that describes them."""
 
 
 class Needs(NamedTuple):
@@ -128,6 +130,9 @@ class Descriptor(NamedTuple):
             raise ValueError("a worker needs at least one algorithm")
         for algorithm in self.algorithms:
             algorithm.check()
+            names = [parameter.name for parameter in algorithm.parameters]
+            if self.supports.scripts and "script" in names:
+                raise ValueError(f"algorithm {algorithm.id}: the name 'script' is taken")
 
 
 def _as_json(group: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mosaic_worker.descriptor import Descriptor
     from mosaic_worker.parameter import Parameter
 
-_RUN_FIELDS = ("algo", "env_id", "seed", "total_timesteps", "max_episodes")
+_RUN_FIELDS = ("algo", "env_id", "seed", "total_timesteps", "max_episodes", "script")
 
 
 class Flags(NamedTuple):
@@ -28,11 +28,19 @@ class Flags(NamedTuple):
     heartbeat_s: float
     overrides: Overrides
 
+    @property
+    def script(self) -> str | None:
+        """The script that was named on the command line."""
+        return self.overrides.fields.get("script") or None
+
 
 def parse_flags(descriptor: Descriptor, arguments: Sequence[str]) -> Flags:
     """Exits with code 2 and a sentence for wrong use, as argparse does."""
     parser = _parser(descriptor)
     parameters = {p.name: p for algorithm in descriptor.algorithms for p in algorithm.parameters}
+    if "script" not in parameters:
+        text = "describe this script, or run it; not every worker can"
+        parser.add_argument("--script", metavar="PATH", help=text)
     group = parser.add_argument_group("parameters (override --config)")
     for parameter in parameters.values():
         _add_parameter(group, parameter)
@@ -56,7 +64,9 @@ def parse_flags(descriptor: Descriptor, arguments: Sequence[str]) -> Flags:
         emit_summary=given.emit_summary,
         grpc=given.grpc or given.grpc_target is not None,
         heartbeat_s=given.heartbeat_seconds,
-        overrides=Overrides({name: getattr(given, name) for name in _RUN_FIELDS}, assignments),
+        overrides=Overrides(
+            {name: getattr(given, name, None) for name in _RUN_FIELDS}, assignments
+        ),
     )
 
 

@@ -17,6 +17,8 @@ class Parameter(NamedTuple):
     """`type` is int, float, bool, str or choice; `min` and `max` are inclusive.
 
     A default of None means: not set unless a person sets it.
+    `search` is what a sweep tries, from low to high; `log` says that only the order of magnitude
+    matters, as with a learning rate.
     """
 
     name: str
@@ -28,10 +30,13 @@ class Parameter(NamedTuple):
     unit: str = ""
     group: str = ""
     help: str = ""
+    search: tuple[float, float] | None = None
+    log: bool = False
 
     def to_json(self) -> dict[str, Any]:
         described = self._asdict()
         described["choices"] = list(self.choices)
+        described["search"] = None if self.search is None else list(self.search)
         return dict(described)
 
     def check(self) -> None:
@@ -48,6 +53,7 @@ class Parameter(NamedTuple):
             self.value(self.default)
         except ConfigError as error:
             raise ValueError(f"parameter {self.name}: default: {error.message}") from None
+        self._check_search()
 
     def value(self, given: Any, field: str = "") -> Any:
         """`given` (JSON) as a value of this parameter; ConfigError names `field` when it is not."""
@@ -73,6 +79,25 @@ class Parameter(NamedTuple):
         if self.type == "bool":
             given = _WORDS.get(text.lower(), text)
         return self.value(given, field)
+
+    def _check_search(self) -> None:
+        if (self.search is not None or self.log) and self.type not in ("int", "float"):
+            raise ValueError(f"parameter {self.name}: search and log belong to numbers")
+        if self.search is None:
+            return
+        allowed = int if self.type == "int" else (int, float)
+        numbers = [b for b in self.search if _is_number(b) and isinstance(b, allowed)]
+        if len(self.search) != 2 or len(numbers) != 2:
+            kind = "whole numbers" if self.type == "int" else "numbers"
+            raise ValueError(f"parameter {self.name}: search must be two {kind}, low and high")
+        try:
+            low, high = (self.value(bound) for bound in self.search)
+        except ConfigError as error:
+            raise ValueError(f"parameter {self.name}: search: {error.message}") from None
+        if low >= high:
+            raise ValueError(f"parameter {self.name}: search must go from low to high")
+        if self.log and low <= 0:
+            raise ValueError(f"parameter {self.name}: log needs a search above 0")
 
     def _typed(self, given: Any, field: str) -> Any:
         if self.type == "choice":

@@ -61,8 +61,7 @@ class Run:
                 EpisodeRecorder,
             )
 
-            telemetry = self.config.raw.get("telemetry") or {}
-            self._recorder = EpisodeRecorder(self.emitter, detail=telemetry.get("steps") or "all")
+            self._recorder = EpisodeRecorder(self.emitter, detail=self.config.step_detail)
         return self._recorder
 
     @property

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
-from mosaic_worker.errors import ConfigError
+from mosaic_worker.errors import ConfigError, WorkerError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,9 +26,17 @@ FIELDS = frozenset(
 )
 """Of a TrainRunConfig; a test keeps them in step with the trainer."""
 
+DescribeScript = Callable[[str], "Algorithm"]
+"""What the script of that path or name is, with its own parameters; raises `WorkerError`."""
+
+_STEP_DETAILS = ("auto", "all", "sampled", "columns", "off")
+
 
 class RunConfig(NamedTuple):
-    """A run with every value resolved. `raw` is the whole file, for what is not named here."""
+    """A run with every value resolved. `raw` is the whole file, for what is not named here.
+
+    Of a run of a script, `params` has only what a person set, and `algo` is the script's name.
+    """
 
     mode: str
     algo: str
@@ -39,6 +47,17 @@ class RunConfig(NamedTuple):
     max_episodes: int | None
     params: dict[str, Any]
     raw: dict[str, Any]
+
+    @property
+    def script(self) -> str | None:
+        """The script to run instead of one of the worker's own algorithms."""
+        return self.raw.get("script") or None
+
+    @property
+    def step_detail(self) -> str:
+        """How much is told of each step: `all`, `sampled`, `columns` or `off`."""
+        telemetry = self.raw.get("telemetry") or {}
+        return str(telemetry.get("steps") or "all")
 
     def arguments(self) -> dict[str, Any]:
         """Every resolved value by name, parameters included."""
@@ -86,9 +105,15 @@ def read_config(path: str) -> dict[str, Any]:
 
 
 def resolve(
-    config: Mapping[str, Any], descriptor: Descriptor, overrides: Overrides | None = None
+    config: Mapping[str, Any],
+    descriptor: Descriptor,
+    overrides: Overrides | None = None,
+    describe_script: DescribeScript | None = None,
 ) -> RunConfig:
-    """`config` with `overrides` applied and every default filled in; ConfigError names a field."""
+    """`config` with `overrides` applied and every default filled in; ConfigError names a field.
+
+    The defaults of a script stay its own: of its parameters, only what was set is in the result.
+    """
     overrides = overrides or Overrides()
     raw = {**config, **{name: v for name, v in overrides.fields.items() if v is not None}}
     named = raw.get("worker") or descriptor.worker
@@ -98,18 +123,61 @@ def resolve(
             f"this is {descriptor.worker}, the run is for {named}.",
             remedy=f"Start {named}, or change the field.",
         )
-    algorithm = _algorithm(raw, descriptor)
+    mode = _one_of("mode", raw.get("mode") or descriptor.modes[0], descriptor.modes)
+    raw["telemetry"] = _telemetry(raw, mode, descriptor)
+    script = raw.get("script") or None
+    if script is None:
+        algorithm = _algorithm(raw, descriptor)
+        params = {parameter.name: parameter.default for parameter in algorithm.parameters}
+        params.update(_params(_object(raw, "params"), algorithm, overrides.params))
+    else:
+        algorithm = script_algorithm(descriptor, script, describe_script)
+        params = _params(_object(raw, "params"), algorithm, overrides.params, _ELSE_PASSED_ON)
     return RunConfig(
-        mode=_one_of("mode", raw.get("mode") or descriptor.modes[0], descriptor.modes),
+        mode=mode,
         algo=algorithm.id,
         env_id=_env_id(raw, descriptor),
         env_kwargs=_object(raw, "env_kwargs"),
         seed=_whole(raw, "seed", 0, default=1) or 0,
         total_timesteps=_whole(raw, "total_timesteps", 1),
         max_episodes=_whole(raw, "max_episodes", 1),
-        params=_params(_object(raw, "params"), algorithm, overrides.params),
+        params=params,
         raw=raw,
     )
+
+
+def script_algorithm(
+    descriptor: Descriptor, script: Any, describe_script: DescribeScript | None
+) -> Algorithm:
+    """The script as the one algorithm of its run; ConfigError where there is no such thing."""
+    if describe_script is None:
+        raise ConfigError(
+            "script",
+            f"{descriptor.worker} runs no scripts.",
+            remedy="Leave `script` out, or choose a worker that runs them.",
+        )
+    if not isinstance(script, str):
+        raise ConfigError("script", f"{_kind(script)} is no path.", remedy="Give a text.")
+    try:
+        algorithm = describe_script(script)
+        for parameter in algorithm.parameters:
+            parameter.check()
+    except ConfigError:
+        raise
+    except WorkerError as error:
+        raise ConfigError("script", error.message, remedy=error.remedy) from error
+    except ValueError as error:
+        raise ConfigError("script", f"{error}.", remedy="Correct it in the script.") from error
+    return algorithm
+
+
+def _telemetry(raw: Mapping[str, Any], mode: str, descriptor: Descriptor) -> dict[str, Any]:
+    """With the detail that suits the worker where none was chosen."""
+    telemetry = _object(raw, "telemetry")
+    steps = _one_of("telemetry.steps", telemetry.get("steps") or "auto", _STEP_DETAILS)
+    if steps == "auto":
+        steps = "off" if mode == "train" and descriptor.lane == "analytics" else "all"
+    return {**telemetry, "steps": steps}
 
 
 def _algorithm(raw: Mapping[str, Any], descriptor: Descriptor) -> Algorithm:
@@ -137,15 +205,22 @@ def _env_id(raw: Mapping[str, Any], descriptor: Descriptor) -> str:
     return env_id
 
 
+_ELSE_PASSED_ON = " What else the script takes can be given as `extra_args`."
+
+
 def _params(
-    given: Mapping[str, Any], algorithm: Algorithm, overrides: Iterable[Assignment]
+    given: Mapping[str, Any],
+    algorithm: Algorithm,
+    overrides: Iterable[Assignment],
+    hint: str = "",
 ) -> dict[str, Any]:
+    """What was set, as values of the algorithm's parameters."""
     known = {parameter.name: parameter for parameter in algorithm.parameters}
-    values = {name: parameter.default for name, parameter in known.items()}
+    values = {}
     for name, value in given.items():
-        values[name] = _known(name, known, f"params.{name}").value(value)
+        values[name] = _known(name, known, f"params.{name}", hint).value(value)
     for name, text, flag in overrides:
-        values[name] = _known(name, known, flag).parse(text, flag)
+        values[name] = _known(name, known, flag, hint).parse(text, flag)
     return values
 
 
@@ -158,10 +233,10 @@ def unknown_fields(config: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _known(name: str, known: Mapping[str, Parameter], field: str) -> Parameter:
+def _known(name: str, known: Mapping[str, Parameter], field: str, hint: str) -> Parameter:
     if name in known:
         return known[name]
-    raise ConfigError(field, "there is no such parameter.", remedy=_suggestion(name, known))
+    raise ConfigError(field, "there is no such parameter.", remedy=_suggestion(name, known) + hint)
 
 
 def _suggestion(name: str, known: Iterable[str]) -> str:

@@ -4,25 +4,22 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 import click
-import msgspec
 
 from mosaic.cli import formats
 from mosaic.cli.attendance import Attendance, attend
 from mosaic.cli.completions import complete_environments
 from mosaic.cli.connecting import connected
 from mosaic.cli.options import home_option, json_option
-from mosaic.cli.output import print_json, say
+from mosaic.cli.output import say
 from mosaic.cli.own_modules import path_option
-from mosaic.cli.play.request import PlayOptions, build_request
-from mosaic.cli.play.results import print_results, read_results
+from mosaic.cli.play.outcome import tell_outcome
+from mosaic.cli.play.request import PlayOptions, build_request, with_settings
 from mosaic.cli.play.terminal_keys import PlayTerminal
-from mosaic.cli.run_result import exit_code_of, tell_result
-from mosaic.cli.runs.details import as_document
+from mosaic.cli.run_result import tell_result
 from mosaic.client.sessions.session_requests import SessionRequest
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.contract.problems import closest
-from mosaic.contract.run_states import RunState
 from mosaic.envs.catalog import environment, environments
 from mosaic.envs.configuration import LARGEST_SEED
 from mosaic.envs.entries import EnvironmentEntry
@@ -54,6 +51,13 @@ NOT_IN_A_TERMINAL = "C201"
     metavar="X",
     help="Times normal speed; 0: as fast as it can, as agents do unless they are watched.",
 )
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter of whoever acts; `mosaic workers WORKER` lists them.",
+)
 @click.option("--watch", is_flag=True, help="See an agent play, and take over when you like.")
 @click.option("--frames", is_flag=True, help="Pictures for other views of the same run.")
 @click.option("--name", help="For people; the run's id is made.")
@@ -71,16 +75,18 @@ def play(home: Home, env_id: str, detach: bool, as_json: bool, **given: Any) -> 
     request = build_request(options, entry)
     if not options.is_attended:
         with connected(home, start=True) as client:
+            request = with_settings(client, request, options.settings)
             return _run_headless(client, home, request, detach=detach, as_json=as_json)
     if detach:
         raise click.UsageError("--detach is for agents that nobody watches: name an --actor.")
     _check_view(entry)
     terminal = PlayTerminal.find(stdout_is_taken=as_json)
     with connected(home, start=True) as client:
+        request = with_settings(client, request, options.settings)
         # gRPC comes with it, which help must not wait for.
         play_session = importlib.import_module("mosaic.cli.play.session").play_session
         ending: Attendance = play_session(client, home, terminal, entry, request)
-        return _tell(client, home, ending, request.actor, was_quit=True, as_json=as_json)
+        return tell_outcome(client, home, ending, request.actor, was_quit=True, as_json=as_json)
 
 
 def _run_headless(
@@ -93,33 +99,7 @@ def _run_headless(
         say(f"It runs in the background: `mosaic runs watch {formats.short_id(run.run_id)}`.")
         return tell_result(client.run(run.run_id), home, as_json=as_json)
     ending = attend(client, run.run_id)
-    return _tell(client, home, ending, request.actor, was_quit=False, as_json=as_json)
-
-
-def _tell(
-    client: "TrainerClient",
-    home: Home,
-    ending: Attendance,
-    actor: str,
-    *,
-    was_quit: bool,
-    as_json: bool,
-) -> int:
-    """How it went, and the exit code. A person who quits has not failed."""
-    details = client.run(ending.run.run_id)
-    results = read_results(client, ending.run.run_id)
-    if as_json:
-        print_json(as_document(details, home) | msgspec.to_builtins(results))
-    else:
-        if results.episodes or details.run.state not in (RunState.FAILED, RunState.LOST):
-            print_results(results, actor)
-        tell_result(details, home)
-        if results.episodes:
-            seen = f"{formats.short_id(details.run.run_id)} {results.episodes[-1].episode}"
-            say(f"See it again: `mosaic replay {seen} --mp4 FILE`; --verify proves it.")
-    if was_quit and details.run.state is RunState.CANCELLED and not ending.interrupted:
-        return 0
-    return exit_code_of(Attendance(details.run, ending.interrupted))
+    return tell_outcome(client, home, ending, request.actor, as_json=as_json)
 
 
 def _check_view(entry: EnvironmentEntry) -> None:

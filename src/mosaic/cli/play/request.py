@@ -1,19 +1,30 @@
 """From the options of `mosaic play` to the session that they ask for."""
 
+import dataclasses
+import importlib
 import secrets
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
 from mosaic.cli.own_modules import own_folders
-from mosaic.cli.settings_text import as_json_value, as_parameter, split_settings
+from mosaic.cli.settings_text import (
+    as_json_value,
+    as_parameter,
+    split_settings,
+    typed_settings,
+)
 from mosaic.client.sessions.actor_descriptors import HUMAN, RECORDED, SCRIPTED
 from mosaic.client.sessions.session_requests import LEASE_S, SessionRequest
 from mosaic.contract.problems import DocumentError
 from mosaic.envs.configuration import env_kwargs
 from mosaic.envs.entries import EnvironmentEntry
+
+if TYPE_CHECKING:
+    from mosaic.client.trainer_client import TrainerClient
 
 _AGENT_EPISODES = 10
 _AGENT_SEED = 1
@@ -32,6 +43,7 @@ class PlayOptions(msgspec.Struct, kw_only=True, frozen=True):
     speed: float | None = None
     frames: bool = False
     watch: bool = False
+    settings: tuple[str, ...] = ()
     name: str | None = None
     path: tuple[str, ...] = ()
 
@@ -62,6 +74,20 @@ def build_request(options: PlayOptions, entry: EnvironmentEntry) -> SessionReque
             options.path, entry.env_id, options.actor.removeprefix(f"{SCRIPTED}:")
         ),
     )
+
+
+def with_settings(
+    client: "TrainerClient", request: SessionRequest, settings: Sequence[str]
+) -> SessionRequest:
+    """With what `--set` says, typed by the parameters of whoever acts."""
+    given = split_settings(settings, "--set")
+    if not given:
+        return request
+    actors = importlib.import_module("mosaic.client.sessions.actor_service").ActorService(client)
+    actor = actors.find(request.actor, request.env_id)
+    algorithm = client.describe(actor.worker).algorithm(actor.algo)
+    typed = typed_settings(given, algorithm.parameters if algorithm else ())
+    return dataclasses.replace(request, params={**request.params, **typed})
 
 
 def _actor(given: str) -> str:

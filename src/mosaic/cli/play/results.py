@@ -11,6 +11,7 @@ import msgspec
 
 from mosaic.cli import formats
 from mosaic.cli.output import print_table
+from mosaic.contract.events import EpisodeEnd
 from mosaic.contract.rollups import EpisodeRollup
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ class EpisodeResult(msgspec.Struct, frozen=True, kw_only=True):
     """`terminated`, `truncated`, `cut short` (by a reset) or `unfinished`."""
     actors: dict[str, int] = {}
     """How many steps each took; empty when that is not known."""
+    success: bool | None = None
+    """None: nobody said."""
 
 
 class Spread(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,6 +53,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     episodes: int
     returns: Spread | None
     lengths: Spread | None
+    success_rate: float | None = None
+    """Of the episodes of which it is known."""
 
 
 class PlayResults(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,7 +72,11 @@ def read_results(client: "TrainerClient", run_id: str) -> PlayResults:
             newest[episode.episode] = episode
     ordered = [newest[ordinal] for ordinal in sorted(newest)]
     actors = _actors(client, run_id, ordered)
-    results = tuple(_result(episode, actors.get(episode.episode_id, {})) for episode in ordered)
+    successes = _successes(client, run_id)
+    results = tuple(
+        _result(episode, actors.get(episode.episode_id, {}), successes.get(episode.episode_id))
+        for episode in ordered
+    )
     finished = [result for result in results if result.end in _ENDS_OF_ITS_OWN]
     return PlayResults(
         episodes=tuple(result for result in results if result.steps),
@@ -75,6 +84,7 @@ def read_results(client: "TrainerClient", run_id: str) -> PlayResults:
             episodes=len(finished),
             returns=_spread(result.total_return for result in finished),
             lengths=_spread(float(result.steps) for result in finished),
+            success_rate=_success_rate(finished),
         ),
     )
 
@@ -109,6 +119,8 @@ def print_results(results: PlayResults, acting: str) -> None:
     click.echo(f"{formats.amount(summary.episodes, 'episode')} played to the end")
     click.echo(f"  return: {_told(summary.returns)}")
     click.echo(f"  steps:  {_told(summary.lengths)}")
+    if summary.success_rate is not None:
+        click.echo(f"  success: {summary.success_rate:.0%}")
 
 
 def acted(actors: dict[str, int]) -> str:
@@ -118,7 +130,7 @@ def acted(actors: dict[str, int]) -> str:
     return ", ".join(f"{actor} {steps}" for actor, steps in actors.items())
 
 
-def _result(episode: EpisodeRollup, actors: dict[str, int]) -> EpisodeResult:
+def _result(episode: EpisodeRollup, actors: dict[str, int], success: bool | None) -> EpisodeResult:
     counted = episode.steps > 0
     return EpisodeResult(
         episode=episode.episode,
@@ -127,6 +139,7 @@ def _result(episode: EpisodeRollup, actors: dict[str, int]) -> EpisodeResult:
         total_return=episode.total_return if counted else episode.reported_return or 0.0,
         end=_end(episode),
         actors=actors,
+        success=success,
     )
 
 
@@ -147,6 +160,22 @@ def _actors(
             if step.actor is not None:
                 found.setdefault(step.episode_id, Counter())[step.actor] += 1
     return {episode_id: dict(counts) for episode_id, counts in found.items()}
+
+
+def _successes(client: "TrainerClient", run_id: str) -> dict[str, bool]:
+    """By episode, where its worker said so."""
+    found = {}
+    with client.events(run_id, kind="episode") as events:
+        for event in events:
+            episode = event.decoded()
+            if isinstance(episode, EpisodeEnd) and episode.success is not None:
+                found[episode.episode_id] = episode.success
+    return found
+
+
+def _success_rate(results: Sequence[EpisodeResult]) -> float | None:
+    known = [result.success for result in results if result.success is not None]
+    return sum(known) / len(known) if known else None
 
 
 def _spread(numbers: Iterable[float]) -> Spread | None:

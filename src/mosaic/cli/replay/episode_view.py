@@ -73,6 +73,8 @@ def print_episode(document: dict[str, Any]) -> None:
         say(f"`mosaic replay {short} {ordinal} --verify` proves it; --mp4 FILE makes a video.")
     else:
         say(f"`mosaic telemetry {short} steps --episode {ordinal}` shows what was recorded.")
+        if document["start"] is None and document["seed"] is None:
+            say("Train with `--telemetry columns` to record what a replay needs.")
 
 
 def _environment(details: EpisodeDetails) -> EnvironmentEvent | None:

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from mosaic.replay.export.export_request import ExportResult
 
 _LOOK_EVERY_S = 0.1
+_SUFFIXES = {"mp4": (".mp4",), "gif": (".gif",), "jsonl": (".jsonl", ".json", ".ndjson")}
+_OTHER_FORMATS = frozenset(
+    {*(suffix for suffixes in _SUFFIXES.values() for suffix in suffixes)}
+    | {".avi", ".mov", ".mkv", ".webm", ".png", ".jpg", ".jpeg", ".webp", ".csv", ".txt"}
+)
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,12 @@ class ExportOptions:
         targets = self._targets()
         if len(targets) > 1:
             raise click.UsageError("--mp4, --gif and --jsonl write one file at a time.")
+        for kind, target in targets.items():
+            if target.suffix.lower() in _OTHER_FORMATS.difference(_SUFFIXES[kind]):
+                raise click.UsageError(
+                    f"--{kind} {target}: the file's name says that it is something else."
+                    f" Let it end in .{kind}, or use the option of that format."
+                )
         for_pictures = {"--overlay": self.overlay, "--fps": self.fps, "--speed": self.speed}
         for_files = {"--from": self.first_step, "--to": self.last_step, "--force": self.force}
         given = [name for name, value in for_pictures.items() if value is not None]

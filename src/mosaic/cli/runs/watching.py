@@ -9,6 +9,7 @@ from mosaic.cli.completions import complete_runs
 from mosaic.cli.connecting import connected
 from mosaic.cli.options import home_option, json_option
 from mosaic.cli.output import print_json
+from mosaic.cli.resuming import tell_how_to_resume
 from mosaic.cli.run_result import tell_result
 from mosaic.contract.layout import Home
 from mosaic.contract.run_events import RunEvent, StateChanged
@@ -36,9 +37,10 @@ def watch(home: Home, run: str, all_runs: bool, as_json: bool) -> int:
             return 0
         run_id = client.resolve(run)
         attendance = attend(client, run_id)
-        return tell_result(
-            client.run(run_id), home, interrupted=attendance.interrupted, as_json=as_json
-        )
+        details = client.run(run_id)
+        code = tell_result(details, home, interrupted=attendance.interrupted, as_json=as_json)
+        tell_how_to_resume(client, details)
+        return code
 
 
 def _tell(event: RunEvent, as_json: bool) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from mosaic.contract.run_config import TrainRunConfig, load_run_config
+from mosaic.contract.run_config import StepDetail, TrainRunConfig, load_run_config
 
 SESSION_WORKER = "session_worker"
 LEASE_S = 30.0
@@ -30,7 +30,7 @@ class SessionRequest:
     """None: it goes on without anybody."""
     mode: Literal["play", "evaluate"] = "play"
     seeds: tuple[int, ...] | None = None
-    steps: Literal["all", "sampled", "columns", "off"] = "all"
+    steps: StepDetail = "all"
     run_name: str | None = None
     python_path: tuple[str, ...] = ()
     """Folders with modules of one's own: environments, actors."""

@@ -209,6 +209,11 @@ class TrainerServiceStub:
                 request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.CheckpointRef.SerializeToString,
                 response_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.CheckpointReport.FromString,
                 _registered_method=True)
+        self.DeleteCheckpoint = channel.unary_unary(
+                '/mosaic.trainer.v1.TrainerService/DeleteCheckpoint',
+                request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.CheckpointRef.SerializeToString,
+                response_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.DeleteCheckpointResponse.FromString,
+                _registered_method=True)
         self.ListDatasets = channel.unary_unary(
                 '/mosaic.trainer.v1.TrainerService/ListDatasets',
                 request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.ListDatasetsRequest.SerializeToString,
@@ -456,6 +461,12 @@ class TrainerServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def DeleteCheckpoint(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListDatasets(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -664,6 +675,11 @@ def add_TrainerServiceServicer_to_server(servicer, server):
                     servicer.VerifyCheckpoint,
                     request_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.CheckpointRef.FromString,
                     response_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.CheckpointReport.SerializeToString,
+            ),
+            'DeleteCheckpoint': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeleteCheckpoint,
+                    request_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.CheckpointRef.FromString,
+                    response_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.DeleteCheckpointResponse.SerializeToString,
             ),
             'ListDatasets': grpc.unary_unary_rpc_method_handler(
                     servicer.ListDatasets,
@@ -1636,6 +1652,33 @@ class TrainerService:
             '/mosaic.trainer.v1.TrainerService/VerifyCheckpoint',
             mosaic_dot_contract_dot_rpc_dot_trainer__pb2.CheckpointRef.SerializeToString,
             mosaic_dot_contract_dot_rpc_dot_trainer__pb2.CheckpointReport.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DeleteCheckpoint(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mosaic.trainer.v1.TrainerService/DeleteCheckpoint',
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.CheckpointRef.SerializeToString,
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.DeleteCheckpointResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -81,6 +81,7 @@ class TrainerServiceStub:
     """What is kept: checkpoints, data sets, and how much of everything"""
     ImportCheckpoint: _grpc.StreamUnaryMultiCallable[_trainer_pb2.CheckpointPart, _trainer_pb2.Checkpoint]
     VerifyCheckpoint: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.CheckpointRef, _trainer_pb2.CheckpointReport]
+    DeleteCheckpoint: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.CheckpointRef, _trainer_pb2.DeleteCheckpointResponse]
     ListDatasets: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.ListDatasetsRequest, _trainer_pb2.DatasetPage]
     GetRetention: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.GetRetentionRequest, _trainer_pb2.Retention]
     Prune: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.PruneRequest, _trainer_pb2.PruneReport]
@@ -134,6 +135,7 @@ class TrainerServiceAsyncStub(TrainerServiceStub):
     """What is kept: checkpoints, data sets, and how much of everything"""
     ImportCheckpoint: _aio.StreamUnaryMultiCallable[_trainer_pb2.CheckpointPart, _trainer_pb2.Checkpoint]  # type: ignore[assignment]
     VerifyCheckpoint: _aio.UnaryUnaryMultiCallable[_trainer_pb2.CheckpointRef, _trainer_pb2.CheckpointReport]  # type: ignore[assignment]
+    DeleteCheckpoint: _aio.UnaryUnaryMultiCallable[_trainer_pb2.CheckpointRef, _trainer_pb2.DeleteCheckpointResponse]  # type: ignore[assignment]
     ListDatasets: _aio.UnaryUnaryMultiCallable[_trainer_pb2.ListDatasetsRequest, _trainer_pb2.DatasetPage]  # type: ignore[assignment]
     GetRetention: _aio.UnaryUnaryMultiCallable[_trainer_pb2.GetRetentionRequest, _trainer_pb2.Retention]  # type: ignore[assignment]
     Prune: _aio.UnaryUnaryMultiCallable[_trainer_pb2.PruneRequest, _trainer_pb2.PruneReport]  # type: ignore[assignment]
@@ -394,6 +396,13 @@ class TrainerServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _trainer_pb2.CheckpointRef,
         context: _ServicerContext,
     ) -> _typing.Union[_trainer_pb2.CheckpointReport, _abc.Awaitable[_trainer_pb2.CheckpointReport]]: ...
+
+    @_abc_1.abstractmethod
+    def DeleteCheckpoint(
+        self,
+        request: _trainer_pb2.CheckpointRef,
+        context: _ServicerContext,
+    ) -> _typing.Union[_trainer_pb2.DeleteCheckpointResponse, _abc.Awaitable[_trainer_pb2.DeleteCheckpointResponse]]: ...
 
     @_abc_1.abstractmethod
     def ListDatasets(

@@ -75,9 +75,16 @@ class RecipeBook:
         self._catalog = catalog
         self._requirements = requirements
 
-    def for_worker(self, worker: FoundWorker, bundle: BundleConfig | None) -> BundleRecipe | None:
-        """What the worker needs; None when it needs no environment. Raises `UserError`."""
-        name = bundle.name if bundle else worker.manifest.bundle
+    def for_worker(
+        self, worker: FoundWorker, bundle: BundleConfig | None, script: str | None = None
+    ) -> BundleRecipe | None:
+        """What a run of the worker needs, of its own or of a script; None: no environment.
+
+        Raises `UserError`.
+        """
+        name = worker.manifest.bundle_for(bundle, script)
+        if name is None and bundle and bundle.extras:
+            raise _unknown_extra(f"of {worker.worker_id}", bundle.extras[0], ())
         if name is None:
             return None
         return self._recipe(name, bundle.extras if bundle else (), worker)
@@ -98,8 +105,9 @@ class RecipeBook:
         """Every bundle that some worker names."""
         bundles: dict[str, list[FoundWorker]] = {}
         for worker in self._catalog.scan():
-            if isinstance(worker, FoundWorker) and worker.manifest.bundle is not None:
-                bundles.setdefault(worker.manifest.bundle, []).append(worker)
+            if isinstance(worker, FoundWorker):
+                for name in worker.manifest.bundles:
+                    bundles.setdefault(name, []).append(worker)
         return bundles
 
     def _recipe(self, name: str, extras: Sequence[str], worker: FoundWorker | None) -> BundleRecipe:
@@ -126,6 +134,12 @@ class RecipeBook:
         if _NAME.fullmatch(name) is None:
             raise self._unknown(name)
         own = worker if worker and worker.manifest.bundle == name else None
+        if (
+            worker
+            and name in worker.manifest.bundles
+            and (worker.location / f"{name}.txt").is_file()
+        ):
+            return _in_files(worker.location, name)
         if own and (own.location / "requirements.txt").is_file():
             return _in_files(own.location, "requirements")
         if (self._requirements / f"{name}.txt").is_file():

@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import mosaic
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.contract.readiness import BundleInfo, InstallProgress
@@ -35,6 +36,8 @@ from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 
 _OUTDATED_KEPT_S = 7 * 24 * 3600.0
 """An environment of older requirements may be wanted again, by a switch back to them."""
+_OWN_SOURCES = Path(mosaic.__file__).parents[1]
+"""On the path of workers that talk to the daemon."""
 
 _log = logging.getLogger(__name__)
 
@@ -69,25 +72,30 @@ class BundleStore:
         self,
         worker_id: str,
         bundle: BundleConfig | None,
+        script: str | None = None,
         *,
         on_progress: OnProgress = _ignore,
         cancelled: threading.Event | None = None,
     ) -> PreparedWorker:
         """The worker, ready to start; installs and copies what is missing.
 
+        `bundle` and `script` are the run's; a script may have an environment of its own.
+
         Raises `InstallCancelledError` when `cancelled` is set meanwhile, else `UserError`.
         """
         worker = self._catalog.find(worker_id)
-        recipe = self._recipes.for_worker(worker, bundle)
+        recipe = self._recipes.for_worker(worker, bundle, script)
         if recipe is None:
             return self._prepared(worker, None)
         cancelled = cancelled or threading.Event()
         return self._prepared(worker, self._ensure(recipe, False, on_progress, cancelled))
 
-    def lookup(self, worker_id: str, bundle: BundleConfig | None) -> PreparedWorker | None:
+    def lookup(
+        self, worker_id: str, bundle: BundleConfig | None, script: str | None = None
+    ) -> PreparedWorker | None:
         """As `prepare`, but None where something would have to be installed. Takes milliseconds."""
         worker = self._catalog.find(worker_id)
-        recipe = self._recipes.for_worker(worker, bundle)
+        recipe = self._recipes.for_worker(worker, bundle, script)
         if recipe is None:
             return self._prepared(worker, None)
         environment = self._usable(recipe)
@@ -109,9 +117,9 @@ class BundleStore:
         """A folder with a copy of the worker SDK as it is now, and nothing else."""
         return self._snapshots.take_sdk().path
 
-    def is_ready(self, worker_id: str) -> bool:
-        """Whether a run of the worker could start without installing anything."""
-        recipe = self._recipes.for_worker(self._catalog.find(worker_id), None)
+    def is_ready(self, worker_id: str, script: str | None = None) -> bool:
+        """Whether a run of the worker, or of a script, could start without installing anything."""
+        recipe = self._recipes.for_worker(self._catalog.find(worker_id), None, script)
         return recipe is None or self._usable(recipe) is not None
 
     def install(
@@ -224,6 +232,7 @@ class BundleStore:
         snapshot = self._snapshots.take(worker)
         code_path = self._home.relative(snapshot.path)
         module = worker.manifest.module
+        shared = (_OWN_SOURCES,) if worker.manifest.uses_client else ()
         if environment is None:
             interpreter = self._catalog.interpreters.find(worker.manifest)
             is_own = interpreter == self._catalog.interpreters.own()
@@ -236,7 +245,7 @@ class BundleStore:
                 code_hash=snapshot.hash,
             )
             python = Path(sys.executable if is_own else interpreter.path)
-            return PreparedWorker(python, module, snapshot.path, use)
+            return PreparedWorker(python, module, snapshot.path, use, shared)
         self._environments.touch(environment)
         record = environment.record
         use = BundleUse(
@@ -249,7 +258,7 @@ class BundleStore:
             code_path=code_path,
             code_hash=snapshot.hash,
         )
-        return PreparedWorker(environment.python, module, snapshot.path, use)
+        return PreparedWorker(environment.python, module, snapshot.path, use, shared)
 
     def _reason_to_keep(self, key: str, uses: Mapping[str, int]) -> str:
         runs = uses.get(key, 0)

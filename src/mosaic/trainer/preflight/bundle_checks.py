@@ -55,8 +55,8 @@ def check_bundle(
         )
 
 
-def check_python(manifest: WorkerManifest, version: str) -> Items:
-    """`version`: of the Python that the run would have."""
+def check_python(manifest: WorkerManifest, version: str, bundle: str = "") -> Items:
+    """`version`: of the Python that the run would have; `bundle`: where that is."""
     major, minor, micro, *_ = (*(int(part) for part in version.split(".")[:3]), 0, 0, 0)
     if manifest.supports_python((major, minor, micro)):
         yield ok("python", f"Python {version}.")
@@ -65,8 +65,8 @@ def check_python(manifest: WorkerManifest, version: str) -> Items:
             "python",
             f"{manifest.id} needs Python {manifest.python}, and its environment has {version}.",
             "Install such a Python, then install the bundle again.",
-            action=REPAIR if manifest.bundle else "",
-            argument=manifest.bundle or "",
+            action=REPAIR if bundle else "",
+            argument=bundle,
         )
 
 

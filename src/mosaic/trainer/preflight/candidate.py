@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mosaic.contract.descriptor import Algorithm, WorkerDescriptor, validate_params
-from mosaic.contract.run_config import TrainRunConfig
+from mosaic.contract.run_config import StepDetail, TrainRunConfig
 from mosaic.contract.worker_manifest import WorkerManifest
 
 
@@ -23,16 +23,25 @@ class Candidate:
 
     @property
     def algorithm(self) -> Algorithm | None:
-        """The one that will run: a worker with a single one takes that when none is named."""
+        """The one that will run: a worker with a single one takes that when none is named.
+
+        Of a run with a script, the descriptor has that script and nothing else.
+        """
         algorithms = self.descriptor.algorithms
-        if self.config.algo is None and self.config.script is None and len(algorithms) == 1:
+        is_only_one = self.config.algo is None or self.config.script is not None
+        if is_only_one and len(algorithms) == 1:
             return algorithms[0]
         return self.descriptor.algorithm(self.config.algo or "")
 
     @property
     def bundle_name(self) -> str:
         """Empty when the worker needs Python alone."""
-        return self.config.bundle.name if self.config.bundle else self.manifest.bundle or ""
+        return self.manifest.bundle_for(self.config.bundle, self.config.script) or ""
+
+    @property
+    def step_detail(self) -> StepDetail:
+        """How much the run will tell of each step."""
+        return self.descriptor.step_detail(self.config.mode, self.config.telemetry.steps)
 
     def resolved_params(self) -> Mapping[str, Any]:
         """Every parameter's value, those not given by their defaults."""

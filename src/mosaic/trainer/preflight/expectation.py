@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from mosaic.contract.run_config import TrainRunConfig
+from mosaic.contract.run_config import StepDetail
 from mosaic.contract.runs import RunRecord
 from mosaic.trainer.registry.earlier_runs import EarlierRun
 
-_LINE_BYTES = {"all": 300, "sampled": 60, "columns": 20, "off": 2}
+_LINE_BYTES: dict[StepDetail, int] = {"all": 300, "sampled": 60, "columns": 20, "off": 2}
 """Of one step in the spool, by `telemetry.steps`, when no earlier run tells."""
 _WITH_STORE = 1.3
 """The store made from the spool, and some room."""
@@ -29,10 +29,15 @@ class Expectation:
 
 
 def expect(
-    config: TrainRunConfig, earlier: Sequence[EarlierRun], records: Sequence[RunRecord]
+    steps: int | None,
+    detail: StepDetail,
+    earlier: Sequence[EarlierRun],
+    records: Sequence[RunRecord],
 ) -> Expectation:
-    """`earlier` has how long runs took and what they used; `records` how much they wrote."""
-    steps = config.total_timesteps
+    """Of a run of so many `steps`, each told in that `detail`.
+
+    `earlier` has how long runs took and what they used; `records` how much they wrote.
+    """
     whole = [run for run in earlier if run.steps > 0]
     if steps is not None and whole:
         duration_s: float | None = median(run.duration_s / run.steps for run in whole) * steps
@@ -46,15 +51,15 @@ def expect(
         duration_s=duration_s,
         sps=median(speeds) if speeds else None,
         memory_bytes=max(memory, default=None),
-        disk_bytes=_disk_bytes(config, steps or 0, records),
+        disk_bytes=_disk_bytes(detail, steps or 0, records),
         runs=len(earlier),
     )
 
 
-def _disk_bytes(config: TrainRunConfig, steps: int, records: Sequence[RunRecord]) -> int:
+def _disk_bytes(detail: StepDetail, steps: int, records: Sequence[RunRecord]) -> int:
     digests = [record.digest for record in records if record.digest.steps > 0]
     if digests:
         per_step = median(digest.spool_bytes / digest.steps for digest in digests)
     else:
-        per_step = _LINE_BYTES[config.telemetry.steps]
+        per_step = _LINE_BYTES[detail]
     return _LEAST_BYTES + int(per_step * steps * _WITH_STORE)

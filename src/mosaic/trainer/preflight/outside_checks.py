@@ -12,6 +12,10 @@ from mosaic.trainer.preflight.items import Items, blocking, listing, ok, warning
 from mosaic.trainer.secrets import Secrets
 
 _WANDB_KEY = "WANDB_API_KEY"
+_HUB_TOKEN = "HF_TOKEN"  # noqa: S105 - the name of a variable
+_UPLOADS = "upload_model"
+_TRACKS = "track"
+"""As CleanRL calls the parameter that switches W&B on."""
 _WANDB_HOST = "api.wandb.ai"
 _CONNECT_LIMIT_S = 2.0
 
@@ -24,13 +28,15 @@ def check_wandb(
 ) -> Items:
     """`packages`: those of the worker's environment; None when it is not installed yet."""
     wandb = candidate.config.artifacts.wandb
-    if not wandb.enabled or wandb.mode == "disabled":
+    is_on = wandb.enabled or candidate.resolved_params().get(_TRACKS) is True
+    if not is_on or wandb.mode == "disabled":
         return
     if packages is not None and "wandb" not in packages:
         yield warning(
             "wandb",
             f"Tracking is on, but the environment of {candidate.worker} has no W&B.",
-            "Switch `artifacts.wandb.enabled` off, or choose a worker that tracks.",
+            "Add the extra `wandb` where its bundle has one (`--extra wandb`), switch"
+            " `artifacts.wandb.enabled` off, or choose a worker that tracks.",
         )
     elif wandb.mode == "offline":
         yield ok("wandb", "Tracks offline; the files can be uploaded later.")
@@ -40,7 +46,8 @@ def check_wandb(
         yield warning(
             "wandb",
             "Tracking is on, but there is no W&B key: the run will track offline.",
-            f"Set {_WANDB_KEY} in secrets.env of the home, or `artifacts.wandb.mode` to offline.",
+            f"Set {_WANDB_KEY} in secrets.env of the home or in the daemon's environment;"
+            " `artifacts.wandb.mode` offline says that it is meant so.",
         )
 
 
@@ -55,16 +62,25 @@ def _has_login(environ: Mapping[str, str]) -> bool:
 
 
 def check_credentials(candidate: Candidate, secrets: Secrets) -> Items:
+    """Those of trackers and hubs are needed only by a run that uses them."""
     names = candidate.descriptor.needs.credentials
-    missing = [name for name in names if not secrets.has(name)]
+    absent = [name for name in names if not secrets.has(name)]
+    missing = [name for name in absent if name not in (_WANDB_KEY, _HUB_TOKEN)]
+    if _HUB_TOKEN in absent and candidate.resolved_params().get(_UPLOADS):
+        yield warning(
+            "credentials",
+            f"The policy is to be uploaded, but {_HUB_TOKEN} is not set: it will stay here.",
+            f"Set {_HUB_TOKEN} in secrets.env of the home, or `{_UPLOADS}` to false.",
+        )
     if missing:
         yield blocking(
             "credentials",
             f"{candidate.worker} needs {listing(missing)}, which is not set.",
             "Set it in secrets.env of the home, in a .env file or in the daemon's environment.",
         )
-    elif names:
-        yield ok("credentials", f"{listing(names)} set.")
+    elif set(names) - set(absent):
+        there = [name for name in names if name not in absent]
+        yield ok("credentials", f"{listing(there)} set.")
 
 
 def check_services(candidate: Candidate, environ: Mapping[str, str]) -> Items:

@@ -30,6 +30,7 @@ from mosaic.trainer.preflight.planned_command import planned_command, planned_co
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.secrets import Secrets
 from mosaic.trainer.settings import DaemonSettings
+from mosaic.trainer.workers.run_scripts import SCRIPT_CODES, descriptor_of_run
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 
 _THREADS = 6
@@ -78,12 +79,13 @@ class Preflight:
         """Whether the run can start here, and what to expect of it. No secret is in it."""
         try:
             worker = self._catalog.find(config.worker)
-            descriptor = self._catalog.describe(config.worker)
+            descriptor = descriptor_of_run(self._catalog, config)
         except UserError as error:
-            item = blocking("worker", self._redact(error.message), self._redact(error.remedy))
+            about = "script" if error.code in SCRIPT_CODES else "worker"
+            item = blocking(about, self._redact(error.message), self._redact(error.remedy))
             return PreflightReport(items=(item,))
         candidate = Candidate(config, worker.manifest, descriptor)
-        expectation = self._expect(config)
+        expectation = self._expect(candidate)
         readiness = self._readiness(candidate)
         checks = [
             *self._descriptor_checks(candidate),
@@ -102,7 +104,8 @@ class Preflight:
             command=tuple(map(self._redact, self._command(candidate, readiness))),
         )
 
-    def _expect(self, config: TrainRunConfig) -> Expectation:
+    def _expect(self, candidate: Candidate) -> Expectation:
+        config = candidate.config
         algo = config.algo or ""
         kind = RunQuery(
             worker=config.worker,
@@ -113,12 +116,13 @@ class Preflight:
             page_size=_RUNS_LOOKED_AT,
         )
         earlier = self._registry.earlier_runs(config.worker, algo, config.env_id, _RUNS_LOOKED_AT)
-        return expect(config, earlier, self._registry.list(kind).runs)
+        records = self._registry.list(kind).runs
+        return expect(config.total_timesteps, candidate.step_detail, earlier, records)
 
     def _readiness(self, candidate: Candidate) -> _Readiness:
         config = candidate.config
         try:
-            prepared = self._bundles.lookup(config.worker, config.bundle)
+            prepared = self._bundles.lookup(config.worker, config.bundle, config.script)
             if prepared is not None:
                 return _Readiness(prepared)
             return _Readiness(bundle=self._not_ready(candidate))
@@ -158,7 +162,12 @@ class Preflight:
             yield "bundle", lambda: iter((wrong,))
             return
         yield "bundle", lambda: check_bundle(candidate, prepared, readiness.bundle)
-        yield "python", lambda: check_python(candidate.manifest, self._python(candidate, prepared))
+        yield (
+            "python",
+            lambda: check_python(
+                candidate.manifest, self._python(candidate, prepared), candidate.bundle_name
+            ),
+        )
         if prepared is not None:
             environment = self._secrets.without_secrets(self._environ)
             yield "packages", lambda: check_packages(candidate, prepared, environment)

@@ -22,9 +22,11 @@ def check_mode(candidate: Candidate) -> Items:
 
 def check_algorithm(candidate: Candidate) -> Items:
     config, algorithm = candidate.config, candidate.algorithm
-    if algorithm is not None:
+    if algorithm is not None and config.script is not None:
+        yield ok("algorithm", f"{candidate.worker} runs the script {config.script}.")
+    elif algorithm is not None:
         yield ok("algorithm", f"{candidate.worker} has {algorithm.label or algorithm.id}.")
-    elif config.algo is not None:
+    elif config.algo is not None and config.script is None:
         known = [each.id for each in candidate.descriptor.algorithms]
         meant = closest(config.algo, known)
         hint = f"Did you mean `{meant}`? " if meant else ""
@@ -34,16 +36,16 @@ def check_algorithm(candidate: Candidate) -> Items:
             f"{hint}It has {listing(known)}.",
         )
     elif config.script is not None:
-        yield ok("algorithm", f"The script {config.script} decides.")
+        yield ok("algorithm", f"{candidate.worker} looks for the script {config.script} itself.")
 
 
 def check_parameters(candidate: Candidate) -> Items:
     """Each wrong field by its name."""
     algorithm, params = candidate.algorithm, candidate.config.params
+    if algorithm is None and candidate.config.script is not None:
+        return  # the worker finds the script, and judges them
     if algorithm is None and candidate.config.algo is not None:
         return  # nothing to judge them by, and that is said already
-    if algorithm is None and candidate.config.script is not None:
-        return  # the script knows its own
     name = algorithm.id if algorithm else None
     problems = validate_params(candidate.descriptor, name, params).problems
     for problem in problems:

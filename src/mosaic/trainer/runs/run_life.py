@@ -206,6 +206,7 @@ class RunLife:
         prepared = parts.bundles.prepare(
             config.worker,
             config.bundle,
+            config.script,
             on_progress=self._on_install_progress,
             cancelled=self._install_cancelled,
         )

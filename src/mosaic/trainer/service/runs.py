@@ -119,10 +119,10 @@ class RunCalls(ServicePart):
 
     def _dry_run(self, config: TrainRunConfig) -> DryRunReport:
         trainer = self._trainer
-        prepared = trainer.bundles.lookup(config.worker, config.bundle)
+        prepared = trainer.bundles.lookup(config.worker, config.bundle, config.script)
         if prepared is None:
             manifest = trainer.catalog.find(config.worker).manifest
-            bundle = config.bundle.name if config.bundle else manifest.bundle
+            bundle = manifest.bundle_for(config.bundle, config.script)
             raise NotInstalledError(config.worker, bundle or config.worker)
         credentials = trainer.catalog.describe(config.worker).needs.credentials
         environment = {

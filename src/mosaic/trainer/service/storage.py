@@ -81,6 +81,13 @@ class StorageCalls(ServicePart):
                 left.set()
         return to_message(report, pb.CheckpointReport)
 
+    async def DeleteCheckpoint(
+        self, request: pb.CheckpointRef, _: Context
+    ) -> pb.DeleteCheckpointResponse:
+        checkpoint_id = _typed("checkpoint_id", request.checkpoint_id, Identifier)
+        freed = await in_thread(self._trainer.checkpoint_removal.delete, checkpoint_id)
+        return pb.DeleteCheckpointResponse(freed_bytes=freed)
+
     async def ListDatasets(self, request: pb.ListDatasetsRequest, _: Context) -> pb.DatasetPage:
         _check_page(request)
         page = await in_thread(self._trainer.datasets.list, request.page_size, request.page_token)

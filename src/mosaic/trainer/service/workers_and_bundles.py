@@ -21,6 +21,8 @@ from mosaic.trainer.service.request_checks import (
 from mosaic.trainer.service.service_part import Context, ServicePart
 from mosaic.trainer.workers.worker_infos import worker_info, worker_infos
 
+_LONGEST_PATH = 4096
+
 _log = logging.getLogger(__name__)
 
 
@@ -36,8 +38,11 @@ class WorkerCalls(ServicePart):
 
     async def DescribeWorker(self, request: pb.WorkerRef, _: Context) -> pb.WorkerInfo:
         worker_id = _identifier("worker_id", request.worker_id)
+        script = checked_line("script", request.script, _LONGEST_PATH) or None
         trainer = self._trainer
-        info = await in_long_thread(worker_info, worker_id, trainer.catalog, trainer.bundles)
+        info = await in_long_thread(
+            worker_info, worker_id, trainer.catalog, trainer.bundles, script
+        )
         return to_message(info, pb.WorkerInfo)
 
     async def ListBundles(self, _: pb.ListBundlesRequest, _context: Context) -> pb.BundleList:

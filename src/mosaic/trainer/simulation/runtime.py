@@ -75,9 +75,10 @@ def _recorded_code(home: Home, use: BundleUse | None) -> Path | None:
 def _current(bundles: BundleStore, catalog: WorkerCatalog, details: RunDetails) -> PreparedWorker:
     """The worker as it would be started now."""
     bundle = _bundle_of(details)
-    prepared = bundles.lookup(details.run.worker, bundle)
+    script = load_run_config(details.config_json).script
+    prepared = bundles.lookup(details.run.worker, bundle, script)
     if prepared is None:
-        name = bundle.name if bundle else catalog.find(details.run.worker).manifest.bundle
+        name = catalog.find(details.run.worker).manifest.bundle_for(bundle, script)
         raise BundleMissingError(name or "", bundle.extras if bundle else ())
     return prepared
 

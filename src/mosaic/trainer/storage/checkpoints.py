@@ -65,7 +65,7 @@ class Checkpoints:
             folder = self.imported.folder(checkpoint_id)
             path = folder / self.imported.record(checkpoint_id).file
         else:
-            row = self._row(checkpoint_id)
+            row = self.row(checkpoint_id)
             path = inside(self._home.run(row.run_id), row.path)
         if not path.exists():
             raise CheckpointGoneError(checkpoint_id)
@@ -80,7 +80,7 @@ class Checkpoints:
         """
         if is_ulid(checkpoint_id):
             return self._verify_imported(checkpoint_id, is_unwanted)
-        row = self._row(checkpoint_id)
+        row = self.row(checkpoint_id)
         meta = msgspec.json.decode(row.meta)
         told = meta.get("sha256") if isinstance(meta, dict) else None
         expected = Expected(row.size_bytes, told if isinstance(told, str) else "")
@@ -96,7 +96,8 @@ class Checkpoints:
             return CheckpointReport(ok=False, problems=(error.message,))
         return verify(folder, record.file, Expected(record.size_bytes, record.sha256), is_unwanted)
 
-    def _row(self, checkpoint_id: str) -> ArtifactRow:
+    def row(self, checkpoint_id: str) -> ArtifactRow:
+        """What is recorded of one that a run wrote. Raises `UnknownCheckpointError`."""
         run_id = checkpoint_id.partition(".")[0]
         if is_ulid(run_id):
             of_run = ArtifactQuery(kind="checkpoint", run_id=run_id)

@@ -108,6 +108,15 @@ class ImportedCheckpoints:
                 f"Import the checkpoint again, and remove {self._home.relative(path.parent)}.",
             ) from error
 
+    def remove(self, checkpoint_id: str) -> int:
+        """Delete it; the bytes that this freed. Raises `UnknownCheckpointError`, and `OSError`."""
+        folder = self.folder(checkpoint_id)
+        freed = sum(each.lstat().st_size for each in folder.rglob("*"))
+        doomed = self._home.checkpoints / f"{_IMPORTING}{checkpoint_id}-removed"
+        folder.rename(doomed)  # from here on it does not exist, whatever happens
+        remove_folder(doomed)
+        return freed
+
     def take(self, new: NewCheckpoint, parts: Iterator[bytes]) -> Checkpoint:
         """Store what arrives; when that stops half way or is not what was announced, nothing stays.
 

@@ -1,7 +1,6 @@
 """Retention: how much is kept, and pruning down to that. The service asks here.
 
-Nothing is pruned by itself. What goes is renamed away first, into a folder that the next daemon
-clears when this one is killed in the middle.
+Nothing is pruned by itself.
 """
 
 import logging
@@ -10,21 +9,19 @@ import time
 from collections.abc import Callable, Iterable
 from itertools import groupby
 
-from mosaic.contract.errors import UserError
-from mosaic.contract.ids import new_ulid
-from mosaic.contract.layout import Home, RunDirectory
-from mosaic.contract.manifest import ManifestError, decode_manifest, write_manifest
-from mosaic.contract.run_states import RunState
+from mosaic.contract.layout import Home
+from mosaic.contract.manifest import ManifestError, decode_manifest
 from mosaic.contract.runs import RunRecord
 from mosaic.contract.storage import PrunedItem, PruneReport, StorageUse
 from mosaic.contract.storage import Retention as RetentionView
-from mosaic.trainer.artifacts.artifact_scan import scan_artifacts
-from mosaic.trainer.artifacts.folder_removal import remove_folder
-from mosaic.trainer.artifacts.run_removal import DELETING
 from mosaic.trainer.registry.failures import UnknownRunError
 from mosaic.trainer.registry.run_registry import RunRegistry
-from mosaic.trainer.runs.digest import DigestBuilder
 from mosaic.trainer.settings import DaemonSettings
+from mosaic.trainer.storage.artifact_removal import (
+    checkpoints_in_use,
+    remove_artifact,
+    renew_manifest,
+)
 from mosaic.trainer.storage.prunable import Prunable, prunable_of, sidecars_alone
 from mosaic.trainer.storage.usage import StorageUsage
 
@@ -115,24 +112,13 @@ class Retention:
         return plan
 
     def _prunable(self) -> Iterable[Prunable]:
-        in_use = self._checkpoints_in_use()
+        in_use = checkpoints_in_use(self._registry)
         for run_id, ended_at, encoded in self._registry.leftovers():
             try:
                 manifest = decode_manifest(encoded)
             except ManifestError:
                 continue
             yield from prunable_of(self._home.run(run_id), ended_at, manifest, in_use)
-
-    def _checkpoints_in_use(self) -> set[str]:
-        """What runs that are not over begin with or play."""
-        in_use: set[str] = set()
-        for record in self._registry.in_states([state for state in RunState if not state.is_final]):
-            try:
-                config = self._registry.config(record.run_id)
-            except UnknownRunError:
-                continue
-            in_use |= {name for name in (config.warm_start, config.actor) if name}
-        return in_use
 
     def _prune_run(
         self,
@@ -149,39 +135,16 @@ class Retention:
             manifest = decode_manifest(self._registry.details(run_id).manifest_json)
             for item in items:
                 try:
-                    self._remove(run, item.path, sidecars_alone(item.path, manifest))
+                    remove_artifact(self._home, run, item.path, sidecars_alone(item.path, manifest))
                 except OSError as error:
                     if len(problems) < _MOST_PROBLEMS:
                         problems.append(f"{item.path} of run {run_id} is still there: {error}")
                     continue
                 self._registry.note_pruned(run_id, item.path, item.size_bytes, item.reason)
                 removed.append(item)
-            self._renew_manifest(run)
+            renew_manifest(self._registry, run)
         except UnknownRunError:
             return  # deleted meanwhile
-
-    def _remove(self, run: RunDirectory, path: str, sidecars: list[str]) -> None:
-        doomed = self._home.runs / f"{DELETING}artifact-{new_ulid()}"
-        doomed.mkdir(mode=0o700)
-        try:
-            (run.path / path).rename(doomed / "artifact")
-            for sidecar in sidecars:
-                (run.path / sidecar).unlink(missing_ok=True)
-        finally:
-            remove_folder(doomed)
-
-    def _renew_manifest(self, run: RunDirectory) -> None:
-        builder = DigestBuilder(run, None)
-        try:
-            builder.update()
-            manifest = scan_artifacts(run, builder.artifacts)
-        finally:
-            builder.close()
-        self._registry.set_manifest(run.run_id, manifest)
-        try:
-            write_manifest(run.manifest, manifest)
-        except UserError as error:
-            _log.warning("T406 the manifest of run %s is out of date: %s", run.run_id, error)
 
 
 def _may_lose(run: RunRecord) -> bool:

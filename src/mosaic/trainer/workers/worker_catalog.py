@@ -27,8 +27,13 @@ from mosaic.trainer.workers.worker_description import run_describe
 from mosaic.trainer.workers.worker_layout import worker_in_distribution, worker_in_folder
 from mosaic.trainer.workers.worker_sdk import sdk_sources
 
+NO_SCRIPTS = "T451"
+"""A run has a script, and its worker runs none."""
+
 _FAILURE_KEPT_S = 30.0
 """A worker that hangs is not asked again by every listing; one that was unlucky gets its chance."""
+
+_MOST_SCRIPTS = 100
 
 _log = logging.getLogger(__name__)
 
@@ -54,6 +59,7 @@ class WorkerCatalog:
         self._lock = threading.Lock()
         self._manifests: dict[Path, tuple[Stamp | None, WorkerManifest]] = {}
         self._descriptions: dict[str, _Description] = {}
+        self._scripts: dict[tuple[str, str], _Description] = {}
         self._shadowed: set[Path] = set()
 
     def scan(self) -> list[Scanned]:
@@ -90,16 +96,37 @@ class WorkerCatalog:
                 )
         raise self._unknown(worker_id)
 
-    def describe(self, worker_id: str) -> WorkerDescriptor:
-        """What the worker says of itself. Runs its `--describe` once per content of its code."""
+    def describe(self, worker_id: str, script: str | None = None) -> WorkerDescriptor:
+        """What the worker says of itself. Runs its `--describe` once per content of its code.
+
+        With a script, that is its only algorithm; asked once per content of the script, too.
+        """
+        if script is not None and not self.describe(worker_id).supports.scripts:
+            raise UserError(
+                f"`script`: {worker_id} runs no scripts.",
+                remedy="Leave it out, or choose a worker that runs them.",
+                code=NO_SCRIPTS,
+            )
         worker = self.find(worker_id)
         sdk = sdk_sources()
         interpreter = self.interpreters.find(worker.manifest)
         content = self.digests.digest((*worker.sources, sdk))
-        key = f"{worker.manifest.module} {content} {interpreter.path}"
+        stamp = None if script is None else file_stamp(script)
+        key = f"{worker.manifest.module} {content} {interpreter.path} {stamp}"
+        return self._description(worker_id, script).get(
+            key, self._clock, lambda: run_describe(worker, sdk, interpreter, script=script)
+        )
+
+    def _description(self, worker_id: str, script: str | None) -> "_Description":
         with self._lock:
-            description = self._descriptions.setdefault(worker_id, _Description())
-        return description.get(key, self._clock, lambda: run_describe(worker, sdk, interpreter))
+            if script is None:
+                return self._descriptions.setdefault(worker_id, _Description())
+            asked = (worker_id, script)
+            description = self._scripts.pop(asked, None) or _Description()
+            self._scripts[asked] = description  # the newest last
+            if len(self._scripts) > _MOST_SCRIPTS:
+                del self._scripts[next(iter(self._scripts))]
+            return description
 
     def _in_folders(self) -> Iterator[Scanned]:
         for path in manifests_in(self._folders):

@@ -1,5 +1,7 @@
 """Asking a worker what it is: `python -m MODULE --describe`, before anything is installed for it.
 
+With `--script PATH` it says what that script is, which it reads and does not run.
+
 It runs with the standard library, its own code and the SDK alone, in an empty folder, without
 secrets, for a limited time, and nothing of it outlives the question.
 """
@@ -20,15 +22,25 @@ from mosaic.trainer.workers.tool_environment import bare_environment
 DESCRIBE_FAILED = "T133"
 """A worker did not say what it is: `--describe` failed, took too long, or answered nonsense."""
 
+SCRIPT_NOT_DESCRIBED = "T452"
+"""A worker could not say what a script is."""
+
 _LIMIT_S = 30.0
+_WRONG_USE = 2
+"""The exit code of a worker that says what is wrong with the question."""
 _ERROR_BYTES_KEPT = 16384
+_MOST_LETTERS = 500
 _MISSING_MODULE = re.compile(r"ModuleNotFoundError: No module named '([^']+)'")
 
 
 def run_describe(
-    worker: FoundWorker, sdk: SourceTree, interpreter: Interpreter, limit_s: float = _LIMIT_S
+    worker: FoundWorker,
+    sdk: SourceTree,
+    interpreter: Interpreter,
+    limit_s: float = _LIMIT_S,
+    script: str | None = None,
 ) -> WorkerDescriptor:
-    """The worker in its own words. Raises `UserError`."""
+    """The worker in its own words, or a script of a run in the worker's. Raises `UserError`."""
     with tempfile.TemporaryDirectory(prefix="mosaic-describe-") as folder:
         code, empty = Path(folder, "code"), Path(folder, "work")
         empty.mkdir()
@@ -39,6 +51,8 @@ def run_describe(
         answer = _Answer(limit_s)
         # -S: without the packages that happen to be installed here. -B: leaves no files behind.
         command = [interpreter.path, "-S", "-B", "-m", worker.manifest.module, "--describe"]
+        if script is not None:
+            command += ["--script", script]
         environment = {**bare_environment(), "HOME": folder, "PYTHONPATH": str(code)}
         try:
             exit_code = run_watched(
@@ -54,6 +68,12 @@ def run_describe(
                 remedy="Repair or install Python.",
                 code=DESCRIBE_FAILED,
             ) from error
+    if script is not None and exit_code == _WRONG_USE:
+        raise UserError(
+            answer.last_words(worker.worker_id),
+            remedy=f"`mosaic workers {worker.worker_id} --script {script}` asks again.",
+            code=SCRIPT_NOT_DESCRIBED,
+        )
     answer.check(exit_code)
     return _decoded(worker, bytes(answer.out))
 
@@ -77,6 +97,11 @@ class _Answer:
     def may_continue(self) -> bool:
         return len(self.out) <= MAX_DOCUMENT_BYTES and time.monotonic() < self._deadline
 
+    def last_words(self, worker_id: str) -> str:
+        """The last line on stderr, without the name that stands before it."""
+        said = self._err.decode("utf-8", "replace").strip().splitlines()
+        return said[-1][:_MOST_LETTERS].removeprefix(f"{worker_id}: ") if said else "nothing"
+
     def check(self, exit_code: int | None) -> None:
         """Raises when there is no whole answer."""
         if len(self.out) > MAX_DOCUMENT_BYTES:
@@ -89,8 +114,7 @@ class _Answer:
                 "Keep slow imports and the network out of `__main__.py` and the descriptor.",
             )
         if exit_code != 0:
-            said = self._err.decode("utf-8", "replace").strip().splitlines()
-            last = said[-1][:500] if said else "nothing"
+            last = self.last_words("")
             missing = _MISSING_MODULE.match(last)
             raise _failure(
                 f"failed with exit code {exit_code} and said: {last}",

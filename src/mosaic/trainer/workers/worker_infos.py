@@ -8,6 +8,7 @@ import msgspec
 from mosaic.contract.errors import UserError
 from mosaic.contract.readiness import WorkerInfo
 from mosaic.trainer.workers.found_worker import BrokenWorker, FoundWorker
+from mosaic.trainer.workers.run_scripts import expect_file, names_file
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 
 _ASKED_AT_ONCE = 4
@@ -16,8 +17,8 @@ _ASKED_AT_ONCE = 4
 class Readiness(Protocol):
     """As much of the bundle store as the list needs."""
 
-    def is_ready(self, worker_id: str) -> bool:
-        """Whether the worker's environment is there, or it needs none."""
+    def is_ready(self, worker_id: str, script: str | None = None) -> bool:
+        """Whether the worker's environment is there, or that of its scripts, or it needs none."""
 
 
 def worker_infos(catalog: WorkerCatalog, bundles: Readiness) -> list[WorkerInfo]:
@@ -27,14 +28,24 @@ def worker_infos(catalog: WorkerCatalog, bundles: Readiness) -> list[WorkerInfo]
         return list(pool.map(lambda worker: _info(worker, catalog, bundles), workers))
 
 
-def worker_info(worker_id: str, catalog: WorkerCatalog, bundles: Readiness) -> WorkerInfo:
-    """One worker, also one that cannot be used. Raises T130 when there is none of that id."""
+def worker_info(
+    worker_id: str, catalog: WorkerCatalog, bundles: Readiness, script: str | None = None
+) -> WorkerInfo:
+    """One worker, also one that cannot be used, or how it would run a script.
+
+    Raises T130 when there is none of that id, and T450 when there is no such script.
+    """
     named = [worker for worker in catalog.scan() if worker.worker_id == worker_id]
-    return _info(named[0] if named else catalog.find(worker_id), catalog, bundles)
+    if script is not None and names_file(script):
+        expect_file(script)
+    return _info(named[0] if named else catalog.find(worker_id), catalog, bundles, script)
 
 
 def _info(
-    worker: FoundWorker | BrokenWorker, catalog: WorkerCatalog, bundles: Readiness
+    worker: FoundWorker | BrokenWorker,
+    catalog: WorkerCatalog,
+    bundles: Readiness,
+    script: str | None = None,
 ) -> WorkerInfo:
     if isinstance(worker, BrokenWorker):
         return WorkerInfo(
@@ -50,15 +61,15 @@ def _info(
         version=worker.version,
         source=worker.source,
         location=str(worker.location),
-        bundle=worker.manifest.bundle or "",
+        bundle=worker.manifest.bundle_for(None, script) or "",
     )
     try:
-        descriptor = catalog.describe(worker.worker_id)
+        descriptor = catalog.describe(worker.worker_id, script)
         return msgspec.structs.replace(
             info,
             version=descriptor.version or worker.version,
             descriptor_json=msgspec.json.encode(descriptor),
-            ready=bundles.is_ready(worker.worker_id),
+            ready=bundles.is_ready(worker.worker_id, script),
         )
     except UserError as error:
         return msgspec.structs.replace(info, problem=error.message, remedy=error.remedy)

@@ -1,0 +1,60 @@
+"""`mosaic train --resume`: going on where a run left off, and telling that one can."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from mosaic.cli import formats
+from mosaic.cli.checkpoints.reference import find_checkpoint, newest_of
+from mosaic.cli.output import say
+from mosaic.contract.errors import UserError
+from mosaic.contract.run_states import RunState
+from mosaic.contract.runs import RunDetails
+
+if TYPE_CHECKING:
+    from mosaic.client.trainer_client import TrainerClient
+
+RESUME = "resume"
+"""In `metadata`: true says that the run goes on, and does not only begin from a checkpoint."""
+
+_OF_THAT_RUN_ALONE = ("run_name", "parent_run", "warm_start", "actor", "lease_s")
+_UNFINISHED = (RunState.FAILED, RunState.LOST, RunState.CANCELLED)
+
+
+def resumed_document(client: "TrainerClient", reference: str, worker: str) -> dict[str, Any]:
+    """The configuration of the run that is meant, to go on from what it saved last."""
+    checkpoint = find_checkpoint(client, reference)
+    if not checkpoint.run_id:
+        raise click.UsageError(
+            f"{reference} was imported, so no run can go on from it."
+            f" Begin a new one: --warm-start {checkpoint.checkpoint_id}."
+        )
+    document: dict[str, Any] = msgspec.json.decode(client.run(checkpoint.run_id).config_json)
+    if document["worker"] != worker:
+        raise click.UsageError(
+            f"{reference} is a run of {document['worker']}, not of {worker}."
+            f" `mosaic train {document['worker']} --resume {reference}` goes on with it."
+        )
+    for name in _OF_THAT_RUN_ALONE:
+        document.pop(name, None)
+    return {
+        **document,
+        "mode": "train",
+        "warm_start": checkpoint.checkpoint_id,
+        "parent_run": checkpoint.run_id,
+        "metadata": {**document.get("metadata", {}), RESUME: True},
+    }
+
+
+def tell_how_to_resume(client: "TrainerClient", details: RunDetails) -> None:
+    """Say the command, after a run that did not come to its end and can be gone on with."""
+    run = details.run
+    if run.state not in _UNFINISHED or run.mode != "train":
+        return
+    try:
+        if not client.describe(run.worker).supports.resume or not newest_of(client, run.run_id):
+            return
+    except UserError:
+        return  # it was only to be a hint
+    say(f"Go on: `mosaic train {run.worker} --resume {formats.short_id(run.run_id)}`.")

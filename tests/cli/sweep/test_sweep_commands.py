@@ -1,0 +1,79 @@
+"""`mosaic sweep`: from a line on the terminal to a preset that can be trained with."""
+
+import json
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.cli.conftest import Mosaic
+from tests.client.sweeps.conftest import prepared
+
+pytestmark = pytest.mark.process
+
+_SWEEP = ("sweep", "slope_worker", "--env", "Slope-v0", "--metric", "score")
+
+
+@pytest.fixture(scope="module")
+def swept(
+    tmp_path_factory: pytest.TempPathFactory, give_bundles: Callable[..., None]
+) -> Iterator[Mosaic]:
+    """With a daemon that runs and has what sweeps need."""
+    made = Mosaic(tmp_path_factory.mktemp("sweeping"))
+    prepared(made.home, give_bundles)
+    try:
+        made.ok("daemon", "start", "--port", "0")
+        yield made
+    finally:
+        made.clean_up()
+
+
+def test_a_sweep_ends_with_a_preset_and_goes_on_when_asked(swept: Mosaic) -> None:
+    """Two trials, shown and trained with; then a third one on top, in another run."""
+    options = ("--search", "slope=1,2", "--trials", "2", "--parallel", "2", "--sampler", "grid")
+    done = swept(*_SWEEP, *options, "--set", "points=2", "--save-as", "steep", "--json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert (result["state"], result["preset"]) == ("succeeded", "steep")
+    assert (result["study"]["best"]["params"], len(result["study"]["trials"])) == (
+        {"slope": 2.0},
+        2,
+    )
+    assert "the best so far" in done.stderr
+    trained = swept.json("train", "slope_worker", "--preset", "steep", "--seed", "5")
+    assert (trained["config"]["params"], trained["seed"]) == ({"points": 2, "slope": 2.0}, 5)
+    shown = swept.ok("sweep", "show")
+    assert "Best: trial" in shown
+    assert "mosaic train slope_worker --preset steep" in shown
+    resumed = swept.json("sweep", "--resume", "last", "--trials", "3", "--option", "sampler=random")
+    assert (resumed["state"], len(resumed["study"]["trials"])) == ("succeeded", 3)
+    assert resumed["run_id"] != result["run_id"]
+    file = str(swept.home.run(result["run_id"]).study)
+    assert swept.json("sweep", "show", file)["best"] == result["study"]["best"]
+
+
+def test_wrong_use_starts_nothing(swept: Mosaic) -> None:
+    """Exit code 2, and what to write instead."""
+    before = swept.json("runs", "list")["total"]
+    for options, said in (
+        (("--search", "slpe=1,2"), "slope"),
+        (("--search", "slope=1,2", "--set", "slope=1"), "either fix it"),
+        (("--sampler", "tep"), "tpe"),
+        (("--option", "windw=3"), "window"),
+        (("--resume", "last"), "goes on with what the sweep was"),
+    ):
+        done = swept(*_SWEEP, *options)
+        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+    assert swept.json("runs", "list")["total"] == before
+
+
+def test_what_is_no_sweep_is_named(swept: Mosaic) -> None:
+    """A run without a study, and a preset that is not there or for another worker."""
+    run = swept.json("train", "slope_worker", "--env", "Slope-v0")["run_id"]
+    refused = swept("sweep", "show", run)
+    assert (refused.returncode, "has no study" in refused.stderr) == (1, True)
+    assert "no sweep" in swept("sweep", "--resume", run).stderr
+    assert "no preset" in swept("train", "slope_worker", "--preset", "none-such").stderr
+    preset = swept.folder / "echo.json"
+    preset.write_text('{"worker": "echo_worker"}')
+    other = swept("train", "slope_worker", "--preset", str(preset))
+    assert (other.returncode, "is for echo_worker" in other.stderr) == (2, True)

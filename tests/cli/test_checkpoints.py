@@ -1,0 +1,118 @@
+"""`mosaic checkpoints`, `evaluate` and `train --resume`: what becomes of saved policies."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.cli.apprentice import WORKER, with_apprentice
+from tests.cli.conftest import Mosaic
+
+pytestmark = pytest.mark.process
+
+_TRAIN = ("train", WORKER, "--algo", "count", "--env", "Some-v0")
+
+
+@pytest.fixture(scope="module")
+def mosaic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mosaic]:
+    with with_apprentice(tmp_path_factory.mktemp("checkpoints")) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def broken_down(mosaic: Mosaic) -> dict[str, Any]:
+    """A run that saved a policy at step 3 and failed at step 4."""
+    done = mosaic(*_TRAIN, "--set", "steps=6", "--set", "fail_at=4", "--name", "first")
+    assert done.returncode == 1
+    assert f"mosaic train {WORKER} --resume" in done.stderr
+    shown: dict[str, Any] = mosaic.json("runs", "show", "first")
+    return shown
+
+
+def test_they_are_listed_shown_and_verified(mosaic: Mosaic, broken_down: dict[str, Any]) -> None:
+    """By the run that saved them, with what its worker told of them."""
+    (listed,) = mosaic.json("checkpoints", "list", "--run", "first")["checkpoints"]
+    assert (listed["run_id"], listed["meta"]["step"]) == (broken_down["run_id"], 3)
+    assert mosaic.json("checkpoints", "list", "--env", "Other-v0")["checkpoints"] == []
+    assert "last.json" in mosaic.ok("checkpoints", "list")
+    shown = mosaic.ok("checkpoints", "show", listed["checkpoint_id"])
+    assert "mosaic evaluate" in mosaic("checkpoints", "show", "first").stderr
+    assert str(mosaic.home.runs) in shown
+    assert "intact" in mosaic.ok("checkpoints", "verify", listed["checkpoint_id"][-6:])
+
+
+def test_a_resumed_run_goes_on_as_it_was_set_up(
+    mosaic: Mosaic, broken_down: dict[str, Any]
+) -> None:
+    """From the newest checkpoint, with the same parameters but for those that are given."""
+    result = mosaic.json("train", WORKER, "--resume", "first", "--set", "fail_at=none")
+    assert result["state"] == "succeeded"
+    config = result["config"]
+    assert (config["params"]["steps"], config["env_id"], config["run_name"]) == (6, "Some-v0", None)
+    assert (config["parent_run"], config["metadata"]["resume"]) == (broken_down["run_id"], True)
+    assert config["warm_start"].startswith(broken_down["run_id"])
+    (series,) = mosaic.json("telemetry", result["run_id"], "metrics")["series"]
+    assert series["points"] == 3
+
+
+def test_what_cannot_be_resumed_is_told(mosaic: Mosaic) -> None:
+    """A run without a checkpoint, another worker's run, and one that there is not."""
+    mosaic.ok("train", WORKER, "--algo", "rest", "--env", "Some-v0", "--name", "rested")
+    done = mosaic("train", WORKER, "--resume", "rested")
+    assert done.returncode == 1
+    assert "has saved no checkpoint" in done.stderr
+    done = mosaic("train", "echo_worker", "--resume", "first")
+    assert done.returncode == 2
+    assert f"mosaic train {WORKER} --resume first" in done.stderr
+    assert mosaic("train", WORKER, "--resume", "nonsense").returncode == 1
+
+
+@pytest.mark.usefixtures("broken_down")
+def test_evaluate_tells_return_length_and_success(mosaic: Mosaic) -> None:
+    """In a run of the worker that saved the policy, for as many episodes as asked for."""
+    result = mosaic.json("evaluate", "first", "--episodes", "4", "--seeds", "1,5-7")
+    assert (result["state"], result["mode"], result["config"]["seeds"]) == (
+        "succeeded",
+        "evaluate",
+        [1, 5, 6, 7],
+    )
+    summary = result["summary"]
+    assert (summary["episodes"], summary["success_rate"]) == (4, 0.5)
+    assert summary["returns"] == {"mean": 3.0, "std": 0.0, "min": 3.0, "max": 3.0}
+    shown = mosaic.ok("evaluate", "first", "--env", "Other-v0")
+    assert "return: mean 3, std 0" in shown
+    assert "success: 50%" in shown
+    for seeds in ("1,x", "5-3", ""):
+        assert mosaic("evaluate", "first", "--seeds", seeds).returncode == 2
+    assert "no checkpoint 'nonsense'" in mosaic("evaluate", "nonsense").stderr
+
+
+def test_a_file_from_elsewhere_is_imported_used_and_deleted(mosaic: Mosaic) -> None:
+    """It plays like one of our own, and what is deleted is gone."""
+    file = mosaic.folder / "policy.json"
+    file.write_text("7")
+    line = ("checkpoints", "import", str(file), "--worker", WORKER, "--env", "Some-v0")
+    (taken,) = mosaic.json(*line, "--algo", "count", "--meta", "step=9")["checkpoints"]
+    assert (taken["source"], taken["meta"]["step"]) == ("imported", 9)
+    evaluated = mosaic.json("evaluate", taken["checkpoint_id"], "--episodes", "1")
+    assert evaluated["summary"]["returns"]["mean"] == 7.0
+    done = mosaic("train", WORKER, "--resume", taken["checkpoint_id"])
+    assert done.returncode == 2
+    assert "--warm-start" in done.stderr
+    assert mosaic("checkpoints", "delete", taken["checkpoint_id"]).returncode == 2
+    deleted = mosaic.json("checkpoints", "delete", "-y", taken["checkpoint_id"])
+    assert deleted["deleted"] == [taken["checkpoint_id"]]
+    assert mosaic("checkpoints", "show", taken["checkpoint_id"]).returncode == 1
+
+
+def test_a_runs_checkpoint_is_deleted_with_its_entry(mosaic: Mosaic) -> None:
+    """The run stays, and its manifest says what is there; a damaged file is found out before."""
+    run = mosaic.json(*_TRAIN, "--name", "short")
+    (saved,) = mosaic.json("checkpoints", "list", "--run", "short")["checkpoints"]
+    (mosaic.home.path / saved["path"]).write_text("damaged")
+    done = mosaic("checkpoints", "verify", "short")
+    assert done.returncode == 1
+    assert saved["checkpoint_id"] in done.stdout
+    mosaic.ok("checkpoints", "delete", "-y", "short")
+    assert mosaic.json("checkpoints", "list", "--run", "short")["checkpoints"] == []
+    assert mosaic.json("runs", "show", run["run_id"])["manifest"]["checkpoints"] == []

@@ -1,0 +1,123 @@
+"""`--script`: a person's own script, which a worker describes before anything starts."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.apprentice import WORKER, with_apprentice
+from tests.cli.conftest import Mosaic
+
+pytestmark = pytest.mark.process
+
+_SCRIPT = """
+class Args:
+    learning_rate: float = 0.001
+    layers: int = 2
+    dueling: bool = False
+
+raise SystemExit("it is never run to be described")
+"""
+
+
+@pytest.fixture(scope="module")
+def mosaic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mosaic]:
+    with with_apprentice(tmp_path_factory.mktemp("scripts")) as made:
+        yield made
+
+
+@pytest.fixture
+def script(mosaic: Mosaic) -> Path:
+    path = mosaic.folder / "own_dqn.py"
+    path.write_text(_SCRIPT)
+    return path
+
+
+def test_its_own_parameters_are_shown(mosaic: Mosaic, script: Path) -> None:
+    """As those of the worker's algorithms are, and instead of them."""
+    shown = mosaic.ok("workers", WORKER, "--script", script.name)
+    assert "learning_rate  float, 0.001 by default" in shown
+    assert "fail_at" not in shown
+    (algorithm,) = mosaic.json("workers", WORKER, "--script", script.name)["descriptor"][
+        "algorithms"
+    ]
+    assert algorithm["id"] == "own_dqn"
+
+
+def test_an_edited_script_is_asked_again(mosaic: Mosaic) -> None:
+    """What was described before is not what is shown now."""
+    path = mosaic.folder / "edited.py"
+    path.write_text("class Args:\n    before: int = 1\n")
+    assert "before" in mosaic.ok("workers", WORKER, "--script", str(path))
+    path.write_text("class Args:\n    afterwards: int = 1\n")
+    assert "afterwards" in mosaic.ok("workers", WORKER, "--script", str(path))
+
+
+def test_what_a_person_set_reaches_the_script_and_nothing_else(
+    mosaic: Mosaic, script: Path
+) -> None:
+    """Typed by the script; its defaults stay its own; it runs in the bundle of scripts."""
+    line = ("train", WORKER, "--script", script.name, "--env", "Some-v0")
+    plan = mosaic.json(*line, "--preflight", "--set", "layers=3")
+    assert any("apprentice_scripts-" in word for word in plan["command"])
+    result = mosaic.json(*line, "--set", "layers=3", "--set", "dueling=yes")
+    assert result["state"] == "succeeded"
+    assert result["config"]["script"] == str(script)
+    assert result["config"]["params"] == {"layers": 3, "dueling": True}
+    assert result["bundle"]["name"] == "apprentice_scripts"
+    assert result["resolved"]["algo"] == "own_dqn"
+    assert "learning_rate" not in result["resolved"]["args"]
+    names = {bundle["name"]: bundle for bundle in mosaic.json("bundles", "list")["bundles"]}
+    assert names["apprentice_scripts"]["state"] == "ready"
+    assert names["apprentice_scripts"]["available_extras"] == ["more"]
+    summary = mosaic.json(*line, "--dry-run", "--set", "layers=4")["summary"]
+    assert summary["arguments"]["layers"] == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--set", "layer=3"), "Did you mean `layers`"),
+        (("--set", "layers=many"), "a whole number"),
+    ],
+)
+def test_a_wrong_parameter_is_told_before_anything_starts(
+    mosaic: Mosaic, script: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    """With what was probably meant, as for the worker's own algorithms."""
+    line = ("train", WORKER, "--script", str(script), "--env", "Some-v0")
+    done = mosaic(*line, *arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_a_script_that_is_not_there_or_cannot_be_read_is_told(mosaic: Mosaic, script: Path) -> None:
+    """Where it was looked for, or what the worker says of it."""
+    line = ("train", WORKER, "--env", "Some-v0", "--script")
+    done = mosaic(*line, "own_dqm.py")
+    assert done.returncode == 2
+    assert "no such file" in done.stderr
+    broken = script.with_name("broken.py")
+    broken.write_text("class Args(:")
+    done = mosaic(*line, str(broken))
+    assert done.returncode == 1
+    assert "is no Python" in done.stderr
+
+
+def test_a_name_is_left_to_the_worker(mosaic: Mosaic) -> None:
+    """It may be a module that only the environment of the run has."""
+    done = mosaic("train", WORKER, "--env", "Some-v0", "--script", "cleanrl.ppo", "--preflight")
+    assert done.returncode == 0, done.stderr
+    assert "cleanrl.ppo" in done.stdout
+    done = mosaic("train", WORKER, "--env", "Some-v0", "--script", "cleanrl.ppo")
+    assert done.returncode == 1
+    assert "cleanrl.ppo is not known" in done.stdout
+
+
+def test_a_worker_that_runs_no_scripts_says_so(mosaic: Mosaic, script: Path) -> None:
+    """Before a run is made for it."""
+    line = ("train", "echo_worker", "--env", "Echo-v0", "--script")
+    done = mosaic(*line, str(script))
+    assert done.returncode == 1
+    assert "echo_worker runs no scripts" in done.stderr
+    assert mosaic("workers", "--script", str(script)).returncode == 2

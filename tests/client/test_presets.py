@@ -1,0 +1,52 @@
+"""Presets are kept by name, found again, and never lead out of their folder."""
+
+from pathlib import Path
+
+import pytest
+
+from mosaic.client.presets import (
+    PresetError,
+    as_preset,
+    load_preset,
+    preset_name,
+    preset_names,
+    save_preset,
+)
+from mosaic.contract.layout import Home
+
+CONFIG = {"worker": "w", "algo": "a", "env_id": "E-v0", "params": {"x": 1}}
+
+
+def test_a_preset_is_kept_by_name_and_read_from_any_file(tmp_path: Path) -> None:
+    """Of a run only what other runs can share is kept."""
+    home = Home(tmp_path / "home")
+    config = {**CONFIG, "run_name": "mine", "seed": 3, "parent_run": "x", "bundle": None}
+    assert as_preset(config) == CONFIG
+    path = save_preset(home, "good-one", CONFIG)
+    assert load_preset(home, "good-one") == CONFIG
+    assert load_preset(Home(tmp_path), str(path)) == CONFIG
+    assert preset_names(home) == ["good-one"]
+    save_preset(home, "good-one", {**CONFIG, "seed": 1})
+    assert load_preset(home, "good-one")["seed"] == 1
+
+
+def test_one_that_is_not_there_is_named_with_what_is(tmp_path: Path) -> None:
+    """A misspelt one is answered with what was probably meant."""
+    home = Home(tmp_path)
+    save_preset(home, "lunar", CONFIG)
+    with pytest.raises(PresetError, match="no preset 'luna'") as refused:
+        load_preset(home, "luna")
+    assert "lunar" in refused.value.remedy
+    (tmp_path / "list.json").write_text("[]")
+    (tmp_path / "text.json").write_text("{")
+    for name in ("list", "text"):
+        with pytest.raises(PresetError, match=f"{name}.json"):
+            load_preset(home, str(tmp_path / f"{name}.json"))
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "", ".hidden", "x" * 101, "a b"])
+def test_a_name_is_a_plain_one(tmp_path: Path, name: str) -> None:
+    """Any other is refused, and can be made plain."""
+    with pytest.raises(PresetError):
+        save_preset(Home(tmp_path), name, CONFIG)
+    assert save_preset(Home(tmp_path), preset_name(name), CONFIG).parent == Home(tmp_path).presets

@@ -1,0 +1,70 @@
+"""Checkpoints are deleted on request, but for those that a run still needs."""
+
+import pytest
+
+from mosaic.contract.errors import UserError
+from mosaic.contract.layout import Home
+from mosaic.contract.run_states import RunState
+from mosaic.contract.storage import CheckpointQuery
+from mosaic.trainer.registry.run_registry import RunRegistry
+from mosaic.trainer.storage.checkpoint_removal import CHECKPOINT_NEEDED, CheckpointRemoval
+from mosaic.trainer.storage.checkpoints import Checkpoints
+from mosaic.trainer.storage.failures import UnknownCheckpointError
+from mosaic.trainer.storage.imported_checkpoints import NewCheckpoint
+from tests.trainer.storage.conftest import NOW, AddRun
+
+
+@pytest.fixture
+def checkpoints(home: Home, registry: RunRegistry) -> Checkpoints:
+    return Checkpoints(home, registry)
+
+
+@pytest.fixture
+def removal(home: Home, registry: RunRegistry, checkpoints: Checkpoints) -> CheckpointRemoval:
+    return CheckpointRemoval(home, registry, checkpoints)
+
+
+def ids(checkpoints: Checkpoints) -> list[str]:
+    return [each.checkpoint_id for each in checkpoints.list(CheckpointQuery()).checkpoints]
+
+
+def test_one_of_a_run_goes_and_the_others_stay(
+    add_run: AddRun, checkpoints: Checkpoints, removal: CheckpointRemoval
+) -> None:
+    """The file, and what the lists say of it."""
+    run = add_run(
+        ("checkpoints/a.pt", b"aaa", NOW - 1),
+        ("checkpoints/b.pt", b"bb", NOW),
+    )
+    newest, older = ids(checkpoints)
+    assert removal.delete(newest) == 2
+    assert ids(checkpoints) == [older]
+    assert [file.name for file in (run.path / "checkpoints").iterdir()] == ["a.pt"]
+    with pytest.raises(UnknownCheckpointError):
+        removal.delete(newest)
+
+
+def test_an_imported_one_goes_with_its_folder(
+    home: Home, checkpoints: Checkpoints, removal: CheckpointRemoval
+) -> None:
+    """Nothing of it is left where imported ones are kept."""
+    new = NewCheckpoint(file="policy.pt", worker="w", env_id="CartPole-v1")
+    taken = checkpoints.imported.take(new, iter([b"weights"]))
+    assert removal.delete(taken.checkpoint_id) > len(b"weights")
+    assert list(home.checkpoints.iterdir()) == []
+
+
+def test_what_a_run_needs_stays(
+    add_run: AddRun, checkpoints: Checkpoints, removal: CheckpointRemoval
+) -> None:
+    """The run that begins with it or plays it, and the one that still writes it."""
+    add_run(("checkpoints/a.pt", b"a", NOW))
+    (saved,) = ids(checkpoints)
+    add_run(state=RunState.QUEUED, warm_start=saved)
+    with pytest.raises(UserError, match="begins with it") as refused:
+        removal.delete(saved)
+    assert refused.value.code == CHECKPOINT_NEEDED
+    add_run(("checkpoints/b.pt", b"b", NOW + 1), state=RunState.RUNNING)
+    with pytest.raises(UserError, match="is not over"):
+        removal.delete(ids(checkpoints)[0])
+    assert len(ids(checkpoints)) == 2
