@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from mosaic.client import TrainerClient
@@ -43,8 +42,9 @@ class Training:
         return self.client.wait(run_id, timeout_s=PATIENCE_S)
 
     def worker_pid(self, run_id: str) -> int:
-        started = self.daemon.home.run(run_id).started
-        return msgspec.json.decode(started.read_bytes(), type=StartedRecord).pid
+        started = StartedRecord.read(self.daemon.home.run(run_id).started)
+        assert started is not None
+        return started.pid
 
     def folder(self, run_id: str) -> Path:
         return self.daemon.home.run(run_id).path
@@ -52,12 +52,12 @@ class Training:
     def log(self, run_id: str) -> str:
         return "\n".join(self.client.logs(run_id))
 
-    def curve(self, run_id: str, name: str) -> list[tuple[int | None, float]]:
+    def curve(self, run_id: str, name: str) -> list[tuple[Any, Any]]:
         """Every point of a curve, in order."""
-        points = []
+        points: list[tuple[Any, Any]] = []
         with self.client.metrics(run_id) as stream:
             for _, metric in stream:
-                values = metric.values or {metric.name: metric.value}
+                values: dict[Any, Any] = metric.values or {metric.name: metric.value}
                 if name in values:
                     points.append((metric.step, values[name]))
         return points

@@ -117,6 +117,16 @@ class BundleStore:
         """A folder with a copy of the worker SDK as it is now, and nothing else."""
         return self._snapshots.take_sdk().path
 
+    def available_extras(
+        self, worker_id: str, bundle: BundleConfig | None, script: str | None = None
+    ) -> tuple[str, ...]:
+        """What the bundle of such a run can have besides; nothing when there is none."""
+        try:
+            recipe = self._recipes.for_worker(self._catalog.find(worker_id), bundle, script)
+        except UserError:
+            return ()  # told when the run is checked
+        return () if recipe is None else recipe.available_extras
+
     def is_ready(self, worker_id: str, script: str | None = None) -> bool:
         """Whether a run of the worker, or of a script, could start without installing anything."""
         recipe = self._recipes.for_worker(self._catalog.find(worker_id), None, script)

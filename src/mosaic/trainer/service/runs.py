@@ -9,6 +9,7 @@ from mosaic.contract.rpc.convert import to_message
 from mosaic.contract.run_config import TrainRunConfig, load_run_config
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunQuery, RunRecord
+from mosaic.trainer.bundles.needed_extras import with_needed_extras
 from mosaic.trainer.concurrency import in_long_thread, in_thread
 from mosaic.trainer.preflight.dry_run import dry_run
 from mosaic.trainer.preflight.planned_command import planned_config
@@ -37,15 +38,15 @@ class RunCalls(ServicePart):
 
     async def SubmitRun(self, request: pb.SubmitRunRequest, _: Context) -> pb.RunRecord:
         request_id = checked_line("request_id", request.request_id)
-        config = await in_thread(load_run_config, request.config_json)
+        config = await in_thread(self._config, request.config_json)
         return _record(await carried_out(self._trainer.dispatcher.submit(config, request_id)))
 
     async def DryRun(self, request: pb.RunRequest, _: Context) -> pb.DryRunReport:
-        config = await in_thread(load_run_config, request.config_json)
+        config = await in_thread(self._config, request.config_json)
         return to_message(await in_long_thread(self._dry_run, config), pb.DryRunReport)
 
     async def Preflight(self, request: pb.RunRequest, _: Context) -> pb.PreflightReport:
-        config = await in_thread(load_run_config, request.config_json)
+        config = await in_thread(self._config, request.config_json)
         report = await in_long_thread(self._trainer.preflight.report, config)
         return to_message(report, pb.PreflightReport)
 
@@ -116,6 +117,12 @@ class RunCalls(ServicePart):
     async def GetRun(self, request: pb.RunRef, _: Context) -> pb.RunDetails:
         details = await in_thread(self._trainer.registry.details, checked_run_id(request.run_id))
         return to_message(details, pb.RunDetails)
+
+    def _config(self, config_json: bytes) -> TrainRunConfig:
+        """As it was asked for, with the extras that it needs."""
+        config = load_run_config(config_json)
+        extras = self._trainer.bundles.available_extras(config.worker, config.bundle, config.script)
+        return with_needed_extras(config, extras)
 
     def _dry_run(self, config: TrainRunConfig) -> DryRunReport:
         trainer = self._trainer
