@@ -1,4 +1,4 @@
-"""A throwaway daemon with the bundle of the session worker, which is kept for the next time."""
+"""Workers' bundles for benchmarks: installed once, and kept for the next time."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,24 +11,28 @@ from mosaic.contract.layout import Home
 from mosaic.trainer.bundles.bundle_store import BundleStore
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 
-_KEPT = Path(__file__).parents[1] / ".venv-setup" / "bundles-for-tests"
+_KEPT = Home(Path(__file__).parents[1] / ".venv-setup" / "bundles-for-tests")
 """Shared with the tests, and so installed with the same extras."""
 
+_EXTRAS = {
+    "session_worker": ["mujoco"],
+    "cleanrl_worker": ["atari", "mujoco", "video", "wandb", "hub"],
+    "cleanrl_upstream": [],
+}
 
-def session_python() -> Path:
+
+def bundle_python(name: str = "session_worker") -> Path:
     """The interpreter of the bundle."""
-    kept = Home(_KEPT)
-    info = BundleStore(kept, WorkerCatalog()).install("session_worker", ["mujoco"])
-    return kept.path / info.path / "bin" / "python"
+    info = BundleStore(_KEPT, WorkerCatalog()).install(name, _EXTRAS[name])
+    return _KEPT.path / info.path / "bin" / "python"
 
 
 @contextmanager
-def session_daemon() -> Iterator[tuple[TrainerClient, Home]]:
+def daemon_with_bundle(name: str = "session_worker") -> Iterator[tuple[TrainerClient, Home]]:
     """A client of the daemon, and its home; all but the bundle is gone afterwards."""
-    kept = Home(_KEPT)
-    BundleStore(kept, WorkerCatalog()).install("session_worker", ["mujoco"])
+    bundle_python(name)
     with throwaway_home() as home:
         home.trainer.mkdir(parents=True, mode=0o700)
-        home.venvs.symlink_to(kept.venvs)
+        home.venvs.symlink_to(_KEPT.venvs)
         with serving(home) as client:
             yield client, home

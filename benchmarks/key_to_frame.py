@@ -20,8 +20,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from kept_bundles import daemon_with_bundle
 from report import percentile, print_table
-from session_bundle import session_daemon
 
 from mosaic.client import TrainerClient
 from mosaic.client.sessions.session_controller import SessionController
@@ -54,7 +54,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--keys", type=int, default=60, help="in each of the turns")
     keys = parser.parse_args().keys
-    with session_daemon() as (client, home), SessionController(client) as controller:
+    with daemon_with_bundle() as (client, home), SessionController(client) as controller:
         through = ThroughDaemon(controller, home)
         with direct_game(client, home, controller.state.run_id) as direct:
             games: dict[str, Game] = {"through the daemon": through, "directly": direct}

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from kept_bundles import bundle_python
 from report import print_table
-from session_bundle import session_python
 
 from mosaic.contract import numbers
 from mosaic.contract.ids import new_ulid
@@ -54,7 +54,7 @@ def main() -> None:
     parser.add_argument("--env", action="append", help="only this one; may be given again")
     parser.add_argument("--python", type=Path, help="instead of that of the session bundle")
     options = parser.parse_args()
-    python = options.python or session_python()
+    python = options.python or bundle_python()
     rows: list[tuple[object, ...]] = []
     total = identical = 0
     for env_id in options.env or ENVIRONMENTS:

@@ -13,7 +13,14 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-LOCAL_DISTRIBUTIONS = (".", "worker_sdk", "workers/echo_worker", "workers/session_worker")
+LOCAL_DISTRIBUTIONS = (
+    ".",
+    "worker_sdk",
+    "workers/echo_worker",
+    "workers/session_worker",
+    "workers/cleanrl_worker",
+    "workers/sweep_worker",
+)
 SETUP_MODULES = ("environment.py", "install.py", "qt_libraries.py")
 
 

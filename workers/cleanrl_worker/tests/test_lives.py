@@ -23,7 +23,8 @@ class LivesTest(unittest.TestCase):
         """A reset does not begin a new game, and only a whole game is told."""
         envs = SameStepVector([three_lives()], reports_every_end=False)
         envs.reset(seed=1)
-        told, ends = [], 0
+        told: list[int] = []
+        ends = 0
         while not told:
             _, _, terminated, _, infos = envs.step(np.zeros(1, np.int64))
             ends += int(terminated[0])

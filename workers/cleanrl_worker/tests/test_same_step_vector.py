@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unittest
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -80,7 +81,7 @@ class EndsTest(unittest.TestCase):
             with self.subTest(env_id):
                 ours = make_vector(env_id, {}, 3, lambda env: env)
                 theirs = SyncVectorEnv(
-                    [lambda env_id=env_id: gym.make(env_id)] * 3,
+                    [partial(gym.make, env_id)] * 3,
                     autoreset_mode=AutoresetMode.SAME_STEP,
                 )
                 first, _ = ours.reset(seed=7)

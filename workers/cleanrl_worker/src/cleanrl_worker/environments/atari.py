@@ -61,7 +61,7 @@ def for_training(env: Any) -> Any:
     env = LifeEnds(env)
     if _waits_for_fire(env):
         env = FireToStart(env)
-    env = gym.wrappers.TransformReward(env, np.sign)
+    env = gym.wrappers.TransformReward(env, lambda reward: float(np.sign(reward)))
     return gym.wrappers.FrameStackObservation(env, PICTURES)
 
 

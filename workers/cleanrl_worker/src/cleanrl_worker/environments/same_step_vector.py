@@ -74,7 +74,7 @@ class SameStepVector(VectorEnv):  # type: ignore[type-arg]
         ended: list[tuple[int, Any, dict[str, Any]]] | None = None
         # A list of Python's own numbers is the quickest to go through.
         each = actions.tolist() if self._takes_numbers else actions
-        for index, (lane, action) in enumerate(zip(self._lanes, each)):
+        for index, (lane, action) in enumerate(zip(self._lanes, each, strict=True)):
             observation, reward, is_over, is_cut, info = lane.step(action)
             rewards[index] = reward
             terminated[index] = is_over
@@ -104,7 +104,7 @@ class SameStepVector(VectorEnv):  # type: ignore[type-arg]
         Those that did not have begun a new episode.
         """
         is_same = True
-        for index, (lane, position) in enumerate(zip(self._lanes, positions)):
+        for index, (lane, position) in enumerate(zip(self._lanes, positions, strict=True)):
             observation, came_back = lane.restore(position)
             self.observations[index] = observation
             is_same = is_same and came_back

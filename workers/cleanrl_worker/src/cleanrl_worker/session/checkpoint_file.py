@@ -15,7 +15,6 @@ dicts, and no code.
 
 from __future__ import annotations
 
-import pickle
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -61,9 +60,11 @@ def read_checkpoint(path: Path) -> Checkpoint:
         raise WorkerError(
             f"There is no checkpoint {path}.", remedy="Choose one of `mosaic checkpoints list`."
         ) from error
-    except (OSError, RuntimeError, pickle.UnpicklingError, EOFError, KeyError) as error:
+    except Exception as error:
+        # Of bytes that are no checkpoint torch's reader makes anything at all.
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise WorkerError(
-            f"The checkpoint {path.name} cannot be read: {str(error).splitlines()[0]}",
+            f"The checkpoint {path.name} cannot be read: {reason}",
             remedy="It is damaged or of another program; choose another one.",
         ) from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:

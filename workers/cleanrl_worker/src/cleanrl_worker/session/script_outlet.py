@@ -68,4 +68,4 @@ class ScriptOutlet:
 
     def _stop(self, number: int, _frame: Any) -> None:
         self.should_stop = True
-        signal.signal(number, self._before[number] or signal.SIG_DFL)
+        signal.signal(number, self._before[signal.Signals(number)] or signal.SIG_DFL)

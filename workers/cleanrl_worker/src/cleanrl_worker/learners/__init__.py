@@ -1,0 +1,1 @@
+"""One algorithm per file, each also a script: `python -m cleanrl_worker.learners.ppo --help`."""

@@ -1,0 +1,85 @@
+"""What is checked of every learner: same seed, same curves; interrupted or not, same curves."""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from quiet_session import QuietOutlet, quiet_session
+
+from cleanrl_worker.playing.policy import Policy
+from cleanrl_worker.session.checkpoint_file import Checkpoint, read_checkpoint
+
+if TYPE_CHECKING:
+    import unittest
+
+SPEED = "charts/SPS"
+
+
+def trained(learner: Any, args: Any, directory: Path, **plan: Any) -> QuietOutlet:
+    """`learner` is a module of `cleanrl_worker.learners`; what it told."""
+    algo = learner.__name__.rpartition(".")[2]
+    session, outlet = quiet_session(algo, args, directory, **plan)
+    try:
+        learner.train(args, session)
+    finally:
+        session.close()
+    return outlet
+
+
+def trained_checkpoint(learner: Any, args: Any) -> tuple[Checkpoint, QuietOutlet]:
+    """The last checkpoint, and what was told on the way."""
+    with tempfile.TemporaryDirectory() as directory:
+        outlet = trained(learner, args, Path(directory))
+        return read_checkpoint(Path(directory) / "checkpoints" / "last.pt"), outlet
+
+
+def curves_of(outlet: QuietOutlet, after: int = 0) -> dict[str, list[tuple[int, float]]]:
+    """All that does not depend on how fast the machine is."""
+    return {
+        name: [point for point in points if point[0] > after]
+        for name, points in outlet.curves.items()
+        if name != SPEED
+    }
+
+
+def assert_resumes_exactly(case: unittest.TestCase, learner: Any, args: Any, middle: int) -> None:
+    """A training that goes on from `middle` tells, and learns, what an uninterrupted one does."""
+    with tempfile.TemporaryDirectory() as directory:
+        whole_at, resumed_at = Path(directory) / "whole", Path(directory) / "resumed"
+        scheduled = dataclasses.replace(args, checkpoint_every=middle)
+        whole = trained(learner, scheduled, whole_at, keep_checkpoints=9)
+        begin = whole_at / "checkpoints" / f"step-{middle}.pt"
+        resumed = trained(learner, scheduled, resumed_at, resume=begin)
+        expected = curves_of(whole, after=middle)
+        case.assertTrue(any(name.startswith("losses/") for name in expected))
+        case.assertEqual(curves_of(resumed), expected)
+        ends = [
+            read_checkpoint(each / "checkpoints" / "last.pt") for each in (whole_at, resumed_at)
+        ]
+    case.assertEqual(ends[0].global_step, ends[1].global_step)
+    for name, tensor in ends[0].policy.items():
+        case.assertTrue(np.array_equal(tensor, ends[1].policy[name]), name)
+
+
+def assert_depends_on_seed_alone(case: unittest.TestCase, learner: Any, args: Any) -> None:
+    """Twice the same curves with one seed, others with another one."""
+    first, again, other = (
+        curves_of(trained_checkpoint(learner, dataclasses.replace(args, seed=seed))[1])
+        for seed in (1, 1, 2)
+    )
+    case.assertEqual(first, again)
+    case.assertNotEqual(first, other)
+
+
+def assert_acts(case: unittest.TestCase, learner: Any, checkpoint: Checkpoint, env: Any) -> None:
+    """The greedy policy repeats itself; both kinds give actions of the environment."""
+    observation, _ = env.reset(seed=1)
+    greedy: Policy = learner.load_policy(checkpoint)
+    sampled: Policy = learner.load_policy(checkpoint, sampled=True)
+    case.assertEqual(len({greedy.act(observation) for _ in range(5)}), 1)
+    for policy in (greedy, sampled):
+        case.assertIn(policy.act(observation), env.action_space)

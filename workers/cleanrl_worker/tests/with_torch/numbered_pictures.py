@@ -1,0 +1,51 @@
+"""An environment whose pictures are numbers that never come again, stacked as Atari's are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+
+
+class _Pictures(gym.Env[Any, Any]):
+    """Every picture holds its number, in four bytes; the reward is the number, too."""
+
+    def __init__(self, length: int, first: int, *, is_cut: bool) -> None:
+        self.observation_space = spaces.Box(0, 255, (2, 2), np.uint8)
+        self.action_space = spaces.Discrete(5)
+        self._length = length
+        self._is_cut = is_cut
+        self._shown = first
+        self._steps = 0
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed, options=options)
+        self._steps = 0
+        return self._picture(), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:  # noqa: ARG002
+        self._steps += 1
+        is_last = self._steps == self._length
+        picture = self._picture()
+        is_over, is_cut = is_last and not self._is_cut, is_last and self._is_cut
+        return picture, float(self._shown), is_over, is_cut, {}
+
+    def _picture(self) -> Any:
+        self._shown += 1
+        return np.frombuffer(self._shown.to_bytes(4, "big"), np.uint8).reshape(2, 2)
+
+
+class NumberedPictures(gym.wrappers.FrameStackObservation):
+    """Episodes of `length` steps; `is_cut`: by a time limit. Numbers begin after `first`."""
+
+    def __init__(self, length: int, first: int = 0, *, is_cut: bool = False) -> None:
+        super().__init__(_Pictures(length, first, is_cut=is_cut), 4)
+
+
+def numbers_of(stack: Any) -> tuple[int, ...]:
+    """Those of its pictures, oldest first."""
+    return tuple(int.from_bytes(picture.tobytes(), "big") for picture in stack)

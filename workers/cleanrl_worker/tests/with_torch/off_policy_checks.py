@@ -1,0 +1,244 @@
+"""What SAC, TD3 and DDPG have in common to be tested, and environments whose values are known."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import gymnasium as gym
+import numpy as np
+import torch
+from gymnasium import spaces
+from quiet_session import QuietOutlet, quiet_session
+
+from cleanrl_worker.session.checkpoint_file import Checkpoint, read_checkpoint
+from mosaic_worker.errors import WorkerError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+    from unittest import TestCase
+
+    Base = TestCase
+else:
+    Base = object
+
+
+class Steady(gym.Env[Any, Any]):
+    """Reward 1 whatever is done, and nothing to see."""
+
+    observation_space = spaces.Box(-1.0, 1.0, (1,), np.float32)
+    action_space = spaces.Box(-1.0, 1.0, (1,), np.float32)
+
+    def __init__(self, ends_after: int = 0) -> None:
+        """0: it never ends by itself."""
+        self._ends_after = ends_after
+        self._count = 0
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed, options=options)
+        self._count = 0
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:  # noqa: ARG002
+        self._count += 1
+        return np.zeros(1, np.float32), 1.0, self._count == self._ends_after, False, {}
+
+
+class Boundless(Steady):
+    """Any number is an action."""
+
+    action_space = spaces.Box(-np.inf, np.inf, (1,), np.float32)
+
+
+class Pointing(gym.Env[Any, Any]):
+    """The best action is the observation, in an uneven box of two; the reward is how near it is."""
+
+    observation_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
+    action_space = spaces.Box(
+        np.array([-1.0, -0.1], np.float32), np.array([3.0, 0.7], np.float32), dtype=np.float32
+    )
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed, options=options)
+        return self._show(), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        low, high = self.action_space.low, self.action_space.high
+        is_inside = bool(np.all(action >= low) and np.all(action <= high))
+        assert is_inside, f"{action} is no action"
+        answer = (action - low) / (high - low) * 2 - 1
+        reward = 1 - float(np.square(answer - self._shown).sum())
+        return self._show(), reward, False, False, {}
+
+    def _show(self) -> Any:
+        self._shown = self.np_random.uniform(-0.8, 0.8, 2).astype(np.float32)
+        return self._shown
+
+
+MADE: dict[str, dict[str, Any]] = {
+    "Cut": {"entry_point": Steady, "max_episode_steps": 5},
+    "Ended": {"entry_point": Steady, "kwargs": {"ends_after": 5}},
+    "Boundless": {"entry_point": Boundless},
+    "Pointing": {"entry_point": Pointing, "max_episode_steps": 10},
+}
+for name, made in MADE.items():
+    gym.register(f"OffPolicy{name}-v0", **made)
+
+SMALL: dict[str, Any] = {"learning_starts": 60, "batch_size": 16, "buffer_size": 150}
+
+
+class OffPolicyChecks(Base):
+    """Mixed into a test case, which says what learner it is and how it learns quickly."""
+
+    learner: ModuleType
+    algo: str
+    quick: ClassVar[dict[str, Any]]
+    """Flags with which values converge within some hundred updates."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def train(
+        self,
+        env_id: str,
+        total: int,
+        *,
+        folder: str = "run",
+        stop_at_step: int | None = None,
+        plan: dict[str, Any] | None = None,
+        **flags: Any,
+    ) -> tuple[Checkpoint, QuietOutlet]:
+        """To its end, or until it has told of a step; returns what it saved last."""
+        args = self.learner.Args(env_id=env_id, total_timesteps=total, **flags)
+        directory = self.folder / folder
+        session, outlet = quiet_session(
+            self.algo, args, directory, stop_at_step=stop_at_step, **(plan or {})
+        )
+        try:
+            self.learner.train(args, session)
+        finally:
+            session.close()
+        return read_checkpoint(directory / "checkpoints" / "last.pt"), outlet
+
+    def newest_value(self, env_id: str) -> float:
+        """Of a training with a discount of 0.8."""
+        flags = {**self.quick, "gamma": 0.8, "tau": 0.1, "learning_starts": 50, "batch_size": 16}
+        _, outlet = self.train(env_id, 501, **flags)
+        return outlet.curves["losses/qf1_values"][-1][1]
+
+    def test_a_time_limit_does_not_cut_values(self) -> None:
+        """Reward 1 for ever is worth 1 / (1 - 0.8), though episodes last five steps."""
+        self.assertAlmostEqual(self.newest_value("OffPolicyCut-v0"), 5.0, delta=0.5)
+
+    def test_an_end_does_cut_values(self) -> None:
+        """One step in five has no future: 1 / (1 - 0.8 * 4/5)."""
+        self.assertAlmostEqual(self.newest_value("OffPolicyEnded-v0"), 2.78, delta=0.5)
+
+    def test_it_learns_and_a_warm_start_begins_where_it_was(self) -> None:
+        """It comes near the best return of 10; begun with it, no random actions are taken."""
+        flags = {**self.quick, "gamma": 0.5, "tau": 0.05, "learning_starts": 100, "batch_size": 32}
+        saved, _ = self.train("OffPolicyPointing-v0", 1_000, **flags)
+        self.assertGreater(self.mean_return(saved), 9.0)
+        last = self.folder / "run" / "checkpoints" / "last.pt"
+        _, outlet = self.train(
+            "OffPolicyPointing-v0", 40, folder="warm", plan={"warm_start": last}, **flags
+        )
+        returns = [episode.episode_return for _, episode in outlet.finished]
+        self.assertGreater(np.mean(returns), 7.0)
+
+    def test_a_policy_acts_within_bounds(self) -> None:
+        """Of the environment's own shape and type, with and without noise, in uneven bounds."""
+        saved, _ = self.train("OffPolicyPointing-v0", 20)
+        space = Pointing.action_space
+        for sampled in (False, True):
+            policy = self.learner.load_policy(saved, sampled=sampled)
+            for scale in (1.0, 1_000.0):
+                action = policy.act(np.array([scale, -scale]))
+                self.assertEqual(action.dtype, np.float32)
+                self.assertTrue(space.contains(action), action)
+
+    def test_without_noise_a_policy_repeats_itself(self) -> None:
+        """The same observation leads to the same action, unless actions are drawn."""
+        saved, _ = self.train("OffPolicyPointing-v0", 20)
+        seen = np.array([0.3, -0.3], np.float32)
+        for sampled in (False, True):
+            policy = self.learner.load_policy(saved, sampled=sampled)
+            self.assertEqual(np.array_equal(policy.act(seen), policy.act(seen)), not sampled)
+
+    def test_the_same_seed_gives_the_same_training(self) -> None:
+        """Bit for bit, and another seed another one."""
+        first, again, other = (
+            self.train("Pendulum-v1", 150, folder=f"run-{index}", seed=seed, **SMALL)[0]
+            for index, seed in enumerate((3, 3, 4))
+        )
+        self.assert_same(first.policy, again.policy)
+        with self.assertRaises(AssertionError):
+            self.assert_same(first.policy, other.policy)
+
+    def test_resumed_it_goes_on_as_if_never_interrupted(self) -> None:
+        """Networks, optimizers, buffer, noise and environments come back bit for bit."""
+        flags = {**SMALL, "num_envs": 2, "checkpoint_every": 110}
+        whole, told = self.train("Pendulum-v1", 240, folder="whole", **flags)
+        middle = self.folder / "whole" / "checkpoints" / "step-110.pt"
+        resumed, told_later = self.train(
+            "Pendulum-v1", 240, folder="resumed", plan={"resume": middle}, **flags
+        )
+        self.assert_same(whole.policy, resumed.policy)
+        self.assert_same(whole.training, resumed.training)
+        for name, curve in told.curves.items():
+            if name != "charts/SPS":
+                later = [point for point in curve if point[0] > 110]
+                self.assertEqual(told_later.curves.get(name, []), later)
+
+    def test_a_buffer_that_is_too_large_is_filled_anew(self) -> None:
+        """The resumed training says so, and learns again once it has seen enough."""
+        flags = {**SMALL, "checkpoint_buffer_mb": 0}
+        saved, _ = self.train("Pendulum-v1", 100, **flags)
+        self.assertNotIn("buffer", saved.training)
+        last = self.folder / "run" / "checkpoints" / "last.pt"
+        resumed, outlet = self.train(
+            "Pendulum-v1", 140, folder="resumed", plan={"resume": last}, **flags
+        )
+        self.assertIn("replay buffer", outlet.words[-1][1])
+        self.assert_same(saved.policy, resumed.policy)  # 40 steps are not yet enough
+
+    def test_actions_without_bounds_are_refused(self) -> None:
+        """With what to choose instead."""
+        with self.assertRaisesRegex(WorkerError, "no finite bounds"):
+            self.train("OffPolicyBoundless-v0", 10)
+
+    def mean_return(self, saved: Checkpoint) -> float:
+        """Played without noise."""
+        env = gym.make("OffPolicyPointing-v0")
+        policy = self.learner.load_policy(saved)
+        total = 0.0
+        for seed in range(10):
+            seen, _ = env.reset(seed=seed)
+            is_over = False
+            while not is_over:
+                seen, reward, _, is_over, _ = env.step(policy.act(seen))
+                total += float(reward)
+        env.close()
+        return total / 10
+
+    def assert_same(self, first: Any, second: Any) -> None:
+        """Tensors, at any depth, bit for bit."""
+        if isinstance(first, torch.Tensor):
+            self.assertTrue(torch.equal(first, second))
+        elif isinstance(first, dict):
+            self.assertEqual(first.keys(), second.keys())
+            for key, value in first.items():
+                self.assert_same(value, second[key])
+        elif isinstance(first, list):
+            self.assertEqual(len(first), len(second))
+            for one, other in zip(first, second):
+                self.assert_same(one, other)
+        else:
+            self.assertEqual(first, second)

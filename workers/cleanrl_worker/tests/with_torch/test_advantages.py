@@ -1,0 +1,104 @@
+"""Advantages by hand, and what a time limit must not do to them."""
+
+from __future__ import annotations
+
+import unittest
+from typing import Any
+
+import numpy as np
+
+from cleanrl_worker.learning.advantages import estimate_advantages, explained_variance
+from cleanrl_worker.learning.rollout import Rollout
+
+_GAMMA = 0.9
+
+
+def _column(*numbers: float) -> Any:
+    return np.array(numbers, dtype=np.float32)[:, None]
+
+
+class Advantages(unittest.TestCase):
+    def test_without_values_they_are_the_discounted_rewards(self) -> None:
+        """With lambda 1 and values of 0 an advantage is the return."""
+        ended = np.array([[False], [False], [True]])
+        found = estimate_advantages(
+            _column(1, 2, 4), _column(0, 0, 0, 0), ended, gamma=0.5, gae_lambda=1.0
+        )
+        np.testing.assert_allclose(found, _column(1 + 1 + 1, 2 + 2, 4))
+
+    def test_an_end_hides_what_follows(self) -> None:
+        """Neither the value nor the rewards of the next episode count."""
+        ended = np.array([[True], [False]])
+        found = estimate_advantages(
+            _column(1, 100), _column(0, 50, 1000), ended, gamma=_GAMMA, gae_lambda=0.95
+        )
+        self.assertAlmostEqual(float(found[0, 0]), 1.0)
+
+    def test_lambda_zero_looks_one_step_ahead(self) -> None:
+        """The surprise of a single step: reward and discounted next value, less the value."""
+        ended = np.zeros((2, 1), dtype=np.bool_)
+        found = estimate_advantages(
+            _column(1, 2), _column(10, 20, 30), ended, gamma=_GAMMA, gae_lambda=0.0
+        )
+        np.testing.assert_allclose(found, _column(1 + 18 - 10, 2 + 27 - 20), rtol=1e-6)
+
+    def test_environments_do_not_mix(self) -> None:
+        """Each column is that of an environment of its own."""
+        rng = np.random.default_rng(1)
+        rewards, values = rng.normal(size=(5, 3)), rng.normal(size=(6, 3))
+        ended = rng.random((5, 3)) < 0.3
+        together = estimate_advantages(rewards, values, ended, gamma=_GAMMA, gae_lambda=0.8)
+        for env in range(3):
+            only = slice(env, env + 1)
+            alone = estimate_advantages(
+                rewards[:, only], values[:, only], ended[:, only], gamma=_GAMMA, gae_lambda=0.8
+            )
+            np.testing.assert_allclose(together[:, only], alone)
+
+    def test_explained_variance(self) -> None:
+        """1 for values that tell the returns, 0 for those that tell nothing."""
+        returns = np.array([1.0, 2.0, 3.0])
+        self.assertEqual(explained_variance(returns, returns), 1.0)
+        self.assertEqual(explained_variance(np.zeros(3), returns), 0.0)
+        self.assertEqual(explained_variance(np.zeros(3), np.ones(3)), 0.0)
+
+
+class TimeLimits(unittest.TestCase):
+    """Reward 1 forever is worth 1 / (1 - gamma), wherever a time limit cuts."""
+
+    def _judged(self, *, terminated: bool) -> Any:
+        worth = 1.0 / (1.0 - _GAMMA)
+        rollout = Rollout(4, 2, observation=((1,), np.float32), action=((), np.int64))
+        nobody = np.zeros(2, dtype=np.bool_)
+        for step in range(4):
+            first = np.array([step == 1, False])
+            last = np.array([np.array([7.0]), None], dtype=object)
+            infos = {"final_obs": last} if step == 1 else {}
+            over, cut = (first, nobody) if terminated else (nobody, first)
+            rollout.add(step, np.ones(2), over, cut, infos)
+        seen: list[Any] = []
+
+        def value_of(rows: Any) -> Any:
+            seen.append(rows)
+            return np.full(len(rows), worth, dtype=np.float32)
+
+        advantages, returns, _ = rollout.judge(value_of, gamma=_GAMMA, gae_lambda=0.95)
+        return advantages, returns, seen
+
+    def test_an_episode_that_was_cut_off_goes_on_in_its_value(self) -> None:
+        """A truncated episode is worth as much as one that was not."""
+        advantages, returns, seen = self._judged(terminated=False)
+        np.testing.assert_allclose(returns, 1.0 / (1.0 - _GAMMA), rtol=1e-5)
+        np.testing.assert_allclose(advantages, 0.0, atol=1e-4)
+        np.testing.assert_array_equal(seen[-1], [[7.0]])
+
+    def test_an_episode_that_is_over_is_worth_what_it_got(self) -> None:
+        """A terminated one ends with its last reward."""
+        _, returns, seen = self._judged(terminated=True)
+        self.assertAlmostEqual(float(returns[1, 0]), 1.0, places=5)
+        np.testing.assert_allclose(returns[:, 1], 1.0 / (1.0 - _GAMMA), rtol=1e-5)
+        self.assertEqual(len(seen), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,104 @@
+"""C51: distributions keep their mean, time limits are no ends, and it goes on exactly."""
+
+from __future__ import annotations
+
+import unittest
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import small_environments
+import torch
+from learner_checks import (
+    assert_acts,
+    assert_depends_on_seed_alone,
+    assert_resumes_exactly,
+    trained_checkpoint,
+)
+
+from cleanrl_worker.learners import c51
+from cleanrl_worker.learning.return_distribution import share_out
+
+QUICK = c51.Args(
+    total_timesteps=500,
+    n_atoms=11,
+    buffer_size=200,
+    learning_starts=100,
+    train_frequency=4,
+    target_network_frequency=70,
+    batch_size=16,
+)
+
+
+class ShareOutTest(unittest.TestCase):
+    """The projection onto fixed returns."""
+
+    def test_mean_stays(self) -> None:
+        """Returns between two atoms are shared so that their mean is the same, and sum up to 1."""
+        torch.manual_seed(1)
+        atoms = torch.linspace(-2.0, 5.0, 8)
+        probabilities = torch.rand(6, 8).softmax(dim=1)
+        returns = torch.rand(6, 8) * 7.0 - 2.0
+        shared = share_out(probabilities, returns, atoms)
+        torch.testing.assert_close(shared.sum(dim=1), torch.ones(6))
+        torch.testing.assert_close(shared @ atoms, (probabilities * returns).sum(dim=1))
+
+    def test_what_lies_on_an_atom_or_beyond_stays_whole(self) -> None:
+        """Exactly an atom is that atom; what is beyond the last one is the last one."""
+        atoms = torch.tensor([0.0, 1.0, 2.0])
+        probabilities = torch.tensor([[0.2, 0.3, 0.5]])
+        shared = share_out(probabilities, torch.tensor([[1.0, 7.0, -3.0]]), atoms)
+        torch.testing.assert_close(shared, torch.tensor([[0.5, 0.2, 0.3]]))
+
+
+class C51Test(unittest.TestCase):
+    """On CartPole, and on environments where values are known."""
+
+    def setUp(self) -> None:
+        small_environments.register()
+
+    def value_of_waiting(self, env_id: str) -> Any:
+        args = c51.Args(
+            env_id=env_id,
+            total_timesteps=1_400,
+            learning_rate=5e-3,
+            n_atoms=21,
+            v_min=0.0,
+            v_max=20.0,
+            buffer_size=300,
+            gamma=0.9,
+            target_network_frequency=20,
+            batch_size=32,
+            learning_starts=100,
+            train_frequency=1,
+        )
+        checkpoint, _ = trained_checkpoint(c51, args)
+        agent = c51.Agent(2, 2, n_atoms=21, v_min=0.0, v_max=20.0)
+        agent.load_state_dict(checkpoint.policy)
+        return c51.MeanReturns(agent, 2)(small_environments.WAITING[None])
+
+    def test_time_limit_is_no_end(self) -> None:
+        """Waiting for ever is worth 1 / (1 - 0.9), though every episode is cut after 3 steps."""
+        np.testing.assert_allclose(self.value_of_waiting(small_environments.CUT), 10, atol=0.7)
+
+    def test_end_is_an_end(self) -> None:
+        """After an end nothing counts: of two steps left or one, 1.9 or 1."""
+        values = self.value_of_waiting(small_environments.OVER)
+        self.assertTrue(((values > 0.9) & (values < 2.0)).all(), values)
+
+    def test_goes_on_exactly(self) -> None:
+        """From a checkpoint in the middle of an episode."""
+        assert_resumes_exactly(self, c51, QUICK, 300)
+
+    def test_depends_on_seed_alone(self) -> None:
+        """The curves of a training can be had again."""
+        assert_depends_on_seed_alone(self, c51, QUICK)
+
+    def test_policy_acts(self) -> None:
+        """A checkpoint is all that it takes to play."""
+        checkpoint, _ = trained_checkpoint(c51, QUICK)
+        assert_acts(self, c51, checkpoint, gym.make("CartPole-v1"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,137 @@
+"""DQN: it learns, values what a time limit cuts off, and goes on exactly where it was."""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import small_environments
+from learner_checks import (
+    assert_acts,
+    assert_depends_on_seed_alone,
+    assert_resumes_exactly,
+    trained,
+    trained_checkpoint,
+)
+
+from cleanrl_worker.learners import dqn
+from cleanrl_worker.learning.numpy_mlp import NumpyMlp
+from cleanrl_worker.session.checkpoint_file import Checkpoint
+
+QUICK = dqn.Args(
+    total_timesteps=600,
+    buffer_size=200,
+    learning_starts=100,
+    train_frequency=3,
+    target_network_frequency=70,
+    batch_size=16,
+)
+
+
+def values_of(checkpoint: Checkpoint, observation: Any) -> Any:
+    agent = dqn.Agent(2, 2)
+    agent.load_state_dict(checkpoint.policy)
+    return NumpyMlp(agent.network)(observation)
+
+
+class DqnTest(unittest.TestCase):
+    """On CartPole, and on environments where values are known."""
+
+    def setUp(self) -> None:
+        small_environments.register()
+
+    def value_of_waiting(self, env_id: str, num_envs: int = 1) -> Any:
+        args = dqn.Args(
+            env_id=env_id,
+            num_envs=num_envs,
+            total_timesteps=1_400,
+            learning_rate=5e-3,
+            buffer_size=300,
+            gamma=0.9,
+            target_network_frequency=20,
+            batch_size=32,
+            learning_starts=100,
+            train_frequency=1,
+        )
+        checkpoint, _ = trained_checkpoint(dqn, args)
+        return values_of(checkpoint, small_environments.WAITING)
+
+    def test_learns_to_balance(self) -> None:
+        """CartPole's episodes get several times longer than random ones, which last 20 steps."""
+        args = dqn.Args(
+            total_timesteps=14_000,
+            learning_rate=1e-3,
+            learning_starts=500,
+            train_frequency=3,
+            target_network_frequency=150,
+            exploration_fraction=0.3,
+        )
+        _, outlet = trained_checkpoint(dqn, args)
+        returns = [episode.episode_return for _, episode in outlet.finished]
+        self.assertGreater(np.mean(returns[-15:]), 100)
+
+    def test_time_limit_is_no_end(self) -> None:
+        """Waiting for ever is worth 1 / (1 - 0.9), though every episode is cut after 3 steps."""
+        np.testing.assert_allclose(self.value_of_waiting(small_environments.CUT), 10, atol=0.5)
+
+    def test_several_environments_learn_as_one_does(self) -> None:
+        """Cut off at different places of the buffer, waiting is worth the same."""
+        values = self.value_of_waiting(small_environments.CUT, num_envs=3)
+        np.testing.assert_allclose(values, 10, atol=0.5)
+
+    def test_end_is_an_end(self) -> None:
+        """After an end nothing counts: of two steps left or one, 1.9 or 1."""
+        values = self.value_of_waiting(small_environments.OVER)
+        self.assertTrue(((values > 0.9) & (values < 2.0)).all(), values)
+
+    def test_explores_less_and_less(self) -> None:
+        """The share of random actions falls in a straight line, and stays where it is to end."""
+        _, outlet = trained_checkpoint(dqn, dataclasses.replace(QUICK, end_e=0.1))
+        told = outlet.curves["charts/epsilon"]
+        for step, epsilon in told:
+            # The line is over after half of the steps.
+            expected = max(0.1, 1.0 - 0.9 * (step - 1) / 300)
+            self.assertAlmostEqual(epsilon, expected)
+        self.assertEqual(told[-1][1], 0.1)
+
+    def test_goes_on_exactly(self) -> None:
+        """From a checkpoint in the middle of an episode, with one or several environments."""
+        for num_envs in (1, 3):
+            with self.subTest(num_envs=num_envs):
+                args = dataclasses.replace(QUICK, num_envs=num_envs)
+                assert_resumes_exactly(self, dqn, args, 300)
+
+    def test_depends_on_seed_alone(self) -> None:
+        """The curves of a training can be had again."""
+        assert_depends_on_seed_alone(self, dqn, QUICK)
+
+    def test_fills_a_new_buffer_when_it_was_too_large(self) -> None:
+        """It says so, and learns again once enough steps are there."""
+        args = dataclasses.replace(QUICK, checkpoint_every=300, checkpoint_buffer_mb=0)
+        with tempfile.TemporaryDirectory() as directory:
+            trained(dqn, args, Path(directory))
+            begin = Path(directory) / "checkpoints" / "step-300.pt"
+            resumed = trained(dqn, args, Path(directory) / "again", resume=begin)
+        self.assertTrue(any("replay buffer" in words for _, words in resumed.words))
+        first = resumed.curves["losses/td_loss"][0][0]
+        self.assertGreater(first, 300 + args.learning_starts)
+
+    def test_policy_acts(self) -> None:
+        """A checkpoint is all that it takes to play."""
+        checkpoint, _ = trained_checkpoint(dqn, QUICK)
+        assert_acts(self, dqn, checkpoint, gym.make("CartPole-v1"))
+
+    def test_takes_whole_numbers_as_observations(self) -> None:
+        """FrozenLake's states are one number each."""
+        args = dataclasses.replace(QUICK, env_id="FrozenLake-v1")
+        checkpoint, _ = trained_checkpoint(dqn, args)
+        assert_acts(self, dqn, checkpoint, dqn.wrap_for_playing(gym.make("FrozenLake-v1")))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,84 @@
+"""FlatAdam does what torch's own Adam does, and its state can be saved."""
+
+from __future__ import annotations
+
+import copy
+import unittest
+
+import torch
+from torch import nn
+
+from cleanrl_worker.learning.flat_adam import FlatAdam
+from cleanrl_worker.learning.layers import tanh_mlp
+from cleanrl_worker.learning.numpy_mlp import NumpyMlp
+
+
+def _network() -> nn.Sequential:
+    torch.manual_seed(3)
+    return tanh_mlp(3, 2, hidden=8)
+
+
+def _loss(network: nn.Module, step: int) -> torch.Tensor:
+    rows = torch.linspace(-1.0, 1.0 + step, 12).view(4, 3)
+    loss: torch.Tensor = 10.0 * (network(rows) - 1.0).square().mean()
+    return loss
+
+
+class FlatAdamSteps(unittest.TestCase):
+    def test_same_steps_as_torch(self) -> None:
+        """Clipping and step agree with clip_grad_norm_ and torch.optim.Adam, with any rate."""
+        theirs, ours = _network(), _network()
+        adam = torch.optim.Adam(theirs.parameters(), lr=1e-2, eps=1e-5)
+        flat = FlatAdam(ours.parameters(), 1e-2, eps=1e-5, max_grad_norm=0.5)
+        for step in range(20):
+            flat.lr = adam.param_groups[0]["lr"] = 1e-2 / (1 + step)
+            adam.zero_grad()
+            torch.autograd.backward(_loss(theirs, step))
+            nn.utils.clip_grad_norm_(theirs.parameters(), 0.5)
+            adam.step()
+            flat.minimise(_loss(ours, step))
+        for one, other in zip(theirs.parameters(), ours.parameters(), strict=True):
+            torch.testing.assert_close(one, other)
+
+    def test_parameters_are_views(self) -> None:
+        """What is loaded into the network is what the next step begins with."""
+        network = _network()
+        flat = FlatAdam(network.parameters(), 1e-3)
+        network.load_state_dict({name: v + 1 for name, v in network.state_dict().items()})
+        parts = torch.cat([each.detach().reshape(-1) for each in network.parameters()])
+        torch.testing.assert_close(flat.flat, parts)
+
+    def test_goes_on_from_its_state(self) -> None:
+        """Saved and loaded halfway gives the same bits as never interrupted."""
+        straight, first = _network(), _network()
+        flat = FlatAdam(straight.parameters(), 1e-2)
+        half = FlatAdam(first.parameters(), 1e-2)
+        for step in range(5):
+            flat.minimise(_loss(straight, step))
+            half.minimise(_loss(first, step))
+        second = _network()
+        second.load_state_dict(first.state_dict())
+        rest = FlatAdam(second.parameters(), 1e-2)
+        rest.load_state_dict(copy.deepcopy(half.state_dict()))
+        for step in range(5, 10):
+            flat.minimise(_loss(straight, step))
+            rest.minimise(_loss(second, step))
+        self.assertTrue(torch.equal(flat.flat, rest.flat))
+
+
+class NumpyForward(unittest.TestCase):
+    def test_agrees_with_torch_also_after_learning(self) -> None:
+        """The weights are the network's own, so a step of the optimizer is seen at once."""
+        network = _network()
+        optimizer = FlatAdam(network.parameters(), 1e-2)
+        in_numpy = NumpyMlp(network)
+        rows = torch.randn(5, 3)
+        for step in range(3):
+            with torch.no_grad():
+                expected = network(rows)
+            torch.testing.assert_close(torch.from_numpy(in_numpy(rows.numpy())), expected)
+            optimizer.minimise(_loss(network, step))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,128 @@
+"""A buffer of single pictures gives the very transitions that a buffer of whole stacks gives."""
+
+from __future__ import annotations
+
+import unittest
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numbered_pictures import NumberedPictures, numbers_of
+
+from cleanrl_worker.environments.same_step_vector import SameStepVector
+from cleanrl_worker.learning.frame_buffer import FrameBuffer
+
+SPACE = spaces.Box(0, 255, (4, 2, 2), np.uint8)
+
+
+class Recorded:
+    """Steps environments with pictures, and keeps each transition as it happened."""
+
+    def __init__(self, buffer: FrameBuffer, lengths: list[int], *, is_cut: bool = False) -> None:
+        self.envs = SameStepVector(
+            [
+                NumberedPictures(length, 1_000_000 * index, is_cut=is_cut)
+                for index, length in enumerate(lengths)
+            ]
+        )
+        self.buffer = buffer
+        self.happened: dict[tuple[int, ...], tuple[Any, ...]] = {}
+        self._obs, _ = self.envs.reset(seed=1)
+
+    def step(self, count: int) -> None:
+        for _ in range(count):
+            actions = np.random.randint(0, 5, size=self.envs.num_envs)
+            found = self.envs.step(actions)
+            next_obs, rewards, terminated, _, infos = found
+            self.buffer.add(self._obs, actions, rewards, terminated, next_obs, infos)
+            followed = next_obs.copy()
+            if infos:
+                for index in np.flatnonzero(infos["_final_obs"]):
+                    followed[index] = infos["final_obs"][index]
+            for env in range(self.envs.num_envs):
+                key = (*numbers_of(self._obs[env]), int(rewards[env]))
+                self.happened[key] = (
+                    numbers_of(followed[env]),
+                    int(actions[env]),
+                    bool(terminated[env]),
+                )
+            self._obs = next_obs
+
+
+def drawn(buffer: FrameBuffer, count: int) -> list[tuple[tuple[int, ...], tuple[Any, ...]]]:
+    """The same form as `Recorded.happened`."""
+    batch = buffer.sample(count)
+    rows = zip(*(each.numpy() for each in batch), strict=True)
+    return [
+        (
+            (*numbers_of(observation), int(reward)),
+            (numbers_of(followed), int(action), bool(terminated)),
+        )
+        for observation, followed, action, reward, terminated in rows
+    ]
+
+
+class FrameBufferTest(unittest.TestCase):
+    """Every picture has a number of its own, which says where it belongs."""
+
+    def setUp(self) -> None:
+        np.random.seed(3)
+
+    def assert_all_happened(self, recorded: Recorded, count: int = 400) -> set[tuple[int, ...]]:
+        found = drawn(recorded.buffer, count)
+        for key, rest in found:
+            self.assertEqual(recorded.happened[key], rest)
+        return {key for key, _ in found}
+
+    def test_transitions_are_those_that_happened(self) -> None:
+        """Stacks, actions, rewards and ends come back, across terminated episodes."""
+        recorded = Recorded(FrameBuffer(300, 2, SPACE), [7, 11])
+        recorded.step(100)
+        self.assertEqual(len(recorded.buffer), 200)
+        self.assertGreater(len(self.assert_all_happened(recorded)), 150)
+
+    def test_last_picture_of_a_cut_episode_is_kept(self) -> None:
+        """After a time limit the next observation is the old episode's last, and not terminated."""
+        recorded = Recorded(FrameBuffer(100, 1, SPACE), [5], is_cut=True)
+        recorded.step(60)
+        self.assert_all_happened(recorded)
+        self.assertFalse(recorded.buffer.terminated.any())
+
+    def test_only_whole_stacks_are_drawn_once_it_is_full(self) -> None:
+        """The oldest transitions lose their pictures to new ones, at every place of the ring."""
+        recorded = Recorded(FrameBuffer(2 * 23, 2, SPACE), [6, 9])
+        recorded.step(40)
+        for _ in range(50):
+            recorded.step(1)
+            self.assert_all_happened(recorded, 60)
+        # Each ring of 23 has at most the newest picture, 3 without a past and 5 last pictures.
+        self.assertGreaterEqual(len(recorded.buffer), 2 * (23 - 1 - 3 - 5))
+
+    def test_begins_in_the_middle_of_an_episode(self) -> None:
+        """A buffer that is filled anew on resuming knows the pictures before its first step."""
+        recorded = Recorded(FrameBuffer(100, 1, SPACE), [50])
+        recorded.step(10)
+        late = FrameBuffer(100, 1, SPACE)
+        recorded.buffer = late
+        recorded.step(10)
+        self.assertEqual(len(late), 10)
+        self.assert_all_happened(recorded)
+
+    def test_goes_on_from_its_state(self) -> None:
+        """A buffer that was put away and brought back draws the same batches."""
+        recorded = Recorded(FrameBuffer(2 * 30, 2, SPACE), [7, 8])
+        recorded.step(45)
+        other = FrameBuffer(2 * 30, 2, SPACE)
+        other.load(recorded.buffer.state())
+        self.assertGreater(recorded.buffer.nbytes, 0)
+        np.random.seed(5)
+        first = drawn(recorded.buffer, 50)
+        np.random.seed(5)
+        self.assertEqual(first, drawn(other, 50))
+        recorded.buffer = other
+        recorded.step(20)
+        self.assert_all_happened(recorded)
+
+
+if __name__ == "__main__":
+    unittest.main()

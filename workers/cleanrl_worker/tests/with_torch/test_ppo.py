@@ -1,0 +1,152 @@
+"""PPO: the algorithm's numbers, what it learns, and that a checkpoint goes on exactly."""
+
+from __future__ import annotations
+
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import small_environments
+import torch
+from learner_checks import (
+    assert_acts,
+    assert_depends_on_seed_alone,
+    assert_resumes_exactly,
+    trained,
+    trained_checkpoint,
+)
+from quiet_session import quiet_session
+
+from cleanrl_worker.learners import ppo
+from cleanrl_worker.learning.categorical import gumbel_noise, log_probabilities
+from cleanrl_worker.learning.numpy_mlp import NumpyMlp
+from cleanrl_worker.learning.rollout import Rollout
+from mosaic_worker.errors import WorkerError
+
+_BATCH = 64
+_TINY = ppo.Args(num_envs=2, num_steps=32, total_timesteps=4 * _BATCH)
+
+
+def _value_of_waiting(env_id: str) -> float:
+    """What the critic says of any but the first step of an episode, after learning."""
+    small_environments.register()
+    args = ppo.Args(
+        env_id=env_id,
+        num_envs=2,
+        num_steps=64,
+        total_timesteps=6_000,
+        learning_rate=5e-3,
+        gamma=0.8,
+        clip_vloss=False,
+        max_grad_norm=10.0,
+    )
+    checkpoint, _ = trained_checkpoint(ppo, args)
+    agent = ppo.Agent(2, 2)
+    agent.load_state_dict(checkpoint.policy)
+    with torch.no_grad():
+        return float(agent.critic(torch.from_numpy(small_environments.WAITING)))
+
+
+class Ppo(unittest.TestCase):
+    def test_log_probabilities_of_the_rollout_are_those_of_torch(self) -> None:
+        """The first ratio of an update is 1: numpy acted by the same policy that torch learns."""
+        with tempfile.TemporaryDirectory() as directory:
+            session, _ = quiet_session("ppo", _TINY, Path(directory))
+            envs = session.make_envs(ppo.wrap)
+            agent = ppo.Agent(4, 2)
+            torch.nn.init.normal_(next(agent.actor[-1].parameters()))
+            rollout = Rollout(32, 2, observation=((4,), np.float32), action=((), np.int64))
+            rollout.observations[-1] = session.first_observations(envs)
+            logits = np.zeros((32, 2, 2), np.float32)
+            ppo.collect(rollout, logits, NumpyMlp(agent.actor), envs, session, 0)
+            session.close()
+        seen = torch.from_numpy(rollout.observations[:-1])
+        chosen = torch.from_numpy(rollout.actions)
+        with torch.no_grad():
+            categorical: Any = torch.distributions.Categorical(logits=agent.actor(seen))
+        expected = categorical.log_prob(chosen)
+        found = log_probabilities(logits, rollout.actions)
+        np.testing.assert_allclose(found, expected.numpy(), rtol=1e-4, atol=1e-6)
+        self.assertEqual(set(np.unique(rollout.actions)), {0, 1})
+
+    def test_actions_are_drawn_by_their_probabilities(self) -> None:
+        """Of three actions with known logits, each comes as often as it should."""
+        np.random.seed(5)
+        share = np.array([0.2, 0.5, 0.3], np.float32)
+        drawn = (np.log(share) + gumbel_noise(20_000, 3)).argmax(axis=-1)
+        np.testing.assert_allclose(np.bincount(drawn) / 20_000, share, atol=0.02)
+
+    def test_a_time_limit_does_not_lower_values(self) -> None:
+        """Reward 1 forever is worth 1 / (1 - gamma) = 5, though it is cut after three steps."""
+        self.assertAlmostEqual(_value_of_waiting(small_environments.CUT), 5.0, delta=0.5)
+
+    def test_an_end_does(self) -> None:
+        """Of an episode that is over after three steps, 1.8 or 1 is left."""
+        self.assertLess(_value_of_waiting(small_environments.OVER), 2.0)
+
+    def test_learns_to_balance(self) -> None:
+        """CartPole at random lasts 22 steps; after 20,000 steps several times as long."""
+        args = ppo.Args(total_timesteps=20_480, learning_rate=1e-3)
+        _, outlet = trained_checkpoint(ppo, args)
+        returns = [episode.episode_return for _, episode in outlet.finished]
+        self.assertGreater(sum(returns[-20:]) / 20, 80)
+
+    def test_resumes_exactly(self) -> None:
+        """From a checkpoint the curves are those of a training that was never interrupted."""
+        assert_resumes_exactly(self, ppo, _TINY, 2 * _BATCH)
+
+    def test_depends_on_its_seed_alone(self) -> None:
+        """The same twice, and another one with another seed."""
+        assert_depends_on_seed_alone(self, ppo, _TINY)
+
+    def test_a_saved_policy_acts(self) -> None:
+        """Greedy and drawn."""
+        checkpoint, _ = trained_checkpoint(ppo, _TINY)
+        assert_acts(self, ppo, checkpoint, gym.make("CartPole-v1"))
+
+    def test_begins_with_the_network_of_another_training(self) -> None:
+        """A warm start with a learning rate of 0 keeps what it was given."""
+        with tempfile.TemporaryDirectory() as directory:
+            first, second = Path(directory) / "first", Path(directory) / "second"
+            trained(ppo, _TINY, first)
+            args = ppo.Args(**{**vars(_TINY), "learning_rate": 0.0, "seed": 9})
+            given = first / "checkpoints" / "last.pt"
+            trained(ppo, args, second, warm_start=given)
+            before, after = (
+                torch.load(path / "checkpoints" / "last.pt", weights_only=True)["policy"]
+                for path in (first, second)
+            )
+        for name, tensor in before.items():
+            self.assertTrue(torch.equal(tensor, after[name]), name)
+
+    def test_target_kl_ends_an_update(self) -> None:
+        """With a target that any step passes, each update is one pass over the steps."""
+        self.assertEqual(_optimizer_steps(target_kl=-1.0), 4 * 4)
+        self.assertEqual(_optimizer_steps(target_kl=None), 4 * 4 * 4)
+
+    def test_steps_need_not_divide_into_minibatches(self) -> None:
+        """27 steps in 4 minibatches: none is left over, and none is a step short of a mean."""
+        self.assertEqual(_optimizer_steps(num_envs=3, num_steps=9, total_timesteps=27), 4 * 4)
+
+    def test_every_way_of_computing_losses(self) -> None:
+        """Without scaled advantages and without clipped values it learns as well."""
+        args = ppo.Args(**{**vars(_TINY), "norm_adv": False, "clip_vloss": False})
+        _, outlet = trained_checkpoint(ppo, args)
+        self.assertEqual(len(outlet.curves["losses/approx_kl"]), 4)
+
+    def test_other_actions_are_refused(self) -> None:
+        """With what to use instead."""
+        with self.assertRaisesRegex(WorkerError, "discrete actions"):
+            trained_checkpoint(ppo, ppo.Args(env_id="Pendulum-v1"))
+
+
+def _optimizer_steps(**changed: Any) -> int:
+    checkpoint, _ = trained_checkpoint(ppo, ppo.Args(**{**vars(_TINY), **changed}))
+    return int(checkpoint.training["optimizer"]["steps"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,138 @@
+"""PPO for Atari, with and without memory: exact resuming, acting, and what the memory does."""
+
+from __future__ import annotations
+
+import importlib.util
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import torch
+from gymnasium import spaces
+from learner_checks import assert_acts, assert_resumes_exactly, trained_checkpoint
+from quiet_session import quiet_session
+
+from cleanrl_worker.environments.same_step_vector import SameStepVector
+from cleanrl_worker.learners import ppo_atari, ppo_atari_lstm
+from mosaic_worker.environments.making import make_environment
+from mosaic_worker.errors import WorkerError
+
+_GAME = "PongNoFrameskip-v4"
+_BATCH = 16
+_SMALL: dict[str, Any] = {
+    "env_id": _GAME,
+    "torch_threads": 1,
+    "num_envs": 2,
+    "num_steps": 8,
+    "total_timesteps": 3 * _BATCH,
+    "num_minibatches": 2,
+    "update_epochs": 1,
+}
+_LEARNERS: tuple[Any, ...] = (ppo_atari, ppo_atari_lstm)
+
+
+class _CutPictures(gym.Env[Any, Any]):
+    """Stacks of noise; an episode is cut off after three steps that bring a reward of 1 each."""
+
+    observation_space = spaces.Box(0, 255, (4, 84, 84), np.uint8)
+    action_space = spaces.Discrete(2)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed, options=options)
+        self._steps = 0
+        return self._pictures(), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:  # noqa: ARG002
+        self._steps += 1
+        return self._pictures(), 1.0, False, self._steps == 3, {}
+
+    def _pictures(self) -> Any:
+        return self.np_random.integers(0, 256, (4, 84, 84), np.uint8)
+
+
+class _Watched(SameStepVector):
+    """Keeps the last pictures of an episode of the first environment."""
+
+    last_pictures: Any = None
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        outcome = super().step(actions)
+        if outcome[-1]:
+            self.last_pictures = outcome[-1]["final_obs"][0]
+        return outcome
+
+
+@unittest.skipUnless(importlib.util.find_spec("ale_py"), "Atari games are not installed")
+class Games(unittest.TestCase):
+    def test_resumes_exactly(self) -> None:
+        """Curves and network, with what the memory held."""
+        for learner in _LEARNERS:
+            with self.subTest(learner.__name__):
+                assert_resumes_exactly(self, learner, learner.Args(**_SMALL), _BATCH)
+
+    def test_a_saved_policy_acts(self) -> None:
+        """Greedy and drawn, on what a player sees."""
+        for learner in _LEARNERS:
+            args = learner.Args(**{**_SMALL, "total_timesteps": _BATCH})
+            checkpoint, _ = trained_checkpoint(learner, args)
+            env = learner.wrap_for_playing(make_environment(_GAME))
+            with self.subTest(learner.__name__):
+                assert_acts(self, learner, checkpoint, env)
+
+
+class Memory(unittest.TestCase):
+    def setUp(self) -> None:
+        torch.manual_seed(2)
+        self.agent = ppo_atari_lstm.Agent(3)
+
+    def test_learning_remembers_what_acting_did(self) -> None:
+        """A rollout in one go gives the thoughts of its single steps, ends of episodes included."""
+        pictures = np.random.default_rng(1).integers(0, 256, (6, 2, 1, 84, 84), np.uint8)
+        begins = np.zeros((6, 2), np.bool_)
+        begins[0], begins[2, 1], begins[3, 0], begins[5] = True, True, True, True
+        memory = self.agent.empty_memory(2)
+        with torch.no_grad():
+            logits, values, last = self.agent(
+                torch.from_numpy(pictures), memory, torch.from_numpy(begins)
+            )
+        for step in range(6):
+            thought, worth, memory = self.agent.judge(pictures[step], memory, begins[step])
+            np.testing.assert_allclose(thought, logits[step].numpy(), rtol=1e-4, atol=1e-6)
+            np.testing.assert_allclose(worth, values[step].numpy(), rtol=1e-4, atol=1e-6)
+        torch.testing.assert_close(memory, last)
+
+    def test_an_episode_that_was_cut_off_goes_on_in_its_value(self) -> None:
+        """Its last reward holds the value of its last picture, with the memory of the episode."""
+        args = ppo_atari_lstm.Args(**{**_SMALL, "num_envs": 1, "num_steps": 4, "gamma": 0.5})
+        envs = _Watched([_CutPictures()])
+        agent = ppo_atari_lstm.Agent(2)
+        rollout = ppo_atari_lstm.Recollection(args, envs, agent, 2)
+        rollout.steps.observations[-1] = ppo_atari_lstm.newest(envs.reset(seed=3)[0])
+        with tempfile.TemporaryDirectory() as directory:
+            session, _ = quiet_session("ppo_atari_lstm", args, Path(directory))
+            ppo_atari_lstm.collect(args, rollout, agent, envs, session, 0)
+            session.close()
+        ends = ppo_atari_lstm.newest(envs.last_pictures)[None]
+        seen = np.concatenate([rollout.steps.observations[:3], ends[None]])
+        begins = torch.tensor([[True], [False], [False], [False]])
+        with torch.no_grad():
+            values = agent(torch.from_numpy(seen), agent.empty_memory(1), begins)[1]
+        expected = [1.0, 1.0, 1.0 + 0.5 * float(values[3, 0]), 1.0]
+        np.testing.assert_allclose(rollout.steps.rewards[:, 0], expected, rtol=1e-4)
+        self.assertEqual(rollout.begins[:, 0].tolist(), [True, False, False, True, False])
+
+    def test_more_minibatches_than_environments_are_refused(self) -> None:
+        """With what to change."""
+        with self.assertRaisesRegex(WorkerError, "cannot be divided"):
+            trained_checkpoint(
+                ppo_atari_lstm, ppo_atari_lstm.Args(**{**_SMALL, "num_minibatches": 3})
+            )
+
+
+if __name__ == "__main__":
+    unittest.main()

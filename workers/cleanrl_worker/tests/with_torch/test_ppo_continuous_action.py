@@ -1,0 +1,168 @@
+"""PPO and RPO for continuous actions: numbers, scaling, bounds, and exact resuming."""
+
+from __future__ import annotations
+
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import torch
+from gymnasium import spaces
+from learner_checks import (
+    assert_depends_on_seed_alone,
+    assert_resumes_exactly,
+    trained_checkpoint,
+)
+from quiet_session import quiet_session
+
+from cleanrl_worker.learners import ppo_continuous_action, rpo_continuous_action
+from cleanrl_worker.learning.common_scale import CommonScale
+from cleanrl_worker.learning.gaussian import entropy_of, log_probabilities
+from cleanrl_worker.learning.numpy_mlp import NumpyMlp
+from cleanrl_worker.learning.rollout import Rollout
+from mosaic_worker.errors import WorkerError
+
+_LEARNERS: tuple[Any, ...] = (ppo_continuous_action, rpo_continuous_action)
+_BATCH = 64
+_SMALL: dict[str, Any] = {
+    "env_id": "Pendulum-v1",
+    "num_envs": 2,
+    "num_steps": 32,
+    "total_timesteps": 4 * _BATCH,
+    "num_minibatches": 4,
+    "update_epochs": 2,
+}
+_POINTING = "PpoPointing-v0"
+
+
+class Pointing(gym.Env[Any, Any]):
+    """The best action is the observation, in an uneven box; refuses what is not of its space."""
+
+    observation_space = spaces.Box(-1.0, 1.0, (2,), np.float64)
+    action_space = spaces.Box(
+        np.array([[-1.0], [-0.1]], np.float32), np.array([[3.0], [0.7]], np.float32)
+    )
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed, options=options)
+        return self._show(), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        assert self.action_space.contains(action), f"{action} is no action"
+        missed = float(np.square(np.ravel(action) - self._shown).sum())
+        return self._show(), 1.0 - missed, False, False, {}
+
+    def _show(self) -> Any:
+        self._shown = self.np_random.uniform([-1.0, -0.1], [1.0, 0.7])
+        return self._shown
+
+
+class Continuous(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        gym.register(_POINTING, entry_point=f"{__name__}:Pointing", max_episode_steps=10)
+        cls.addClassCleanup(gym.registry.pop, _POINTING)
+
+    def test_log_probabilities_of_the_rollout_are_those_of_torch(self) -> None:
+        """The first ratio of an update is 1: numpy acted by the same policy that torch learns."""
+        learner = ppo_continuous_action
+        args = learner.Args(**_SMALL)
+        with tempfile.TemporaryDirectory() as directory:
+            session, _ = quiet_session("ppo_continuous_action", args, Path(directory))
+            envs = session.make_envs(learner.wrap)
+            agent = learner.Agent(3, *(np.array([bound]) for bound in (-2.0, 2.0)))
+            torch.nn.init.constant_(agent.actor_logstd, -0.7)
+            rollout = Rollout(32, 2, observation=((3,), np.float32), action=((1,), np.float32))
+            scale = CommonScale(session, 2, (3,), 0.99)
+            rollout.observations[-1] = scale.first(session.first_observations(envs))
+            actor = NumpyMlp(agent.actor_mean)
+            found = learner.collect(rollout, agent, actor, scale, envs, session, 0)
+            session.close()
+        with torch.no_grad():
+            mean = agent.actor_mean(torch.from_numpy(rollout.observations[:-1]))
+        normal: Any = torch.distributions.Normal(mean, agent.actor_logstd.detach().exp())
+        drawn = torch.from_numpy(rollout.actions)
+        expected = normal.log_prob(drawn).sum(-1)
+        np.testing.assert_allclose(found, expected.numpy(), rtol=1e-4, atol=1e-5)
+        in_torch = log_probabilities(drawn.view(-1, 1), mean.view(-1, 1), agent.actor_logstd)
+        torch.testing.assert_close(in_torch.detach().view(32, 2), expected)
+        entropy = entropy_of(agent.actor_logstd).detach()
+        torch.testing.assert_close(entropy, normal.entropy()[0, 0].sum())
+
+    def test_resumes_exactly(self) -> None:
+        """Curves and network, with the scales of observations and rewards."""
+        for learner in _LEARNERS:
+            with self.subTest(learner.__name__):
+                assert_resumes_exactly(self, learner, learner.Args(**_SMALL), 2 * _BATCH)
+
+    def test_depends_on_its_seed_alone(self) -> None:
+        """The same twice, and another one with another seed."""
+        for learner in _LEARNERS:
+            with self.subTest(learner.__name__):
+                assert_depends_on_seed_alone(self, learner, learner.Args(**_SMALL))
+
+    def test_learns_to_point(self) -> None:
+        """The best is 10; at random in these bounds it is below -10."""
+        args = ppo_continuous_action.Args(
+            env_id=_POINTING,
+            num_envs=4,
+            num_steps=64,
+            total_timesteps=12_800,
+            num_minibatches=8,
+            update_epochs=4,
+            learning_rate=3e-3,
+            gamma=0.5,
+        )
+        checkpoint, _ = trained_checkpoint(ppo_continuous_action, args)
+        policy = ppo_continuous_action.load_policy(checkpoint)
+        env = gym.make(_POINTING)
+        total = 0.0
+        seen, _ = env.reset(seed=1)
+        for _ in range(10):
+            seen, reward, *_ = env.step(policy.act(seen))
+            total += float(reward)
+        self.assertGreater(total, 8.5)
+
+    def test_a_policy_acts_within_bounds(self) -> None:
+        """Actions have the environment's shape and type; drawn ones differ, others do not."""
+        for learner in _LEARNERS:
+            args = learner.Args(**{**_SMALL, "env_id": _POINTING})
+            checkpoint, _ = trained_checkpoint(learner, args)
+            for sampled in (False, True):
+                policy = learner.load_policy(checkpoint, sampled=sampled)
+                actions = [policy.act(np.array([500.0, -500.0])) for _ in range(20)]
+                for action in actions:
+                    self.assertTrue(Pointing.action_space.contains(action), action)
+                is_same = all(np.array_equal(actions[0], each) for each in actions)
+                self.assertEqual(is_same, not sampled)
+
+    def test_a_policy_sees_as_it_has_learnt_to(self) -> None:
+        """Observations are scaled by the statistics of the checkpoint."""
+        checkpoint, _ = trained_checkpoint(
+            ppo_continuous_action, ppo_continuous_action.Args(**_SMALL)
+        )
+        saved = checkpoint.normalization["observations"]
+        self.assertGreater(saved["count"], 4 * _BATCH)
+        agent = ppo_continuous_action.Agent(3, np.array([-2.0]), np.array([2.0]))
+        agent.load_state_dict(checkpoint.policy)
+        raw = np.array([0.5, -0.5, 3.0])
+        scaled = (raw - saved["mean"].numpy()) / np.sqrt(saved["variance"].numpy())
+        with torch.no_grad():
+            expected = agent.actor_mean(torch.tensor(scaled, dtype=torch.float32)).numpy()
+        found = ppo_continuous_action.load_policy(checkpoint).act(raw)
+        np.testing.assert_allclose(found, expected, rtol=1e-4)
+
+    def test_other_actions_are_refused(self) -> None:
+        """With what to use instead."""
+        args = ppo_continuous_action.Args(env_id="CartPole-v1")
+        with self.assertRaisesRegex(WorkerError, "box actions"):
+            trained_checkpoint(ppo_continuous_action, args)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,69 @@
+"""PQN: it learns, time limits are no ends, and it goes on exactly where it was."""
+
+from __future__ import annotations
+
+import unittest
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import small_environments
+from learner_checks import (
+    assert_acts,
+    assert_depends_on_seed_alone,
+    assert_resumes_exactly,
+    trained_checkpoint,
+)
+
+from cleanrl_worker.learners import pqn
+
+QUICK = pqn.Args(total_timesteps=512, num_envs=2, num_steps=32)
+
+
+class PqnTest(unittest.TestCase):
+    """On CartPole, and on environments where values are known."""
+
+    def setUp(self) -> None:
+        small_environments.register()
+
+    def value_of_waiting(self, env_id: str) -> Any:
+        args = pqn.Args(
+            env_id=env_id,
+            total_timesteps=3_200,
+            num_envs=2,
+            num_steps=8,
+            learning_rate=3e-3,
+            gamma=0.9,
+            num_minibatches=1,
+            update_epochs=4,
+        )
+        checkpoint, _ = trained_checkpoint(pqn, args)
+        agent = pqn.Agent(2, 2)
+        agent.load_state_dict(checkpoint.policy)
+        return agent.values_of(small_environments.WAITING[None])
+
+    def test_time_limit_is_no_end(self) -> None:
+        """Waiting for ever is worth 1 / (1 - 0.9), though every episode is cut after 3 steps."""
+        np.testing.assert_allclose(self.value_of_waiting(small_environments.CUT), 10, atol=0.5)
+
+    def test_end_is_an_end(self) -> None:
+        """After an end nothing counts: of two steps left or one, 1.9 or 1."""
+        values = self.value_of_waiting(small_environments.OVER)
+        self.assertTrue(((values > 0.9) & (values < 2.0)).all(), values)
+
+    def test_goes_on_exactly(self) -> None:
+        """From a checkpoint between two updates."""
+        assert_resumes_exactly(self, pqn, QUICK, 256)
+
+    def test_depends_on_seed_alone(self) -> None:
+        """The curves of a training can be had again."""
+        assert_depends_on_seed_alone(self, pqn, QUICK)
+
+    def test_policy_acts(self) -> None:
+        """A checkpoint is all that it takes to play."""
+        checkpoint, _ = trained_checkpoint(pqn, QUICK)
+        assert_acts(self, pqn, checkpoint, gym.make("CartPole-v1"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,154 @@
+"""Rainbow: its memory, its rewards of several steps, time limits, and going on exactly."""
+
+from __future__ import annotations
+
+import dataclasses
+import unittest
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import small_environments
+import torch
+from learner_checks import (
+    assert_acts,
+    assert_depends_on_seed_alone,
+    assert_resumes_exactly,
+    trained_checkpoint,
+)
+
+from cleanrl_worker.learners import rainbow
+from cleanrl_worker.learning.n_step import NStepRewards, Stretch
+from cleanrl_worker.learning.noisy_linear import NoisyLinear
+from cleanrl_worker.learning.prioritized_replay import PrioritizedReplay
+
+QUICK = rainbow.Args(
+    total_timesteps=400,
+    n_atoms=11,
+    buffer_size=150,
+    learning_starts=100,
+    train_frequency=4,
+    target_network_frequency=70,
+    batch_size=16,
+)
+
+
+class NStepRewardsTest(unittest.TestCase):
+    """Three steps at once, with a discount of a half."""
+
+    def stretches(self, terminated: bool) -> list[Stretch]:
+        steps = NStepRewards(3, 1, 0.5)
+        found: list[Stretch] = []
+        for number in range(4):
+            last = number == 3
+            infos: dict[str, Any] = {}
+            if last:
+                infos = {"_final_obs": np.array([True]), "final_obs": [np.array([99.0])]}
+            found += steps.add(
+                np.array([[float(number)]]),
+                np.array([number]),
+                np.array([8.0]),
+                np.array([last and terminated]),
+                np.array([[number + 1.0]]),
+                infos,
+            )
+        return found
+
+    def test_last_stretches_are_shorter(self) -> None:
+        """Every step begins one stretch, and those at the end reach to the last observation."""
+        found = self.stretches(terminated=False)
+        self.assertEqual([each.action for each in found], [0, 1, 2, 3])
+        self.assertEqual([each.rewards for each in found], [14.0, 14.0, 12.0, 8.0])
+        self.assertEqual([each.discount for each in found], [0.125, 0.125, 0.25, 0.5])
+        self.assertEqual([float(each.next_observation[0]) for each in found], [3, 99, 99, 99])
+
+    def test_nothing_counts_after_an_end(self) -> None:
+        """What reaches a terminated episode's last observation has no future."""
+        found = self.stretches(terminated=True)
+        self.assertEqual([each.discount for each in found], [0.125, 0.0, 0.0, 0.0])
+
+
+class PrioritizedReplayTest(unittest.TestCase):
+    """Five places, told how wrong the prediction of each was."""
+
+    def test_draws_by_error(self) -> None:
+        """With alpha 1 as often as the error says; with beta 1 the weights make up for it."""
+        np.random.seed(1)
+        space = gym.spaces.Box(0.0, 9.0, (1,), np.float32)
+        replay = PrioritizedReplay(5, space, alpha=1.0, device="cpu")
+        for number in range(7):
+            replay.add(Stretch(np.array([number]), number, 0.0, 1.0, np.array([0.0])))
+        errors = np.array([1.0, 2.0, 3.0, 0.0, 4.0])
+        replay.tell_errors(np.arange(5), errors)
+        batch = replay.sample(5_000, beta=1.0)
+        counts = np.bincount(batch.places, minlength=5)
+        np.testing.assert_allclose(counts / 5_000, errors / 10, atol=0.005)
+        # The two oldest have made room for the two newest.
+        kept = set(batch.observations[:, 0].int().tolist())
+        self.assertEqual(kept, {5, 6, 2, 4})
+        weights = np.array([float(batch.weights[batch.places == place][0]) for place in (0, 1, 4)])
+        np.testing.assert_allclose(weights, [1.0, 0.5, 0.25], rtol=1e-4)
+
+
+class RainbowTest(unittest.TestCase):
+    """On CartPole, and on environments where values are known."""
+
+    def setUp(self) -> None:
+        small_environments.register()
+
+    def test_time_limit_is_no_end(self) -> None:
+        """Waiting for ever is worth 1 / (1 - 0.9), though every episode is cut after 3 steps."""
+        args = rainbow.Args(
+            env_id=small_environments.CUT,
+            total_timesteps=1_200,
+            learning_rate=3e-3,
+            n_atoms=21,
+            v_min=0.0,
+            v_max=20.0,
+            buffer_size=300,
+            gamma=0.9,
+            target_network_frequency=20,
+            batch_size=32,
+            learning_starts=100,
+            train_frequency=1,
+        )
+        checkpoint, _ = trained_checkpoint(rainbow, args)
+        agent = rainbow.Agent(2, 2, n_atoms=21, v_min=0.0, v_max=20.0)
+        agent.load_state_dict(checkpoint.policy)
+        with torch.no_grad():
+            values = agent(torch.from_numpy(small_environments.WAITING[None])).exp() @ agent.atoms
+        np.testing.assert_allclose(values, 10, atol=1.0)
+
+    def test_noise_is_around_the_mean(self) -> None:
+        """A layer without noise gives the mean of what it gives with noise."""
+        torch.manual_seed(1)
+        layer = NoisyLinear(8, 3)
+        rows = torch.rand(1, 8)
+        with torch.no_grad():
+            mean = layer(rows)
+            noisy = []
+            for _ in range(4_000):
+                layer.draw_noise()
+                noisy.append(layer(rows))
+        torch.testing.assert_close(torch.cat(noisy).mean(dim=0), mean[0], atol=0.03, rtol=0)
+        self.assertGreater(float(torch.cat(noisy).std()), 0.05)
+
+    def test_goes_on_exactly(self) -> None:
+        """From a checkpoint in the middle of an episode, with stretches that are not complete."""
+        for num_envs in (1, 2):
+            with self.subTest(num_envs=num_envs):
+                args = dataclasses.replace(QUICK, num_envs=num_envs)
+                assert_resumes_exactly(self, rainbow, args, 250)
+
+    def test_depends_on_seed_alone(self) -> None:
+        """The curves of a training can be had again."""
+        assert_depends_on_seed_alone(self, rainbow, QUICK)
+
+    def test_policy_acts(self) -> None:
+        """A checkpoint is all that it takes to play."""
+        checkpoint, _ = trained_checkpoint(rainbow, QUICK)
+        assert_acts(self, rainbow, checkpoint, gym.make("CartPole-v1"))
+
+
+if __name__ == "__main__":
+    unittest.main()

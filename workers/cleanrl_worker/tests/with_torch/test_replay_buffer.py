@@ -1,0 +1,98 @@
+"""The replay buffer: what is stored at ends, what is drawn, what is forgotten, what is saved."""
+
+from __future__ import annotations
+
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+
+from cleanrl_worker.learning.replay_buffer import ReplayBuffer
+
+SEEN = spaces.Box(-np.inf, np.inf, (2,), np.float64)
+CHOSEN = spaces.Box(-1.0, 1.0, (1,), np.float32)
+
+
+def filled(size: int, steps: int, num_envs: int = 2) -> ReplayBuffer:
+    """The n-th transition has the observation [n, 0], and n as its reward."""
+    buffer = ReplayBuffer(size, num_envs, SEEN, CHOSEN)
+    for step in range(steps):
+        numbers = step * num_envs + np.arange(num_envs)
+        seen = np.stack([numbers, np.zeros(num_envs)], axis=1)
+        buffer.add(seen, np.zeros((num_envs, 1)), numbers, numbers < 0, seen + 1, {})
+    return buffer
+
+
+class ReplayBufferTest(unittest.TestCase):
+    def test_at_an_end_the_last_observation_is_kept(self) -> None:
+        """Of both kinds of end; only a terminated episode has no future."""
+        buffer = ReplayBuffer(10, 3, SEEN, CHOSEN)
+        first_of_next = np.full((3, 2), 7.0)
+        last = np.full(3, None, dtype=object)
+        last[0], last[2] = np.array([1.0, 1.0]), np.array([2.0, 2.0])
+        infos = {"final_obs": last, "_final_obs": np.array([True, False, True])}
+        is_terminated = np.array([True, False, False])
+        seen, chosen = np.zeros((3, 2)), np.zeros((3, 1))
+        buffer.add(seen, chosen, np.ones(3), is_terminated, first_of_next, infos)
+        batch = buffer.rows(np.arange(3))
+        self.assertEqual(batch.next_observations[:, 0].tolist(), [1.0, 7.0, 2.0])
+        self.assertEqual(batch.terminated.tolist(), [1.0, 0.0, 0.0])
+
+    def test_the_oldest_make_room(self) -> None:
+        """A size that the environments do not divide is rounded down."""
+        buffer = filled(size=7, steps=5)
+        self.assertEqual(len(buffer), 6)
+        self.assertEqual(sorted(buffer.rewards.tolist()), [4.0, 5.0, 6.0, 7.0, 8.0, 9.0])
+
+    def test_only_what_is_filled_is_drawn(self) -> None:
+        """Each row is one transition, and every one of them has its turn."""
+        np.random.seed(1)
+        batch = filled(size=1_000, steps=4).sample(500)
+        self.assertEqual(set(batch.rewards.tolist()), set(range(8)))
+        self.assertTrue(torch.equal(batch.observations[:, 0], batch.rewards))
+        self.assertTrue(torch.equal(batch.next_observations, batch.observations + 1))
+
+    def test_numbers_are_what_networks_want(self) -> None:
+        """Pictures stay bytes, discrete actions whole numbers; all else becomes float32."""
+        pictures = ReplayBuffer(4, 1, spaces.Box(0, 255, (1, 8, 8), np.uint8), spaces.Discrete(3))
+        pictures.add(
+            np.ones((1, 1, 8, 8)), np.array([2]), np.ones(1), np.zeros(1), np.ones((1, 1, 8, 8)), {}
+        )
+        batch = pictures.sample(2)
+        self.assertEqual(batch.observations.dtype, torch.uint8)
+        self.assertEqual(batch.actions.tolist(), [2, 2])
+        others = filled(size=4, steps=1).sample(2)
+        self.assertEqual({each.dtype for each in others}, {torch.float32})
+
+    def test_it_comes_back_from_a_file(self) -> None:
+        """A buffer that has gone round draws and forgets as the one that was saved."""
+        for steps in (2, 5):
+            with self.subTest(steps=steps), tempfile.TemporaryDirectory() as folder:
+                saved = filled(size=6, steps=steps)
+                path = Path(folder, "buffer.pt")
+                state = {name: _tensor(value) for name, value in saved.state().items()}
+                torch.save(state, path)
+                again = ReplayBuffer(6, 2, SEEN, CHOSEN)
+                again.load(torch.load(path, weights_only=True))
+                for buffer in (saved, again):
+                    new = np.full((2, 2), 99.0)
+                    buffer.add(new, new[:, :1], new[:, 0], np.zeros(2), new, {})
+                np.testing.assert_array_equal(saved.rewards, again.rewards)
+                np.testing.assert_array_equal(saved.observations, again.observations)
+                self.assertEqual(len(saved), len(again))
+
+    def test_its_size_is_that_of_the_filled_part(self) -> None:
+        """Whatever room it has."""
+        self.assertEqual(filled(size=1_000, steps=3).nbytes, 6 * 4 * (2 + 2 + 1 + 1 + 1))
+
+
+def _tensor(value: Any) -> Any:
+    return torch.from_numpy(value.copy()) if isinstance(value, np.ndarray) else value
+
+
+if __name__ == "__main__":
+    unittest.main()

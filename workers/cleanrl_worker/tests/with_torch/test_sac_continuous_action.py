@@ -1,0 +1,49 @@
+"""SAC for continuous actions: values at ends, learning, resuming, and what is its own: entropy."""
+
+from __future__ import annotations
+
+import unittest
+from typing import Any, ClassVar
+
+import torch
+from off_policy_checks import OffPolicyChecks
+from torch.distributions import Normal, TanhTransform, TransformedDistribution
+
+from cleanrl_worker.learners import sac_continuous_action
+from cleanrl_worker.learning.action_bounds import ActionBounds
+
+
+class SacTest(OffPolicyChecks, unittest.TestCase):
+    learner = sac_continuous_action
+    algo = "sac_continuous_action"
+    quick: ClassVar[dict[str, Any]] = {
+        "q_lr": 3e-3,
+        "policy_lr": 3e-3,
+        "autotune": False,
+        "alpha": 0.0,
+    }
+
+    def test_entropy_is_tuned_towards_its_target(self) -> None:
+        """A policy that begins more random than wanted finds entropy worth less and less."""
+        _, outlet = self.train("OffPolicyPointing-v0", 501, learning_starts=100, batch_size=64)
+        worth = [value for _, value in outlet.curves["losses/alpha"]]
+        self.assertLess(worth[-1], worth[0])
+        self.assertLess(worth[0], 1.0)
+
+    def test_densities_are_those_of_the_squashed_distribution(self) -> None:
+        """Checked against torch's own distributions, in bounds of width 2."""
+        agent = sac_continuous_action.Agent(3, ActionBounds([-1.0, -1.0], [1.0, 1.0]))
+        seen = torch.randn(64, 3)
+        with torch.no_grad():
+            actions, log_probs = agent(seen)
+            mean, spread = agent.network(seen).chunk(2, dim=1)
+        std = torch.exp(-5.0 + 3.5 * (torch.tanh(spread) + 1))
+        squashed = TransformedDistribution(Normal(mean, std), [TanhTransform()])
+        is_inner = (actions.abs() < 0.99).all(dim=1)
+        expected = squashed.log_prob(actions).sum(dim=1)
+        self.assertGreater(int(is_inner.sum()), 10)
+        torch.testing.assert_close(log_probs[is_inner], expected[is_inner], rtol=1e-3, atol=1e-3)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,94 @@
+"""Discrete SAC: time limits are no ends, it stays as undecided as wanted, and goes on exactly."""
+
+from __future__ import annotations
+
+import math
+import unittest
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import small_environments
+import torch
+from learner_checks import (
+    assert_acts,
+    assert_depends_on_seed_alone,
+    assert_resumes_exactly,
+    trained_checkpoint,
+)
+
+from cleanrl_worker.learners import sac
+
+QUICK = sac.Args(
+    total_timesteps=400,
+    buffer_size=200,
+    learning_starts=100,
+    update_frequency=4,
+    batch_size=16,
+)
+
+
+class SacTest(unittest.TestCase):
+    """On CartPole, and on environments where values are known."""
+
+    def setUp(self) -> None:
+        small_environments.register()
+
+    def agent_that_waited(self, env_id: str, **changes: Any) -> sac.Agent:
+        settings: dict[str, Any] = {
+            "env_id": env_id,
+            "total_timesteps": 1_500,
+            "gamma": 0.9,
+            "q_lr": 5e-3,
+            "tau": 0.1,
+            "buffer_size": 300,
+            "batch_size": 32,
+            "learning_starts": 100,
+            "update_frequency": 2,
+            "target_network_frequency": 2,
+            **changes,
+        }
+        checkpoint, _ = trained_checkpoint(sac, sac.Args(**settings))
+        agent = sac.Agent(2, 2)
+        agent.load_state_dict(checkpoint.policy)
+        return agent
+
+    def value_of_waiting(self, env_id: str) -> Any:
+        agent = self.agent_that_waited(env_id, autotune=False, alpha=1e-4)
+        with torch.no_grad():
+            rows = torch.from_numpy(small_environments.WAITING[None])
+            return sac.lower_of(agent.critics, rows).numpy()
+
+    def test_time_limit_is_no_end(self) -> None:
+        """Waiting for ever is worth 1 / (1 - 0.9), though every episode is cut after 3 steps."""
+        np.testing.assert_allclose(self.value_of_waiting(small_environments.CUT), 10, atol=0.5)
+
+    def test_end_is_an_end(self) -> None:
+        """After an end nothing counts: of two steps left or one, 1.9 or 1."""
+        values = self.value_of_waiting(small_environments.OVER)
+        self.assertTrue(((values > 0.9) & (values < 2.0)).all(), values)
+
+    def test_entropy_counts(self) -> None:
+        """With two actions alike, being undecided is worth alpha x log 2 of every step to come."""
+        agent = self.agent_that_waited(small_environments.CUT, autotune=False, alpha=1.0)
+        with torch.no_grad():
+            rows = torch.from_numpy(small_environments.WAITING[None])
+            values = sac.lower_of(agent.critics, rows).numpy()
+        np.testing.assert_allclose(values, 10 + 9 * math.log(2), rtol=0.06)
+
+    def test_goes_on_exactly(self) -> None:
+        """From a checkpoint in the middle of an episode."""
+        assert_resumes_exactly(self, sac, QUICK, 250)
+
+    def test_depends_on_seed_alone(self) -> None:
+        """The curves of a training can be had again."""
+        assert_depends_on_seed_alone(self, sac, QUICK)
+
+    def test_policy_acts(self) -> None:
+        """A checkpoint is all that it takes to play."""
+        checkpoint, _ = trained_checkpoint(sac, QUICK)
+        assert_acts(self, sac, checkpoint, gym.make("CartPole-v1"))
+
+
+if __name__ == "__main__":
+    unittest.main()
