@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 
 
-class Counting(gym.Env):  # type: ignore[type-arg]
+class Counting(gym.Env[Any, Any]):
     """The observation counts steps; reward 1 each; ends by itself after `ends_after` steps."""
 
     def __init__(self, ends_after: int | None = None, actions: Any = None) -> None:

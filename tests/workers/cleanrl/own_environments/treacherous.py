@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 
 
-class WithoutNumbers(gym.Env):  # type: ignore[type-arg]
+class WithoutNumbers(gym.Env[Any, Any]):
     """Its rewards are no numbers after a while."""
 
     observation_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
@@ -28,4 +28,4 @@ class WithoutNumbers(gym.Env):  # type: ignore[type-arg]
         return np.zeros(2, np.float32), reward, self._steps % 50 == 0, False, {}
 
 
-gym.register("WithoutNumbers-v0", WithoutNumbers)
+gym.register("WithoutNumbers-v0", lambda **_: WithoutNumbers())

@@ -61,7 +61,7 @@ def for_training(env: Any) -> Any:
     env = LifeEnds(env)
     if _waits_for_fire(env):
         env = FireToStart(env)
-    env = gym.wrappers.TransformReward(env, lambda reward: float(np.sign(reward)))
+    env = gym.wrappers.TransformReward(env, lambda reward: float(np.sign(float(reward))))
     return gym.wrappers.FrameStackObservation(env, PICTURES)
 
 

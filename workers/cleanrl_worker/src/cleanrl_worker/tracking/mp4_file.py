@@ -38,7 +38,7 @@ class Mp4File:
         """`picture` is height x width x 3, of bytes."""
         canvas = self._canvas
         if picture.shape != canvas.shape:
-            height, width = (min(a, b) for a, b in zip(picture.shape, canvas.shape[:2]))
+            height, width = (min(a, b) for a, b in zip(picture.shape, canvas.shape[:2], strict=False))
             canvas[:] = 0
             canvas[:height, :width] = picture[:height, :width]
             picture = canvas
