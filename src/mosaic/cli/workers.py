@@ -25,21 +25,26 @@ from mosaic.contract.readiness import WorkerInfo
 
 @click.command()
 @click.argument("worker", required=False, shell_complete=complete_workers)
+@click.option("--algo", metavar="ID", help="The page of one algorithm, and its parameters.")
 @script_option
 @json_option
 @home_option
-def workers(home: Home, worker: str | None, script: str | None, as_json: bool) -> None:
+def workers(
+    home: Home, worker: str | None, algo: str | None, script: str | None, as_json: bool
+) -> None:
     """The workers there are and whether they are ready; of one WORKER, everything it can do.
 
     With --script, the parameters of that script instead of the worker's algorithms.
     """
-    if script and not worker:
-        raise click.UsageError("Say which WORKER is to run the script.")
+    if (script or algo) and not worker:
+        raise click.UsageError("Say which WORKER is meant.")
     with connected(home, start=True) as client:
         found = [client.worker(worker, script)] if worker else client.workers()
     if as_json:
         documents = [_document(info) for info in found]
         print_json(documents[0] if worker else {"workers": documents})
+    elif algo:
+        _print_page(found[0], algo)
     elif worker:
         _print_one(found[0])
     else:
@@ -100,6 +105,21 @@ def _print_one(info: WorkerInfo) -> None:
     )
     for algorithm in descriptor.algorithms if descriptor else ():
         _print_algorithm(algorithm)
+
+
+def _print_page(info: WorkerInfo, algo: str) -> None:
+    descriptor = _descriptor(info)
+    known = {each.id: each for each in descriptor.algorithms} if descriptor else {}
+    if algo not in known:
+        raise click.UsageError(
+            f"{info.worker_id} has no algorithm {algo!r}. It has {', '.join(known) or 'none'}."
+        )
+    algorithm = known[algo]
+    if algorithm.page:
+        from rich.markdown import Markdown  # noqa: PLC0415 - takes long
+
+        result_console().print(Markdown(algorithm.page))
+    _print_algorithm(algorithm)
 
 
 def _descriptor_fields(descriptor: WorkerDescriptor) -> list[tuple[str, str]]:

@@ -41,6 +41,7 @@ class Algorithm(msgspec.Struct, kw_only=True, frozen=True):
     recommended: Annotated[
         dict[str, dict[str, Any]], Meta(description="Values per environment family.")
     ] = {}
+    page: Annotated[str, Meta(description="A longer help, in Markdown.")] = ""
 
 
 class Environments(msgspec.Struct, kw_only=True, frozen=True):

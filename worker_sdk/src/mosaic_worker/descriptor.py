@@ -30,6 +30,8 @@ class Algorithm(NamedTuple):
     action_spaces: tuple[str, ...] = ()
     gpu: str = "none"
     recommended: Mapping[str, Mapping[str, Any]] = {}
+    page: str = ""
+    """A longer help, in Markdown."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -40,6 +42,7 @@ class Algorithm(NamedTuple):
             "action_spaces": list(self.action_spaces),
             "gpu": self.gpu,
             "recommended": {family: dict(values) for family, values in self.recommended.items()},
+            "page": self.page,
         }
 
     def check(self) -> None:

@@ -54,6 +54,7 @@ class DescribeTest(unittest.TestCase):
             with self.subTest(name):
                 self.assertTrue(algorithm["label"])
                 self.assertTrue(algorithm["doc"].endswith("."))
+                self.assertTrue(algorithm["page"].startswith("# "))
                 self.assertIn(algorithm["action_spaces"], (["discrete"], ["box"]))
                 for parameter in algorithm["parameters"]:
                     self.assertTrue(parameter["help"], parameter["name"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,17 @@ def read_learner(name: str) -> Algorithm:
             family: {name: each for name, each in values.items() if name not in SAID_ELSEWHERE}
             for family, values in said.get("RECOMMENDED", {}).items()
         },
+        page=_page(name),
     )
+
+
+def _page(name: str) -> str:
+    """What docs/algorithms says of it: in a checkout there, in an installed package beside us."""
+    here = Path(__file__).resolve()
+    for folder in (here.parents[4] / "docs" / "algorithms", here.parent / "pages"):
+        with contextlib.suppress(OSError):
+            return (folder / f"{name}.md").read_text(encoding="utf-8")
+    return ""
 
 
 def is_large(name: str) -> bool:

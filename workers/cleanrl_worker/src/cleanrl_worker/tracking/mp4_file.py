@@ -38,7 +38,8 @@ class Mp4File:
         """`picture` is height x width x 3, of bytes."""
         canvas = self._canvas
         if picture.shape != canvas.shape:
-            height, width = (min(a, b) for a, b in zip(picture.shape, canvas.shape[:2], strict=False))
+            height = min(picture.shape[0], canvas.shape[0])
+            width = min(picture.shape[1], canvas.shape[1])
             canvas[:] = 0
             canvas[:height, :width] = picture[:height, :width]
             picture = canvas

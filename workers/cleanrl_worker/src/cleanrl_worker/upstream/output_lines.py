@@ -6,7 +6,7 @@ Nothing is guessed: a line that looks like telemetry and is not understood is `U
 from __future__ import annotations
 
 import re
-from typing import NamedTuple, Union
+from typing import NamedTuple
 
 _NUMBER = r"[-+]?(?:\d[\d_]*\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf)"
 _VALUE = r"\[[^\]]*\]|[A-Za-z_][\w.]*\([^()]*\)|[^\s,=]+"
@@ -65,7 +65,7 @@ class Unreadable(NamedTuple):
     line: str
 
 
-Said = Union[Figures, Speed, SavedModel, TrackedAt, Unreadable, None]
+Said = Figures | Speed | SavedModel | TrackedAt | Unreadable | None
 
 
 def read_line(line: str) -> Said:
