@@ -17,7 +17,7 @@ _KEPT = Home(Path(__file__).parents[1] / ".venv-setup" / "bundles-for-tests")
 _EXTRAS = {
     "session_worker": ["mujoco"],
     "cleanrl_worker": ["atari", "mujoco", "video", "wandb", "hub"],
-    "cleanrl_upstream": [],
+    "cleanrl_upstream": ["sb3"],
 }
 
 

@@ -21,7 +21,7 @@ _KEPT = Path(__file__).parents[1] / ".venv-setup" / "bundles-for-tests"
 _EXTRAS = {
     "session_worker": ("mujoco",),
     "cleanrl_worker": ("atari", "mujoco", "video", "wandb", "hub"),
-    "cleanrl_upstream": (),
+    "cleanrl_upstream": ("sb3",),
     "sweep_worker": (),
 }
 """With one set of extras for all tests a bundle is installed once; it serves runs with fewer."""

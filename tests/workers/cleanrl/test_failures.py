@@ -71,3 +71,14 @@ def test_a_checkpoint_of_another_environment_is_not_played(training: Training) -
 
     assert run.state == "failed"
     assert "CartPole-v1" in run.reason + run.remedy
+
+
+def test_a_warm_start_with_a_network_of_another_size(training: Training) -> None:
+    """Says what differs, in a sentence."""
+    made = training.run("ppo", "CartPole-v1", 512, params={"num_envs": 1, "num_steps": 64})
+    checkpoint = training.checkpoint_id(made.run_id, "last.pt")
+    run = training.run("ppo", "Acrobot-v1", 512, warm_start=checkpoint)
+
+    assert run.state == "failed"
+    assert "another network" in run.reason
+    assert "size mismatch" in run.reason

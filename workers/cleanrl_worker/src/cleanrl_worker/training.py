@@ -26,6 +26,8 @@ def train(run: Run) -> None:
     except RuntimeError as error:
         if any(words in str(error).lower() for words in _OUT_OF_MEMORY):
             raise _no_memory(error) from error
+        if "loading state_dict" in str(error):
+            raise _other_network(error) from error
         raise
 
 
@@ -96,6 +98,14 @@ def _not_installed(error: ImportError) -> WorkerError:
     return WorkerError(
         f"A package that the learner needs is not installed: {error}.",
         remedy="Install the worker's bundle: `mosaic bundles install cleanrl_worker`.",
+    )
+
+
+def _other_network(error: BaseException) -> WorkerError:
+    difference = str(error).splitlines()[-1].strip()
+    return WorkerError(
+        f"The checkpoint holds another network than this training has: {difference}",
+        remedy="Train in the environment it comes from, with the same sizes of network.",
     )
 
 

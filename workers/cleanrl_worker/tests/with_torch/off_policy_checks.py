@@ -238,7 +238,7 @@ class OffPolicyChecks(Base):
                 self.assert_same(value, second[key])
         elif isinstance(first, list):
             self.assertEqual(len(first), len(second))
-            for one, other in zip(first, second):
+            for one, other in zip(first, second, strict=True):
                 self.assert_same(one, other)
         else:
             self.assertEqual(first, second)

@@ -215,7 +215,7 @@ class SoftActorCritic:
 
     def _load(self, training: dict[str, Any]) -> None:
         self._target.network.load_state_dict(training["target"])
-        for optimizer, state in zip(self._optimizers(), training["optimizers"]):
+        for optimizer, state in zip(self._optimizers(), training["optimizers"], strict=True):
             optimizer.load_state_dict(state)
         with torch.no_grad():
             self._log_alpha.copy_(training["log_alpha"])

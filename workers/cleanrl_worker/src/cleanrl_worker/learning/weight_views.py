@@ -39,7 +39,7 @@ class Follower:
 def without_learning(network: Network) -> Network:
     """The same weights, always the newest, through which gradients pass without reaching them."""
     view = copy.deepcopy(network)
-    for own, shared in zip(view.parameters(), network.parameters()):
+    for own, shared in zip(view.parameters(), network.parameters(), strict=True):
         own.data = shared.data
         own.requires_grad = False
     return view

@@ -115,7 +115,7 @@ class Session:
         if space["type"] == kind:
             return
         fitting = {
-            "discrete": "ppo, dqn, c51, pqn or sac",
+            "discrete": "ppo, dqn, c51, rainbow, pqn or sac",
             "box": "ppo_continuous_action, sac_continuous_action, td3_continuous_action"
             " or ddpg_continuous_action",
         }.get(space["type"])
