@@ -24,8 +24,10 @@ class RunningMoments:
     def update(self, batch: Any) -> None:
         count = len(batch)
         total = self.count + count
-        delta = batch.mean(axis=0) - self.mean
-        spread = self.variance * self.count + batch.var(axis=0) * count
+        # Of a single row numpy's own mean and variance would take most of the time.
+        mean, variance = (batch[0], 0.0) if count == 1 else (batch.mean(axis=0), batch.var(axis=0))
+        delta = mean - self.mean
+        spread = self.variance * self.count + variance * count
         self.variance = (spread + delta**2 * self.count * count / total) / total
         self.mean = self.mean + delta * count / total
         self.count = total

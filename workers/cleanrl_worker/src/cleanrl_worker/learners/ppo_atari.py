@@ -139,8 +139,9 @@ def train(args: Args, session: Session) -> None:
     for iteration in range(step // batch_size, iterations):
         if args.anneal_lr:
             optimizer.lr = args.learning_rate * (1.0 - iteration / iterations)
-        collect(rollout, logits, values, agent, envs, session, step)
-        step += batch_size
+        step = collect(rollout, logits, values, agent, envs, session, step)
+        if session.should_stop:
+            break
         losses = update(args, agent, optimizer, rollout, logits, values)
         told = {"charts/learning_rate": optimizer.lr, "charts/SPS": session.sps(step)}
         session.scalars({**told, **losses}, step)
@@ -157,8 +158,11 @@ def collect(
     envs: SameStepVector,
     session: Session,
     step: int,
-) -> None:
-    """Fill the rollout with the agent's steps; `logits` and `values` are what it thought."""
+) -> int:
+    """Fill the rollout with the agent's steps; `logits` and `values` are what it thought.
+
+    Returns the step it came to: a rollout takes seconds, and is left when the session is to stop.
+    """
     observations = rollout.observations
     observations[0] = observations[-1]
     noise = gumbel_noise(*logits.shape)
@@ -169,7 +173,10 @@ def collect(
         step += envs.num_envs
         rollout.add(t, rewards, terminated, truncated, infos)
         session.episodes(infos, terminated, truncated, step)
+        if session.should_stop:
+            return step
     values[-1] = agent.judge(observations[-1])[1]
+    return step
 
 
 def update(

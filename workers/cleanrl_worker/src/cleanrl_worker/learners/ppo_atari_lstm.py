@@ -185,8 +185,9 @@ def train(args: Args, session: Session) -> None:
     for iteration in range(step // batch_size, iterations):
         if args.anneal_lr:
             optimizer.lr = args.learning_rate * (1.0 - iteration / iterations)
-        collect(args, roll, agent, envs, session, step)
-        step += batch_size
+        step = collect(args, roll, agent, envs, session, step)
+        if session.should_stop:
+            break
         losses = update(args, agent, optimizer, roll)
         told = {"charts/learning_rate": optimizer.lr, "charts/SPS": session.sps(step)}
         session.scalars({**told, **losses}, step)
@@ -220,8 +221,11 @@ class Recollection:
 
 def collect(
     args: Args, roll: Recollection, agent: Agent, envs: SameStepVector, session: Session, step: int
-) -> None:
-    """Fill the rollout with the agent's steps."""
+) -> int:
+    """Fill the rollout with the agent's steps.
+
+    Returns the step it came to: a rollout takes seconds, and is left when the session is to stop.
+    """
     observations, begins = roll.steps.observations, roll.begins
     observations[0], begins[0] = observations[-1], begins[-1]
     roll.first_memory = memory = roll.memory
@@ -241,8 +245,12 @@ def collect(
             rewards[index] += args.gamma * expected[index]
         roll.steps.add(t, rewards, terminated, truncated, {})
         session.episodes(infos, terminated, truncated, step)
+        if session.should_stop:
+            roll.memory, begins[-1] = memory, begins[t + 1]
+            return step
     roll.values[-1] = agent.judge(observations[-1], memory, begins[-1])[1]
     roll.memory = memory
+    return step
 
 
 def update(args: Args, agent: Agent, optimizer: FlatAdam, roll: Recollection) -> dict[str, float]:

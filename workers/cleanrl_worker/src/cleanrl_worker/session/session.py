@@ -192,6 +192,11 @@ class Session:
 
     # Going on, and ending.
 
+    @property
+    def should_stop(self) -> bool:
+        """Whether it is asked to end: a rollout that takes seconds is better left in its middle."""
+        return self._outlet.should_stop
+
     def go_on(self, step: int, state: State) -> bool:
         """Between two updates: pauses, saves, tells how far it is. False: leave the loop.
 
