@@ -15,6 +15,7 @@ class Args:
     learning_rate: float = 0.001
     layers: int = 2
     dueling: bool = False
+    breaks: bool = False
 
 raise SystemExit("it is never run to be described")
 """
@@ -72,6 +73,27 @@ def test_what_a_person_set_reaches_the_script_and_nothing_else(
     assert names["apprentice_scripts"]["available_extras"] == ["more"]
     summary = mosaic.json(*line, "--dry-run", "--set", "layers=4")["summary"]
     assert summary["arguments"]["layers"] == 4
+
+
+def test_what_it_saved_is_for_the_script_alone(mosaic: Mosaic, script: Path) -> None:
+    """Neither going on nor playing is offered, and both are refused in a sentence."""
+    line = ("train", WORKER, "--script", script.name, "--env", "Some-v0")
+    done = mosaic(*line, "--set", "breaks=yes", "--name", "broken")
+    assert (done.returncode, "--resume" in done.stderr) == (1, False)
+    shown = mosaic("checkpoints", "show", "broken")
+    assert (shown.returncode, "mosaic evaluate" in shown.stderr) == (0, False)
+    only_the_script = "This model was saved by a script; only the script can load it."
+    assert only_the_script in shown.stderr
+    (saved,) = mosaic.json("checkpoints", "list", "--run", "broken")["checkpoints"]
+    for tried in (("evaluate", "broken"), ("play", "Some-v0", "--actor", saved["checkpoint_id"])):
+        done = mosaic(*tried)
+        assert (done.returncode, only_the_script in done.stderr) == (1, True), done.stderr
+    done = mosaic("train", WORKER, "--resume", "broken")
+    assert done.returncode == 2
+    assert "Runs of scripts cannot be gone on with: start it anew." in done.stderr
+    done = mosaic(*line, "--warm-start", saved["checkpoint_id"])
+    assert done.returncode == 1
+    assert "never from a checkpoint" in done.stderr
 
 
 @pytest.mark.parametrize(

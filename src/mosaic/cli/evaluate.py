@@ -17,6 +17,7 @@ from mosaic.cli.play.outcome import tell_outcome
 from mosaic.cli.run_result import tell_result
 from mosaic.cli.settings_text import as_json_value, split_settings, typed_settings
 from mosaic.cli.start_gate import may_start, refused
+from mosaic.client.script_models import ScriptModelError, is_of_script
 from mosaic.contract.layout import Home
 from mosaic.contract.run_config import ConfigError, TrainRunConfig, load_run_config
 from mosaic.contract.storage import Checkpoint
@@ -82,10 +83,13 @@ def evaluate(
 ) -> int:
     """Let the policy of CKPT play some episodes, and tell return, length and success.
 
-    CKPT is a checkpoint's id, or a run, whose newest one is meant.
+    CKPT is a checkpoint's id, or a run, whose newest one is meant. The environment is made as it
+    was for training, unless --env or --env-arg says otherwise.
     """
     with connected(home, start=True) as client:
         found = find_checkpoint(client, checkpoint)
+        if is_of_script(found):
+            raise ScriptModelError
         config = _config(client, found, **given)
         readiness = client.preflight(config)
         if not may_start(readiness, force):

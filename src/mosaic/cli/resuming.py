@@ -36,6 +36,8 @@ def resumed_document(client: "TrainerClient", reference: str, worker: str) -> di
             f"{reference} is a run of {document['worker']}, not of {worker}."
             f" `mosaic train {document['worker']} --resume {reference}` goes on with it."
         )
+    if document.get("script"):
+        raise click.UsageError("Runs of scripts cannot be gone on with: start it anew.")
     for name in _OF_THAT_RUN_ALONE:
         document.pop(name, None)
     return {
@@ -52,6 +54,8 @@ def tell_how_to_resume(client: "TrainerClient", details: RunDetails) -> None:
     run = details.run
     if run.state not in _UNFINISHED or run.mode != "train":
         return
+    if msgspec.json.decode(details.config_json).get("script"):
+        return  # a script begins at its beginning
     try:
         if not client.describe(run.worker).supports.resume or not newest_of(client, run.run_id):
             return

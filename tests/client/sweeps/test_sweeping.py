@@ -117,6 +117,7 @@ def test_a_sweep_that_ended_early_goes_on(client: TrainerClient, ended: str) -> 
     else:
         kill(client, run_id)
     assert finished(client, run_id).state == ("cancelled" if ended == "stopped" else "failed")
+    assert finished(client, falling.run_id).state == "cancelled"
     resumed = {"resume_from": run_id, "pruner": "threshold", "lower": 0.0}
     again = msgspec.structs.replace(config, params={**config.params, **resumed})
     sweep = finished(client, client.submit(again).run_id)
@@ -124,7 +125,25 @@ def test_a_sweep_that_ended_early_goes_on(client: TrainerClient, ended: str) -> 
     states = [(t.params["shape"], t.state) for t in study_of(client, sweep.run_id).trials]
     assert sorted(states) == [("fall", "pruned"), ("fall", "stopped"), ("line", "complete")]
     assert len(children(client, sweep.run_id)) == 1
-    assert client.run(falling.run_id).run.state == "cancelled"
+
+
+def test_a_sweep_that_is_killed_while_no_daemon_runs(daemon: DaemonUnderTest) -> None:
+    """The next daemon ends its runs, and leaves those of other parents alone."""
+    with TrainerClient.connect(daemon.home) as client:
+        config = slope_sweep(client, "shape=fall", parallel=1)
+        run_id = client.submit(config).run_id
+        falling = falling_run(client, run_id)
+        again = load_run_config(client.run(falling.run_id).config_json)
+        resumed = client.submit(msgspec.structs.replace(again, parent_run=falling.run_id)).run_id
+        eventually(lambda: client.run(resumed).run.state is RunState.RUNNING)
+        daemon.kill()
+        kill(client, run_id)
+        assert daemon.start().startswith("ready ")
+        ended = finished(client, falling.run_id)
+        assert (ended.state, ended.reason) == ("cancelled", f"Its sweep {run_id} has ended.")
+        assert client.run(resumed).run.state is RunState.RUNNING
+        client.cancel(resumed)
+        assert finished(client, resumed).state == "cancelled"
 
 
 def test_a_daemon_that_is_killed_costs_nothing(daemon: DaemonUnderTest) -> None:

@@ -49,6 +49,13 @@ def test_what_is_asked_for_stays() -> None:
     assert found == ("hub", "minigrid", "video", "wandb")
 
 
+def test_parameters_that_switch_them_on_count_too() -> None:
+    """As CleanRL's own scripts call them."""
+    assert extras(params={"track": True}) == ("wandb",)
+    assert extras(params={"capture_video": True}) == ("video",)
+    assert extras(params={"track": False, "capture_video": False}) == ()
+
+
 def test_a_bundle_without_the_extra_is_left_alone() -> None:
     """The session bundle has Atari in it already."""
     assert extras(("mujoco",), env_id="ALE/Pong-v5") == ()

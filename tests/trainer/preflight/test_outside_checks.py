@@ -25,8 +25,7 @@ def tracking(**wandb: Any) -> Any:
 
 def test_a_missing_key_warns_that_tracking_will_be_offline(tmp_path: Path) -> None:
     """The run is not stopped for it; the remedy says where the key goes."""
-    environ = {"HOME": str(tmp_path)}
-    item = only(outside_checks.check_wandb(tracking(), secrets_of(tmp_path), environ, None))
+    item = only(outside_checks.check_wandb(tracking(), secrets_of(tmp_path), None))
     assert item.status is CheckStatus.WARNING
     assert "offline" in item.message
     assert "WANDB_API_KEY" in item.remedy
@@ -36,37 +35,26 @@ def test_a_parameter_that_switches_tracking_on_counts_too(tmp_path: Path) -> Non
     """A script's own `--track` needs a key as well."""
     track = {"name": "track", "type": "bool", "default": False}
     algorithms = [{"id": "ppo", "parameters": [track]}]
-    secrets, environ = secrets_of(tmp_path), {"HOME": str(tmp_path)}
+    secrets = secrets_of(tmp_path)
     asked = candidate(config(params={"track": True}), algorithms=algorithms)
-    item = only(outside_checks.check_wandb(asked, secrets, environ, None))
+    item = only(outside_checks.check_wandb(asked, secrets, None))
     assert item.status is CheckStatus.WARNING
     silent = candidate(config(), algorithms=algorithms)
-    assert list(outside_checks.check_wandb(silent, secrets, environ, None)) == []
+    assert list(outside_checks.check_wandb(silent, secrets, None)) == []
 
 
-def test_a_key_or_a_login_lets_it_track_online(tmp_path: Path) -> None:
-    """Both of the ways in which W&B itself finds a key count."""
-    environ = {"HOME": str(tmp_path)}
-    with_key = secrets_of(tmp_path, WANDB_API_KEY="k")
-    assert (
-        only(outside_checks.check_wandb(tracking(), with_key, environ, {"wandb": "0.31"})).status
-        is CheckStatus.OK
-    )
+def test_a_key_lets_it_track_online(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `wandb login` left in a file does not: no run is given it."""
     (tmp_path / ".netrc").write_text("machine api.wandb.ai login user password secret\n")
     (tmp_path / ".netrc").chmod(0o600)
-    without = secrets_of(tmp_path)
-    assert (
-        only(outside_checks.check_wandb(tracking(), without, environ, None)).status
-        is CheckStatus.OK
-    )
-
-
-def test_a_netrc_that_is_no_netrc_is_no_login(tmp_path: Path) -> None:
-    """A broken file of another program stops nothing."""
-    (tmp_path / ".netrc").write_bytes(b"machine\xff {{{ nonsense")
-    environ = {"HOME": str(tmp_path)}
-    item = only(outside_checks.check_wandb(tracking(), secrets_of(tmp_path), environ, None))
-    assert item.status is CheckStatus.WARNING
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with_key = secrets_of(tmp_path, WANDB_API_KEY="k")
+    packages = {"wandb": "0.31"}
+    online = only(outside_checks.check_wandb(tracking(), with_key, packages))
+    assert online.status is CheckStatus.OK
+    offline = only(outside_checks.check_wandb(tracking(), secrets_of(tmp_path), packages))
+    assert offline.status is CheckStatus.WARNING
+    assert "WANDB_API_KEY" in offline.remedy
 
 
 @pytest.mark.parametrize(
@@ -82,14 +70,14 @@ def test_a_run_that_does_not_track_online_needs_no_key(
 ) -> None:
     """Nothing is asked for that is not used."""
     secrets = secrets_of(tmp_path)
-    items = outside_checks.check_wandb(tracking(**wandb), secrets, {}, {"wandb": "0.31"})
+    items = outside_checks.check_wandb(tracking(**wandb), secrets, {"wandb": "0.31"})
     assert [item.status for item in items] == statuses
 
 
 def test_tracking_with_a_worker_that_cannot_warns(tmp_path: Path) -> None:
     """Somebody who switched it on should not look for a run that never appears."""
     secrets = secrets_of(tmp_path, WANDB_API_KEY="k")
-    item = only(outside_checks.check_wandb(tracking(), secrets, {}, {"numpy": "2.0"}))
+    item = only(outside_checks.check_wandb(tracking(), secrets, {"numpy": "2.0"}))
     assert item.status is CheckStatus.WARNING
     assert "has no W&B" in item.message
 

@@ -91,6 +91,11 @@ def test_an_unknown_environment_names_the_closest() -> None:
     [
         ({"warm_start": "c1"}, {}, CheckStatus.BLOCKING),
         ({"warm_start": "c1"}, {"supports": {"warm_start": True}}, CheckStatus.OK),
+        (
+            {"warm_start": "c1", "algo": None, "script": "own.py"},
+            {"supports": {"warm_start": True}},
+            CheckStatus.BLOCKING,
+        ),
         ({"dataset": "d1"}, {}, CheckStatus.BLOCKING),
         ({"dataset": "d1"}, {"needs": {"dataset": True}}, CheckStatus.OK),
         ({}, {"needs": {"dataset": True}}, CheckStatus.BLOCKING),

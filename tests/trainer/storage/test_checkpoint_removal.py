@@ -6,6 +6,7 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.contract.run_states import RunState
 from mosaic.contract.storage import CheckpointQuery
+from mosaic.trainer.artifacts.artifact_scan import scan_artifacts
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.storage.checkpoint_removal import CHECKPOINT_NEEDED, CheckpointRemoval
 from mosaic.trainer.storage.checkpoints import Checkpoints
@@ -42,6 +43,17 @@ def test_one_of_a_run_goes_and_the_others_stay(
     assert [file.name for file in (run.path / "checkpoints").iterdir()] == ["a.pt"]
     with pytest.raises(UnknownCheckpointError):
         removal.delete(newest)
+
+
+def test_names_of_one_file_free_its_room_with_the_last_of_them(
+    add_run: AddRun, checkpoints: Checkpoints, removal: CheckpointRemoval, registry: RunRegistry
+) -> None:
+    """Nothing is told to be free that is not."""
+    run = add_run(("checkpoints/last.pt", b"aaa", NOW))
+    (run.checkpoints / "step-5.pt").hardlink_to(run.checkpoints / "last.pt")
+    registry.set_manifest(run.run_id, scan_artifacts(run, []))
+    first, second = ids(checkpoints)
+    assert (removal.delete(first), removal.delete(second)) == (0, 3)
 
 
 def test_an_imported_one_goes_with_its_folder(

@@ -12,6 +12,7 @@ from mosaic.contract.run_config import TrainRunConfig
 from mosaic.contract.run_events import ArtifactPruned, RetentionChanged
 from mosaic.contract.run_states import RunState
 from mosaic.contract.storage import PruneReport
+from mosaic.trainer.artifacts.artifact_scan import scan_artifacts
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.settings import DaemonSettings
 from mosaic.trainer.storage.paging import artifact_id
@@ -165,6 +166,28 @@ def test_checkpoints_that_other_runs_need(
     needed = artifact_id(run.run_id, "checkpoints/1.pt")
     add_run(state=RunState.QUEUED, warm_start=needed)
     assert retention(home, registry, keep_days=1).prune(dry_run=True).items == ()
+
+
+def test_the_last_and_the_best_are_kept(home: Home, registry: RunRegistry, add_run: AddRun) -> None:
+    """Though neither is the newest; another name of a kept file costs nothing, and stays."""
+    run = add_run(
+        ("checkpoints/best.pt", b"b" * 20 * KB, NOW),
+        ("checkpoints/last.pt", b"l" * 20 * KB, NOW + 1),
+        ("checkpoints/step-3.pt", b"3" * 20 * KB, NOW + 2),
+        ("checkpoints/step-4.pt", b"4" * 20 * KB, NOW + 4),
+        ended_at=NOW - 3 * DAY_S,
+    )
+    (run.checkpoints / "step-1.pt").hardlink_to(run.checkpoints / "best.pt")
+    (run.checkpoints / "step-3-again.pt").hardlink_to(run.checkpoints / "step-3.pt")
+    registry.set_manifest(run.run_id, scan_artifacts(run, []))
+    kept = retention(home, registry, keep_days=1)
+    used = {use.kind: use.size_bytes for use in kept.view().used}
+    assert used["checkpoints"] == 80 * KB
+    report = kept.prune(dry_run=False)
+    assert sorted(paths(report)) == ["checkpoints/step-3-again.pt", "checkpoints/step-3.pt"]
+    assert report.freed_bytes == 20 * KB
+    left = {path.name for path in run.checkpoints.iterdir()}
+    assert left == {"best.pt", "last.pt", "step-1.pt", "step-4.pt"}
 
 
 def test_records_that_a_worker_calls_artifacts(

@@ -59,6 +59,10 @@ class DescribeTest(unittest.TestCase):
                 for parameter in algorithm["parameters"]:
                     self.assertTrue(parameter["help"], parameter["name"])
                     self.assertTrue(parameter["group"], parameter["name"])
+                for parameter in algorithm["parameters"]:
+                    if parameter["search"]:
+                        low, high = parameter["search"]
+                        self.assertTrue(low <= parameter["default"] <= high, parameter["name"])
                 tried = [each["name"] for each in algorithm["parameters"] if each["search"]]
                 self.assertIn("gamma", tried)
 

@@ -9,7 +9,7 @@ import gymnasium as gym
 import numpy as np
 from workers.cleanrl_worker.tests.hand_made_environments import ThreeLives
 
-from cleanrl_worker.environments.atari import LifeEnds
+from cleanrl_worker.environments.atari import FireAfterLoss, LifeEnds
 from cleanrl_worker.environments.same_step_vector import SameStepVector
 
 
@@ -49,6 +49,23 @@ class LivesTest(unittest.TestCase):
         self.assertTrue(second.restore(positions))
         seen = [second.step(np.zeros(1, np.int64))[0].tolist() for _ in range(8)]
         self.assertEqual(seen, expected)
+
+    def test_who_plays_gets_the_button_pressed_after_each_loss(self) -> None:
+        """As in training; a policy has not learnt to press it."""
+        pressed = []
+
+        class Watched(ThreeLives):
+            def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+                pressed.append(action)
+                return super().step(action)
+
+        env = FireAfterLoss(Watched())
+        env.reset(seed=1)
+        is_over = False
+        while not is_over:
+            *_, is_over, _, _ = env.step(0)
+
+        self.assertEqual(pressed.count(1), 2)
 
 
 if __name__ == "__main__":

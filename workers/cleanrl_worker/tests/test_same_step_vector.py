@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import unittest
+import warnings
 from functools import partial
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from workers.cleanrl_worker.tests.hand_made_environments import Counting, cut_off
 
@@ -94,6 +96,31 @@ class EndsTest(unittest.TestCase):
                 theirs.close()
                 ours.close()
 
+    def test_actions_that_do_not_begin_at_zero(self) -> None:
+        """To the learner they do."""
+        given: list[int] = []
+
+        class Choosy(Counting):
+            def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+                given.append(action)
+                return super().step(action)
+
+        envs = SameStepVector([cut_off(Choosy(actions=spaces.Discrete(3, start=5)), 10)])
+        envs.reset(seed=1)
+        envs.step(np.array([2]))
+
+        self.assertEqual(given, [7])
+
+    def test_an_environment_that_cannot_be_drawn(self) -> None:
+        """Trains all the same when pictures of it are wanted."""
+        gym.register("Undrawable-v0", lambda: Counting())  # type: ignore[arg-type] # noqa: PLW0108
+        self.addCleanup(gym.registry.pop, "Undrawable-v0")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            envs = make_vector("Undrawable-v0", {}, 2, one_array, draws_first=True)
+
+        self.assertEqual(envs.num_envs, 2)
+
     def test_observations_of_several_parts_are_refused(self) -> None:
         """With the space in the message, before anything runs."""
         with self.assertRaises(WorkerError) as caught:
@@ -140,7 +167,7 @@ class BroughtBackTest(unittest.TestCase):
         second = SameStepVector([make_environment("CartPole-v1", {})])
 
         self.assertFalse(second.restore([wrong]))
-        self.assertEqual(second.positions()[0].actions, [])
+        self.assertEqual(len(second.positions()[0].actions), 0)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from mosaic.client.errors import TrainerError
+from mosaic.client.script_models import ScriptModelError, is_of_script
 from mosaic.client.sessions.actor_descriptors import (
     HUMAN,
     RECORDED,
@@ -132,7 +133,8 @@ class ActorService:
     ) -> Iterator[ActorDescriptor]:
         newest: dict[str, Checkpoint] = {}
         for checkpoint in saved:
-            newest.setdefault(checkpoint.worker, checkpoint)
+            if not is_of_script(checkpoint):
+                newest.setdefault(checkpoint.worker, checkpoint)
         others = sorted(set(workers) - {*ROSTER, SESSION_WORKER})
         for worker_id in (*ROSTER, *others):
             info = workers.get(worker_id)
@@ -240,6 +242,9 @@ def _of_checkpoint(checkpoint: Checkpoint, workers: dict[str, WorkerInfo]) -> Ac
         )
     if info.problem or descriptor is None:
         return _unavailable(actor, info.problem or "Its worker cannot be asked.", info.remedy)
+    if is_of_script(checkpoint):
+        why = ScriptModelError()
+        return _unavailable(actor, why.message, why.remedy)
     if "play" not in descriptor.modes or not descriptor.supports.policy_load:
         return _unavailable(
             actor, f"{info.label} cannot play with a saved policy.", "Choose another actor."

@@ -22,10 +22,11 @@ def with_needed_extras(config: TrainRunConfig, available: Collection[str]) -> Tr
 
 
 def _needed(config: TrainRunConfig) -> set[str]:
+    artifacts, params = config.artifacts, config.params
     wanted = {
         environment(config.env_id).family: True,
-        "wandb": config.artifacts.wandb.enabled,
-        "video": config.artifacts.video.enabled,
-        "hub": bool(config.params.get("upload_model")),
+        "wandb": artifacts.wandb.enabled or bool(params.get("track")),
+        "video": artifacts.video.enabled or bool(params.get("capture_video")),
+        "hub": bool(params.get("upload_model")),
     }
     return {extra for extra, is_wanted in wanted.items() if is_wanted}

@@ -1,10 +1,7 @@
 """What the run needs from outside of this machine, or from a person: keys, services, a network."""
 
-import netrc
 import socket
 from collections.abc import Mapping
-from pathlib import Path
-from urllib.parse import urlsplit
 
 from mosaic.trainer.machine.machine import Machine
 from mosaic.trainer.preflight.candidate import Candidate
@@ -16,17 +13,16 @@ _HUB_TOKEN = "HF_TOKEN"  # noqa: S105 - the name of a variable
 _UPLOADS = "upload_model"
 _TRACKS = "track"
 """As CleanRL calls the parameter that switches W&B on."""
-_WANDB_HOST = "api.wandb.ai"
 _CONNECT_LIMIT_S = 2.0
 
 
 def check_wandb(
-    candidate: Candidate,
-    secrets: Secrets,
-    environ: Mapping[str, str],
-    packages: Mapping[str, str] | None,
+    candidate: Candidate, secrets: Secrets, packages: Mapping[str, str] | None
 ) -> Items:
-    """`packages`: those of the worker's environment; None when it is not installed yet."""
+    """`packages`: those of the worker's environment; None when it is not installed yet.
+
+    What `wandb login` has left in a file does not count: a run is given its keys by name.
+    """
     wandb = candidate.config.artifacts.wandb
     is_on = wandb.enabled or candidate.resolved_params().get(_TRACKS) is True
     if not is_on or wandb.mode == "disabled":
@@ -40,7 +36,7 @@ def check_wandb(
         )
     elif wandb.mode == "offline":
         yield ok("wandb", "Tracks offline; the files can be uploaded later.")
-    elif secrets.has(_WANDB_KEY) or _has_login(environ):
+    elif secrets.has(_WANDB_KEY):
         yield ok("wandb", f"Tracks online, in the project {wandb.project}.")
     else:
         yield warning(
@@ -49,16 +45,6 @@ def check_wandb(
             f"Set {_WANDB_KEY} in secrets.env of the home or in the daemon's environment;"
             " `artifacts.wandb.mode` offline says that it is meant so.",
         )
-
-
-def _has_login(environ: Mapping[str, str]) -> bool:
-    """Whether `wandb login` has left a key where W&B itself looks for it."""
-    file = environ.get("NETRC") or Path(environ.get("HOME") or "~", ".netrc").expanduser()
-    host = urlsplit(environ.get("WANDB_BASE_URL", "")).hostname or _WANDB_HOST
-    try:
-        return netrc.netrc(str(file)).authenticators(host) is not None
-    except (OSError, netrc.NetrcParseError, UnicodeDecodeError):
-        return False
 
 
 def check_credentials(candidate: Candidate, secrets: Secrets) -> Items:

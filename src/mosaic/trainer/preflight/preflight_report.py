@@ -185,7 +185,7 @@ class Preflight:
     ) -> Iterator[Check]:
         secrets, environ = self._secrets, self._environ
         packages = prepared.use.packages if prepared else None
-        yield "wandb", lambda: outside_checks.check_wandb(candidate, secrets, environ, packages)
+        yield "wandb", lambda: outside_checks.check_wandb(candidate, secrets, packages)
         yield "credentials", lambda: outside_checks.check_credentials(candidate, secrets)
         yield "services", lambda: outside_checks.check_services(candidate, environ)
         yield "network", lambda: outside_checks.check_network(candidate, self._machine)

@@ -86,7 +86,13 @@ def check_environment(candidate: Candidate) -> Items:
 def check_starting_point(candidate: Candidate) -> Items:
     """A checkpoint or data set that would silently be ignored blocks; so does a missing one."""
     config, descriptor = candidate.config, candidate.descriptor
-    if config.warm_start is not None and not descriptor.supports.warm_start:
+    if config.warm_start is not None and config.script is not None:
+        yield blocking(
+            "warm_start",
+            "`warm_start`: a script trains from its own beginning, never from a checkpoint.",
+            "Remove `warm_start` to start it anew, or train with one of the worker's algorithms.",
+        )
+    elif config.warm_start is not None and not descriptor.supports.warm_start:
         yield blocking(
             "warm_start",
             f"`warm_start`: {candidate.worker} cannot start from a checkpoint.",

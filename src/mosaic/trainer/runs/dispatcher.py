@@ -31,6 +31,7 @@ from mosaic.trainer.runs.admission import (
 )
 from mosaic.trainer.runs.digest_keeper import DigestKeeper
 from mosaic.trainer.runs.imported_runs import register_imported
+from mosaic.trainer.runs.orphaned_trials import orphaned_trials
 from mosaic.trainer.runs.recovery import Recovered
 from mosaic.trainer.runs.run_files import write_config
 from mosaic.trainer.runs.run_life import RunLife
@@ -68,6 +69,7 @@ class Dispatcher:
             self._spawn(self._live(life, life.adopt))
         for run_id in recovered.behind:
             self._spawn(self._catch_up(run_id))
+        self._spawn(self._end_orphaned_trials())
         self._spawn(self._dispatch())
         self._spawn(self.digests.keep())
 
@@ -340,8 +342,19 @@ class Dispatcher:
         finally:
             self._lives.pop(life.run_id, None)
             self._queue_changed.set()
+        if life.config.mode == "sweep":
+            await self._end_orphaned_trials()
         if not life.is_stored:
             await self._catch_up(life.run_id)
+
+    async def _end_orphaned_trials(self) -> None:
+        """A sweep that was killed could not end them itself."""
+        try:
+            for orphan in await in_thread(orphaned_trials, self._parts.registry):
+                with suppress(StateConflictError, UnknownRunError):  # over by itself meanwhile
+                    await self.cancel(orphan.run_id, f"Its sweep {orphan.parent_run} has ended.")
+        except UserError as error:
+            _log.warning("T159 runs go on whose sweep is over: %s", error)
 
     async def _catch_up(self, run_id: str) -> None:
         """The rest of a run that was over before all of it could be stored."""

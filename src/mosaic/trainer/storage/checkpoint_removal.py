@@ -3,6 +3,9 @@
 Called by the service, on a thread. What a run still needs stays.
 """
 
+import stat
+from pathlib import Path
+
 from mosaic.contract.errors import UserError
 from mosaic.contract.ids import is_ulid
 from mosaic.contract.layout import Home
@@ -54,13 +57,19 @@ class CheckpointRemoval:
             raise _needed(checkpoint_id, f"run {row.run_id}, which wrote it, is not over")
         manifest = decode_manifest(self._registry.details(row.run_id).manifest_json)
         path = inside(run, row.path)
+        freed = 0
         if path.exists():
+            freed = _freed_with(path, row.size_bytes)
             remove_artifact(self._home, run, row.path, sidecars_alone(row.path, manifest))
-            self._registry.note_pruned(
-                row.run_id, row.path, row.size_bytes, "It was deleted on request."
-            )
+            self._registry.note_pruned(row.run_id, row.path, freed, "It was deleted on request.")
         renew_manifest(self._registry, run)
-        return row.size_bytes
+        return freed
+
+
+def _freed_with(path: Path, size_bytes: int) -> int:
+    """Nothing, while the same file has other names."""
+    found = path.lstat()
+    return 0 if stat.S_ISREG(found.st_mode) and found.st_nlink > 1 else size_bytes
 
 
 def _needed(checkpoint_id: str, why: str) -> UserError:

@@ -1,13 +1,15 @@
 """What of a run that is over may be removed to free room, in the order in which it goes.
 
-Videos first, then all checkpoints but the newest, then the files of TensorBoard and W&B. Nothing
-else ever: a worker may announce any file of its run as a video, so a path counts only when it lies
-in a folder of the run, is reached without a link, and holds nothing that is kept.
+Videos first, then all checkpoints but the newest, the last and the best, then the files of
+TensorBoard and W&B. Nothing else ever: a worker may announce any file of its run as a video, so a
+path counts only when it lies in a folder of the run, is reached without a link, and holds nothing
+that is kept. Several names of one file take its room once, and free it when the last of them goes.
 """
 
 import os
 import posixpath
 import stat
+from collections import Counter
 from collections.abc import Collection, Iterator
 from enum import IntEnum
 from typing import NamedTuple
@@ -19,6 +21,8 @@ from mosaic.trainer.artifacts.run_tree import RunTree
 from mosaic.trainer.storage.paging import artifact_id
 
 _EVENT_FILES = "events.out.tfevents."
+_KEPT_CHECKPOINTS = ("best", "last")
+"""What workers call the ones that people come back for."""
 
 
 class Turn(IntEnum):
@@ -81,8 +85,14 @@ class _Look:
         self._kept += [
             file.path
             for file in manifest.checkpoints
-            if file is newest or artifact_id(run.run_id, file.path) in in_use
+            if file is newest
+            or posixpath.basename(file.path).partition(".")[0] in _KEPT_CHECKPOINTS
+            or artifact_id(run.run_id, file.path) in in_use
         ]
+        self._kept_files = {
+            file for file in (self._linked_file(path) for path in self._kept) if file is not None
+        }
+        self._names_seen: Counter[tuple[int, int]] = Counter()
 
     def videos(self) -> Iterator[str]:
         return (file.path for file in self._manifest.videos if self._is_free(file.path))
@@ -109,7 +119,7 @@ class _Look:
                 yield place
 
     def size(self, path: str) -> int | None:
-        """Of what is there now; None when it is gone, or is a link or no file of its own."""
+        """What goes with it; None when it is gone, is a link, or only a name of what is kept."""
         parent, full = posixpath.dirname(path), self._tree.full(path)
         try:
             if os.path.realpath(self._tree.full(parent)) != os.path.normpath(
@@ -121,7 +131,26 @@ class _Look:
             return None
         if stat.S_ISDIR(found.st_mode):
             return self._tree.total(path).size_bytes
-        return found.st_size if stat.S_ISREG(found.st_mode) else None
+        if not stat.S_ISREG(found.st_mode):
+            return None
+        return found.st_size if found.st_nlink == 1 else self._size_of_name(found)
+
+    def _size_of_name(self, found: os.stat_result) -> int | None:
+        """Of a file with several: the last one that goes takes the room with it."""
+        file = (found.st_dev, found.st_ino)
+        if file in self._kept_files:
+            return None
+        self._names_seen[file] += 1
+        return found.st_size if self._names_seen[file] == found.st_nlink else 0
+
+    def _linked_file(self, path: str) -> tuple[int, int] | None:
+        """Which file it is, of one that has other names too."""
+        try:
+            found = os.lstat(self._tree.full(path))
+        except (OSError, ValueError):
+            return None
+        is_linked = stat.S_ISREG(found.st_mode) and found.st_nlink > 1
+        return (found.st_dev, found.st_ino) if is_linked else None
 
     def _is_free(self, path: str) -> bool:
         """Files right in the run's directory are its records, whatever a worker calls them."""

@@ -55,12 +55,13 @@ class StorageUsage:
             home.venvs: "bundles",
             home.worker_code: "bundles",
         }
+        sizes = _Sizes()
         for path, kind in apart.items():
-            found[kind] += _size_below(path)
+            found[kind] += sizes.below(path)
         for run in _children(home.runs):
             for entry in _children(run):
-                found[_kind_in_run(RunDirectory(run), entry)] += _size_of(entry)
-        found["other"] += _size_below(home.path, {*apart, home.runs})
+                found[_kind_in_run(RunDirectory(run), entry)] += sizes.of(entry)
+        found["other"] += sizes.below(home.path, {*apart, home.runs})
         return Usage(found, self._clock())
 
 
@@ -75,29 +76,42 @@ def _kind_in_run(run: RunDirectory, path: Path) -> str:
     return folders.get(path) or ("telemetry" if path in telemetry else "other")
 
 
-def _size_of(path: Path) -> int:
-    try:
-        is_folder = path.is_dir() and not path.is_symlink()
-        return _size_below(path) if is_folder else path.lstat().st_size
-    except OSError:
-        return 0  # gone meanwhile
+class _Sizes:
+    """A file with several names counts once, at the first that is found."""
 
+    def __init__(self) -> None:
+        self._counted: set[tuple[int, int]] = set()
 
-def _size_below(folder: Path, apart: Collection[Path] = ()) -> int:
-    """Of all files in it but those in folders that are counted apart. Follows no link."""
-    total, waiting = 0, [folder]
-    while waiting:
+    def of(self, path: Path) -> int:
         try:
-            with os.scandir(waiting.pop()) as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        if not apart or Path(entry.path) not in apart:
-                            waiting.append(Path(entry.path))
-                    else:
-                        total += entry.stat(follow_symlinks=False).st_size
+            is_folder = path.is_dir() and not path.is_symlink()
+            return self.below(path) if is_folder else self._of_file(path.lstat())
         except OSError:
-            continue  # gone meanwhile, or not ours to read
-    return total
+            return 0  # gone meanwhile
+
+    def below(self, folder: Path, apart: Collection[Path] = ()) -> int:
+        """Of all files in it but those in folders that are counted apart. Follows no link."""
+        total, waiting = 0, [folder]
+        while waiting:
+            try:
+                with os.scandir(waiting.pop()) as entries:
+                    for entry in entries:
+                        if entry.is_dir(follow_symlinks=False):
+                            if not apart or Path(entry.path) not in apart:
+                                waiting.append(Path(entry.path))
+                        else:
+                            total += self._of_file(entry.stat(follow_symlinks=False))
+            except OSError:
+                continue  # gone meanwhile, or not ours to read
+        return total
+
+    def _of_file(self, found: os.stat_result) -> int:
+        if found.st_nlink > 1:
+            file = (found.st_dev, found.st_ino)
+            if file in self._counted:
+                return 0
+            self._counted.add(file)
+        return found.st_size
 
 
 def _children(folder: Path) -> list[Path]:

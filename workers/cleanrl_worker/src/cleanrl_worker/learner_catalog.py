@@ -88,11 +88,14 @@ def _literals(tree: ast.Module) -> dict[str, Any]:
 
 def _with_range(parameter: Parameter) -> Parameter:
     known = RANGES.get(parameter.name, UNKNOWN)
+    search = known.search
+    if search is not None and not search[0] <= (parameter.default or 0) <= search[1]:
+        search = None  # to this learner the name means something else
     return parameter._replace(
         min=known.low,
         max=known.high,
         unit=known.unit,
         group=known.group,
-        search=known.search,
-        log=known.log,
+        search=search,
+        log=known.log and search is not None,
     )

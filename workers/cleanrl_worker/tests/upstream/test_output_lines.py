@@ -27,6 +27,7 @@ from cleanrl_worker.upstream.output_lines import (
             {"episodic_return": [3.0], "episodic_length": [4.0], "fps": [99.5], "wall_time": [1.5]},
         ),
         ("step = 7, reward = nan", 7, None),
+        ("global_step=1_000, episodic_return=2_5.5", 1000, {"episodic_return": [25.5]}),
         ("episodic_return=3.5", None, {"episodic_return": [3.5]}),
         (" 50%|####   | 5/10\rglobal_step=5, episodic_return=[1.]", 5, {"episodic_return": [1.0]}),
     ],
@@ -65,6 +66,9 @@ def test_the_other_lines() -> None:
         "iteration 3: global_step: 60; episodic_return: 15",
         "SPS: fast",
         "loss=0.5; step=3",
+        "version=1_",
+        "SPS: 1_",
+        "global_step=10, episodic_return=1__0",
     ],
 )
 def test_changed_formats_are_reported_not_guessed(line: str) -> None:

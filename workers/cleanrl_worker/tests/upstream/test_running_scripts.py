@@ -97,17 +97,21 @@ open("videos/x/rl-video-episode-8.meta.json", "w").write('{"episode_id": 8}')
 
 
 def test_the_commit_of_the_checkout_is_recorded(start: StartScript, tmp_path: Path) -> None:
-    """In the log and in a report, with the script's hash and flags."""
+    """In the log and in a report, with the script's flags, and that the script was changed."""
+    (tmp_path / "script0.py").touch()
     git = ["git", "-C", str(tmp_path), "-c", "user.name=t", "-c", "user.email=t@example.org"]
-    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "first"]):
+    for words in (["init", "-q"], ["add", "script0.py"], ["commit", "-q", "-m", "first"]):
         subprocess.run([*git, *words], check=True)
     commit = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True).stdout
     worker = start("pass", seed=3)
     assert worker.wait() == 0
     report = json.loads((worker.folder / "reports/upstream.json").read_text())
-    assert report["commit"] == commit.decode().strip()
+    assert (report["commit"], report["is_dirty"]) == (commit.decode().strip(), True)
     assert report["argv"][-4:] == ["--env-id", "CartPole-v1", "--seed", "3"]
     assert report["commit"] in worker.logs("W240")[0]
+    untracked = start("pass")
+    assert untracked.wait() == 0
+    assert "no commit is known" in untracked.logs("W240")[0]
 
 
 def test_nonsense_is_kept_and_reported_once(start: StartScript) -> None:
@@ -195,12 +199,56 @@ print("global_step=1, episodic_return=2.0")
     assert not is_alive(int((worker.folder / "orphan").read_text()))
 
 
+def test_a_child_that_goes_on_printing_is_ended(start: StartScript) -> None:
+    """Output that never ends by itself does not keep the run from ending."""
+    body = """
+if os.fork() == 0:
+    open("orphan", "w").write(str(os.getpid()))
+    while True:
+        print("still here", flush=True)
+        time.sleep(0.01)
+while not os.path.exists("orphan") or not open("orphan").read():
+    time.sleep(0.01)
+print("global_step=1, episodic_return=2.0", flush=True)
+os._exit(0)
+"""
+    worker = start(body)
+    assert worker.wait() == 0
+    assert len(worker.events("episode")) == 1
+    assert len(worker.logs("W243")) == 1
+    assert not is_alive(int((worker.folder / "orphan").read_text()))
+
+
+def test_lengths_that_are_none_do_no_harm(start: StartScript) -> None:
+    """One odd line must not end a training."""
+    body = """
+for length in ("nan", "-3", "1e300", "7"):
+    print(f"global_step=5, episodic_return=1.0, episodic_length={length}")
+"""
+    worker = start(body)
+    assert worker.wait() == 0
+    assert [each["steps"] for each in worker.events("episode")] == [0, 0, 0, 7]
+
+
+@pytest.mark.parametrize("asked", [{"warm_start": "abc"}, {"metadata": {"resume": True}}])
+def test_a_script_cannot_go_on_from_a_checkpoint(
+    start: StartScript, asked: dict[str, object]
+) -> None:
+    """Else it would train from its beginning without a word."""
+    worker = start("open('started', 'w').close()", **asked)
+    assert worker.wait() == 1
+    assert "cannot go on from a checkpoint" in worker.bye()["error"]
+    assert "Start it anew" in worker.bye()["remedy"]
+    assert not (worker.folder / "started").exists()
+
+
 @pytest.mark.parametrize(
     ("body", "message", "remedy"),
     [
         ("print('so far so good')\nraise ValueError('bad luck')", "exit code 1", "log"),
         ("sys.exit(7)", "exit code 7. It printed nothing", "log"),
         ("import no_such_module", "exit code 1", "no_such_module"),
+        ("from stable_baselines3.common import x", "exit code 1", "Start it with `--extra sb3`."),
         ("os.kill(os.getpid(), signal.SIGKILL)", "ended by SIGKILL", "memory"),
     ],
 )
@@ -236,6 +284,21 @@ for step in range(1_000_000):
     assert len(worker.events("episode")) >= 3
     assert worker.events("episode")[0]["steps"] == 4
     assert worker.bye()["outcome"] == "succeeded"
+
+
+def test_so_many_episodes_though_their_lengths_come_later(start: StartScript) -> None:
+    """CleanRL writes lengths to the event file alone, minutes after it has printed the returns."""
+    body = """
+os.makedirs("runs/x")
+open("runs/x/events.out.tfevents.1.host", "wb").close()
+for step in range(1_000_000):
+    print(f"global_step={step}, episodic_return=1.0", flush=True)
+    time.sleep(0.01)
+"""
+    worker = start(body, max_episodes=3)
+    assert worker.wait() == 0
+    assert len(worker.events("episode")) >= 3
+    assert len(worker.logs("W249")) == 1
 
 
 def test_tracking_without_a_key_is_offline_and_says_why(

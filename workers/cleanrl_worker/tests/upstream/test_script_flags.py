@@ -164,6 +164,16 @@ def test_what_a_run_wants_kept_becomes_flags(tyro_script: Path) -> None:
     assert given[given.index("--wandb-project-name") + 1] == "mosaic"
 
 
+@pytest.mark.parametrize(("every_steps", "is_saved"), [(0, False), (500, True)])
+def test_a_model_is_saved_only_when_that_is_asked_for(
+    tyro_script: Path, every_steps: int, is_saved: bool
+) -> None:
+    """It also starts an evaluation, so that a plan which every run has is no reason."""
+    given = words(tyro_script, artifacts={"checkpoints": {"every_steps": every_steps, "keep": 3}})
+    assert ("--save-model" in given) is is_saved
+    assert "--save-model" in words(tyro_script, {"save_model": True})
+
+
 def test_a_parameter_that_the_script_lacks_is_refused(tyro_script: Path) -> None:
     """Before anything is started, with the name that was probably meant."""
     with pytest.raises(WorkerError, match="learning_rat") as refused:

@@ -32,11 +32,12 @@ def test_cleanrl_comes_first(checkout: Path, name: str) -> None:
     assert "cleanrl" in found.sentence()
 
 
-def test_ours_comes_second() -> None:
-    """Where no package `cleanrl` has it, a bare name is one of our learners."""
-    found = locate_script("ppo")
-    assert found.origin == "cleanrl_worker"
-    assert "of this worker" in found.sentence()
+@pytest.mark.parametrize("name", ["td3_continuous_action", "cleanrl_worker.learners.sac"])
+def test_our_own_algorithms_are_no_scripts(checkout: Path, name: str) -> None:
+    """They need another gymnasium than scripts have; the error says how they are started."""
+    with pytest.raises(WorkerError, match="one of this worker's own algorithms") as refused:
+        locate_script(name, [str(checkout)])
+    assert f"`--algo {name.rpartition('.')[2]}`" in refused.value.remedy
 
 
 @pytest.mark.parametrize(("script", "meant"), [("cleanrl.ppo_atary", "ppo_atari"), ("dqnn", "dqn")])

@@ -34,6 +34,10 @@ class QuietOutlet:
     def should_stop(self) -> bool:
         return self._stop_at_step is not None and self.newest_step >= self._stop_at_step
 
+    @property
+    def wants_attention(self) -> bool:
+        return self.should_stop
+
     def wait_while_paused(self) -> None:
         pass
 

@@ -43,7 +43,7 @@ class EventFileTest(unittest.TestCase):
         """Under their tags, with their steps, and with what is no number."""
         for step in range(0, 50, 10):
             self.trackers.scalars({"charts/SPS": step * 2.0, "charts/odd": math.nan}, step)
-        self.trackers.finish(None)
+        self.trackers.finish()
         reader = self.read()
         told = [(event.step, event.value) for event in reader.Scalars("charts/SPS")]
         self.assertEqual(told, [(0, 0.0), (10, 20.0), (20, 40.0), (30, 60.0), (40, 80.0)])
@@ -90,7 +90,7 @@ class EventFileTest(unittest.TestCase):
 
     def test_the_folder_is_announced_once(self) -> None:
         """Relative to the run's directory, under CleanRL's name."""
-        self.trackers.finish(1.0)
+        self.trackers.finish()
         self.trackers.close()
         self.assertEqual(self.outlet.artifacts, [("tensorboard", "runs/a-run")])
 

@@ -42,7 +42,7 @@ class HubTest(unittest.TestCase):
     def upload(self, entity: str = "me", **variables: str) -> None:
         args = SharedArgs(upload_model=True, hf_entity=entity, env_id="ALE/Pong-v5", seed=3)
         with mock.patch.dict(os.environ, {**self.environment, **variables}, clear=True):
-            upload_model(self.outlet, args, "ppo", "a-run", 12.5)
+            upload_model(self.outlet, args, "ppo", "a-run")
 
     def save(self, name: str, step: int) -> None:
         path = self.directory / "checkpoints" / name
@@ -58,6 +58,7 @@ class HubTest(unittest.TestCase):
             policy={"weight": torch.ones(3)},
             training={"buffer": torch.zeros(1000), "critics": torch.ones(2)},
             random={"torch": torch.zeros(8)},
+            returns=[12.5],
         )
         write_checkpoint(checkpoint, path)
 

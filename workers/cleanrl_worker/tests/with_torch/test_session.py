@@ -13,8 +13,10 @@ import torch
 from quiet_session import QuietOutlet, quiet_session
 
 from cleanrl_worker.arguments import SharedArgs
+from cleanrl_worker.learners import ppo
 from cleanrl_worker.session.checkpoint_file import read_checkpoint
 from cleanrl_worker.session.device import choose_device
+from cleanrl_worker.session.session import Session
 from mosaic_worker.errors import WorkerError
 
 
@@ -35,7 +37,7 @@ class SessionCase(unittest.TestCase):
             total_timesteps=total,
             **{name: given.pop(name) for name in list(given) if name in names},
         )
-        session, outlet = quiet_session("chance", args, self.folder, **given)
+        session, outlet = quiet_session("ppo", args, self.folder, **given)
         envs = session.make_envs()
         network = torch.nn.Linear(2, 2)
 
@@ -75,7 +77,7 @@ class CheckpointTest(SessionCase):
         self.train()
 
         checkpoint = read_checkpoint(self.folder / "checkpoints" / "last.pt")
-        self.assertEqual((checkpoint.algo, checkpoint.global_step), ("chance", 400))
+        self.assertEqual((checkpoint.algo, checkpoint.global_step), ("ppo", 400))
         self.assertEqual(checkpoint.observation_space["shape"], [4])
         self.assertEqual(checkpoint.action_space["n"], 2)
         self.assertEqual(checkpoint.args["env_id"], "CartPole-v1")
@@ -87,6 +89,21 @@ class CheckpointTest(SessionCase):
             path.write_bytes(content)
             with self.assertRaises(WorkerError):
                 read_checkpoint(path)
+
+    def test_one_that_lacks_something_is_told(self) -> None:
+        """So is one of an algorithm that is not here, and a published one that is to be resumed."""
+        self.train()
+        path = self.folder / "checkpoints" / "last.pt"
+        whole = torch.load(path, weights_only=True)
+        for change in ({"policy": None}, {"algo": "an_algorithm_of_tomorrow"}):
+            odd = {**whole, **change}
+            torch.save({name: each for name, each in odd.items() if each is not None}, path)
+            with self.assertRaises(WorkerError):
+                read_checkpoint(path)
+        torch.save({**whole, "random": {}}, path)
+        with self.assertRaises(WorkerError) as caught:
+            quiet_session("ppo", SharedArgs(), self.folder, resume=path)
+        self.assertIn("--warm-start", caught.exception.remedy)
 
     def test_a_resumed_training_is_the_uninterrupted_one(self) -> None:
         """In every family: the same random numbers, the same environments."""
@@ -102,7 +119,7 @@ class CheckpointTest(SessionCase):
     def test_networks_with_nan_are_not_saved(self) -> None:
         """The last good checkpoint stays the last one, and is named."""
         args = SharedArgs(checkpoint_every=10)
-        session, _ = quiet_session("chance", args, self.folder)
+        session, _ = quiet_session("ppo", args, self.folder)
         envs = session.make_envs()
         session.first_observations(envs)
         session.save(10, lambda: {"policy": {"w": torch.ones(1)}})
@@ -113,6 +130,59 @@ class CheckpointTest(SessionCase):
 
         self.assertIn("step-10.pt", caught.exception.remedy)
         self.assertEqual(read_checkpoint(self.folder / "checkpoints" / "last.pt").global_step, 10)
+
+    def test_a_resumed_training_must_be_the_same_one(self) -> None:
+        """Another number of environments, or none of its steps left, is refused with what to do."""
+        self.train(checkpoint_every=100, keep_checkpoints=9)
+        path = self.folder / "checkpoints" / "step-200.pt"
+        for given, word in (
+            ({"num_envs": 3}, "num_envs"),
+            ({"env_id": "Acrobot-v1"}, "env_id"),
+            ({"total_timesteps": 150}, "--total-timesteps"),
+        ):
+            changed = {"num_envs": 2, "total_timesteps": 400, **given}
+            with self.assertRaises(WorkerError) as caught:
+                quiet_session("ppo", SharedArgs(**changed), self.folder, resume=path)
+            self.assertIn(word, str(caught.exception))
+
+    def test_what_is_best_outlives_a_resume(self) -> None:
+        """One lucky episode after it is not called the best."""
+        args = SharedArgs(total_timesteps=10_000)
+
+        def save(session: Session, step: int, returns: list[float]) -> None:
+            session.make_envs()
+            session._returns.extend(returns)
+            session.save(step, lambda: {"policy": {"w": torch.ones(1)}})
+            session.close()
+
+        first, _ = quiet_session("ppo", args, self.folder)
+        save(first, 10, [50.0] * 20)
+        last = self.folder / "checkpoints" / "last.pt"
+        second, _ = quiet_session("ppo", args, self.folder, resume=last)
+        save(second, 20, [10.0] * 90 + [99.0])
+
+        self.assertEqual(read_checkpoint(self.folder / "checkpoints" / "best.pt").global_step, 10)
+        self.assertEqual(read_checkpoint(last).best_return, 50.0)
+
+
+class RolloutSizeTest(SessionCase):
+    def test_a_short_training_has_short_rollouts(self) -> None:
+        """It does not overrun its steps by a whole rollout."""
+        args = ppo.Args(total_timesteps=100, num_envs=4, num_steps=128)
+        session, outlet = quiet_session("ppo", args, self.folder)
+        ppo.train(args, session)
+        session.close()
+
+        self.assertEqual(outlet.newest_step, 100)
+
+    def test_minibatches_without_steps_are_refused(self) -> None:
+        """With the three numbers that do not fit, and not with advice on learning rates."""
+        args = ppo.Args(num_envs=1, num_steps=4, num_minibatches=4)
+        session, _ = quiet_session("ppo", args, self.folder)
+        with self.assertRaises(WorkerError) as caught:
+            ppo.train(args, session)
+        session.close()
+        self.assertIn("num_minibatches", caught.exception.remedy)
 
 
 class EndsTest(SessionCase):
@@ -127,12 +197,11 @@ class EndsTest(SessionCase):
         """Whichever comes first ends it."""
         _, outlet = self.train(total=100_000, max_episodes=5)
 
-        self.assertLess(len(outlet.finished), 2_000)
-        self.assertGreaterEqual(len(outlet.finished), 5)
+        self.assertIn(len(outlet.finished), (5, 6))  # two environments may end at once
 
     def test_a_loss_that_is_no_number(self) -> None:
         """Ends the training, and names step and number."""
-        session, _ = quiet_session("chance", SharedArgs(), self.folder)
+        session, _ = quiet_session("ppo", SharedArgs(), self.folder)
         with self.assertRaises(WorkerError) as caught:
             session.scalars({"losses/value_loss": float("nan")}, 77)
         session.close()

@@ -43,7 +43,7 @@ TRIAL_PRUNED = "W226"
 TRIAL_FAILED = "W227"
 """A trial failed; the sweep goes on."""
 CHILDREN_LEFT = "W228"
-"""The sweep stops while the daemon is away, so that its trials' runs go on."""
+"""The sweep stops while the daemon is away, so that its trials' runs go on until it is back."""
 
 _LOOK_S = 0.25
 _LOOK_AT_LONG_TRIALS_S = 1.0

@@ -55,6 +55,33 @@ class FireToStart(gym.Wrapper):  # type: ignore[type-arg]
         return stepped, {**info, **info_of_step}
 
 
+class FireAfterLoss(gym.Wrapper):  # type: ignore[type-arg]
+    """Presses that button after each lost life, too, as a learner's resets do."""
+
+    def __init__(self, env: Any) -> None:
+        super().__init__(env)
+        self._lives = 0
+
+    def reset(self, **given: Any) -> tuple[Any, dict[str, Any]]:
+        observation, info = self.env.reset(**given)
+        self._lives = self.unwrapped.ale.lives()  # type: ignore[attr-defined]
+        return observation, info
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        lives = self.unwrapped.ale.lives()  # type: ignore[attr-defined]
+        has_lost, self._lives = 0 < lives < self._lives, lives
+        if has_lost and not (terminated or truncated):
+            observation, more, terminated, truncated, info = self.env.step(_FIRE)
+            reward = float(reward) + float(more)
+        return observation, reward, terminated, truncated, info
+
+
+def making_settings(env_id: str) -> dict[str, Any]:
+    """Ids such as ALE/Pong-v5 skip frames themselves, without the maximum of two that flicker."""
+    return {"frameskip": 1} if env_id.startswith("ALE/") else {}
+
+
 def for_training(env: Any) -> Any:
     """What a learner trains on: lives end episodes, and a reward is -1, 0 or 1."""
     env = gym.wrappers.RecordEpisodeStatistics(_still_pictures(env, noops=_MOST_NOOPS))
@@ -67,9 +94,9 @@ def for_training(env: Any) -> Any:
 
 def for_playing(env: Any) -> Any:
     """What a trained agent sees; whole games, and their own score."""
-    env = _still_pictures(env, noops=0)
+    env = _still_pictures(env, noops=_MOST_NOOPS)
     if _waits_for_fire(env):
-        env = FireToStart(env)
+        env = FireToStart(FireAfterLoss(env))
     return gym.wrappers.FrameStackObservation(env, PICTURES)
 
 
@@ -80,7 +107,7 @@ def _still_pictures(env: Any, *, noops: int) -> Any:
             remedy="Choose an id such as BreakoutNoFrameskip-v4 or ALE/Pong-v5, or an algorithm"
             " without `atari` in its name.",
         )
-    # Ids such as ALE/Pong-v5 skip frames themselves.
+    # As settings of its own may have it.
     skips_itself = getattr(env.unwrapped, "_frameskip", 1) != 1
     return gym.wrappers.AtariPreprocessing(
         env,

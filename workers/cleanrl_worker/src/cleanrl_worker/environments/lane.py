@@ -2,7 +2,7 @@
 
 An episode is its start (a seed, or what the reset depended on) and its actions since, so playing
 these again in a new environment leads to the same state, wrappers included. A reset that does not
-reach the environment (after a lost life, say) is part of the episode, as an action that is None.
+reach the environment (after a lost life, say) is part of the episode.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from gymnasium import spaces
 
 from mosaic_worker.environments.made_layer import made_layer
+from mosaic_worker.errors import WorkerError
 from mosaic_worker.recording.starts import capturer, prepare_reset, restore, start_fields
 
 
@@ -21,8 +22,10 @@ class Position(NamedTuple):
 
     seed: int | None
     start: dict[str, str] | None
-    actions: list[Any]
-    """As they were given; None stands for a reset that did not reach the environment."""
+    actions: Any
+    """All of the episode so far, in one array."""
+    resets: list[int]
+    """Before which of them there was a reset that did not reach the environment."""
     observation: Any
 
 
@@ -37,8 +40,8 @@ class Lane:
         self._seed: int | None = None
         self._start: Any = None
         self._actions: list[Any] = []
-        is_number = isinstance(env.action_space, spaces.Discrete)
-        self._note_action = self._actions.append if is_number else self._note_copy
+        self._takes_numbers = isinstance(env.action_space, spaces.Discrete)
+        self._note_action = self._actions.append if self._takes_numbers else self._note_copy
         self._observation: Any = None
         self._reached = False
         self._return = 0.0
@@ -73,23 +76,34 @@ class Lane:
         return outcome  # type: ignore[no-any-return]
 
     def position(self) -> Position:
+        taken = [action for action in self._actions if action is not None]
+        resets = [at for at, action in enumerate(self._actions) if action is None]
         return Position(
-            self._seed, start_fields(self._start), list(self._actions), np.array(self._observation)
+            self._seed,
+            start_fields(self._start),
+            np.array(taken),
+            [at - earlier for earlier, at in enumerate(resets)],
+            np.array(self._observation),
         )
 
     def restore(self, position: Position) -> tuple[Any, bool]:
         """The observation, and whether it is the one that the position was taken at."""
-        observation, _ = restore(_Stack(self._env, self._made), position.seed, position.start)
+        try:
+            observation, _ = restore(_Stack(self._env, self._made), position.seed, position.start)
+        except WorkerError:  # what its start depended on could not be recorded
+            return self.reset(None, None), False
         self._seed, self._start = position.seed, position.start
         self._actions.clear()
         self._return, self._length = 0.0, 0
-        for action in position.actions:
-            if action is None:
+        actions = np.asarray(position.actions)
+        each = actions.tolist() if self._takes_numbers else list(actions)
+        for at in range(len(each) + 1):
+            for _ in range(position.resets.count(at)):
                 observation, _ = self._env.reset()
                 self._return, self._length = 0.0, 0
                 self._note_action(None)
-            else:
-                observation = self.step(action)[0]
+            if at < len(each):
+                observation = self.step(each[at])[0]
         self._observation = observation
         if np.array_equal(np.asarray(observation), np.asarray(position.observation)):
             return observation, True

@@ -36,7 +36,9 @@ def make_vector(
         try:
             env = make_environment(env_id, env_kwargs, render_mode=render_mode)
         except WorkerError as error:
-            raise with_extra_named(env_id, error) from error.__cause__
+            if render_mode is None or not isinstance(error.__cause__, TypeError):
+                raise with_extra_named(env_id, error) from error.__cause__
+            env = make_environment(env_id, env_kwargs)  # it cannot be drawn; whoever draws says so
         if on_made is not None:
             env = on_made(env, index)
         envs.append(wrap(env))

@@ -54,6 +54,7 @@ class SameStepVector(VectorEnv):  # type: ignore[type-arg]
         self._lanes = [Lane(env) for env in self.envs]
         self._reports_every_end = reports_every_end
         self._takes_numbers = isinstance(self.single_action_space, spaces.Discrete)
+        self._first_action = int(getattr(self.single_action_space, "start", 0))
         self._rewards = np.zeros(self.num_envs, dtype=np.float64)
         self._terminated = np.zeros(self.num_envs, dtype=np.bool_)
         self._truncated = np.zeros(self.num_envs, dtype=np.bool_)
@@ -68,12 +69,12 @@ class SameStepVector(VectorEnv):  # type: ignore[type-arg]
         return self.observations.copy(), {}
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """`infos` is empty unless an episode has ended."""
+        """`infos` is empty unless an episode has ended. Discrete actions count from 0."""
         observations = self.observations
         rewards, terminated, truncated = self._rewards, self._terminated, self._truncated
         ended: list[tuple[int, Any, dict[str, Any]]] | None = None
         # A list of Python's own numbers is the quickest to go through.
-        each = actions.tolist() if self._takes_numbers else actions
+        each = (actions + self._first_action).tolist() if self._takes_numbers else actions
         for index, (lane, action) in enumerate(zip(self._lanes, each, strict=True)):
             observation, reward, is_over, is_cut, info = lane.step(action)
             rewards[index] = reward
@@ -82,7 +83,7 @@ class SameStepVector(VectorEnv):  # type: ignore[type-arg]
             if is_over or is_cut:
                 if ended is None:
                     ended = []
-                ended.append((index, observation, info))
+                ended.append((index, np.array(observation), info))
                 observation = lane.reset(None, None)
             observations[index] = observation
         infos = {} if ended is None else self._infos_of_ends(ended)
@@ -123,7 +124,7 @@ class SameStepVector(VectorEnv):  # type: ignore[type-arg]
         returns, lengths = np.zeros(count), np.zeros(count, dtype=np.int64)
         for index, observation, info in ended:
             has_ended[index] = True
-            last[index] = np.array(observation)
+            last[index] = observation
             lane = self._lanes[index]
             told = info.get("episode")
             if told is not None:

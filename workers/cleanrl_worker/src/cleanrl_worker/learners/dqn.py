@@ -18,11 +18,16 @@ from torch import nn
 from cleanrl_worker.arguments import SharedArgs
 from cleanrl_worker.environments.making import one_array
 from cleanrl_worker.learning.cadence import times_due
-from cleanrl_worker.learning.exploration import EpsilonGreedy, EpsilonGreedyPolicy, epsilon_at
+from cleanrl_worker.learning.exploration import (
+    EpsilonGreedy,
+    EpsilonGreedyPolicy,
+    epsilon_at,
+    first_epsilon,
+)
 from cleanrl_worker.learning.flat_adam import FlatAdam
 from cleanrl_worker.learning.numpy_mlp import NumpyMlp
 from cleanrl_worker.learning.replay_buffer import ReplayBuffer
-from cleanrl_worker.learning.replay_in_checkpoint import replay_state, restore_replay
+from cleanrl_worker.learning.replay_in_checkpoint import ReplayInCheckpoint
 from cleanrl_worker.learning.weight_views import Follower
 from cleanrl_worker.session.script import run_script
 
@@ -71,7 +76,7 @@ class Args(SharedArgs):
     batch_size: int = 128
     """remembered steps that an update learns from"""
     start_e: float = 1.0
-    """the share of random actions at the beginning"""
+    """the share of random actions at the beginning; a warm start begins with end_e"""
     end_e: float = 0.05
     """the share of random actions once exploration is over"""
     exploration_fraction: float = 0.5
@@ -123,7 +128,9 @@ def train(args: Args, session: Session) -> None:
         optimizer.load_state_dict(training["optimizer"])
         target.network.load_state_dict(training["target"])
         updates = training["updates"]
-    learning_starts = restore_replay(buffer, session, args.learning_starts)
+    start_e = first_epsilon(session, start=args.start_e, end=args.end_e)
+    kept = ReplayInCheckpoint(buffer, session)
+    learning_starts = kept.restore(args.learning_starts)
 
     def state() -> dict[str, Any]:
         return {
@@ -132,7 +139,8 @@ def train(args: Args, session: Session) -> None:
                 "optimizer": optimizer.state_dict(),
                 "target": target.network.state_dict(),
                 "updates": updates,
-                **replay_state(buffer, session),
+                "first_epsilon": start_e,
+                **kept.state(),
             },
         }
 
@@ -142,7 +150,7 @@ def train(args: Args, session: Session) -> None:
     obs = session.first_observations(envs)
     step = session.first_step
     while step < args.total_timesteps:
-        epsilon = epsilon_at(step, start=args.start_e, end=args.end_e, duration=exploration)
+        epsilon = epsilon_at(step, start=start_e, end=args.end_e, duration=exploration)
         chosen = choose(obs, epsilon)
         next_obs, rewards, terminated, truncated, infos = envs.step(chosen)
         step += envs.num_envs

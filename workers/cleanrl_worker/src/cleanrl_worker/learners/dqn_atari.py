@@ -18,11 +18,16 @@ from torch import nn
 from cleanrl_worker.arguments import SharedArgs
 from cleanrl_worker.environments import atari
 from cleanrl_worker.learning.cadence import times_due
-from cleanrl_worker.learning.exploration import EpsilonGreedy, EpsilonGreedyPolicy, epsilon_at
+from cleanrl_worker.learning.exploration import (
+    EpsilonGreedy,
+    EpsilonGreedyPolicy,
+    epsilon_at,
+    first_epsilon,
+)
 from cleanrl_worker.learning.flat_adam import FlatAdam
 from cleanrl_worker.learning.frame_buffer import FrameBuffer
 from cleanrl_worker.learning.nature_network import nature_network
-from cleanrl_worker.learning.replay_in_checkpoint import replay_state, restore_replay
+from cleanrl_worker.learning.replay_in_checkpoint import ReplayInCheckpoint
 from cleanrl_worker.learning.weight_views import Follower
 from cleanrl_worker.session.script import run_script
 
@@ -61,7 +66,7 @@ class Args(SharedArgs):
     batch_size: int = 32
     """remembered steps that an update learns from"""
     start_e: float = 1.0
-    """the share of random actions at the beginning"""
+    """the share of random actions at the beginning; a warm start begins with end_e"""
     end_e: float = 0.01
     """the share of random actions once exploration is over"""
     exploration_fraction: float = 0.1
@@ -91,7 +96,8 @@ class Agent(nn.Module):
 
 
 def train(args: Args, session: Session) -> None:
-    envs = session.make_envs(wrap, reports_every_end=False)
+    settings = atari.making_settings(args.env_id)
+    envs = session.make_envs(wrap, settings=settings, reports_every_end=False)
     session.require_actions(envs, "discrete")
     actions = int(envs.single_action_space.n)
     agent = Agent(int(envs.single_observation_space.shape[0]), actions).to(session.device)
@@ -110,7 +116,9 @@ def train(args: Args, session: Session) -> None:
         optimizer.load_state_dict(training["optimizer"])
         target.network.load_state_dict(training["target"])
         updates = training["updates"]
-    learning_starts = restore_replay(buffer, session, args.learning_starts)
+    start_e = first_epsilon(session, start=args.start_e, end=args.end_e)
+    kept = ReplayInCheckpoint(buffer, session)
+    learning_starts = kept.restore(args.learning_starts)
 
     def state() -> dict[str, Any]:
         return {
@@ -119,7 +127,8 @@ def train(args: Args, session: Session) -> None:
                 "optimizer": optimizer.state_dict(),
                 "target": target.network.state_dict(),
                 "updates": updates,
-                **replay_state(buffer, session),
+                "first_epsilon": start_e,
+                **kept.state(),
             },
         }
 
@@ -127,9 +136,11 @@ def train(args: Args, session: Session) -> None:
     updates_between_reports = max(1, REPORT_STEPS // args.train_frequency)
     # The last thing before the loop: of a resumed training it also brings random numbers back.
     obs = session.first_observations(envs)
+    if not session.came_back:
+        buffer.begin_anew()
     step = session.first_step
     while step < args.total_timesteps:
-        epsilon = epsilon_at(step, start=args.start_e, end=args.end_e, duration=exploration)
+        epsilon = epsilon_at(step, start=start_e, end=args.end_e, duration=exploration)
         chosen = choose(obs, epsilon)
         next_obs, rewards, terminated, truncated, infos = envs.step(chosen)
         step += envs.num_envs

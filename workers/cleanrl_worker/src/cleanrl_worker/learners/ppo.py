@@ -24,6 +24,7 @@ from cleanrl_worker.learning.flat_adam import FlatAdam
 from cleanrl_worker.learning.layers import tanh_mlp
 from cleanrl_worker.learning.numpy_mlp import NumpyMlp
 from cleanrl_worker.learning.rollout import Rollout
+from cleanrl_worker.learning.rollout_size import fit_rollout
 from cleanrl_worker.learning.update_figures import UpdateFigures, standardised
 from cleanrl_worker.session.script import run_script
 
@@ -108,6 +109,7 @@ class Agent(nn.Module):
 def train(args: Args, session: Session) -> None:
     envs = session.make_envs(wrap)
     session.require_actions(envs, "discrete")
+    fit_rollout(args, session)
     observation_size = int(envs.single_observation_space.shape[0])
     actions = int(envs.single_action_space.n)
     agent = Agent(observation_size, actions).to(session.device)

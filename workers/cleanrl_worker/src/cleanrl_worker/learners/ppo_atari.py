@@ -21,6 +21,7 @@ from cleanrl_worker.learning.layers import orthogonal
 from cleanrl_worker.learning.nature_network import FEATURES
 from cleanrl_worker.learning.picture_features import picture_features
 from cleanrl_worker.learning.rollout import Rollout
+from cleanrl_worker.learning.rollout_size import fit_rollout
 from cleanrl_worker.learning.update_figures import UpdateFigures, standardised
 from cleanrl_worker.session.script import run_script
 
@@ -105,8 +106,10 @@ class Agent(nn.Module):
 
 def train(args: Args, session: Session) -> None:
     # To the learner a lost life is an end; whoever looks on wants to know of whole games.
-    envs = session.make_envs(wrap, reports_every_end=False)
+    settings = atari.making_settings(args.env_id)
+    envs = session.make_envs(wrap, settings=settings, reports_every_end=False)
     session.require_actions(envs, "discrete")
+    fit_rollout(args, session)
     actions = int(envs.single_action_space.n)
     agent = Agent(actions).to(session.device)
     if session.warm:
@@ -139,9 +142,11 @@ def train(args: Args, session: Session) -> None:
     for iteration in range(step // batch_size, iterations):
         if args.anneal_lr:
             optimizer.lr = args.learning_rate * (1.0 - iteration / iterations)
-        step = collect(rollout, logits, values, agent, envs, session, step)
-        if session.should_stop:
-            break
+        moment = session.moment(step)
+        if not collect(rollout, logits, values, agent, envs, session, step):
+            session.finish(step, state, moment)
+            return
+        step += batch_size
         losses = update(args, agent, optimizer, rollout, logits, values)
         told = {"charts/learning_rate": optimizer.lr, "charts/SPS": session.sps(step)}
         session.scalars({**told, **losses}, step)
@@ -158,10 +163,10 @@ def collect(
     envs: SameStepVector,
     session: Session,
     step: int,
-) -> int:
+) -> bool:
     """Fill the rollout with the agent's steps; `logits` and `values` are what it thought.
 
-    Returns the step it came to: a rollout takes seconds, and is left when the session is to stop.
+    False: it takes seconds, and was left in the middle because the session is to stop.
     """
     observations = rollout.observations
     observations[0] = observations[-1]
@@ -174,9 +179,9 @@ def collect(
         rollout.add(t, rewards, terminated, truncated, infos)
         session.episodes(infos, terminated, truncated, step)
         if session.should_stop:
-            return step
+            return False
     values[-1] = agent.judge(observations[-1])[1]
-    return step
+    return True
 
 
 def update(

@@ -26,6 +26,7 @@ from cleanrl_worker.learning.layers import orthogonal
 from cleanrl_worker.learning.nature_network import FEATURES
 from cleanrl_worker.learning.picture_features import picture_features
 from cleanrl_worker.learning.rollout import Rollout
+from cleanrl_worker.learning.rollout_size import fit_rollout
 from cleanrl_worker.learning.update_figures import UpdateFigures, standardised
 from cleanrl_worker.session.script import run_script
 from mosaic_worker.errors import WorkerError
@@ -157,8 +158,10 @@ def train(args: Args, session: Session) -> None:
             remedy="Choose at least as many environments (num_envs) as minibatches.",
         )
     # To the learner a lost life is an end; whoever looks on wants to know of whole games.
-    envs = session.make_envs(wrap, reports_every_end=False)
+    settings = atari.making_settings(args.env_id)
+    envs = session.make_envs(wrap, settings=settings, reports_every_end=False)
     session.require_actions(envs, "discrete")
+    fit_rollout(args, session)
     actions = int(envs.single_action_space.n)
     agent = Agent(actions).to(session.device)
     if session.warm:
@@ -181,13 +184,19 @@ def train(args: Args, session: Session) -> None:
 
     # The last thing before the loop: of a resumed training it also brings random numbers back.
     roll.steps.observations[-1] = newest(session.first_observations(envs))
+    if not session.came_back:
+        roll.begins[-1] = True
     step = session.first_step
     for iteration in range(step // batch_size, iterations):
         if args.anneal_lr:
             optimizer.lr = args.learning_rate * (1.0 - iteration / iterations)
-        step = collect(args, roll, agent, envs, session, step)
-        if session.should_stop:
-            break
+        moment = session.moment(step)
+        before = roll.state_dict()
+        if not collect(args, roll, agent, envs, session, step):
+            roll.load_state_dict(before)
+            session.finish(step, state, moment)
+            return
+        step += batch_size
         losses = update(args, agent, optimizer, roll)
         told = {"charts/learning_rate": optimizer.lr, "charts/SPS": session.sps(step)}
         session.scalars({**told, **losses}, step)
@@ -211,7 +220,8 @@ class Recollection:
         """Before the first step, and after the last one."""
 
     def state_dict(self) -> dict[str, Any]:
-        return {"hidden": self.memory[0], "cell": self.memory[1], "begins": self.begins[-1]}
+        begins = self.begins[-1].copy()
+        return {"hidden": self.memory[0], "cell": self.memory[1], "begins": begins}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         device = self.memory[0].device
@@ -221,10 +231,10 @@ class Recollection:
 
 def collect(
     args: Args, roll: Recollection, agent: Agent, envs: SameStepVector, session: Session, step: int
-) -> int:
+) -> bool:
     """Fill the rollout with the agent's steps.
 
-    Returns the step it came to: a rollout takes seconds, and is left when the session is to stop.
+    False: it takes seconds, and was left in the middle because the session is to stop.
     """
     observations, begins = roll.steps.observations, roll.begins
     observations[0], begins[0] = observations[-1], begins[-1]
@@ -246,11 +256,10 @@ def collect(
         roll.steps.add(t, rewards, terminated, truncated, {})
         session.episodes(infos, terminated, truncated, step)
         if session.should_stop:
-            roll.memory, begins[-1] = memory, begins[t + 1]
-            return step
+            return False
     roll.values[-1] = agent.judge(observations[-1], memory, begins[-1])[1]
     roll.memory = memory
-    return step
+    return True
 
 
 def update(args: Args, agent: Agent, optimizer: FlatAdam, roll: Recollection) -> dict[str, float]:

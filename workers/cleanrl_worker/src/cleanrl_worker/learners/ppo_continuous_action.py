@@ -29,6 +29,7 @@ from cleanrl_worker.learning.gaussian import (
 from cleanrl_worker.learning.layers import tanh_mlp
 from cleanrl_worker.learning.numpy_mlp import NumpyMlp
 from cleanrl_worker.learning.rollout import Rollout
+from cleanrl_worker.learning.rollout_size import fit_rollout
 from cleanrl_worker.learning.update_figures import UpdateFigures, standardised
 from cleanrl_worker.session.script import run_script
 
@@ -115,6 +116,7 @@ class Agent(nn.Module):
 def train(args: Args, session: Session) -> None:
     envs = session.make_envs(wrap)
     session.require_actions(envs, "box")
+    fit_rollout(args, session)
     observation_shape = envs.single_observation_space.shape
     actions = envs.single_action_space
     agent = Agent(observation_shape[0], actions.low, actions.high).to(session.device)

@@ -18,9 +18,15 @@ from torch import nn
 
 from cleanrl_worker.arguments import SharedArgs
 from cleanrl_worker.environments.making import one_array
-from cleanrl_worker.learning.exploration import EpsilonGreedy, EpsilonGreedyPolicy, epsilon_at
+from cleanrl_worker.learning.exploration import (
+    EpsilonGreedy,
+    EpsilonGreedyPolicy,
+    epsilon_at,
+    first_epsilon,
+)
 from cleanrl_worker.learning.layers import orthogonal
 from cleanrl_worker.learning.rollout import Rollout
+from cleanrl_worker.learning.rollout_size import fit_rollout
 from cleanrl_worker.session.script import run_script
 
 if TYPE_CHECKING:
@@ -59,7 +65,7 @@ class Args(SharedArgs):
     gamma: float = 0.99
     """the discount of rewards to come"""
     start_e: float = 1.0
-    """the share of random actions at the beginning"""
+    """the share of random actions at the beginning; a warm start begins with end_e"""
     end_e: float = 0.05
     """the share of random actions once exploration is over"""
     exploration_fraction: float = 0.5
@@ -98,6 +104,7 @@ class Agent(nn.Module):
 def train(args: Args, session: Session) -> None:
     envs = session.make_envs(wrap)
     session.require_actions(envs, "discrete")
+    fit_rollout(args, session)
     observation_size = int(envs.single_observation_space.shape[0])
     actions = int(envs.single_action_space.n)
     agent = Agent(observation_size, actions).to(session.device)
@@ -107,6 +114,7 @@ def train(args: Args, session: Session) -> None:
     if session.resumed:
         optimizer.load_state_dict(session.resumed.training["optimizer"])
     choose = EpsilonGreedy(agent.values_of, actions)
+    start_e = first_epsilon(session, start=args.start_e, end=args.end_e)
     rollout = Rollout(
         args.num_steps,
         args.num_envs,
@@ -119,7 +127,7 @@ def train(args: Args, session: Session) -> None:
     def state() -> dict[str, Any]:
         return {
             "policy": agent.state_dict(),
-            "training": {"optimizer": optimizer.state_dict()},
+            "training": {"optimizer": optimizer.state_dict(), "first_epsilon": start_e},
         }
 
     # The last thing before the loop: of a resumed training it also brings random numbers back.
@@ -130,7 +138,7 @@ def train(args: Args, session: Session) -> None:
         if args.anneal_lr:
             learning_rate *= 1.0 - iteration / iterations
         optimizer.param_groups[0]["lr"] = learning_rate
-        collect(args, rollout, choose, envs, session, step)
+        collect(args, rollout, choose, start_e, envs, session, step)
         step += batch_size
         losses = update(args, agent, optimizer, rollout)
         told = {"charts/learning_rate": learning_rate, "charts/SPS": session.sps(step)}
@@ -144,6 +152,7 @@ def collect(
     args: Args,
     rollout: Rollout,
     choose: EpsilonGreedy,
+    start_e: float,
     envs: SameStepVector,
     session: Session,
     step: int,
@@ -153,7 +162,7 @@ def collect(
     observations[0] = observations[-1]
     exploration = args.exploration_fraction * args.total_timesteps
     for t in range(args.num_steps):
-        epsilon = epsilon_at(step, start=args.start_e, end=args.end_e, duration=exploration)
+        epsilon = epsilon_at(step, start=start_e, end=args.end_e, duration=exploration)
         rollout.actions[t] = chosen = choose(observations[t], epsilon)
         observations[t + 1], rewards, terminated, truncated, infos = envs.step(chosen)
         step += envs.num_envs

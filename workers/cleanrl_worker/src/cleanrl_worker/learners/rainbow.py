@@ -25,7 +25,7 @@ from cleanrl_worker.learning.flat_adam import FlatAdam
 from cleanrl_worker.learning.n_step import NStepRewards
 from cleanrl_worker.learning.noisy_linear import NoisyLinear
 from cleanrl_worker.learning.prioritized_replay import PrioritizedReplay
-from cleanrl_worker.learning.replay_in_checkpoint import replay_state, restore_replay
+from cleanrl_worker.learning.replay_in_checkpoint import ReplayInCheckpoint
 from cleanrl_worker.learning.return_distribution import share_out
 from cleanrl_worker.learning.weight_views import Follower
 from cleanrl_worker.session.script import run_script
@@ -40,7 +40,7 @@ LABEL = "Rainbow"
 ACTION_SPACES = ("discrete",)
 LARGE_NETWORK = False
 RECOMMENDED = {
-    "toy-text": {"total_timesteps": 100_000, "v_min": 0.0, "v_max": 1.0, "n_atoms": 51},
+    "toy-text": {"total_timesteps": 100_000},
     "classic-control": {"total_timesteps": 100_000},
     "box2d": {"total_timesteps": 500_000, "v_min": -300.0, "v_max": 300.0},
     "minigrid": {"total_timesteps": 300_000, "v_min": 0.0, "v_max": 1.0, "n_atoms": 51},
@@ -151,9 +151,9 @@ def train(args: Args, session: Session) -> None:
         training = session.resumed.training
         optimizer.load_state_dict(training["optimizer"])
         target.network.load_state_dict(training["target"])
-        rewards_of_steps.load(training["open_steps"])
         updates = training["updates"]
-    learning_starts = restore_replay(replay, session, args.learning_starts)
+    kept = ReplayInCheckpoint(replay, session)
+    learning_starts = kept.restore(args.learning_starts)
 
     def state() -> dict[str, Any]:
         return {
@@ -163,13 +163,16 @@ def train(args: Args, session: Session) -> None:
                 "target": target.network.state_dict(),
                 "open_steps": rewards_of_steps.state(),
                 "updates": updates,
-                **replay_state(replay, session),
+                **kept.state(),
             },
         }
 
     updates_between_reports = max(1, REPORT_STEPS // args.train_frequency)
     # The last thing before the loop: of a resumed training it also brings random numbers back.
     obs = session.first_observations(envs)
+    # What is not complete belongs to the episodes of the checkpoint, and to no other ones.
+    if session.resumed and session.came_back:
+        rewards_of_steps.load(session.resumed.training["open_steps"])
     step = session.first_step
     while step < args.total_timesteps:
         agent.draw_noise()
@@ -181,7 +184,8 @@ def train(args: Args, session: Session) -> None:
             replay.add(stretch)
         obs = next_obs
 
-        if step > learning_starts:
+        # The first stretch takes several steps, however early learning is to start.
+        if step > learning_starts and len(replay):
             part = min(1.0, step / args.total_timesteps)
             beta = args.prioritized_replay_beta + part * (1.0 - args.prioritized_replay_beta)
             for _ in range(times_due(step, envs.num_envs, args.train_frequency)):

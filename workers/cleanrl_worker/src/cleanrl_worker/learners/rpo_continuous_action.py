@@ -27,6 +27,7 @@ from cleanrl_worker.learning.flat_adam import FlatAdam
 from cleanrl_worker.learning.gaussian import entropy_of, log_probabilities
 from cleanrl_worker.learning.numpy_mlp import NumpyMlp
 from cleanrl_worker.learning.rollout import Rollout
+from cleanrl_worker.learning.rollout_size import fit_rollout
 from cleanrl_worker.learning.update_figures import UpdateFigures, standardised
 from cleanrl_worker.session.script import run_script
 
@@ -94,6 +95,7 @@ class Args(SharedArgs):
 def train(args: Args, session: Session) -> None:
     envs = session.make_envs(wrap)
     session.require_actions(envs, "box")
+    fit_rollout(args, session)
     observation_shape = envs.single_observation_space.shape
     actions = envs.single_action_space
     agent = Agent(observation_shape[0], actions.low, actions.high).to(session.device)

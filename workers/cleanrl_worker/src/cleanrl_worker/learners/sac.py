@@ -26,7 +26,7 @@ from cleanrl_worker.learning.categorical import gumbel_noise
 from cleanrl_worker.learning.flat_adam import FlatAdam
 from cleanrl_worker.learning.numpy_mlp import NumpyMlp
 from cleanrl_worker.learning.replay_buffer import ReplayBuffer
-from cleanrl_worker.learning.replay_in_checkpoint import replay_state, restore_replay
+from cleanrl_worker.learning.replay_in_checkpoint import ReplayInCheckpoint
 from cleanrl_worker.learning.weight_views import Follower
 from cleanrl_worker.session.script import run_script
 
@@ -86,13 +86,13 @@ wrap = wrap_for_playing = one_array
 
 
 class Agent(nn.Module):
-    """An actor, two critics, and the weight of the entropy."""
+    """An actor, two critics, and the weight of the entropy where it adjusts itself."""
 
-    def __init__(self, observation_size: int, actions: int, alpha: float = 1.0) -> None:
+    def __init__(self, observation_size: int, actions: int) -> None:
         super().__init__()
         self.actor = relu_mlp(observation_size, actions)
         self.critics = nn.ModuleList(relu_mlp(observation_size, actions) for _ in range(2))
-        self.log_alpha = nn.Parameter(torch.tensor([math.log(alpha)]))
+        self.log_alpha = nn.Parameter(torch.zeros(1))
 
 
 def relu_mlp(inputs: int, outputs: int, *, hidden: int = 128) -> nn.Sequential:
@@ -120,7 +120,7 @@ class Learner:
     def learn(self, batch: Batch) -> dict[str, Any]:
         """One step of the critics, the actor and the entropy's weight; what may be told."""
         agent, args = self._agent, self._args
-        alpha = agent.log_alpha.detach().exp()
+        alpha = agent.log_alpha.detach().exp() if args.autotune else args.alpha
         taken = batch.actions[:, None]
         with torch.no_grad():
             log_probs = agent.actor(batch.next_observations).log_softmax(dim=1)
@@ -177,8 +177,7 @@ def train(args: Args, session: Session) -> None:
     envs = session.make_envs(wrap)
     session.require_actions(envs, "discrete")
     actions = int(envs.single_action_space.n)
-    alpha = 1.0 if args.autotune else args.alpha
-    agent = Agent(int(envs.single_observation_space.shape[0]), actions, alpha).to(session.device)
+    agent = Agent(int(envs.single_observation_space.shape[0]), actions).to(session.device)
     if session.warm:
         agent.load_state_dict(session.warm.policy)
     learner = Learner(args, agent, actions)
@@ -191,10 +190,14 @@ def train(args: Args, session: Session) -> None:
         session.device,
     )
     updates = 0
+    # A policy that has learnt already fills the buffer itself.
+    random_steps = 0 if session.warm else args.learning_starts
     if session.resumed:
+        random_steps = session.resumed.training["random_steps"]
         learner.load(session.resumed.training["learner"])
         updates = session.resumed.training["updates"]
-    learning_starts = restore_replay(buffer, session, args.learning_starts)
+    kept = ReplayInCheckpoint(buffer, session)
+    learning_starts = kept.restore(args.learning_starts)
 
     def state() -> dict[str, Any]:
         return {
@@ -202,7 +205,8 @@ def train(args: Args, session: Session) -> None:
             "training": {
                 "learner": learner.state(),
                 "updates": updates,
-                **replay_state(buffer, session),
+                "random_steps": random_steps,
+                **kept.state(),
             },
         }
 
@@ -211,7 +215,7 @@ def train(args: Args, session: Session) -> None:
     obs = session.first_observations(envs)
     step = session.first_step
     while step < args.total_timesteps:
-        if step < args.learning_starts:
+        if step < random_steps:
             chosen = np.random.randint(0, actions, size=envs.num_envs)
         else:
             logits = actor(np.asarray(obs, dtype=np.float32))

@@ -25,7 +25,7 @@ from cleanrl_worker.learning.critics import Critics
 from cleanrl_worker.learning.flat_adam import FlatAdam
 from cleanrl_worker.learning.numpy_mlp import NumpyMlp
 from cleanrl_worker.learning.replay_buffer import ReplayBuffer
-from cleanrl_worker.learning.replay_in_checkpoint import replay_state, restore_replay
+from cleanrl_worker.learning.replay_in_checkpoint import ReplayInCheckpoint
 from cleanrl_worker.learning.weight_views import Follower, without_learning
 from cleanrl_worker.session.script import run_script
 
@@ -146,9 +146,12 @@ class SoftActorCritic:
         self._target = Follower(self._critics, self._critics_optimizer)
         self._judges = without_learning(self._critics)
         self._log_alpha = nn.Parameter(torch.zeros(1, device=session.device))
+        if session.warm:
+            self._log_alpha.data.copy_(session.warm.training["log_alpha"])
         self._alpha_optimizer = FlatAdam([self._log_alpha], args.q_lr)
         self._target_entropy = -float(bounds.size)
-        self._alpha = torch.full((1,), 1.0 if args.autotune else args.alpha, device=session.device)
+        fixed = torch.full((1,), args.alpha, device=session.device)
+        self._alpha = self._log_alpha.detach().exp() if args.autotune else fixed
         self._told: dict[str, Any] = {}
         if session.resumed:
             self._load(session.resumed.training)
@@ -217,10 +220,6 @@ class SoftActorCritic:
         self._target.network.load_state_dict(training["target"])
         for optimizer, state in zip(self._optimizers(), training["optimizers"], strict=True):
             optimizer.load_state_dict(state)
-        with torch.no_grad():
-            self._log_alpha.copy_(training["log_alpha"])
-        if self._args.autotune:
-            self._alpha = self._log_alpha.detach().exp()
 
 
 def train(args: Args, session: Session) -> None:
@@ -233,7 +232,8 @@ def train(args: Args, session: Session) -> None:
     buffer = ReplayBuffer(
         args.buffer_size, envs.num_envs, envs.single_observation_space, space, session.device
     )
-    learning_starts = restore_replay(buffer, session, args.learning_starts)
+    kept = ReplayInCheckpoint(buffer, session)
+    learning_starts = kept.restore(args.learning_starts)
     # A policy that has learnt already fills the buffer itself.
     random_steps = 0 if session.warm else args.learning_starts
     if session.resumed:
@@ -241,7 +241,7 @@ def train(args: Args, session: Session) -> None:
 
     def state() -> dict[str, Any]:
         training = {**learner.state(), "random_steps": random_steps}
-        training.update(replay_state(buffer, session))
+        training.update(kept.state())
         return {"policy": learner.actor.state_dict(), "training": training}
 
     # The last thing before the loop: of a resumed training it also brings random numbers back.

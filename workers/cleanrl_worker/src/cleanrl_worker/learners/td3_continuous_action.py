@@ -25,7 +25,7 @@ from cleanrl_worker.learning.deterministic_actor import (
 )
 from cleanrl_worker.learning.flat_adam import FlatAdam
 from cleanrl_worker.learning.replay_buffer import ReplayBuffer
-from cleanrl_worker.learning.replay_in_checkpoint import replay_state, restore_replay
+from cleanrl_worker.learning.replay_in_checkpoint import ReplayInCheckpoint
 from cleanrl_worker.learning.weight_views import Follower, without_learning
 from cleanrl_worker.session.script import run_script
 
@@ -174,7 +174,8 @@ def train(args: Args, session: Session) -> None:
     buffer = ReplayBuffer(
         args.buffer_size, envs.num_envs, envs.single_observation_space, space, session.device
     )
-    learning_starts = restore_replay(buffer, session, args.learning_starts)
+    kept = ReplayInCheckpoint(buffer, session)
+    learning_starts = kept.restore(args.learning_starts)
     # A policy that has learnt already fills the buffer itself.
     random_steps = 0 if session.warm else args.learning_starts
     if session.resumed:
@@ -182,7 +183,7 @@ def train(args: Args, session: Session) -> None:
 
     def state() -> dict[str, Any]:
         training = {**learner.state(), "random_steps": random_steps}
-        training.update(replay_state(buffer, session))
+        training.update(kept.state())
         return {"policy": learner.actor.state_dict(), "training": training}
 
     # The last thing before the loop: of a resumed training it also brings random numbers back.

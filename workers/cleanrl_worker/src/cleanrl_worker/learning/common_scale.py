@@ -25,18 +25,24 @@ class CommonScale:
     ) -> None:
         self.observations = ObservationScaling(shape)
         self.rewards = RewardScaling(num_envs, gamma)
-        self._is_resumed = session.resumed is not None
+        self._session = session
         if session.warm:
             self.observations.moments.load(session.warm.normalization["observations"])
         if session.resumed:
-            saved = session.resumed.training["rewards"]
-            self.rewards.moments.load(saved["moments"])
-            self.rewards.returns = np.asarray(saved["returns"], dtype=np.float64)
+            self.rewards.moments.load(session.resumed.training["rewards"]["moments"])
 
     def first(self, observations: Any) -> Any:
-        """Scale the first observations; a checkpoint has seen those that it left."""
-        scaling = self.observations
-        return scaling.scale(observations) if self._is_resumed else scaling.learn(observations)
+        """Scale what `Session.first_observations` gave.
+
+        Where the episodes of a checkpoint go on, it has seen these observations already, and their
+        returns so far go on as well.
+        """
+        resumed = self._session.resumed
+        if resumed is None or not self._session.came_back:
+            return self.observations.learn(observations)
+        returns = resumed.training["rewards"]["returns"]
+        self.rewards.returns = np.asarray(returns, dtype=np.float64)
+        return self.observations.scale(observations)
 
     def normalization(self) -> dict[str, Any]:
         return {"observations": self.observations.moments.state()}

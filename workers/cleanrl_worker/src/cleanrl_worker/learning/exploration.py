@@ -12,6 +12,18 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from cleanrl_worker.session.session import Session
+
+
+def first_epsilon(session: Session, *, start: float, end: float) -> float:
+    """The share of random actions at the beginning: of a policy that has learnt already, `end`.
+
+    A learner saves it as `first_epsilon`: a resumed training may have had a warm start itself.
+    """
+    if session.resumed:
+        return float(session.resumed.training["first_epsilon"])
+    return end if session.warm else start
+
 
 def epsilon_at(step: int, *, start: float, end: float, duration: float) -> float:
     """Straight down from `start` to `end` in `duration` steps."""

@@ -80,6 +80,10 @@ class FrameBuffer:
             self.is_drawable[env, slot] = True
             self._is_beginning[env] = has_ended
 
+    def begin_anew(self) -> None:
+        """The next pictures do not follow those before: other episodes have begun."""
+        self._is_beginning[:] = True
+
     def sample(self, batch_size: int) -> Batch:
         """Drawn with replacement; each transition is as likely as any other."""
         filled = self._filled

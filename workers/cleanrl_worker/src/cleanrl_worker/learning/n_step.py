@@ -53,7 +53,7 @@ class NStepRewards:
                     rewards=each.rewards + each.discount * float(rewards[env]),
                     discount=each.discount * self._gamma,
                 )
-            while pending and (has_ended or len(pending) == self._steps):
+            while pending and (has_ended or len(pending) >= self._steps):
                 done = pending.popleft()
                 discount = 0.0 if terminated[env] else done.discount
                 yield done._replace(discount=discount, next_observation=following)

@@ -51,8 +51,10 @@ class ReplayBuffer:
             observation_space.dtype == np.uint8 and len(observation_space.shape) >= _PICTURE_AXES
         )
         seen = np.uint8 if is_picture else np.float32
-        self.observations = np.zeros((capacity, *observation_space.shape), dtype=seen)
-        self.next_observations = np.zeros_like(self.observations)
+        shape = (capacity, *observation_space.shape)
+        # Not `zeros_like`, which writes the zeros: that would take all memory at once.
+        self.observations = np.zeros(shape, dtype=seen)
+        self.next_observations = np.zeros(shape, dtype=seen)
         if isinstance(action_space, spaces.Discrete):
             self.actions = np.zeros(capacity, dtype=np.int64)
         else:

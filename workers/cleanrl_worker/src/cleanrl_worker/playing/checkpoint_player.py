@@ -26,12 +26,16 @@ def play_checkpoint(run: Run) -> None:
 
     checkpoint = read_checkpoint(run.checkpoint)
     seed_all(run.config.seed)
+    if checkpoint.env_kwargs and not run.config.env_kwargs:
+        # An imported policy brings along how its environment was made.
+        run.config = run.config._replace(env_kwargs=checkpoint.env_kwargs)
     learner: Any = importlib.import_module(f"cleanrl_worker.learners.{checkpoint.algo}")
 
     def make_actor(env: Any) -> Actor:
         _check_spaces(checkpoint, env)
         sampled = bool(run.config.params.get("sampled_actions"))
-        return PolicyActor(learner.load_policy(checkpoint, sampled=sampled))
+        policy = learner.load_policy(checkpoint, sampled=sampled)
+        return PolicyActor(policy, int(getattr(env.action_space, "start", 0)))
 
     play(run, make_actor, wrap=learner.wrap_for_playing)
 

@@ -12,14 +12,16 @@ class Policy(Protocol):
     """
 
     def act(self, observation: Any) -> Any:
-        """An action of the environment's own action space."""
+        """An action of the environment's own action space; a discrete one counts from 0."""
 
 
 class PolicyActor:
     """An actor of the play loop."""
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: Policy, first_action: int = 0) -> None:
+        """`first_action`: where the environment's discrete actions begin."""
         self._policy = policy
+        self._first_action = first_action
 
     def begin_episode(self, observation: Any, info: dict[str, Any]) -> None:  # noqa: ARG002
         begin = getattr(self._policy, "begin_episode", None)
@@ -27,4 +29,5 @@ class PolicyActor:
             begin()
 
     def act(self, observation: Any, info: dict[str, Any]) -> Any:  # noqa: ARG002
-        return self._policy.act(observation)
+        chosen = self._policy.act(observation)
+        return chosen + self._first_action if self._first_action else chosen

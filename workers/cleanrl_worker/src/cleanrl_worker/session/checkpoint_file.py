@@ -11,16 +11,19 @@ dicts, and no code.
 | `normalization` | how observations were scaled, where they were |
 | `training` | optimizers, counters, buffers: the learner's own |
 | `random`, `environments` | random numbers, and where each environment was |
+| `returns`, `episodes` | of the last hundred episodes; how many there were |
+| `best_return` | the highest mean of a hundred so far |
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
+from cleanrl_worker.learner_catalog import learner_names
 from mosaic_worker.errors import WorkerError
 
 if TYPE_CHECKING:
@@ -45,6 +48,14 @@ class Checkpoint:
     training: dict[str, Any] = field(default_factory=dict)
     random: dict[str, Any] = field(default_factory=dict)
     environments: list[Any] = field(default_factory=list)
+    returns: list[float] = field(default_factory=list)
+    episodes: int = 0
+    best_return: float | None = None
+
+    @property
+    def mean_return(self) -> float | None:
+        """Of the last hundred episodes before it was saved."""
+        return sum(self.returns) / len(self.returns) if self.returns else None
 
 
 def write_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
@@ -72,7 +83,18 @@ def read_checkpoint(path: Path) -> Checkpoint:
             f"{path.name} is no checkpoint of this worker.",
             remedy="Choose one that `cleanrl_worker` has saved.",
         )
-    known = Checkpoint.__dataclass_fields__
+    known = {each.name: each for each in fields(Checkpoint)}
+    missing = [
+        name
+        for name, each in known.items()
+        if each.default is MISSING and each.default_factory is MISSING and name not in document
+    ]
+    if missing or document["algo"] not in learner_names():
+        what = f"it has no `{missing[0]}`" if missing else f"there is no {document['algo']} here"
+        raise WorkerError(
+            f"The checkpoint {path.name} cannot be used: {what}.",
+            remedy="Choose one that `cleanrl_worker` of this version has saved.",
+        )
     return Checkpoint(**{name: value for name, value in document.items() if name in known})
 
 

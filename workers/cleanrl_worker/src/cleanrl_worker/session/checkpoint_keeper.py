@@ -6,6 +6,7 @@ further names of one of them, so that they take no room of their own.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from cleanrl_worker.session.outlet import Outlet
 
 LAST, BEST = "last.pt", "best.pt"
+_FEW_EPISODES = 10
+"""The mean of fewer is luck, and does not beat an earlier best."""
 
 
 class CheckpointKeeper:
@@ -32,7 +35,8 @@ class CheckpointKeeper:
         self._every = every
         self._keep = keep
         self._scheduled: list[Path] = []
-        self._best = -float("inf")
+        self.best_return: float | None = None
+        """The highest mean return of those saved."""
         self.next_step = every or None
         """Where the next one on schedule is due; None: nowhere."""
         self.last_good = ""
@@ -43,7 +47,7 @@ class CheckpointKeeper:
         if self._every:
             self.next_step = (step // self._every + 1) * self._every
 
-    def save(self, checkpoint: Checkpoint, mean_return: float | None) -> None:
+    def save(self, checkpoint: Checkpoint) -> None:
         """Raises `WorkerError` when the policy holds what is no number."""
         step = checkpoint.global_step
         self.begin_at(step)
@@ -53,21 +57,25 @@ class CheckpointKeeper:
                 f"At step {step} the network's `{broken}` holds NaN or infinity.",
                 remedy=self.remedy(),
             )
+        mean_return, best = checkpoint.mean_return, self.best_return
         metrics = {} if mean_return is None else {"episodic_return": mean_return}
+        is_telling = len(checkpoint.returns) >= _FEW_EPISODES or best is None
+        is_best = mean_return is not None and is_telling and (best is None or mean_return >= best)
+        self.best_return = mean_return if is_best else best
+        checkpoint = dataclasses.replace(checkpoint, best_return=self.best_return)
 
         def told(name: str, write: Any) -> Path:
             meta = {
                 "algo": checkpoint.algo,
                 "env_id": checkpoint.env_id,
-                "observation_space": checkpoint.observation_space,
-                "action_space": checkpoint.action_space,
+                "observation_space": _in_short(checkpoint.observation_space),
+                "action_space": _in_short(checkpoint.action_space),
             }
             return self._outlet.save(Saved(name, write, step, metrics, meta))
 
         written = told(f"step-{step}.pt", lambda path: write_checkpoint(checkpoint, path))
         told(LAST, lambda path: _another_name(written, path))
-        if mean_return is not None and mean_return >= self._best:
-            self._best = mean_return
+        if is_best:
             told(BEST, lambda path: _another_name(written, path))
         self.last_good = f"checkpoints/{written.name}"
         self._forget_oldest(written)
@@ -83,6 +91,11 @@ class CheckpointKeeper:
         self._scheduled = [path for path in self._scheduled if path != written] + [written]
         while len(self._scheduled) > self._keep:
             self._scheduled.pop(0).unlink(missing_ok=True)
+
+
+def _in_short(space: dict[str, Any]) -> dict[str, Any]:
+    """Without the bounds, which may be many and infinite; the file has them."""
+    return {name: space[name] for name in ("type", "n", "shape") if name in space}
 
 
 def _another_name(written: Path, path: Path) -> None:

@@ -39,6 +39,10 @@ class Outlet(Protocol):
     def should_stop(self) -> bool:
         """Whether the session has been asked to end."""
 
+    @property
+    def wants_attention(self) -> bool:
+        """Whether to stop or to pause; asked very often."""
+
     def wait_while_paused(self) -> None:
         """Returns at once unless the session is to stand still."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -32,6 +33,10 @@ class RunOutlet:
     @property
     def should_stop(self) -> bool:
         return self._run.should_stop
+
+    @property
+    def wants_attention(self) -> bool:
+        return self._run.should_stop or self._run.is_told_to_pause
 
     def wait_while_paused(self) -> None:
         self._run.wait_while_paused()
@@ -88,6 +93,7 @@ class RunOutlet:
 
     def say(self, level: str, message: str) -> None:
         self._run.emitter.log(level, SESSION_NOTE, message)
+        print(f"{level}: {message}", file=sys.stderr, flush=True)  # the run's log
 
     def close(self) -> None:
         self._closing.close()

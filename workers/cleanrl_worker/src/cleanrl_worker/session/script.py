@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from cleanrl_worker.learner_catalog import is_large
 from mosaic_worker.errors import WorkerError
 
 if TYPE_CHECKING:
@@ -28,10 +29,11 @@ def run_script(args_type: type[AnyArgs], train: Callable[[AnyArgs, Session], Any
 
     args = tyro.cli(args_type)
     algo = Path(sys.argv[0]).stem
-    session = Session(algo, args, ScriptOutlet())
     try:
-        train(args, session)
+        session = Session(algo, args, ScriptOutlet(), is_large=is_large(algo))
+        try:
+            train(args, session)
+        finally:
+            session.close()
     except WorkerError as error:
         sys.exit(f"{algo}: {error.message} {error.remedy}".rstrip())
-    finally:
-        session.close()

@@ -25,6 +25,10 @@ class ScriptOutlet:
         self.should_stop = False
         self._before = {number: signal.signal(number, self._stop) for number in _SIGNALS}
 
+    @property
+    def wants_attention(self) -> bool:
+        return self.should_stop
+
     def wait_while_paused(self) -> None:
         """A shell pauses by Ctrl-Z."""
 

@@ -11,18 +11,19 @@ import math
 import os
 import time
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from cleanrl_worker.environments.lane import Position
 from cleanrl_worker.environments.making import make_vector, one_array
-from cleanrl_worker.session.checkpoint_file import Checkpoint, read_checkpoint
+from cleanrl_worker.session.checkpoint_file import Checkpoint
 from cleanrl_worker.session.checkpoint_keeper import CheckpointKeeper
 from cleanrl_worker.session.device import choose_device, set_threads
 from cleanrl_worker.session.outlet import FinishedEpisode
 from cleanrl_worker.session.plan import plan_of_script
 from cleanrl_worker.session.random_numbers import random_state, seed_all, set_random_state
+from cleanrl_worker.session.starting_point import read_starting_point
 from cleanrl_worker.tracking.trackers import Trackers
 from mosaic_worker.environments.spaces import describe_space
 from mosaic_worker.errors import WorkerError
@@ -43,6 +44,14 @@ if TYPE_CHECKING:
 _LOOK_SECONDS = 0.05
 _PROGRESS_SECONDS = 1.0
 _RECENT_EPISODES = 100
+
+
+class Moment(NamedTuple):
+    """Where everything but the learner was at a step."""
+
+    step: int
+    random: dict[str, Any]
+    environments: list[dict[str, Any]]
 
 
 class Session:
@@ -70,20 +79,28 @@ class Session:
         self.threads = set_threads(args, self._plan.processors, is_large=is_large)
         self.device = choose_device(args, self._plan.gpus)
         seed_all(args.seed)
-        self.resumed: Checkpoint | None = None
+        start = read_starting_point(self._plan, algo, args)
+        if start.words:
+            self.say("info", start.words)
+        self.resumed = start.resumed
         """Where an interrupted training goes on from: the learner restores its `training`."""
-        self.warm: Checkpoint | None = None
+        self.warm = start.warm
         """Whose policy a new training begins with; of a resumed one the same as `resumed`."""
-        self._read_checkpoints()
+        self.came_back = True
+        """Whether a resumed training's environments go on in the middle of their episodes."""
         self.first_step = self.resumed.global_step if self.resumed else 0
         self._keeper = CheckpointKeeper(
             outlet, every=args.checkpoint_every, keep=self._plan.keep_checkpoints
         )
         self._keeper.begin_at(self.first_step)
+        if self.resumed:
+            self._keeper.best_return = self.resumed.best_return
         self._trackers = Trackers(outlet, self._plan, args, algo, self.run_name)
-        self._returns: deque[float] = deque(maxlen=_RECENT_EPISODES)
-        self._episodes = 0
+        before = self.resumed
+        self._returns: deque[float] = deque(before.returns if before else (), _RECENT_EPISODES)
+        self._episodes = before.episodes if before else 0
         self._envs: SameStepVector | None = None
+        self._env_kwargs = self._plan.env_kwargs
         self._started = self._looked = self._told = time.monotonic()
         self._look_at = self._looked_at = self.first_step
         self._has_saved_at: int | None = None
@@ -94,14 +111,18 @@ class Session:
         self,
         wrap: Callable[[Any], Any] = one_array,
         *,
-        num_envs: int | None = None,
+        settings: Mapping[str, Any] | None = None,
         reports_every_end: bool = True,
     ) -> SameStepVector:
-        """The environments to train in. Raises `WorkerError`."""
+        """The environments to train in, made with `settings` unless the run has others.
+
+        Raises `WorkerError`.
+        """
+        self._env_kwargs = {**(settings or {}), **self._plan.env_kwargs}
         self._envs = make_vector(
             self.args.env_id,
-            self._plan.env_kwargs,
-            num_envs or self.args.num_envs,
+            self._env_kwargs,
+            self.args.num_envs,
             wrap,
             on_made=self._on_made,
             draws_first=self.args.capture_video or self._outlet.draws_first,
@@ -131,7 +152,8 @@ class Session:
         if resumed is None:
             return envs.reset(seed=self.args.seed)[0]
         positions = [Position(**each) for each in resumed.environments]
-        if len(positions) == envs.num_envs and envs.restore(_as_actions(positions)):
+        self.came_back = envs.restore(positions)
+        if self.came_back:
             observations = envs.observations.copy()
         else:
             self.say("warning", "The environments could not be brought back: new episodes begin.")
@@ -185,11 +207,6 @@ class Session:
         """Words for people: level is info or warning."""
         self._outlet.say(level, message)
 
-    @property
-    def mean_return(self) -> float | None:
-        """Of the last hundred episodes."""
-        return sum(self._returns) / len(self._returns) if self._returns else None
-
     # Going on, and ending.
 
     @property
@@ -202,13 +219,18 @@ class Session:
 
         Costs next to nothing when nothing is to be done.
         """
-        if step < self._look_at:
+        most = self._plan.max_episodes
+        if most is not None and self._episodes >= most:
+            return False
+        if step < self._look_at and not self._outlet.wants_attention:
             return True
         now = time.monotonic()
         pace = (step - self._looked_at) / max(now - self._looked, 1e-6)
         self._looked, self._looked_at = now, step
         self._look_at = step + max(1, int(pace * _LOOK_SECONDS))
         self._outlet.wait_while_paused()
+        # A pause is no part of the time that the speed is told for.
+        self._started += time.monotonic() - now
         due = self._keeper.next_step
         if (due is not None and step >= due) or self._outlet.is_told_to_save():
             self.save(step, state)
@@ -217,12 +239,22 @@ class Session:
         if now - self._told >= _PROGRESS_SECONDS:
             self._told = now
             self._tell_progress(step)
-        most = self._plan.max_episodes
-        return not self._outlet.should_stop and (most is None or self._episodes < most)
+        return not self._outlet.should_stop
 
-    def save(self, step: int, state: State) -> None:
-        """Write a checkpoint now."""
+    def moment(self, step: int) -> Moment:
+        """What a checkpoint of now would hold besides the learner's own state.
+
+        For learners that may have to leave a rollout in its middle: they finish with the moment at
+        which it began.
+        """
+        positions = [] if self._envs is None else self._envs.positions()
+        return Moment(step, random_state(), [each._asdict() for each in positions])
+
+    def save(self, step: int, state: State, moment: Moment | None = None) -> None:
+        """Write a checkpoint of now, or of a moment before."""
         envs = self._envs
+        moment = moment or self.moment(step)
+        step = moment.step
         if envs is None or step == self._has_saved_at:
             return
         self._has_saved_at = step
@@ -231,28 +263,30 @@ class Session:
             algo=self.algo,
             args=dataclasses.asdict(self.args),
             env_id=self.args.env_id,
-            env_kwargs=self._plan.env_kwargs,
+            env_kwargs=self._env_kwargs,
             global_step=step,
             observation_space=describe_space(envs.single_observation_space),
             action_space=describe_space(envs.single_action_space),
             policy=parts["policy"],
             normalization=parts.get("normalization", {}),
             training=parts.get("training", {}),
-            random=random_state(),
-            environments=[position._asdict() for position in envs.positions()],
+            random=moment.random,
+            environments=moment.environments,
+            returns=list(self._returns),
+            episodes=self._episodes,
         )
-        self._keeper.save(checkpoint, self.mean_return)
+        self._keeper.save(checkpoint)
 
     def may_save_buffer(self, size_bytes: int) -> bool:
         """Whether a replay buffer of that size becomes part of a checkpoint."""
         return size_bytes <= self.args.checkpoint_buffer_mb << 20
 
-    def finish(self, step: int, state: State) -> None:
-        """The loop is over, by itself or because it was told to."""
+    def finish(self, step: int, state: State, moment: Moment | None = None) -> None:
+        """The loop is over, by itself or because it was told to; see `moment`."""
         self._tell_progress(step)
         if self.args.save_model or self._outlet.should_stop:
-            self.save(step, state)
-        self._trackers.finish(self.mean_return)
+            self.save(step, state, moment)
+        self._trackers.finish()
 
     def close(self) -> None:
         """Whatever happened."""
@@ -269,32 +303,3 @@ class Session:
     def _on_made(self, env: Any, index: int) -> Any:
         env = self._outlet.on_made(env, index)
         return self._trackers.film(env) if index == 0 and self.args.capture_video else env
-
-    def _read_checkpoints(self) -> None:
-        if self._plan.resume is not None:
-            self.resumed = self.warm = self._read(self._plan.resume)
-            self.say("info", f"Goes on from step {self.resumed.global_step}.")
-        elif self._plan.warm_start is not None:
-            self.warm = self._read(self._plan.warm_start)
-            self.say("info", f"Begins with the network of {self._plan.warm_start.name}.")
-
-    def _read(self, path: Any) -> Checkpoint:
-        checkpoint = read_checkpoint(path)
-        if checkpoint.algo != self.algo:
-            raise WorkerError(
-                f"The checkpoint was made by {checkpoint.algo}, and this is {self.algo}.",
-                remedy=f"Train with {checkpoint.algo}, or choose another checkpoint.",
-            )
-        return checkpoint
-
-
-def _as_actions(positions: list[Position]) -> list[Position]:
-    """Actions came out of the file as numbers and tensors; environments want numpy's arrays."""
-
-    def action(value: Any) -> Any:
-        return value if value is None or isinstance(value, int) else np.asarray(value)
-
-    return [
-        position._replace(actions=[action(value) for value in position.actions])
-        for position in positions
-    ]

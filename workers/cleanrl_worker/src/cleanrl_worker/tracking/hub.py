@@ -34,15 +34,13 @@ _FOLDER = "hub"
 _LONGEST_NAME = 96
 
 
-def upload_model(
-    outlet: Outlet, args: SharedArgs, algo: str, run_name: str, mean_return: float | None
-) -> None:
+def upload_model(outlet: Outlet, args: SharedArgs, algo: str, run_name: str) -> None:
     """The best checkpoint, or the last where no episode has ended. Raises nothing."""
     name = repository_name(args.env_id, algo, args.seed)
     repository = f"{args.hf_entity or 'YOUR-NAME'}/{name}"
     folder = outlet.directory / _FOLDER / run_name
     try:
-        _prepare(outlet.directory / "checkpoints", folder, repository, mean_return)
+        _prepare(outlet.directory / "checkpoints", folder, repository)
     except (OSError, WorkerError) as error:
         outlet.say("warning", f"There is nothing to upload to the Hugging Face hub: {error}")
         return
@@ -67,7 +65,7 @@ def repository_name(env_id: str, algo: str, seed: int) -> str:
     return re.sub(r"([-.])[-.]+", r"\1", name).strip("-.")[-_LONGEST_NAME:]
 
 
-def _prepare(checkpoints: Path, folder: Path, repository: str, mean_return: float | None) -> None:
+def _prepare(checkpoints: Path, folder: Path, repository: str) -> None:
     best = checkpoints / BEST
     checkpoint = read_checkpoint(best if best.exists() else checkpoints / LAST)
     folder.mkdir(parents=True, exist_ok=True)
@@ -75,7 +73,7 @@ def _prepare(checkpoints: Path, folder: Path, repository: str, mean_return: floa
     training = {name: each for name, each in checkpoint.training.items() if name != "buffer"}
     published = dataclasses.replace(checkpoint, training=training, random={}, environments=[])
     write_checkpoint(published, folder / "model.pt")
-    card = model_card(checkpoint, repository, mean_return)
+    card = model_card(checkpoint, repository)
     (folder / "README.md").write_text(card, encoding="utf-8")
 
 

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from cleanrl_worker.session.checkpoint_file import Checkpoint
 
 
-def model_card(checkpoint: Checkpoint, repository: str, mean_return: float | None) -> str:
+def model_card(checkpoint: Checkpoint, repository: str) -> str:
     """Markdown, headed by what the hub sorts models by."""
-    algo, env_id = checkpoint.algo, checkpoint.env_id
+    algo, env_id, mean_return = checkpoint.algo, checkpoint.env_id, checkpoint.mean_return
     head = [
         "---",
         "library_name: mosaic",
@@ -25,7 +25,7 @@ def model_card(checkpoint: Checkpoint, repository: str, mean_return: float | Non
     ]
     reached = "no episode had ended yet"
     if mean_return is not None:
-        reached = f"the mean return of the last hundred training episodes was {mean_return:.2f}"
+        reached = f"its last hundred training episodes had a mean return of {mean_return:.2f}"
     body = f"""
 # {algo} on {env_id}
 

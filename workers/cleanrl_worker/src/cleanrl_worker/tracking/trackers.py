@@ -64,13 +64,13 @@ class Trackers:
             on_failure=lambda message: self._outlet.say("warning", message),
         )
 
-    def finish(self, mean_return: float | None) -> None:
+    def finish(self) -> None:
         """The training has ended as it should."""
         self._close_files()
         if self._args.upload_model:
             from cleanrl_worker.tracking.hub import upload_model  # noqa: PLC0415 - rarely needed
 
-            upload_model(self._outlet, self._args, self._algo, self._run_name, mean_return)
+            upload_model(self._outlet, self._args, self._algo, self._run_name)
 
     def close(self) -> None:
         self._close_files()

@@ -25,7 +25,9 @@ class CommandLine(NamedTuple):
     unused: tuple[str, ...]
     """A sentence for each thing that was asked for and has no flag."""
     is_tracked: bool
-    """Whether the script was told to use Weights & Biases."""
+    """Whether the script may use Weights & Biases: it is told to, or the run asks for it."""
+    is_uploaded: bool
+    """Whether the script will upload its model to the Hugging Face hub."""
     total_timesteps: int | None
     """How long it will train, where that is known."""
 
@@ -55,8 +57,15 @@ def command_line(config: RunConfig, flags: ScriptFlags) -> CommandLine:
     for name, value in extra.items():
         if name.lstrip("-").replace("-", "_") not in values and value is not None:
             words += flags.passed_through(name, value)
-    is_tracked = bool(values.get("track") or extra.get("track"))
-    return CommandLine(tuple(words), tuple(unused), is_tracked, _total(values, extra, flags))
+    passed = {name.lstrip("-").replace("-", "_"): value for name, value in extra.items()}
+    given = {**passed, **values}
+    return CommandLine(
+        tuple(words),
+        tuple(unused),
+        is_tracked=_is_on("track", given, flags) or _asks_for_wandb(config.raw),
+        is_uploaded=_is_on("upload_model", given, flags),
+        total_timesteps=_total(given, flags),
+    )
 
 
 def _known_params(params: Mapping[str, Any], flags: ScriptFlags) -> dict[str, Any]:
@@ -73,9 +82,12 @@ def _add_artifacts(
 ) -> None:
     artifacts = raw.get("artifacts") or {}
     wandb = artifacts.get("wandb") or {}
-    if wandb.get("enabled") and wandb.get("mode") != "disabled":
+    if _asks_for_wandb(raw):
         if flags.find("track") is None:
-            unused.append("The script has no flag --track, so Weights & Biases is not used.")
+            unused.append(
+                "The script has no flag --track, so Weights & Biases is used only if the script "
+                "does so by itself."
+            )
         else:
             values.setdefault("track", True)
             for name, given in (("wandb_project_name", "project"), ("wandb_entity", "entity")):
@@ -86,14 +98,30 @@ def _add_artifacts(
             unused.append("The script has no flag --capture-video, so there will be no videos.")
         else:
             values.setdefault("capture_video", True)
-    if artifacts.get("checkpoints") is not None and flags.find("save_model") is not None:
+    # Every run has a plan for checkpoints, and a script that saves its model also evaluates it.
+    wants_model = (artifacts.get("checkpoints") or {}).get("every_steps") or 0
+    if wants_model > 0 and flags.find("save_model") is not None:
         values.setdefault("save_model", True)
 
 
-def _total(values: Mapping[str, Any], extra: Mapping[str, Any], flags: ScriptFlags) -> int | None:
-    given = values.get("total_timesteps", extra.get("total_timesteps"))
-    if given is None:
-        flag = flags.find("total_timesteps")
-        given = flag.parameter.default if flag else None
-    is_whole = isinstance(given, (int, float)) and not isinstance(given, bool) and given > 0
-    return int(given) if is_whole and given is not None else None
+def _asks_for_wandb(raw: Mapping[str, Any]) -> bool:
+    wandb = (raw.get("artifacts") or {}).get("wandb") or {}
+    return bool(wandb.get("enabled")) and wandb.get("mode") != "disabled"
+
+
+def _is_on(name: str, given: Mapping[str, Any], flags: ScriptFlags) -> bool:
+    return bool(_value(name, given, flags))
+
+
+def _total(given: Mapping[str, Any], flags: ScriptFlags) -> int | None:
+    total = _value("total_timesteps", given, flags)
+    is_whole = isinstance(total, (int, float)) and not isinstance(total, bool) and total > 0
+    return int(total) if is_whole and total is not None else None
+
+
+def _value(name: str, given: Mapping[str, Any], flags: ScriptFlags) -> Any:
+    """As it was given, or else the script's own."""
+    if given.get(name) is not None:
+        return given[name]
+    flag = flags.find(name)
+    return flag.parameter.default if flag else None

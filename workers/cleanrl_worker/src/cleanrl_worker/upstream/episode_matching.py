@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MOST_WAITING = 2_000
+_LONGEST = 2**63 - 1
 
 
 class EndedEpisode(NamedTuple):
@@ -38,6 +39,8 @@ class EpisodeMatching:
             yield self._without_length(next(iter(self._returns)))
 
     def add_length(self, step: int, value: float) -> Iterator[EndedEpisode]:
+        if not 0 <= value <= _LONGEST:
+            return  # no length, NaN included
         self._lengths.setdefault(step, deque()).append(int(value))
         yield from self._matched(step)
         while len(self._lengths) > _MOST_WAITING:

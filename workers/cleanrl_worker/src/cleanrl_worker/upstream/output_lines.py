@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_NUMBER = r"[-+]?(?:\d[\d_]*\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf)"
+_NUMBER = r"[-+]?(?:\d+(?:_\d+)*\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf)"
 _VALUE = r"\[[^\]]*\]|[A-Za-z_][\w.]*\([^()]*\)|[^\s,=]+"
 _PAIR = rf"(?P<key>[A-Za-z_][\w./-]*)\s*=\s*(?P<value>{_VALUE})"
 _EACH_PAIR = re.compile(_PAIR)

@@ -18,7 +18,7 @@ _GIT_SECONDS = 10.0
 
 
 class Provenance(NamedTuple):
-    """Of a script. `commit` is None where there is no git, or no checkout."""
+    """Of a script. `commit` is None where no checkout holds it, or there is no git."""
 
     path: str
     origin: str
@@ -35,7 +35,9 @@ class Provenance(NamedTuple):
 
 def provenance(location: ScriptLocation) -> Provenance:
     folder = location.path.parent
-    commit = _git(folder, "rev-parse", "HEAD")
+    # Whatever repository lies around it says nothing about a file that is none of its own.
+    is_tracked = _git(folder, "ls-files", "--error-unmatch", "--", location.path.name) is not None
+    commit = _git(folder, "rev-parse", "HEAD") if is_tracked else None
     changes = _git(folder, "status", "--porcelain", "--untracked-files=no") if commit else None
     digest = hashlib.sha256(location.path.read_bytes()).hexdigest()
     dirty = None if changes is None else bool(changes)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from mosaic_worker import Emitter
 
-_WANDB_RUN = re.compile(r"(?P<offline>offline-)?run-\d+_\d+-(?P<id>[\w-]+)")
+_WANDB_RUN = re.compile(r"(?P<offline>offline-)?run-\d+_\d+-(?P<id>.+)")
 _MODEL = "*.cleanrl_model"
 _VIDEO = "*.mp4"
 HYPERPARAMETERS = "reports/hyperparameters.md"
@@ -21,7 +21,9 @@ HYPERPARAMETERS = "reports/hyperparameters.md"
 class RunFiles:
     """Videos, models, event files and W&B folders of one run."""
 
-    def __init__(self, directory: Path, emitter: Emitter) -> None:
+    def __init__(self, directory: Path, emitter: Emitter, wandb_id: str | None = None) -> None:
+        """`wandb_id` is what the environment names the run at W&B; an address may abridge it."""
+        self._wandb_id = wandb_id or None
         self._directory = directory
         self._emitter = emitter
         self._announced: set[str] = set()
@@ -49,7 +51,7 @@ class RunFiles:
     def tracked_at(self, url: str, run_id: str) -> None:
         if url not in self._announced:
             self._announced.add(url)
-            self._emitter.artifact("wandb", url=url, meta={"id": run_id})
+            self._emitter.artifact("wandb", url=url, meta={"id": self._wandb_id or run_id})
 
     def keep_table(self, text: str) -> None:
         """The table of hyperparameters, as the script wrote it."""

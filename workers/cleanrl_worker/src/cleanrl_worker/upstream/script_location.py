@@ -27,7 +27,7 @@ class ScriptLocation(NamedTuple):
 
     path: Path
     origin: str
-    """`path`, `cleanrl` or `cleanrl_worker`: whose script it is."""
+    """`path` or `cleanrl`: whose script it is."""
     root: Path
     """The folder that its own modules are imported from: the checkout, or the script's folder."""
 
@@ -39,7 +39,6 @@ class ScriptLocation(NamedTuple):
         whose = {
             "path": "the file that was named",
             PACKAGE: "of the installed package cleanrl",
-            "cleanrl_worker": "of this worker, because no package cleanrl has one of that name",
         }
         return f"The script is {self.path}, {whose[self.origin]}."
 
@@ -47,6 +46,7 @@ class ScriptLocation(NamedTuple):
 def locate_script(script: str, folders: Iterable[str] = ()) -> ScriptLocation:
     """WorkerError, with what there is, when nothing is found.
 
+    Our own learners are no scripts for this: they need a newer gymnasium than CleanRL's have.
     `folders` are a run's `python_path`; a package in them comes before an installed one.
     """
     if not script.strip():
@@ -59,12 +59,14 @@ def locate_script(script: str, folders: Iterable[str] = ()) -> ScriptLocation:
     found = _in_folders(places, module)
     if found is not None:
         return ScriptLocation(found[0], PACKAGE, found[1].parent)
-    own = Path(__file__).parents[1] / "learners"
-    if not script.startswith(f"{PACKAGE}."):
-        mine = _in_folders([own], module.removeprefix(f"{OWN_PACKAGE}."))
-        if mine is not None:
-            return ScriptLocation(mine[0], "cleanrl_worker", own.parents[1])
-    raise _not_found(script, module, places, own)
+    learner = script.removeprefix(f"{OWN_PACKAGE}.")
+    if _in_folders([Path(__file__).parents[1] / "learners"], learner) is not None:
+        raise WorkerError(
+            f"`{learner}` is one of this worker's own algorithms, and no package {PACKAGE} has a "
+            "script of that name.",
+            remedy=f"Use `--algo {learner}`, or give the path of the script.",
+        )
+    raise _not_found(script, module, places)
 
 
 def _at_path(path: Path, script: str) -> ScriptLocation:
@@ -111,13 +113,16 @@ def _in_folders(folders: Sequence[Path], module: str) -> tuple[Path, Path] | Non
     return None
 
 
-def _not_found(script: str, module: str, places: Sequence[Path], own: Path) -> WorkerError:
-    upstream = {path.stem for folder in places for path in folder.glob("*.py")}
-    mine = {path.stem for path in own.glob("*.py")}
-    names = {name for name in upstream | mine if not name.startswith("_")}
-    where = "" if upstream else f" No package {PACKAGE} is installed for {sys.executable}."
+def _not_found(script: str, module: str, places: Sequence[Path]) -> WorkerError:
+    found = {path.stem for folder in places for path in folder.glob("*.py")}
+    names = {name for name in found if not name.startswith("_")}
+    if not names:
+        return WorkerError(
+            f"There is no script {script}. No package {PACKAGE} is installed for {sys.executable}.",
+            remedy="Give the path of a file.",
+        )
     return WorkerError(
-        f"There is no script {script}.{where}",
+        f"There is no script {script}.",
         remedy=f"{suggestion(module, names)} Or give the path of a file.",
     )
 

@@ -28,6 +28,7 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 _GRACE_SECONDS = 4.0
 _LAST_OUTPUT_SECONDS = 0.5
+_READ_ON_SECONDS = 5.0
 _ENDS_BY_ITSELF_SECONDS = 1.0
 _LOOK_SECONDS = 0.02
 _READ_BYTES = 1 << 16
@@ -63,6 +64,8 @@ class ScriptProcess:
         self._waiting: deque[PrintedLine] = deque()
         self._remembered: deque[str] = deque(maxlen=_LINES_REMEMBERED)
         self._has_ended = threading.Event()
+        self._read_until = 0.0
+        """When the reading ends at the latest; counts once the script has ended."""
         self._process = subprocess.Popen(
             list(argv),
             cwd=folder,
@@ -110,21 +113,23 @@ class ScriptProcess:
             self._wait(grace_s)
         if self.exit_code is None:
             signal_tree(self.pid, signal.SIGKILL)
-            self._process.wait()
+            self._wait(grace_s)
 
     def close(self, grace_s: float = _GRACE_SECONDS) -> int:
-        """After its end: take the last output, and end the processes it left behind.
+        """After its end: end the processes it left behind, and take the last output.
 
-        Returns how many had to be ended.
+        In this order, because one that goes on printing would never let the output end. Returns
+        how many had to be ended.
         """
-        self._has_ended.set()
-        self._reader.join()
         left = _left_after(_ENDS_BY_ITSELF_SECONDS)
         for number in (signal.SIGTERM, signal.SIGKILL):
             for pid in descendants(os.getpid()):
                 send(pid, number)
             if not _left_after(grace_s):
                 break
+        self._read_until = time.monotonic() + _READ_ON_SECONDS
+        self._has_ended.set()
+        self._reader.join(_READ_ON_SECONDS + _LAST_OUTPUT_SECONDS)
         return len(left)
 
     def _wait(self, seconds: float) -> None:
@@ -148,12 +153,12 @@ class ScriptProcess:
     def _read_all(self, selector: selectors.BaseSelector) -> None:
         """Until both streams end, or nothing comes any more from a script that has ended.
 
-        A child that it left behind may hold the streams open for as long as it lives.
+        A child that got out of sight may hold the streams open for as long as it lives.
         """
         while selector.get_map():
             patience = _LAST_OUTPUT_SECONDS if self._has_ended.is_set() else 0.1
             ready = selector.select(patience)
-            if not ready and self._has_ended.is_set():
+            if self._has_ended.is_set() and (not ready or time.monotonic() > self._read_until):
                 return
             for key, _ in ready:
                 data = os.read(key.fd, _READ_BYTES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from cleanrl_worker.upstream.child_environment import WANDB_RUN_ID
 from cleanrl_worker.upstream.event_files import EventFiles
 from cleanrl_worker.upstream.event_records import EventPoint, EventText
 from cleanrl_worker.upstream.output_lines import SavedModel, TrackedAt, read_address, read_line
@@ -54,7 +55,8 @@ class ScriptRun:
         self._launch = launch
         self._emitter = run.emitter
         self._events = EventFiles(run.directory)
-        self._files = RunFiles(run.directory, run.emitter)
+        wandb_id = launch.environment.get(WANDB_RUN_ID)
+        self._files = RunFiles(run.directory, run.emitter, wandb_id)
         self._translation = Translation(
             run,
             launch.command.total_timesteps,
@@ -125,7 +127,7 @@ class ScriptRun:
             if now >= self._files_due:
                 self._files.announce(self._events.paths)
                 self._files_due = now + _FILES_SECONDS
-            if most is not None and self._translation.episodes >= most:
+            if most is not None and self._translation.returns_told >= most:
                 self._emitter.log(
                     "info", EPISODES_REACHED, f"The script has played {most} episodes and is ended."
                 )

@@ -47,7 +47,9 @@ class Translation:
         """`tells_episodes` is False where the environments themselves are recorded."""
         self.has_event_files = False
         """Whoever finds an event file sets this."""
-        self.episodes = 0
+        self.returns_told = 0
+        """Of how many episodes the return is known; their lengths may come much later."""
+        self._episodes = 0
         self._run = run
         self._emitter = run.emitter
         self._total = total_timesteps
@@ -82,7 +84,7 @@ class Translation:
         if self._told.is_new_in_file(point.tag, point.step):
             self._emit(point.tag, point.value, point.step, point.wall_time)
             if point.tag == RETURN:
-                self._end(self._matching.add_return(point.step, point.value, point.wall_time))
+                self._take_return(point.step, point.value, point.wall_time)
         if point.tag == LENGTH:
             self._end(self._matching.add_length(point.step, point.value))
 
@@ -123,11 +125,15 @@ class Translation:
                 if self._told.is_new_in_print(tag, step):
                     self._emit(tag, value, step, t)
                     if tag == RETURN:
-                        self._end(self._matching.add_return(step, value, t))
+                        self._take_return(step, value, t)
                     elif tag == LENGTH:
                         self._end(self._matching.add_length(step, value))
         if not self.has_event_files:
             self._end(self._matching.leave())
+
+    def _take_return(self, step: int, value: float, t: float) -> None:
+        self.returns_told += 1
+        self._end(self._matching.add_return(step, value, t))
 
     def _take_speed(self, value: float) -> None:
         """It comes without a step; so one that the event file has too could not be recognised."""
@@ -144,7 +150,7 @@ class Translation:
 
     def _end(self, episodes: Iterable[EndedEpisode]) -> None:
         for ended in episodes:
-            number, self.episodes = self.episodes, self.episodes + 1
+            number, self._episodes = self._episodes, self._episodes + 1
             if not self._tells_episodes:
                 continue
             if ended.length is None and not self._told_lengths_unknown:

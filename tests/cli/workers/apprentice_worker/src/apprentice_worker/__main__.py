@@ -64,6 +64,10 @@ def describe_script(script: str) -> Algorithm:
 def work(run: Run) -> None:
     if run.config.mode == "evaluate":
         evaluate(run)
+    elif run.config.raw.get("script"):
+        run.save_checkpoint("model.json", b"1", step=1, source="script")
+        if run.config.params.get("breaks"):
+            raise WorkerError("The script broke down.", remedy="Begin again.")
     elif run.config.algo == "count":
         count(run)
 

@@ -1,0 +1,71 @@
+"""Which runs go on although the sweep that wanted them is over."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mosaic.contract.ids import new_ulid
+from mosaic.contract.run_config import TrainRunConfig
+from mosaic.contract.run_states import RunState
+from mosaic.trainer.registry.run_registry import RunRegistry
+from mosaic.trainer.runs.orphaned_trials import orphaned_trials
+
+ENDED_AT = 1_760_000_000.0
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> Iterator[RunRegistry]:
+    with RunRegistry(tmp_path / "registry.db") as opened:
+        yield opened
+
+
+def parent(registry: RunRegistry, mode: str, state: RunState) -> str:
+    config = TrainRunConfig(worker="w", algo="a", env_id="E", mode=mode)  # type: ignore[arg-type] # parametrized
+    ended_at = ENDED_AT if state.is_final else None
+    return registry.add(new_ulid(), config, state=state, ended_at=ended_at).run_id
+
+
+def child(
+    registry: RunRegistry, of: str, state: RunState = RunState.RUNNING, age_s: float = 60.0
+) -> str:
+    config = TrainRunConfig(worker="w", algo="a", env_id="E", parent_run=of)
+    return registry.add(new_ulid(), config, state=state, created_at=ENDED_AT - age_s).run_id
+
+
+def orphans(registry: RunRegistry) -> set[str]:
+    return {record.run_id for record in orphaned_trials(registry)}
+
+
+@pytest.mark.parametrize("end", [RunState.LOST, RunState.FAILED, RunState.CANCELLED])
+def test_the_runs_of_a_sweep_that_is_over(registry: RunRegistry, end: RunState) -> None:
+    """However it ended; what is stopping or over needs nobody to end it."""
+    sweep = parent(registry, "sweep", end)
+    going_on = {
+        child(registry, sweep, state)
+        for state in (RunState.QUEUED, RunState.PREPARING, RunState.RUNNING, RunState.PAUSED)
+    }
+    child(registry, sweep, RunState.STOPPING)
+    child(registry, sweep, RunState.SUCCEEDED)
+    assert orphans(registry) == going_on
+
+
+@pytest.mark.parametrize(
+    ("mode", "state"),
+    [
+        ("sweep", RunState.RUNNING),
+        ("train", RunState.FAILED),
+        ("train", RunState.RUNNING),
+    ],
+)
+def test_the_runs_of_other_parents(registry: RunRegistry, mode: str, state: RunState) -> None:
+    """A sweep that goes on wants its runs; what a resumed run goes on from is no sweep."""
+    child(registry, parent(registry, mode, state))
+    child(registry, "01J0000000000000000000000Z")
+    assert orphans(registry) == set()
+
+
+def test_a_trial_that_somebody_tries_again(registry: RunRegistry) -> None:
+    """Its configuration names the sweep, which was over long before."""
+    child(registry, parent(registry, "sweep", RunState.LOST), age_s=-60.0)
+    assert orphans(registry) == set()
