@@ -43,7 +43,10 @@ def _print(details: RunDetails, home: Home) -> None:
     if run.remedy:
         console.print(run.remedy, soft_wrap=True)
     digest = run.digest
-    numbers = [formats.amount(digest.steps, "step"), formats.amount(digest.episodes, "episode")]
+    numbers = [
+        formats.amount(digest.steps_done, "step"),
+        formats.amount(digest.episodes, "episode"),
+    ]
     if digest.mean_return is not None:
         numbers.append(f"mean return {formats.real(digest.mean_return)}")
     ran_for = formats.run_time(run)

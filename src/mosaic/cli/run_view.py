@@ -97,7 +97,7 @@ def numbers_of(run: RunRecord) -> str:
 
 def _progress(digest: RunDigest) -> str:
     if digest.progress_done is None:
-        return f"{formats.count(digest.steps)} steps" if digest.steps else ""
+        return f"{formats.count(digest.steps_done)} steps" if digest.steps_done else ""
     done = formats.count(digest.progress_done)
     if digest.progress_total:
         done += f"/{formats.count(digest.progress_total)}"

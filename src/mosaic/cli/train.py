@@ -3,9 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from mosaic.cli import exit_codes, formats
 from mosaic.cli.attendance import attend
+from mosaic.cli.checkpoints.reference import find_checkpoint
 from mosaic.cli.completions import (
     complete_algorithms,
     complete_runs,
@@ -131,6 +133,9 @@ def train(
         if resume:
             begin_with = resumed_document(client, resume, worker)
         asked = TrainOptions(**options)
+        if asked.warm_start:
+            checkpoint = find_checkpoint(client, asked.warm_start).checkpoint_id
+            asked = msgspec.structs.replace(asked, warm_start=checkpoint)
         script = asked.script or (begin_with or {}).get("script")
         config = build_config(asked, described(client, worker, script), begin_with)
         if dry_run:

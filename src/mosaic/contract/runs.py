@@ -29,6 +29,12 @@ class RunDigest(msgspec.Struct, kw_only=True, frozen=True):
     spool_bytes: int = 0
     committed_bytes: int = 0
 
+    @property
+    def steps_done(self) -> int:
+        """Also of a run that does not tell every step, but how far it is."""
+        told = self.progress_done if self.progress_unit == "steps" else None
+        return max(self.steps, int(told or 0))
+
 
 class RunRecord(msgspec.Struct, kw_only=True, frozen=True):
     """One row of the list of runs."""

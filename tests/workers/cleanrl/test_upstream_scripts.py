@@ -60,7 +60,12 @@ def test_cleanrls_dqn_runs_unmodified_and_replays(checkout: Path, upstream: Trai
                 "script": script,
                 "env_id": "CartPole-v1",
                 "total_timesteps": 1500,
-                "params": {"learning_starts": 500, "buffer_size": 1000, "cuda": False},
+                "params": {
+                    "learning_starts": 500,
+                    "buffer_size": 1000,
+                    "cuda": False,
+                    "save_model": True,
+                },
                 "bundle": {"extras": ["sb3"]},
                 "telemetry": {"steps": "columns"},
             }

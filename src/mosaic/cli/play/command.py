@@ -13,7 +13,12 @@ from mosaic.cli.options import home_option, json_option
 from mosaic.cli.output import say
 from mosaic.cli.own_modules import path_option
 from mosaic.cli.play.outcome import tell_outcome
-from mosaic.cli.play.request import PlayOptions, build_request, with_settings
+from mosaic.cli.play.request import (
+    PlayOptions,
+    build_request,
+    with_settings,
+    with_whole_actor,
+)
 from mosaic.cli.play.terminal_keys import PlayTerminal
 from mosaic.cli.run_result import tell_result
 from mosaic.client.sessions.session_requests import SessionRequest
@@ -75,6 +80,7 @@ def play(home: Home, env_id: str, detach: bool, as_json: bool, **given: Any) -> 
     request = build_request(options, entry)
     if not options.is_attended:
         with connected(home, start=True) as client:
+            request = with_whole_actor(client, request)
             request = with_settings(client, request, options.settings)
             return _run_headless(client, home, request, detach=detach, as_json=as_json)
     if detach:
@@ -82,6 +88,7 @@ def play(home: Home, env_id: str, detach: bool, as_json: bool, **given: Any) -> 
     _check_view(entry)
     terminal = PlayTerminal.find(stdout_is_taken=as_json)
     with connected(home, start=True) as client:
+        request = with_whole_actor(client, request)
         request = with_settings(client, request, options.settings)
         # gRPC comes with it, which help must not wait for.
         play_session = importlib.import_module("mosaic.cli.play.session").play_session

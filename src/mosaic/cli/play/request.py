@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from mosaic.cli.checkpoints.reference import find_checkpoint
 from mosaic.cli.own_modules import own_folders
 from mosaic.cli.settings_text import (
     as_json_value,
@@ -19,6 +20,7 @@ from mosaic.cli.settings_text import (
 )
 from mosaic.client.sessions.actor_descriptors import HUMAN, RECORDED, SCRIPTED
 from mosaic.client.sessions.session_requests import LEASE_S, SessionRequest
+from mosaic.contract.errors import UserError
 from mosaic.contract.problems import DocumentError
 from mosaic.envs.configuration import env_kwargs
 from mosaic.envs.entries import EnvironmentEntry
@@ -74,6 +76,20 @@ def build_request(options: PlayOptions, entry: EnvironmentEntry) -> SessionReque
             options.path, entry.env_id, options.actor.removeprefix(f"{SCRIPTED}:")
         ),
     )
+
+
+def with_whole_actor(client: "TrainerClient", request: SessionRequest) -> SessionRequest:
+    """With the id of the checkpoint that a part of it, or a run, may stand for."""
+    actors = importlib.import_module("mosaic.client.sessions.actor_service").ActorService(client)
+    try:
+        actors.find(request.actor, request.env_id)
+    except UserError as unknown:
+        try:
+            checkpoint = find_checkpoint(client, request.actor)
+        except UserError:
+            raise unknown from None
+        return dataclasses.replace(request, actor=checkpoint.checkpoint_id)
+    return request
 
 
 def with_settings(

@@ -99,7 +99,7 @@ def _print(details: RunDetails, home: Home) -> None:
 def digest_fields(digest: RunDigest) -> list[tuple[str, str]]:
     """The numbers of a run, those that are known."""
     return [
-        ("steps", f"{digest.steps:,}"),
+        ("steps", f"{digest.steps_done:,}"),
         ("episodes", f"{digest.episodes:,}"),
         ("metric points", f"{digest.metrics:,}"),
         ("mean return", formats.real(digest.mean_return)),

@@ -90,7 +90,7 @@ def _row(run: RunRecord) -> tuple[Cell, ...]:
         run.algo,
         run.env_id,
         state_text(run.state + ("!" if run.warnings else "")),
-        formats.count(digest.steps),
+        formats.count(digest.steps_done),
         formats.real(digest.mean_return),
         formats.count(digest.sps),
         formats.age(run.created_at),

@@ -3,6 +3,7 @@
 All of it was written by a worker, so that it is bounded and checked before a manifest holds it.
 """
 
+import math
 import posixpath
 from typing import Any
 
@@ -15,6 +16,7 @@ SIDECAR_ENDING = ".meta.json"
 FOLDER_FILES = ("metadata.json", "meta.json")
 """A folder that holds one of these is an artifact as a whole."""
 MOST_META_BYTES = 16 << 10
+_DEEPEST = 20
 
 
 def sidecars_of(path: str) -> tuple[str, str]:
@@ -43,13 +45,31 @@ def meta_within(full_path: str) -> dict[str, Any]:
 
 
 def storable(meta: Any) -> dict[str, Any]:
-    """`meta` as a manifest can hold it; empty when it cannot."""
+    """What of `meta` a manifest can hold: what it cannot, and what is too large, is left out."""
     if meta is None:
         return {}
-    copied, problems = copy_json(meta if isinstance(meta, dict) else {"value": meta})
-    if problems or encoded_size(copied) > MOST_META_BYTES:
-        return {}
-    return dict(copied)
+    kept: dict[str, Any] = {}
+    room = MOST_META_BYTES
+    for name, value in (meta if isinstance(meta, dict) else {"value": meta}).items():
+        copied, problems = copy_json({name: _spelled(value)})
+        size = 0 if problems else encoded_size(copied)
+        if not problems and size <= room:
+            kept |= copied
+            room -= size
+    return kept
+
+
+def _spelled(value: Any, depth: int = 0) -> Any:
+    """NaN and infinity as the protocol writes them."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if depth > _DEEPEST:
+        return value
+    if isinstance(value, dict):
+        return {name: _spelled(each, depth + 1) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_spelled(each, depth + 1) for each in value]
+    return value
 
 
 def encoded_size(meta: dict[str, Any]) -> int:

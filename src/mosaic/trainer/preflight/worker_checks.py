@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 from mosaic.contract.descriptor import validate_params
 from mosaic.contract.problems import closest
+from mosaic.envs.catalog import environment, environments
 from mosaic.trainer.preflight.candidate import Candidate
 from mosaic.trainer.preflight.items import Items, blocking, listing, ok, warning
 
@@ -57,7 +58,13 @@ def check_parameters(candidate: Candidate) -> Items:
 
 def check_environment(candidate: Candidate) -> Items:
     env_id, known = candidate.config.env_id, candidate.descriptor.environments
-    if known.any:
+    yield from _check_actions(candidate)
+    if known.any and is_misspelt(env_id):
+        meant = closest(env_id, [entry.env_id for entry in environments()])
+        yield warning(
+            "environment", f"`env_id`: the catalog has no {env_id}.", f"Did you mean `{meant}`?"
+        )
+    elif known.any:
         yield ok("environment", f"{candidate.worker} takes any environment.")
     elif env_id in known.ids:
         yield ok("environment", f"{candidate.worker} knows {env_id}.")
@@ -81,6 +88,30 @@ def check_environment(candidate: Candidate) -> Items:
             f"{candidate.worker} does not say which environments it knows.",
             "Try the configuration with a dry run first.",
         )
+
+
+def _check_actions(candidate: Candidate) -> Items:
+    """Whether the algorithm can choose what the environment wants, as far as both are known."""
+    algorithm, entry = candidate.algorithm, environment(candidate.config.env_id)
+    wanted = {"discrete": "discrete", "continuous": "box"}.get(entry.action_kind)
+    if candidate.config.script is not None or algorithm is None or wanted is None:
+        return
+    if not algorithm.action_spaces or wanted in algorithm.action_spaces:
+        return
+    fitting = [each.id for each in candidate.descriptor.algorithms if wanted in each.action_spaces]
+    yield blocking(
+        "environment",
+        f"`algo`: {algorithm.id} chooses {listing(algorithm.action_spaces)} actions, and those of"
+        f" {entry.env_id} are {entry.action_kind}.",
+        f"Choose {listing(fitting)} for it." if fitting else "Choose another environment.",
+    )
+
+
+def is_misspelt(env_id: str) -> bool:
+    """Whether it is close to an id of the catalog, without being one or another's of a package."""
+    if ":" in env_id or not environment(env_id).is_generated:
+        return False
+    return closest(env_id, [entry.env_id for entry in environments()]) is not None
 
 
 def check_starting_point(candidate: Candidate) -> Items:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import tempfile
 import unittest
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -13,11 +16,13 @@ from learner_checks import (
     assert_acts,
     assert_depends_on_seed_alone,
     assert_resumes_exactly,
+    trained,
     trained_checkpoint,
 )
 
 from cleanrl_worker.learners import c51
 from cleanrl_worker.learning.return_distribution import share_out
+from cleanrl_worker.session.checkpoint_file import read_checkpoint, write_checkpoint
 
 QUICK = c51.Args(
     total_timesteps=500,
@@ -89,6 +94,28 @@ class C51Test(unittest.TestCase):
     def test_goes_on_exactly(self) -> None:
         """From a checkpoint in the middle of an episode."""
         assert_resumes_exactly(self, c51, QUICK, 300)
+
+    def test_recommended_returns_are_wide_enough(self) -> None:
+        """Walking along the cliff, a fall can be told from a step."""
+        args = c51.Args(**c51.RECOMMENDED["toy-text"])
+        states: Any = gym.make("CliffWalking-v1").unwrapped
+        outcomes = [each for moves in states.P.values() for way in moves.values() for each in way]
+        rewards = [float(reward) for _, _, reward, _ in outcomes]
+        self.assertLessEqual(args.v_min, min(rewards))
+        self.assertGreaterEqual(args.v_max, 1.0)
+
+    def test_a_warm_start_acts_as_it_has_learnt(self) -> None:
+        """A policy that is sure of its action takes it from the first step on."""
+        checkpoint, _ = trained_checkpoint(c51, QUICK)
+        bias = checkpoint.policy["network.4.bias"].zero_().view(2, -1)
+        bias[0, -1] = bias[1, 0] = 1_000.0
+        args = dataclasses.replace(QUICK, end_e=0.0, total_timesteps=90)
+        with tempfile.TemporaryDirectory() as directory:
+            begin = Path(directory) / "sure.pt"
+            write_checkpoint(checkpoint, begin)
+            trained(c51, args, Path(directory), warm_start=begin)
+            saved = read_checkpoint(Path(directory) / "checkpoints" / "last.pt")
+        self.assertEqual(set(saved.training["buffer"]["actions"].tolist()), {0})
 
     def test_depends_on_seed_alone(self) -> None:
         """The curves of a training can be had again."""

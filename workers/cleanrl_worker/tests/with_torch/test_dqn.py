@@ -18,10 +18,15 @@ from learner_checks import (
     trained,
     trained_checkpoint,
 )
+from quiet_session import QuietOutlet
 
 from cleanrl_worker.learners import dqn
 from cleanrl_worker.learning.numpy_mlp import NumpyMlp
-from cleanrl_worker.session.checkpoint_file import Checkpoint
+from cleanrl_worker.session.checkpoint_file import (
+    Checkpoint,
+    read_checkpoint,
+    write_checkpoint,
+)
 
 QUICK = dqn.Args(
     total_timesteps=600,
@@ -37,6 +42,10 @@ def values_of(checkpoint: Checkpoint, observation: Any) -> Any:
     agent = dqn.Agent(2, 2)
     agent.load_state_dict(checkpoint.policy)
     return NumpyMlp(agent.network)(observation)
+
+
+def told_of_buffer(outlet: QuietOutlet) -> int:
+    return sum("replay buffer" in words for _, words in outlet.words)
 
 
 class DqnTest(unittest.TestCase):
@@ -117,9 +126,33 @@ class DqnTest(unittest.TestCase):
             trained(dqn, args, Path(directory))
             begin = Path(directory) / "checkpoints" / "step-300.pt"
             resumed = trained(dqn, args, Path(directory) / "again", resume=begin)
-        self.assertTrue(any("replay buffer" in words for _, words in resumed.words))
+        self.assertEqual(told_of_buffer(resumed), 1)
         first = resumed.curves["losses/td_loss"][0][0]
         self.assertGreater(first, 300 + args.learning_starts)
+
+    def test_tells_once_that_checkpoints_leave_the_buffer_out(self) -> None:
+        """While there is time to choose otherwise, and not with every checkpoint."""
+        args = dataclasses.replace(QUICK, checkpoint_every=100, checkpoint_buffer_mb=0)
+        _, outlet = trained_checkpoint(dqn, args)
+        self.assertGreater(len(outlet.saved), 2)
+        self.assertEqual(told_of_buffer(outlet), 1)
+        self.assertEqual(told_of_buffer(trained_checkpoint(dqn, QUICK)[1]), 0)
+
+    def test_a_warm_start_acts_as_it_has_learnt(self) -> None:
+        """A policy that is sure of its action takes it from the first step on, resumed or not."""
+        checkpoint, _ = trained_checkpoint(dqn, QUICK)
+        checkpoint.policy["network.4.bias"][0] = 1_000.0
+        args = dataclasses.replace(QUICK, end_e=0.0, total_timesteps=90)
+        longer = dataclasses.replace(args, total_timesteps=300)
+        with tempfile.TemporaryDirectory() as directory:
+            begin, warm = Path(directory) / "sure.pt", Path(directory) / "warm"
+            write_checkpoint(checkpoint, begin)
+            trained(dqn, args, warm, warm_start=begin)
+            last = warm / "checkpoints" / "last.pt"
+            actions = read_checkpoint(last).training["buffer"]["actions"]
+            resumed = trained(dqn, longer, Path(directory) / "again", resume=last)
+        self.assertEqual(set(actions.tolist()), {0})
+        self.assertEqual({epsilon for _, epsilon in resumed.curves["charts/epsilon"]}, {0.0})
 
     def test_policy_acts(self) -> None:
         """A checkpoint is all that it takes to play."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
+import tempfile
 import unittest
+from pathlib import Path
 
-from learner_checks import assert_acts, assert_resumes_exactly, trained_checkpoint
+from learner_checks import assert_acts, assert_resumes_exactly, trained, trained_checkpoint
 
 from cleanrl_worker.learners import dqn_atari
+from cleanrl_worker.session.checkpoint_file import read_checkpoint, write_checkpoint
 from mosaic_worker.environments.making import make_environment
 
 GAME = "BreakoutNoFrameskip-v4"
@@ -30,6 +34,36 @@ class DqnAtariTest(unittest.TestCase):
     def test_goes_on_exactly(self) -> None:
         """From a checkpoint in the middle of a game, with the buffer's ring gone round."""
         assert_resumes_exactly(self, dqn_atari, QUICK, 170)
+
+    def test_games_that_do_not_come_back_are_not_gone_on_with(self) -> None:
+        """The pictures of a new game are not put after those of the one that was left."""
+        with tempfile.TemporaryDirectory() as directory:
+            left = Path(directory) / "left.pt"
+            saved, _ = trained_checkpoint(dqn_atari, QUICK)
+            for position in saved.environments:
+                position["observation"] = 255 - position["observation"]
+            write_checkpoint(saved, left)
+            args = dataclasses.replace(QUICK, total_timesteps=QUICK.total_timesteps + 1)
+            outlet = trained(dqn_atari, args, Path(directory), resume=left)
+            resumed = read_checkpoint(Path(directory) / "checkpoints" / "last.pt")
+        self.assertIn("could not be brought back", outlet.words[-1][1])
+        before, after = (each.training["buffer"] for each in (saved, resumed))
+        self.assertFalse(before["is_beginning"].any())
+        # The first picture of the new game, and the one that followed.
+        self.assertGreater(int(after["written"] - before["written"]), 1)
+
+    def test_a_warm_start_acts_as_it_has_learnt(self) -> None:
+        """A policy that is sure of its action takes it from the first step on."""
+        checkpoint, _ = trained_checkpoint(dqn_atari, QUICK)
+        checkpoint.policy["network.10.bias"][2] = 1_000.0
+        args = dataclasses.replace(QUICK, end_e=0.0, total_timesteps=40)
+        with tempfile.TemporaryDirectory() as directory:
+            begin = Path(directory) / "sure.pt"
+            write_checkpoint(checkpoint, begin)
+            trained(dqn_atari, args, Path(directory), warm_start=begin)
+            saved = read_checkpoint(Path(directory) / "checkpoints" / "last.pt")
+        buffer = saved.training["buffer"]
+        self.assertEqual(set(buffer["actions"][buffer["is_drawable"]].tolist()), {2})
 
     def test_policy_acts(self) -> None:
         """A checkpoint is all that it takes to play."""

@@ -29,6 +29,11 @@ class Recorded:
         self.happened: dict[tuple[int, ...], tuple[Any, ...]] = {}
         self._obs, _ = self.envs.reset(seed=1)
 
+    def begin_anew(self) -> None:
+        """Other episodes, in the middle of those before."""
+        self._obs, _ = self.envs.reset(seed=2)
+        self.buffer.begin_anew()
+
     def step(self, count: int) -> None:
         for _ in range(count):
             actions = np.random.randint(0, 5, size=self.envs.num_envs)
@@ -107,6 +112,15 @@ class FrameBufferTest(unittest.TestCase):
         recorded.step(10)
         self.assertEqual(len(late), 10)
         self.assert_all_happened(recorded)
+
+    def test_begins_anew_in_the_middle_of_an_episode(self) -> None:
+        """No transition leads from an episode that was left to the one that began instead."""
+        recorded = Recorded(FrameBuffer(100, 2, SPACE), [50, 60])
+        recorded.step(10)
+        recorded.begin_anew()
+        recorded.step(10)
+        self.assertEqual(len(recorded.buffer), 40)
+        self.assertEqual(len(self.assert_all_happened(recorded)), 40)
 
     def test_goes_on_from_its_state(self) -> None:
         """A buffer that was put away and brought back draws the same batches."""

@@ -14,6 +14,7 @@ from gymnasium import spaces
 from learner_checks import (
     assert_depends_on_seed_alone,
     assert_resumes_exactly,
+    trained,
     trained_checkpoint,
 )
 from quiet_session import quiet_session
@@ -23,6 +24,7 @@ from cleanrl_worker.learning.common_scale import CommonScale
 from cleanrl_worker.learning.gaussian import entropy_of, log_probabilities
 from cleanrl_worker.learning.numpy_mlp import NumpyMlp
 from cleanrl_worker.learning.rollout import Rollout
+from cleanrl_worker.session.checkpoint_file import read_checkpoint, write_checkpoint
 from mosaic_worker.errors import WorkerError
 
 _LEARNERS: tuple[Any, ...] = (ppo_continuous_action, rpo_continuous_action)
@@ -99,6 +101,31 @@ class Continuous(unittest.TestCase):
         for learner in _LEARNERS:
             with self.subTest(learner.__name__):
                 assert_resumes_exactly(self, learner, learner.Args(**_SMALL), 2 * _BATCH)
+
+    def test_returns_go_on_with_the_episodes_they_belong_to(self) -> None:
+        """Rewards are scaled by returns so far; episodes that did not come back have none."""
+        args = ppo_continuous_action.Args(**{**_SMALL, "total_timesteps": 5 * _BATCH})
+        with tempfile.TemporaryDirectory() as directory:
+            trained(ppo_continuous_action, ppo_continuous_action.Args(**_SMALL), Path(directory))
+            path = Path(directory) / "checkpoints" / "last.pt"
+            saved = read_checkpoint(path)
+            returns = saved.training["rewards"]["returns"].numpy()
+            self.assertTrue(returns.all())
+            seen = saved.normalization["observations"]["count"]
+            for expected, news in ((returns, 0), (np.zeros(2), 2)):
+                session, _ = quiet_session(
+                    "ppo_continuous_action", args, Path(directory), resume=path
+                )
+                envs = session.make_envs(ppo_continuous_action.wrap)
+                scale = CommonScale(session, 2, (3,), args.gamma)
+                scale.first(session.first_observations(envs))
+                session.close()
+                np.testing.assert_array_equal(scale.rewards.returns, expected)
+                self.assertAlmostEqual(scale.observations.moments.count - seen, news)
+                # The second time the environments are said to have been elsewhere.
+                for position in saved.environments:
+                    position["observation"] = position["observation"] + 1
+                write_checkpoint(saved, path)
 
     def test_depends_on_its_seed_alone(self) -> None:
         """The same twice, and another one with another seed."""

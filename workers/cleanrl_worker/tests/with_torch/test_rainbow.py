@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import tempfile
 import unittest
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -14,6 +17,7 @@ from learner_checks import (
     assert_acts,
     assert_depends_on_seed_alone,
     assert_resumes_exactly,
+    trained,
     trained_checkpoint,
 )
 
@@ -21,7 +25,9 @@ from cleanrl_worker.learners import rainbow
 from cleanrl_worker.learning.n_step import NStepRewards, Stretch
 from cleanrl_worker.learning.noisy_linear import NoisyLinear
 from cleanrl_worker.learning.prioritized_replay import PrioritizedReplay
+from cleanrl_worker.session.checkpoint_file import read_checkpoint
 
+UNREPEATABLE = "rainbow/Unrepeatable-v0"
 QUICK = rainbow.Args(
     total_timesteps=400,
     n_atoms=11,
@@ -31,6 +37,24 @@ QUICK = rainbow.Args(
     target_network_frequency=70,
     batch_size=16,
 )
+
+
+class Unrepeatable(gym.Env[Any, Any]):
+    """Shows the number of the episode, and no episode has the number of another one."""
+
+    observation_space = gym.spaces.Box(0.0, 1_000.0, (1,), np.float32)
+    action_space = gym.spaces.Discrete(2)
+    numbers = itertools.count()
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed, options=options)
+        self._shown = np.array([next(self.numbers)], np.float32)
+        return self._shown, {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:  # noqa: ARG002
+        return self._shown, 1.0, False, False, {}
 
 
 class NStepRewardsTest(unittest.TestCase):
@@ -66,6 +90,16 @@ class NStepRewardsTest(unittest.TestCase):
         """What reaches a terminated episode's last observation has no future."""
         found = self.stretches(terminated=True)
         self.assertEqual([each.discount for each in found], [0.125, 0.0, 0.0, 0.0])
+
+    def test_shorter_ones_are_completed_as_well(self) -> None:
+        """Of stretches that began when more steps were taken together, none is left behind."""
+        longer, shorter = NStepRewards(5, 1, 0.5), NStepRewards(2, 1, 0.5)
+        row, nothing = np.zeros((1, 1)), np.zeros(1)
+        for _ in range(4):
+            self.assertEqual(list(longer.add(row, nothing, nothing, nothing, row, {})), [])
+        shorter.load(longer.state())
+        self.assertEqual(len(list(shorter.add(row, nothing, nothing, nothing, row, {}))), 4)
+        self.assertEqual(len(list(shorter.add(row, nothing, nothing, nothing, row, {}))), 1)
 
 
 class PrioritizedReplayTest(unittest.TestCase):
@@ -139,6 +173,37 @@ class RainbowTest(unittest.TestCase):
             with self.subTest(num_envs=num_envs):
                 args = dataclasses.replace(QUICK, num_envs=num_envs)
                 assert_resumes_exactly(self, rainbow, args, 250)
+
+    def test_learns_as_soon_as_there_is_something_to_draw(self) -> None:
+        """Told to learn from the first step on, it waits for the first stretch of steps."""
+        args = dataclasses.replace(QUICK, learning_starts=0, train_frequency=1, total_timesteps=120)
+        checkpoint, outlet = trained_checkpoint(rainbow, args)
+        self.assertIn("losses/td_loss", outlet.curves)
+        for name, tensor in checkpoint.policy.items():
+            self.assertTrue(torch.isfinite(tensor).all(), name)
+
+    def test_episodes_that_do_not_come_back_are_not_gone_on_with(self) -> None:
+        """No stretch of steps leads from an episode before to one that began on resuming."""
+        gym.register(UNREPEATABLE, entry_point=Unrepeatable, max_episode_steps=30)
+        self.addCleanup(gym.registry.pop, UNREPEATABLE)
+        args = dataclasses.replace(QUICK, env_id=UNREPEATABLE, total_timesteps=50, num_envs=2)
+        with tempfile.TemporaryDirectory() as directory:
+            first, again = Path(directory) / "first", Path(directory) / "again"
+            trained(rainbow, args, first)
+            longer = dataclasses.replace(args, total_timesteps=100)
+            trained(rainbow, longer, again, resume=first / "checkpoints" / "last.pt")
+            buffer = read_checkpoint(again / "checkpoints" / "last.pt").training["buffer"]
+        self.assertGreater(len(set(buffer["observations"][:, 0].tolist())), 2)
+        self.assertTrue(torch.equal(buffer["observations"], buffer["next_observations"]))
+
+    def test_recommended_returns_are_wide_enough(self) -> None:
+        """Walking along the cliff, a fall can be told from a step."""
+        args = rainbow.Args(**rainbow.RECOMMENDED["toy-text"])
+        states: Any = gym.make("CliffWalking-v1").unwrapped
+        outcomes = [each for moves in states.P.values() for way in moves.values() for each in way]
+        rewards = [float(reward) for _, _, reward, _ in outcomes]
+        self.assertLessEqual(args.v_min, min(rewards))
+        self.assertGreaterEqual(args.v_max, 1.0)
 
     def test_depends_on_seed_alone(self) -> None:
         """The curves of a training can be had again."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import unittest
 from pathlib import Path
@@ -88,6 +89,18 @@ class ReplayBufferTest(unittest.TestCase):
     def test_its_size_is_that_of_the_filled_part(self) -> None:
         """Whatever room it has."""
         self.assertEqual(filled(size=1_000, steps=3).nbytes, 6 * 4 * (2 + 2 + 1 + 1 + 1))
+
+    def test_memory_is_taken_as_it_is_filled(self) -> None:
+        """A large buffer with little in it leaves the machine's memory to others."""
+        before = _resident()
+        buffer = ReplayBuffer(1_000_000, 1, spaces.Box(-1.0, 1.0, (32,), np.float32), CHOSEN)
+        self.assertGreater(buffer.next_observations.nbytes, 100 << 20)
+        self.assertLess(_resident() - before, 40 << 20)
+
+
+def _resident() -> int:
+    """Bytes of memory that this process really has."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _tensor(value: Any) -> Any:

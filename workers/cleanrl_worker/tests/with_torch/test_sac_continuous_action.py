@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import unittest
 from typing import Any, ClassVar
 
@@ -29,6 +30,24 @@ class SacTest(OffPolicyChecks, unittest.TestCase):
         worth = [value for _, value in outlet.curves["losses/alpha"]]
         self.assertLess(worth[-1], worth[0])
         self.assertLess(worth[0], 1.0)
+
+    def test_a_warm_start_knows_what_entropy_is_worth(self) -> None:
+        """Tuning goes on from where it was, and a fixed worth is what it is told to be."""
+        saved, _ = self.train("OffPolicyPointing-v0", 200, learning_starts=100, batch_size=16)
+        tuned = math.exp(float(saved.training["log_alpha"]))
+        self.assertLess(tuned, 0.99)
+        begin = self.folder / "run" / "checkpoints" / "last.pt"
+        flags = {"learning_starts": 10, "batch_size": 16, "q_lr": 1e-12, "alpha": 0.3}
+        for autotune, expected in ((True, tuned), (False, 0.3)):
+            _, outlet = self.train(
+                "OffPolicyPointing-v0",
+                101,
+                folder=f"warm-{autotune}",
+                plan={"warm_start": begin},
+                autotune=autotune,
+                **flags,
+            )
+            self.assertAlmostEqual(outlet.curves["losses/alpha"][0][1], expected, places=5)
 
     def test_densities_are_those_of_the_squashed_distribution(self) -> None:
         """Checked against torch's own distributions, in bounds of width 2."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import tempfile
 import unittest
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -14,10 +17,12 @@ from learner_checks import (
     assert_acts,
     assert_depends_on_seed_alone,
     assert_resumes_exactly,
+    trained,
     trained_checkpoint,
 )
 
 from cleanrl_worker.learners import sac
+from cleanrl_worker.session.checkpoint_file import read_checkpoint, write_checkpoint
 
 QUICK = sac.Args(
     total_timesteps=400,
@@ -75,6 +80,34 @@ class SacTest(unittest.TestCase):
             rows = torch.from_numpy(small_environments.WAITING[None])
             values = sac.lower_of(agent.critics, rows).numpy()
         np.testing.assert_allclose(values, 10 + 9 * math.log(2), rtol=0.06)
+
+    def test_entropy_can_be_worth_nothing(self) -> None:
+        """A fixed weight is what it was told to be, 0 included."""
+        _, outlet = trained_checkpoint(sac, dataclasses.replace(QUICK, autotune=False, alpha=0.0))
+        self.assertEqual({value for _, value in outlet.curves["losses/alpha"]}, {0.0})
+
+    def test_a_warm_start_acts_as_it_has_learnt(self) -> None:
+        """No random actions drown a policy that is sure of its action."""
+        checkpoint, _ = trained_checkpoint(sac, QUICK)
+        checkpoint.policy["actor.4.bias"][0] = 1_000.0
+        with tempfile.TemporaryDirectory() as directory:
+            begin = Path(directory) / "sure.pt"
+            write_checkpoint(checkpoint, begin)
+            args = dataclasses.replace(QUICK, total_timesteps=90)
+            trained(sac, args, Path(directory), warm_start=begin)
+            saved = read_checkpoint(Path(directory) / "checkpoints" / "last.pt")
+        self.assertEqual(set(saved.training["buffer"]["actions"].tolist()), {0})
+
+    def test_a_weight_that_was_tuned_gives_way_to_a_fixed_one(self) -> None:
+        """Whether the training begins with the checkpoint or goes on from it."""
+        fixed = dataclasses.replace(QUICK, autotune=False, alpha=0.05, total_timesteps=600)
+        with tempfile.TemporaryDirectory() as directory:
+            trained(sac, QUICK, Path(directory))
+            begin = Path(directory) / "checkpoints" / "last.pt"
+            for plan in ({"warm_start": begin}, {"resume": begin}):
+                outlet = trained(sac, fixed, Path(directory) / next(iter(plan)), **plan)
+                told = {round(value, 6) for _, value in outlet.curves["losses/alpha"]}
+                self.assertEqual(told, {0.05})
 
     def test_goes_on_exactly(self) -> None:
         """From a checkpoint in the middle of an episode."""

@@ -140,7 +140,7 @@ class CheckpointTest(SessionCase):
             ({"env_id": "Acrobot-v1"}, "env_id"),
             ({"total_timesteps": 150}, "--total-timesteps"),
         ):
-            changed = {"num_envs": 2, "total_timesteps": 400, **given}
+            changed: dict[str, Any] = {"num_envs": 2, "total_timesteps": 400, **given}
             with self.assertRaises(WorkerError) as caught:
                 quiet_session("ppo", SharedArgs(**changed), self.folder, resume=path)
             self.assertIn(word, str(caught.exception))

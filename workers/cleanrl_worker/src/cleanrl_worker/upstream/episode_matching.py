@@ -46,6 +46,14 @@ class EpisodeMatching:
         while len(self._lengths) > _MOST_WAITING:
             del self._lengths[next(iter(self._lengths))]
 
+    def leave_before(self, t: float) -> Iterator[EndedEpisode]:
+        """Those that were told before `t`: their lengths will not come any more."""
+        while self._returns:
+            step = next(iter(self._returns))
+            if self._returns[step][0][1] >= t:
+                return
+            yield self._without_length(step)
+
     def leave(self) -> Iterator[EndedEpisode]:
         """All that still wait, as they are."""
         while self._returns:

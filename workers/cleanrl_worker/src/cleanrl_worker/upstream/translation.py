@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from cleanrl_worker.upstream.event_records import EventPoint
     from mosaic_worker import Run
 
+_LENGTH_PATIENCE_S = 150.0
+"""An event file is written every two minutes; a length that has not come by then never will."""
+
 UNREADABLE_LINES = "W246"
 """Lines of the script look like telemetry but are in a form that is not known."""
 
@@ -130,6 +133,8 @@ class Translation:
                         self._end(self._matching.add_length(step, value))
         if not self.has_event_files:
             self._end(self._matching.leave())
+        else:
+            self._end(self._matching.leave_before(self._emitter.time() - _LENGTH_PATIENCE_S))
 
     def _take_return(self, step: int, value: float, t: float) -> None:
         self.returns_told += 1
