@@ -97,7 +97,8 @@ class C51Test(unittest.TestCase):
 
     def test_recommended_returns_are_wide_enough(self) -> None:
         """Walking along the cliff, a fall can be told from a step."""
-        args = c51.Args(**c51.RECOMMENDED["toy-text"])
+        recommended: Any = c51.RECOMMENDED["toy-text"]
+        args = c51.Args(**recommended)
         states: Any = gym.make("CliffWalking-v1").unwrapped
         outcomes = [each for moves in states.P.values() for way in moves.values() for each in way]
         rewards = [float(reward) for _, _, reward, _ in outcomes]

@@ -51,10 +51,10 @@ class Unrepeatable(gym.Env[Any, Any]):
     ) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed, options=options)
         self._shown = np.array([next(self.numbers)], np.float32)
-        return self._shown, {}
+        return self._shown.copy(), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:  # noqa: ARG002
-        return self._shown, 1.0, False, False, {}
+        return self._shown.copy(), 1.0, False, False, {}
 
 
 class NStepRewardsTest(unittest.TestCase):
@@ -184,7 +184,7 @@ class RainbowTest(unittest.TestCase):
 
     def test_episodes_that_do_not_come_back_are_not_gone_on_with(self) -> None:
         """No stretch of steps leads from an episode before to one that began on resuming."""
-        gym.register(UNREPEATABLE, entry_point=Unrepeatable, max_episode_steps=30)
+        gym.register(UNREPEATABLE, entry_point=f"{__name__}:Unrepeatable", max_episode_steps=30)
         self.addCleanup(gym.registry.pop, UNREPEATABLE)
         args = dataclasses.replace(QUICK, env_id=UNREPEATABLE, total_timesteps=50, num_envs=2)
         with tempfile.TemporaryDirectory() as directory:
@@ -198,7 +198,8 @@ class RainbowTest(unittest.TestCase):
 
     def test_recommended_returns_are_wide_enough(self) -> None:
         """Walking along the cliff, a fall can be told from a step."""
-        args = rainbow.Args(**rainbow.RECOMMENDED["toy-text"])
+        recommended: Any = rainbow.RECOMMENDED["toy-text"]
+        args = rainbow.Args(**recommended)
         states: Any = gym.make("CliffWalking-v1").unwrapped
         outcomes = [each for moves in states.P.values() for way in moves.values() for each in way]
         rewards = [float(reward) for _, _, reward, _ in outcomes]

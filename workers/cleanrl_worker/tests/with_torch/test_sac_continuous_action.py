@@ -37,7 +37,12 @@ class SacTest(OffPolicyChecks, unittest.TestCase):
         tuned = math.exp(float(saved.training["log_alpha"]))
         self.assertLess(tuned, 0.99)
         begin = self.folder / "run" / "checkpoints" / "last.pt"
-        flags = {"learning_starts": 10, "batch_size": 16, "q_lr": 1e-12, "alpha": 0.3}
+        flags: dict[str, Any] = {
+            "learning_starts": 10,
+            "batch_size": 16,
+            "q_lr": 1e-12,
+            "alpha": 0.3,
+        }
         for autotune, expected in ((True, tuned), (False, 0.3)):
             _, outlet = self.train(
                 "OffPolicyPointing-v0",
