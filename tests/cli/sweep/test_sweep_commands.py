@@ -8,7 +8,8 @@ import pytest
 from tests.cli.conftest import Mosaic
 from tests.client.sweeps.conftest import prepared
 
-pytestmark = pytest.mark.process
+# Whoever comes first installs a bundle.
+pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
 
 _SWEEP = ("sweep", "slope_worker", "--env", "Slope-v0", "--metric", "score")
 

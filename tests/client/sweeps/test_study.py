@@ -10,7 +10,8 @@ import pytest
 
 from mosaic.client.sweeps.study import StudyError, read_studies, read_study
 
-pytestmark = pytest.mark.process
+# Whoever comes first installs a bundle.
+pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
 
 _MAKE = Path(__file__).with_name("make_studies.py")
 

@@ -15,7 +15,8 @@ from mosaic.contract.runs import RunRecord
 from tests.client.sweeps.conftest import PATIENCE_S, children, home_of, slope_sweep, study_of
 from tests.trainer.conftest import DaemonUnderTest, eventually
 
-pytestmark = pytest.mark.process
+# Whoever comes first installs a bundle.
+pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
 
 
 def finished(client: TrainerClient, run_id: str) -> RunRecord:

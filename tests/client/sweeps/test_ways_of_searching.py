@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.process
+# Whoever comes first installs a bundle.
+pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
 
 _ROOT = Path(__file__).parents[3]
 _SOURCES = ("src", "worker_sdk/src", "workers/sweep_worker/src")

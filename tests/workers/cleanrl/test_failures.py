@@ -5,7 +5,8 @@ import pytest
 from mosaic.client.errors import TrainerError
 from tests.workers.cleanrl.conftest import Training
 
-pytestmark = pytest.mark.process
+# Whoever comes first installs a bundle.
+pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
 
 
 def test_an_unknown_environment_is_told_with_what_was_meant(training: Training) -> None:

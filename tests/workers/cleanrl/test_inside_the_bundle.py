@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.process
+# Whoever comes first installs a bundle.
+pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
 
 FOLDER = Path(__file__).parents[3] / "workers" / "cleanrl_worker" / "tests" / "with_torch"
 
@@ -25,7 +26,7 @@ def test_with_torch(
         capture_output=True,
         text=True,
         check=False,
-        timeout=170,
+        timeout=500,
     )
 
     assert done.returncode == 0, done.stderr[-6000:] + done.stdout[-2000:]

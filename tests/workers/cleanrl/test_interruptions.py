@@ -8,7 +8,8 @@ import pytest
 from tests.trainer.conftest import eventually
 from tests.workers.cleanrl.conftest import Training
 
-pytestmark = pytest.mark.process
+# Whoever comes first installs a bundle.
+pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
 
 PARAMS = {"num_envs": 2, "num_steps": 64}
 EVERY = {"checkpoints": {"every_steps": 1280, "keep": 100}}

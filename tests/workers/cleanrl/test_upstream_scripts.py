@@ -14,7 +14,8 @@ from mosaic.replay.verification import verify
 from tests.trainer.conftest import DaemonUnderTest
 from tests.workers.cleanrl.conftest import Training
 
-pytestmark = pytest.mark.process
+# Whoever comes first installs a bundle.
+pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")

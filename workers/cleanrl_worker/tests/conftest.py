@@ -1,0 +1,3 @@
+"""Tests that need torch run in the bundle's Python: tests/workers/cleanrl starts them."""
+
+collect_ignore = ["with_torch"]
