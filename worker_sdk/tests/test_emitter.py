@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -19,6 +20,8 @@ from mosaic_worker.line_encoder import MAX_LINE_BYTES
 class EmitterTest(unittest.TestCase):
     def setUp(self) -> None:
         self.fd = os.memfd_create("telemetry")
+        # As the run's file is: else parent and child may write over each other.
+        fcntl.fcntl(self.fd, fcntl.F_SETFL, os.O_APPEND)
         self.addCleanup(os.close, self.fd)
         self.emitter = Emitter(fd=self.fd)
 

@@ -150,7 +150,7 @@ class CheckpointTest(SessionCase):
         args = SharedArgs(total_timesteps=10_000)
 
         def save(session: Session, step: int, returns: list[float]) -> None:
-            session.make_envs()
+            session.first_observations(session.make_envs())
             session._returns.extend(returns)
             session.save(step, lambda: {"policy": {"w": torch.ones(1)}})
             session.close()
