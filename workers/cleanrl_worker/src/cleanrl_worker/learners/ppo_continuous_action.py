@@ -34,10 +34,14 @@ from cleanrl_worker.learning.update_figures import UpdateFigures, standardised
 from cleanrl_worker.session.script import run_script
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cleanrl_worker.environments.same_step_vector import SameStepVector
     from cleanrl_worker.playing.policy import Policy
     from cleanrl_worker.session.checkpoint_file import Checkpoint
     from cleanrl_worker.session.session import Session
+
+    Shaken = Callable[[torch.Tensor], torch.Tensor]
 
 LABEL = "PPO, continuous actions"
 ACTION_SPACES = ("box",)
@@ -113,7 +117,12 @@ class Agent(nn.Module):
             self.register_buffer(name, torch.from_numpy(finite))
 
 
-def train(args: Args, session: Session) -> None:
+def as_they_are(means: torch.Tensor) -> torch.Tensor:
+    return means
+
+
+def train(args: Args, session: Session, shaken: Shaken = as_they_are) -> None:
+    """`shaken` is what RPO does to the means that are learnt from."""
     envs = session.make_envs(wrap)
     session.require_actions(envs, "box")
     fit_rollout(args, session)
@@ -154,7 +163,7 @@ def train(args: Args, session: Session) -> None:
         actor.refresh()
         log_probs = collect(rollout, agent, actor, scale, envs, session, step)
         step += batch_size
-        losses = update(args, agent, optimizer, rollout, log_probs, scale)
+        losses = update(args, agent, optimizer, rollout, log_probs, scale, shaken)
         told = {"charts/learning_rate": optimizer.lr, "charts/SPS": session.sps(step)}
         session.scalars({**told, **losses}, step)
         if not session.go_on(step, state):
@@ -199,6 +208,7 @@ def update(
     rollout: Rollout,
     log_probs: Any,
     scale: CommonScale,
+    shaken: Shaken,
 ) -> dict[str, float]:
     """Learn from the rollout; returns what is to be told."""
     device = optimizer.flat.device
@@ -226,7 +236,7 @@ def update(
         for part in zip(*parts, strict=True):
             observations, actions, old_log_probs, gains, expected, old_values = part
             advantage = standardised(gains) if args.norm_adv else gains
-            mean = agent.actor_mean(observations)
+            mean = shaken(agent.actor_mean(observations))
             log_ratio = log_probabilities(actions, mean, agent.actor_logstd) - old_log_probs
             ratio = log_ratio.exp()
             policy_loss = -torch.min(advantage * ratio, advantage * ratio.clamp(low, high)).mean()

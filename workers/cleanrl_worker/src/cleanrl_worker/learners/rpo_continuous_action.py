@@ -1,7 +1,7 @@
 """RPO: PPO for continuous actions whose policy is learnt as if its means had been shaken.
 
 While learning, a random number is added to each mean, so that the policy cannot become too sure of
-itself and goes on trying. How it acts, and what it is made of, is that of `ppo_continuous_action`.
+itself and goes on trying. Everything else is that of `ppo_continuous_action`.
 
 Rahman and Xue, "Robust Policy Optimization in Deep Reinforcement Learning", 2022.
 """
@@ -9,26 +9,13 @@ Rahman and Xue, "Robust Policy Optimization in Deep Reinforcement Learning", 202
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
 import torch
 
-from cleanrl_worker.arguments import SharedArgs
-from cleanrl_worker.learners.ppo_continuous_action import (
-    Agent,
-    collect,
-    load_policy,
-    wrap,
-    wrap_for_playing,
-)
-from cleanrl_worker.learning.common_scale import CommonScale
-from cleanrl_worker.learning.flat_adam import FlatAdam
-from cleanrl_worker.learning.gaussian import entropy_of, log_probabilities
-from cleanrl_worker.learning.numpy_mlp import NumpyMlp
-from cleanrl_worker.learning.rollout import Rollout
-from cleanrl_worker.learning.rollout_size import fit_rollout
-from cleanrl_worker.learning.update_figures import UpdateFigures, standardised
+from cleanrl_worker.learners import ppo_continuous_action
+from cleanrl_worker.learners.ppo_continuous_action import Args as PpoArgs
+from cleanrl_worker.learners.ppo_continuous_action import load_policy, wrap, wrap_for_playing
 from cleanrl_worker.session.script import run_script
 
 if TYPE_CHECKING:
@@ -53,147 +40,20 @@ RECOMMENDED = {
 
 
 @dataclass
-class Args(SharedArgs):
+class Args(PpoArgs):
     """Flags of RPO."""
 
-    env_id: str = "HalfCheetah-v5"
-    """the id of the environment"""
     total_timesteps: int = 8_000_000
     """steps of the experiment, over all environments"""
-    learning_rate: float = 3e-4
-    """how far a step of the optimizer goes"""
-    num_steps: int = 2048
-    """steps of each environment between two updates"""
-    anneal_lr: bool = True
-    """lower the learning rate to 0 over the experiment"""
-    gamma: float = 0.99
-    """the discount of rewards to come"""
-    gae_lambda: float = 0.95
-    """how far advantages look at rewards (1) rather than at values (0)"""
-    num_minibatches: int = 32
-    """parts that each pass over the steps is divided into"""
-    update_epochs: int = 10
-    """passes over the steps of an update"""
-    norm_adv: bool = True
-    """scale the advantages of each minibatch to mean 0 and deviation 1"""
-    clip_coef: float = 0.2
-    """how far an action's probability may be moved by an update"""
-    clip_vloss: bool = True
-    """keep the values near what they were, too"""
-    ent_coef: float = 0.0
-    """the weight of the entropy, which keeps the policy trying"""
-    vf_coef: float = 0.5
-    """the weight of the value loss"""
-    max_grad_norm: float = 0.5
-    """the largest length of the gradient"""
-    target_kl: float | None = None
-    """end an update once the policy has moved this far"""
     rpo_alpha: float = 0.5
     """the most that is added to a mean, or taken from it"""
 
 
 def train(args: Args, session: Session) -> None:
-    envs = session.make_envs(wrap)
-    session.require_actions(envs, "box")
-    fit_rollout(args, session)
-    observation_shape = envs.single_observation_space.shape
-    actions = envs.single_action_space
-    agent = Agent(observation_shape[0], actions.low, actions.high).to(session.device)
-    if session.warm:
-        agent.load_state_dict(session.warm.policy)
-    optimizer = FlatAdam(
-        agent.parameters(), args.learning_rate, eps=1e-5, max_grad_norm=args.max_grad_norm
-    )
-    if session.resumed:
-        optimizer.load_state_dict(session.resumed.training["optimizer"])
-    scale = CommonScale(session, args.num_envs, observation_shape, args.gamma)
-    actor = NumpyMlp(agent.actor_mean)
-    rollout = Rollout(
-        args.num_steps,
-        args.num_envs,
-        observation=(observation_shape, np.float32),
-        action=((actions.low.size,), np.float32),
-    )
-    batch_size = args.num_steps * args.num_envs
-    iterations = max(1, args.total_timesteps // batch_size)
+    def shaken(means: torch.Tensor) -> torch.Tensor:
+        return means + torch.empty_like(means).uniform_(-args.rpo_alpha, args.rpo_alpha)
 
-    def state() -> dict[str, Any]:
-        return {
-            "policy": agent.state_dict(),
-            "normalization": scale.normalization(),
-            "training": {"optimizer": optimizer.state_dict(), "rewards": scale.training()},
-        }
-
-    # The last thing before the loop: of a resumed training it also brings random numbers back.
-    rollout.observations[-1] = scale.first(session.first_observations(envs))
-    step = session.first_step
-    for iteration in range(step // batch_size, iterations):
-        if args.anneal_lr:
-            optimizer.lr = args.learning_rate * (1.0 - iteration / iterations)
-        actor.refresh()
-        log_probs = collect(rollout, agent, actor, scale, envs, session, step)
-        step += batch_size
-        losses = update(args, agent, optimizer, rollout, log_probs, scale)
-        told = {"charts/learning_rate": optimizer.lr, "charts/SPS": session.sps(step)}
-        session.scalars({**told, **losses}, step)
-        if not session.go_on(step, state):
-            break
-    session.finish(step, state)
-
-
-def update(
-    args: Args,
-    agent: Agent,
-    optimizer: FlatAdam,
-    rollout: Rollout,
-    log_probs: Any,
-    scale: CommonScale,
-) -> dict[str, float]:
-    """Learn from the rollout; returns what is to be told."""
-    device = optimizer.flat.device
-
-    def tensor(array: Any) -> torch.Tensor:
-        """All steps of all environments in one row."""
-        return torch.from_numpy(array.reshape(-1, *array.shape[2:])).to(device)
-
-    def value_of(observations: Any) -> Any:
-        with torch.no_grad():
-            values = agent.critic(torch.from_numpy(observations).to(device))
-        return values[:, 0].cpu().numpy()
-
-    advantages, returns, values = rollout.judge(
-        value_of, gamma=args.gamma, gae_lambda=args.gae_lambda, present=scale.observations.scale
-    )
-    arrays = (rollout.observations[:-1], rollout.actions, log_probs, advantages, returns, values)
-    batch = [tensor(array) for array in arrays]
-    figures = UpdateFigures(args.clip_coef)
-    low, high = 1.0 - args.clip_coef, 1.0 + args.clip_coef
-    for _ in range(args.update_epochs):
-        order = torch.from_numpy(np.random.permutation(rollout.rewards.size)).to(device)
-        # Shuffled as a whole: the minibatches are slices.
-        parts = (each[order].tensor_split(args.num_minibatches) for each in batch)
-        for part in zip(*parts, strict=True):
-            observations, actions, old_log_probs, gains, expected, old_values = part
-            advantage = standardised(gains) if args.norm_adv else gains
-            mean = agent.actor_mean(observations)
-            mean = mean + torch.empty_like(mean).uniform_(-args.rpo_alpha, args.rpo_alpha)
-            log_ratio = log_probabilities(actions, mean, agent.actor_logstd) - old_log_probs
-            ratio = log_ratio.exp()
-            policy_loss = -torch.min(advantage * ratio, advantage * ratio.clamp(low, high)).mean()
-
-            new_values = agent.critic(observations)[:, 0]
-            errors = (new_values - expected).square()
-            if args.clip_vloss:
-                moved = (new_values - old_values).clamp(-args.clip_coef, args.clip_coef)
-                errors = torch.max(errors, (old_values + moved - expected).square())
-            value_loss = 0.5 * errors.mean()
-
-            entropy = entropy_of(agent.actor_logstd)
-            optimizer.minimise(policy_loss - args.ent_coef * entropy + args.vf_coef * value_loss)
-            figures.note(log_ratio, policy_loss, value_loss, entropy)
-        if figures.moved_further_than(args.target_kl):
-            break
-    return figures.told(values, returns)
+    ppo_continuous_action.train(args, session, shaken)
 
 
 if __name__ == "__main__":
