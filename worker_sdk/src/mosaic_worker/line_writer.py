@@ -23,7 +23,6 @@ LINES_DROPPED = "W103"
 BURST_LINES = 16
 BURST_SECONDS = 0.0005
 _STALLED_SECONDS = 0.005  # how long a burst may lie when the loop stops in the middle of one
-_RESTS_AFTER = 40  # looks without work
 _RETRY_SECONDS = 0.2
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
@@ -62,7 +61,6 @@ class LineWriter:
         self.sources: list[Callable[[], list[Any]]] = []
         self._waiting: list[bytes] = []  # append is atomic, so joining a burst needs no lock
         self.lock = threading.Lock()
-        self._handed_over = 0
         self._torn = False
         self._unreported = 0
         self._said_full = False
@@ -131,7 +129,6 @@ class LineWriter:
             return True
         lines = self._waiting[:count]
         del self._waiting[:count]
-        self._handed_over += 1
         if self._closed or self.broken:
             return False
         body = self._encode(records, lines)
@@ -208,25 +205,13 @@ class LineWriter:
         self._wake.set()
 
     def _finish_stalled_bursts(self) -> None:
-        idle = 0
+        """One look for each call: a slow loop, whose lines come in small groups, is left alone."""
         while not self._closed:
-            time.sleep(_STALLED_SECONDS)
-            idle = 0 if self._has_flushed() else idle + 1
-            if idle < _RESTS_AFTER:
-                continue
+            self._wake.wait()
             self._wake.clear()
-            self.is_resting = True
-            if not self._has_flushed():
-                self._wake.wait()
-            self.is_resting = False
-            idle = 0
-
-    def _has_flushed(self) -> bool:
-        """Write what waits; whether there was anything."""
-        with self.lock:
-            before = self._handed_over
-            self._write_waiting()
-            return self._handed_over != before
+            time.sleep(_STALLED_SECONDS)
+            self.is_resting = True  # first, so that a line after this look is looked at again
+            self.flush()
 
     def _forget(self) -> None:
         """In a forked child: what waits belongs to the parent, and so do its locks and its thread.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from typing import TYPE_CHECKING, Any
 
 from cleanrl_worker.upstream.literal_values import UNKNOWN, literal_value
@@ -64,11 +65,17 @@ def _parse_module(name: str, folders: Sequence[Path]) -> ast.Module | None:
     for folder in folders:
         for path in (folder / f"{inside}.py", folder / inside / "__init__.py"):
             if path.is_file():
-                try:
-                    return ast.parse(path.read_text(encoding="utf-8"))
-                except (OSError, ValueError, SyntaxError):
-                    return None
+                return _parse_file(path)
     return None
+
+
+@functools.cache
+def _parse_file(path: Path) -> ast.Module | None:
+    """Kept, for what all learners share is asked for by each."""
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, SyntaxError):
+        return None
 
 
 def _with_bases(found: _Found, folders: Sequence[Path]) -> list[ast.ClassDef]:
