@@ -1,0 +1,155 @@
+"""TrainerLink: the connection to the daemon, found or started in the background, and kept.
+
+The window is there first; this says how far the connection is. A daemon that goes away is looked
+for until it is back, and streams go on where they were, because they wait for it too.
+"""
+
+import logging
+import threading
+from enum import StrEnum
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+
+from mosaic.client import TrainerClient
+from mosaic.client.daemon_process import start_daemon
+from mosaic.client.errors import DaemonUnreachableError
+from mosaic.contract.errors import UserError
+from mosaic.contract.layout import Home
+from mosaic.contract.readiness import DaemonHealth
+
+_log = logging.getLogger(__name__)
+_LOOK_SECONDS = 2.0
+_LOOK_FOR_LOST_SECONDS = 0.3
+_ANSWER_SECONDS = 5.0
+
+
+class LinkState(StrEnum):
+    LOOKING = "looking"
+    """No daemon has answered yet; one is looked for, or started."""
+    READY = "ready"
+    LOST = "lost"
+    """It answered before, and does not now."""
+    FAILED = "failed"
+    """None could be reached or started; `problem` says why, and `retry` tries again."""
+    CLOSED = "closed"
+
+
+class TrainerLink(QObject):
+    """Made once, by the wiring; all of it is for the UI thread."""
+
+    changed = Signal()
+    """`state`, `problem` or `health` is new."""
+    connected = Signal()
+    """For the first time: `client` is there from now on."""
+    recovered = Signal()
+    """A lost daemon answers again."""
+    _news = Signal(object, object, object)
+
+    def __init__(self, home: Home, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.home = home
+        self.state = LinkState.LOOKING
+        self.problem: UserError | None = None
+        self.health: DaemonHealth | None = None
+        self._client: TrainerClient | None = None
+        self._wants_start = threading.Event()
+        self._nudge = threading.Event()
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="trainer link", daemon=True)
+        self._news.connect(self._take_news, Qt.ConnectionType.QueuedConnection)
+
+    def open(self, *, start: bool = True) -> None:
+        """Begin to look; with `start` a daemon is started when none answers."""
+        if start:
+            self._wants_start.set()
+        self._thread.start()
+
+    @property
+    def client(self) -> TrainerClient:
+        """To be asked for once `connected` was emitted; it stays the same from then on."""
+        if self._client is None:
+            raise RuntimeError("there is no connection yet")
+        return self._client
+
+    @property
+    def has_client(self) -> bool:
+        return self._client is not None
+
+    @property
+    def is_ready(self) -> bool:
+        return self.state is LinkState.READY
+
+    def start_daemon(self) -> None:
+        """Start one when none answers: for a button beside "lost" and "failed"."""
+        self._wants_start.set()
+        self._nudge.set()
+
+    def close(self) -> None:
+        """End all calls and streams. The daemon and its runs go on."""
+        self.state = LinkState.CLOSED
+        self._closing.set()
+        self._nudge.set()
+        if self._client is not None:
+            self._client.close()
+
+    def join(self, timeout_s: float) -> bool:
+        """After `close`: whether the thread has ended."""
+        if self._thread.ident is not None:
+            self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        """On the thread."""
+        client: TrainerClient | None = None
+        while not self._closing.is_set():
+            try:
+                client, health = self._look(client)
+            except UserError as error:
+                is_lost = client is not None and isinstance(error, DaemonUnreachableError)
+                self._news.emit(LinkState.LOST if is_lost else LinkState.FAILED, None, error)
+                pause_s = _LOOK_FOR_LOST_SECONDS if is_lost else _LOOK_SECONDS
+            except Exception:  # noqa: BLE001 - the edge of the thread
+                if self._closing.is_set():
+                    break
+                _log.exception("C302 looking for the daemon failed by a bug")
+                pause_s = _LOOK_SECONDS
+            else:
+                self._news.emit(LinkState.READY, client, health)
+                pause_s = _LOOK_SECONDS
+            self._nudge.wait(pause_s)
+            self._nudge.clear()
+        if client is not None:
+            client.close()
+
+    def _look(self, client: TrainerClient | None) -> tuple[TrainerClient, DaemonHealth]:
+        if client is None:
+            may_start = self._wants_start.is_set()
+            self._wants_start.clear()
+            client = TrainerClient.connect(self.home, start=may_start, patience_s=None)
+        elif self._wants_start.is_set():
+            self._wants_start.clear()
+            start_daemon(self.home)
+        try:
+            return client, client.health(timeout_s=_ANSWER_SECONDS)
+        except UserError:
+            if self._client is None and not self._closing.is_set():
+                client.close()
+            raise
+
+    @Slot(object, object, object)
+    def _take_news(self, state: LinkState, client: TrainerClient | None, told: object) -> None:
+        if self.state is LinkState.CLOSED:
+            if client is not None:
+                client.close()
+            return
+        before = (self.state, self.health, str(self.problem))
+        was, self.state = self.state, state
+        self.health = told if isinstance(told, DaemonHealth) else self.health
+        self.problem = told if isinstance(told, UserError) else None
+        if client is not None and self._client is None:
+            self._client = client
+            self.connected.emit()
+        if (self.state, self.health, str(self.problem)) != before:
+            self.changed.emit()
+        if state is LinkState.READY and was is LinkState.LOST:
+            self.recovered.emit()
