@@ -21,6 +21,10 @@ USAGE = """./test [--quick] [-- PYTEST_ARGUMENT ...]
   ./test -- -k spool -x       the same, with these arguments for pytest"""
 
 
+# A process that has run out of tests takes over some of another's: some take a minute each.
+_SHARED_OUT = ("-n", "auto", "--dist", "worksteal")
+
+
 @dataclass(frozen=True)
 class Check:
     name: str
@@ -35,7 +39,7 @@ def checks(quick: bool, pytest_arguments: list[str]) -> list[Check]:
         Check("lint", (*run_module, "ruff", "check")),
         Check("types", (*run_module, "mypy")),
         Check("imports", (str(SCRIPTS / "lint-imports"), "--no-logo")),
-        Check("tests", (*run_module, "pytest", "-n", "auto", *selected, *pytest_arguments)),
+        Check("tests", (*run_module, "pytest", *_SHARED_OUT, *selected, *pytest_arguments)),
     ]
 
 
