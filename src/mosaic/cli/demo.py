@@ -1,5 +1,7 @@
 """`mosaic demo`: one run of the echo worker, through the daemon, down to the last byte."""
 
+import sys
+
 import click
 import msgspec
 
@@ -8,6 +10,7 @@ from mosaic.cli.attendance import follow
 from mosaic.cli.connecting import connected
 from mosaic.cli.options import home_option, json_option
 from mosaic.cli.output import print_fields, print_json, result_console, say
+from mosaic.cli.window import become_window, why_no_window
 from mosaic.contract.layout import Home
 from mosaic.contract.rollups import TelemetryStats
 from mosaic.contract.run_config import load_run_config
@@ -42,13 +45,23 @@ class DemoResult(msgspec.Struct, kw_only=True):
 @click.option(
     "--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the random rewards."
 )
+@click.option(
+    "--window/--no-window",
+    "shows_window",
+    default=None,
+    help="Open the run in the window at the end. Default: when there is a display and a terminal.",
+)
 @json_option
 @home_option
-def demo(home: Home, steps: int, rate: int, seed: int, as_json: bool) -> int:
-    """Run the echo worker, store what it writes, and show that not a line was lost.
+def demo(
+    home: Home, steps: int, rate: int, seed: int, shows_window: bool | None, as_json: bool
+) -> int:
+    """Run the echo worker, store what it writes, show that not a line was lost, open the window.
 
     Ctrl-C stops the run. The daemon that it starts stays for whatever comes next.
     """
+    if shows_window and (problem := why_no_window()) is not None:
+        raise problem
     config = load_run_config(
         {
             "run_name": "demo",
@@ -84,7 +97,13 @@ def demo(home: Home, steps: int, rate: int, seed: int, as_json: bool) -> int:
         _print(result)
     if interrupted:
         return exit_codes.INTERRUPTED
-    return 0 if result.state is RunState.SUCCEEDED else exit_codes.FAILED
+    if result.state is not RunState.SUCCEEDED:
+        return exit_codes.FAILED
+    if shows_window is None:
+        shows_window = not as_json and sys.stdout.isatty() and why_no_window() is None
+    if shows_window:
+        become_window(home, "--run", run_id)
+    return 0
 
 
 def _print(result: DemoResult) -> None:

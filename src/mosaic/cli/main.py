@@ -11,13 +11,15 @@ import click
 
 from mosaic import __version__
 from mosaic.cli import exit_codes
-from mosaic.cli.lazy_group import LazyCommand, LazyGroup
+from mosaic.cli.lazy_group import HOME_KEY, LazyCommand, LazyGroup
 from mosaic.client.errors import DaemonUnreachableError
 from mosaic.contract.errors import UserError
+from mosaic.contract.layout import Home
 
 _STDOUT_IS_GONE = (errno.EPIPE, errno.ENOSPC)
 
 _COMMANDS = {
+    "gui": LazyCommand("mosaic.cli.gui:gui", "Open the window; so does `mosaic` alone."),
     "demo": LazyCommand("mosaic.cli.demo:demo", "Run the echo worker and show what is stored."),
     "play": LazyCommand(
         "mosaic.cli.play.command:play", "Play an environment, or let an actor play it."
@@ -45,11 +47,25 @@ _COMMANDS = {
 
 
 @click.group(
-    cls=LazyGroup, lazy=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
+    cls=LazyGroup,
+    lazy=_COMMANDS,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, "--version", prog_name="mosaic")
-def mosaic() -> None:
+@click.pass_context
+def mosaic(context: click.Context) -> int | None:
     """A workbench for reinforcement learning: play, train, watch, replay, compare."""
+    if context.invoked_subcommand is not None:
+        return None
+    from mosaic.cli.window import become_window, why_no_window  # noqa: PLC0415 - rarely needed
+
+    problem = why_no_window()
+    if problem is None:
+        become_window(Home.locate(context.meta.get(HOME_KEY)))
+    click.echo(context.get_help())
+    click.echo(f"\n{problem.message} {problem.remedy}", err=True)
+    return exit_codes.FAILED
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

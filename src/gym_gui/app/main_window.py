@@ -1,0 +1,142 @@
+"""MainWindow: three docks around a centre, remembered from one start to the next.
+
+It places what the wiring has made and knows no model: `conduct.py` says what leads where.
+"""
+
+from PySide6.QtCore import QByteArray, QSize, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QGuiApplication
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QWidget
+
+from gym_gui.app.centre import Centre
+from gym_gui.app.screens import (
+    RUNS_TITLES,
+    TELEMETRY_TITLES,
+    RunsTab,
+    Screens,
+    TelemetryTab,
+)
+from gym_gui.app.settings_store import SettingsStore
+from gym_gui.models.notices import Notices
+from gym_gui.models.theme_model import ThemeModel
+from gym_gui.views.shell.snackbar import Snackbar
+
+_LAYOUT_VERSION = 1
+_FIRST_SIZE = QSize(1440, 900)
+_SMALLEST = QSize(900, 600)
+
+
+class MainWindow(QMainWindow):
+    """Made once, by the wiring."""
+
+    closing = Signal()
+    """It is about to close: sessions end now, while there is still somebody to end them."""
+
+    def __init__(
+        self, screens: Screens, notices: Notices, settings: SettingsStore, theme: ThemeModel
+    ) -> None:
+        super().__init__()
+        self.setObjectName("main")
+        self.setWindowTitle("MOSAIC")
+        self.setMinimumSize(_SMALLEST)
+        self.setDockOptions(
+            QMainWindow.DockOption.AnimatedDocks
+            | QMainWindow.DockOption.AllowNestedDocks
+            | QMainWindow.DockOption.AllowTabbedDocks
+        )
+        self._settings = settings
+        self.centre = Centre(screens, theme, self)
+        self.setCentralWidget(self.centre)
+        self.telemetry_tabs = QTabWidget()
+        self.runs_tabs = QTabWidget()
+        for tabs in (self.telemetry_tabs, self.runs_tabs):
+            tabs.setDocumentMode(True)
+        for name, title in TELEMETRY_TITLES.items():
+            self.telemetry_tabs.addTab(screens.telemetry[name], title)
+        for runs_name, title in RUNS_TITLES.items():
+            self.runs_tabs.addTab(screens.runs[runs_name], title)
+        self.session_dock = self._dock("session", "Session", screens.session_panel)
+        self.telemetry_dock = self._dock("telemetry", "Telemetry", self.telemetry_tabs)
+        self.runs_dock = self._dock("runs", "Runs and log", self.runs_tabs)
+        self.statusBar().setSizeGripEnabled(False)
+        self.statusBar().addWidget(screens.status, 1)
+        self.snackbar = Snackbar(notices, theme, self)
+        self._place_docks()
+        self._first_layout = self.saveState(_LAYOUT_VERSION)
+        self.resize(self._first_size())
+        self._restore()
+
+    def show_telemetry(self, name: TelemetryTab) -> None:
+        self.telemetry_tabs.setCurrentIndex(list(TELEMETRY_TITLES).index(name))
+
+    def show_runs(self) -> None:
+        self._show_in_runs_dock("runs")
+
+    def show_log(self) -> None:
+        self._show_in_runs_dock("log")
+
+    def toggle(self, dock: QDockWidget) -> None:
+        dock.setVisible(dock.isHidden())
+
+    def toggle_full_screen(self) -> None:
+        self.showNormal() if self.isFullScreen() else self.showFullScreen()
+
+    def reset_layout(self) -> None:
+        """All panels where they were at the very first start."""
+        self._settings.forget("layout")
+        self.restoreState(self._first_layout, _LAYOUT_VERSION)
+        self._share_out()
+
+    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 - Qt's name
+        self._settings.keep("layout/geometry", self.saveGeometry())
+        self._settings.keep("layout/docks", self.saveState(_LAYOUT_VERSION))
+        self._settings.save()
+        self.closing.emit()
+        super().closeEvent(event)
+
+    def _dock(self, name: str, title: str, content: QWidget) -> QDockWidget:
+        dock = QDockWidget(title, self)
+        dock.setObjectName(name)
+        dock.setAccessibleName(title)
+        dock.setWidget(content)
+        dock.setFeatures(
+            QDockWidget.DockWidgetFeature.DockWidgetMovable
+            | QDockWidget.DockWidgetFeature.DockWidgetFloatable
+            | QDockWidget.DockWidgetFeature.DockWidgetClosable
+        )
+        return dock
+
+    def _place_docks(self) -> None:
+        self.setCorner(Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.LeftDockWidgetArea)
+        self.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.RightDockWidgetArea)
+        self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.session_dock)
+        self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.telemetry_dock)
+        self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, self.runs_dock)
+
+    def _share_out(self) -> None:
+        """As much for the side panels as their words need, by the size of the font."""
+        letter = self.fontMetrics().horizontalAdvance("n")
+        line = self.fontMetrics().height()
+        self.resizeDocks(
+            [self.session_dock, self.telemetry_dock],
+            [42 * letter, 44 * letter],
+            Qt.Orientation.Horizontal,
+        )
+        self.resizeDocks([self.runs_dock], [13 * line], Qt.Orientation.Vertical)
+
+    def _first_size(self) -> QSize:
+        screen = QGuiApplication.primaryScreen().availableSize()
+        return _FIRST_SIZE.boundedTo(screen)
+
+    def _restore(self) -> None:
+        geometry: QByteArray = self._settings.blob("layout/geometry")
+        if not geometry.isEmpty():
+            self.restoreGeometry(geometry)
+        self._share_out()
+        docks = self._settings.blob("layout/docks")
+        if not docks.isEmpty():
+            self.restoreState(docks, _LAYOUT_VERSION)
+
+    def _show_in_runs_dock(self, name: RunsTab) -> None:
+        self.runs_tabs.setCurrentIndex(list(RUNS_TITLES).index(name))
+        self.runs_dock.show()
+        self.runs_dock.raise_()

@@ -1,0 +1,40 @@
+"""Screens: the widgets that the window puts together. Made by the wiring, placed by MainWindow."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from PySide6.QtWidgets import QWidget
+
+CentreTab = Literal["grid", "frame", "raw", "video", "replay", "live"]
+TelemetryTab = Literal["steps", "episodes", "step"]
+RunsTab = Literal["runs", "log"]
+
+CENTRE_TITLES: dict[CentreTab, str] = {
+    "grid": "Grid",
+    "frame": "Frame",
+    "raw": "Raw",
+    "video": "Video",
+    "replay": "Replay",
+    "live": "Live-Agent",
+}
+TELEMETRY_TITLES: dict[TelemetryTab, str] = {
+    "steps": "Steps",
+    "episodes": "Episodes",
+    "step": "Step",
+}
+RUNS_TITLES: dict[RunsTab, str] = {"runs": "Runs", "log": "Log"}
+
+
+@dataclass(frozen=True, slots=True)
+class Screens:
+    """Each is bound to its model already."""
+
+    session_panel: QWidget
+    centre: dict[CentreTab, QWidget]
+    play_bar: QWidget
+    """Under the tabs that show what is played."""
+    telemetry: dict[TelemetryTab, QWidget]
+    runs: dict[RunsTab, QWidget]
+    welcome: QWidget
+    settings: QWidget
+    status: QWidget

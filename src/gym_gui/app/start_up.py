@@ -1,0 +1,85 @@
+"""Start-up: the application, its theme, the window first, and the daemon in the background."""
+
+import logging
+import signal
+import socket
+import sys
+from dataclasses import dataclass
+from types import TracebackType
+
+from PySide6.QtCore import QSocketNotifier, QTimer
+from PySide6.QtWidgets import QApplication
+
+from gym_gui.app.theme import apply_theme
+from gym_gui.app.wiring import Workbench
+from mosaic.contract.layout import Home
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the command line asks the window to begin with."""
+
+    run_id: str = ""
+    env_id: str = ""
+    starts_daemon: bool = True
+
+
+def run_window(home: Home, wishes: Wishes) -> int:
+    """Shows the window and returns its exit code once it is closed."""
+    app = QApplication(sys.argv[:1])
+    app.setApplicationName("MOSAIC")
+    app.setApplicationDisplayName("MOSAIC")
+    app.setDesktopFileName("mosaic")
+    workbench = Workbench(home)
+    apply_theme(app, workbench.theme)
+    _show_bugs(workbench)
+    _close_on_signals(workbench)
+    workbench.window.show()
+    # After the first paint: finding or starting the daemon must not delay it.
+    QTimer.singleShot(0, lambda: workbench.open(wishes))
+    code = app.exec()
+    workbench.close()
+    return code
+
+
+def _show_bugs(workbench: Workbench) -> None:
+    """A bug in a slot ends no window with a session in it, but nobody overlooks it either."""
+
+    def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        sys.__excepthook__(kind, error, trace)
+        if not issubclass(kind, Exception):
+            return
+        _log.error("C303 a bug in the window", exc_info=(kind, error, trace))
+        workbench.notices.offer(
+            f"Something in the window broke: {kind.__name__}: {error}. Your runs are not affected;"
+            " the log has the details for a report.",
+            "Show the log",
+            workbench.window.show_log,
+            tone="bad",
+        )
+
+    sys.excepthook = show
+
+
+def _close_on_signals(workbench: Workbench) -> None:
+    """Ctrl-C in the terminal and SIGTERM close the window as its close button does.
+
+    Python's handlers run only between two byte codes, of which there are none while Qt waits; so
+    the signal's number is written to a socket that Qt watches.
+    """
+    reader, writer = socket.socketpair()
+    for end in (reader, writer):
+        end.setblocking(False)
+    signal.set_wakeup_fd(writer.fileno())
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
+    notifier = QSocketNotifier(reader.fileno(), QSocketNotifier.Type.Read, workbench.window)
+
+    def close() -> None:
+        reader.recv(4096)
+        workbench.window.close()
+
+    notifier.activated.connect(close)
+    workbench.keep_alive.extend((reader, writer))

@@ -1,0 +1,107 @@
+"""The window's ground for tests: no display, a real daemon, and nothing left behind."""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from gym_gui.models.notices import Notices
+from gym_gui.models.theme_model import ThemeModel
+from gym_gui.services.pulse import Pulse
+from gym_gui.services.tasks import Tasks
+from gym_gui.services.trainer_link import TrainerLink
+from mosaic.contract.layout import Home
+from tests.gym_gui.ui_watch import UiWatch
+from tests.trainer.conftest import DaemonUnderTest
+
+PATIENCE_MS = 30_000
+"""For what a busy machine may take; waiting ends as soon as it has happened."""
+
+_NOT_OURS = ("daemon-reaper", "Dummy-")
+"""The latter are threads of gRPC's core that have called Python once."""
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind(qapp: QApplication, qtbot: QtBot) -> Iterator[None]:
+    """A test that leaves a thread of ours alive fails."""
+    before = set(threading.enumerate())
+    yield
+    qapp.processEvents()
+
+    def leftovers() -> list[str]:
+        return [
+            thread.name
+            for thread in threading.enumerate()
+            if thread not in before and not thread.name.startswith(_NOT_OURS)
+        ]
+
+    def check() -> None:
+        assert leftovers() == []
+
+    qtbot.waitUntil(check, timeout=PATIENCE_MS)
+
+
+@pytest.fixture(autouse=True)
+def ui_thread_is_never_held_up(nothing_left_behind: None) -> Iterator[None]:  # noqa: ARG001 - order
+    """In any scenario: our code holds the UI thread for no longer than a tenth of a second."""
+    watch = UiWatch()
+    yield
+    blocks = watch.stop()
+    assert not blocks, "\n".join(blocks)
+
+
+@pytest.fixture
+def theme() -> ThemeModel:
+    return ThemeModel()
+
+
+@pytest.fixture
+def notices() -> Notices:
+    return Notices()
+
+
+@pytest.fixture
+def tasks(qapp: QApplication) -> Iterator[Tasks]:  # noqa: ARG001 - it needs an event loop
+    made = Tasks()
+    yield made
+    made.close()
+    made.join()
+
+
+@pytest.fixture
+def pulse(qapp: QApplication) -> Iterator[Pulse]:  # noqa: ARG001 - it needs an event loop
+    made = Pulse()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def daemon(
+    tmp_path: Path, give_session_bundle: Callable[[Home], None]
+) -> Iterator[DaemonUnderTest]:
+    """A daemon that serves, with the bundle that environments are played in."""
+    under_test = DaemonUnderTest(tmp_path)
+    give_session_bundle(under_test.home)
+    try:
+        assert under_test.start().startswith("ready ")
+        yield under_test
+    finally:
+        under_test.clean_up()
+
+
+@pytest.fixture
+def link(daemon: DaemonUnderTest, qtbot: QtBot) -> Iterator[TrainerLink]:
+    """Connected to the daemon."""
+    made = TrainerLink(daemon.home)
+    with qtbot.waitSignal(made.connected, timeout=PATIENCE_MS):
+        made.open(start=False)
+    yield made
+    made.close()
+    assert made.join(10)

@@ -1,0 +1,49 @@
+"""The pulse beats while there is something to do, and costs nothing otherwise."""
+
+import threading
+
+from PySide6.QtCore import QObject
+from pytestqt.qtbot import QtBot
+
+from gym_gui.services.mailbox import Mailbox
+from gym_gui.services.pulse import Pulse
+
+
+def test_it_rests_when_nobody_has_anything_to_do(pulse: Pulse, qtbot: QtBot) -> None:
+    """An idle window has no timer."""
+    pulse.subscribe(QObject(pulse), lambda: False)
+
+    qtbot.waitUntil(lambda: not pulse.is_beating)
+
+
+def test_a_letter_from_a_thread_wakes_it(pulse: Pulse, qtbot: QtBot) -> None:
+    """What a stream puts into a mailbox reaches the listener, also after a rest."""
+    box: Mailbox[int] = Mailbox(pulse.wake)
+    seen: list[int] = []
+
+    def look() -> bool:
+        items = box.take()
+        seen.extend(items)
+        return bool(items)
+
+    pulse.subscribe(QObject(pulse), look)
+    qtbot.waitUntil(lambda: not pulse.is_beating)
+
+    thread = threading.Thread(target=lambda: [box.put(number) for number in range(100)])
+    thread.start()
+
+    qtbot.waitUntil(lambda: seen == list(range(100)))
+    thread.join()
+
+
+def test_a_full_mailbox_waits_instead_of_losing(qtbot: QtBot) -> None:
+    """Nothing is dropped: the putting thread stands still until there is room."""
+    box: Mailbox[int] = Mailbox(lambda: None, limit=3)
+    thread = threading.Thread(target=lambda: [box.put(number) for number in range(10)])
+    thread.start()
+    seen: list[int] = []
+
+    qtbot.waitUntil(lambda: not seen.extend(box.take()) and len(seen) == 10)
+
+    assert seen == list(range(10))
+    thread.join()
