@@ -1,0 +1,261 @@
+"""LogRecord: one line of any log, whoever wrote it; and the reading of log lines into records.
+
+`log_feed.py` makes them; models and views show them.
+"""
+
+import json
+import logging
+import re
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from pathlib import Path
+from typing import Literal
+
+from mosaic.contract.events import Log
+
+Source = Literal["daemon", "run", "window"]
+
+
+class Severity(IntEnum):
+    """As Python's logging counts."""
+
+    DEBUG = logging.DEBUG
+    INFO = logging.INFO
+    WARNING = logging.WARNING
+    ERROR = logging.ERROR
+
+    @property
+    def word(self) -> str:
+        return self.name.capitalize()
+
+
+@dataclass(frozen=True, slots=True)
+class LogRecord:
+    """`message` is one line; `details` is all else that was told with it, such as a traceback."""
+
+    at: float
+    """In seconds since the epoch: when it was written, or about when it came."""
+    has_time: bool
+    """`at` is worth showing."""
+    source: Source
+    component: str
+    severity: Severity
+    code: str
+    message: str
+    run_id: str = ""
+    details: str = ""
+    logger: str = ""
+    """The module that said it, where that is known."""
+    lowered: str = field(init=False, repr=False, compare=False)
+    """Everything a search looks at."""
+
+    def __post_init__(self) -> None:
+        said = (self.message, self.code, self.component, self.run_id, self.logger, self.details)
+        object.__setattr__(self, "lowered", "\n".join(said).lower())
+
+    @property
+    def time_text(self) -> str:
+        """Of the day, to the millisecond; nothing when the line has none."""
+        if not self.has_time:
+            return ""
+        return f"{time.strftime('%H:%M:%S', time.localtime(self.at))}.{int(self.at % 1 * 1000):03d}"
+
+    @property
+    def date_text(self) -> str:
+        return time.strftime("%Y-%m-%d", time.localtime(self.at)) if self.has_time else ""
+
+    def as_text(self) -> str:
+        """The whole of it, for the clipboard and for reports."""
+        when = f"{self.date_text} {self.time_text}".strip() or "(no time)"
+        words = [when, self.severity.name.ljust(7), self.component]
+        if self.logger:
+            words.append(f"({self.logger})")
+        if self.run_id:
+            words.append(f"run {self.run_id}")
+        says = f"{self.code} {self.message}".strip()
+        below = "".join(f"\n    {line}" for line in self.details.splitlines())
+        return f"{' '.join(words)}: {says}{below}"
+
+
+_DAEMON_LINE = re.compile(
+    r"(?P<day>\d{4}-\d\d-\d\d) (?P<time>\d\d:\d\d:\d\d),(?P<ms>\d{3}) "
+    r"(?P<level>[A-Z]+) +(?P<logger>\S+): (?P<says>.*)",
+    re.DOTALL,
+)
+_CODE = re.compile(r"(?P<code>(?:LOG|[A-Z])\d{3})\b[: ]*(?P<message>.*)", re.DOTALL)
+_LEVELS: Mapping[str, Severity] = {
+    "debug": Severity.DEBUG,
+    "info": Severity.INFO,
+    "warning": Severity.WARNING,
+    "warn": Severity.WARNING,
+    "error": Severity.ERROR,
+    "critical": Severity.ERROR,
+    "fatal": Severity.ERROR,
+}
+_SAYS_LEVEL = re.compile(
+    r"[\[(<]?(?P<level>debug|info|warn(?:ing)?|error|critical|fatal)(?:[\])>]|\s*:)", re.IGNORECASE
+)
+_PYTHON_WARNING = re.compile(r"\S+:\d+: \w*Warning: ")
+_EXCEPTION = re.compile(r"(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Interrupt)\b")
+_TRACEBACK = "Traceback (most recent call last):"
+
+
+def severity_of(word: str) -> Severity:
+    """Of the name of a level, as whoever wrote it spells it."""
+    return _LEVELS.get(word.lower(), Severity.INFO)
+
+
+def daemon_records(lines: Iterable[str]) -> list[LogRecord]:
+    """The daemon's own log. Lines without a head belong to the one before them."""
+    heads: list[tuple[re.Match[str] | None, list[str]]] = []
+    for line in lines:
+        head = _DAEMON_LINE.fullmatch(line)
+        if head is not None or not heads:
+            heads.append((head, [] if head is not None else [line]))
+        else:
+            heads[-1][1].append(line)
+    return [
+        _daemon_record(head, below) if head is not None else _headless(below)
+        for head, below in heads
+    ]
+
+
+def _daemon_record(head: re.Match[str], below: list[str]) -> LogRecord:
+    code, message = _split_code(head["says"])
+    second = time.mktime(time.strptime(f"{head['day']} {head['time']}", "%Y-%m-%d %H:%M:%S"))
+    return LogRecord(
+        at=second + int(head["ms"]) / 1000,
+        has_time=True,
+        source="daemon",
+        component="daemon",
+        severity=severity_of(head["level"]),
+        code=code,
+        message=message,
+        details="\n".join(below),
+        logger=head["logger"],
+    )
+
+
+def _headless(lines: list[str]) -> LogRecord:
+    """The end of something whose beginning came before."""
+    return LogRecord(
+        at=time.time(),
+        has_time=False,
+        source="daemon",
+        component="daemon",
+        severity=Severity.INFO,
+        code="",
+        message=lines[0],
+        details="\n".join(lines[1:]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RunLines:
+    """Where lines of a run come from, and when they came."""
+
+    component: str
+    run_id: str
+    at: float
+    is_live: bool
+    """They have just come; what an old run told has no time worth showing."""
+
+
+def worker_records(lines: Iterable[str], origin: RunLines) -> list[LogRecord]:
+    """What a worker printed. A traceback is one record, and its last line says what it is."""
+    gathered: list[list[str]] = []
+    in_traceback = False
+    for line in lines:
+        if not line.strip():
+            continue
+        if in_traceback:
+            gathered[-1].append(line)
+            in_traceback = line.startswith((" ", "\t"))
+        else:
+            gathered.append([line])
+            in_traceback = line.startswith(_TRACEBACK)
+    return [_worker_record(each, origin) for each in gathered]
+
+
+def _worker_record(lines: list[str], origin: RunLines) -> LogRecord:
+    is_traceback = len(lines) > 1
+    code, message = _split_code(lines[-1] if is_traceback else lines[0])
+    level = _SAYS_LEVEL.match(message)
+    severity = severity_of(level["level"]) if level else Severity.INFO
+    if _PYTHON_WARNING.match(message):
+        severity = Severity.WARNING
+    if is_traceback or _EXCEPTION.match(message):
+        severity = Severity.ERROR
+    return LogRecord(
+        at=origin.at,
+        has_time=origin.is_live,
+        source="run",
+        component=origin.component,
+        severity=severity,
+        code=code,
+        message=message,
+        run_id=origin.run_id,
+        details="\n".join(lines) if is_traceback else "",
+    )
+
+
+def event_record(event: Log, origin: RunLines) -> LogRecord:
+    """A `log` event of a worker."""
+    fields = event.fields
+    return LogRecord(
+        at=origin.at,
+        has_time=origin.is_live,
+        source="run",
+        component=origin.component,
+        severity=severity_of(event.level),
+        code=event.code,
+        message=event.message,
+        run_id=origin.run_id,
+        details=json.dumps(fields, ensure_ascii=False, default=str, indent=2) if fields else "",
+    )
+
+
+def window_record(record: logging.LogRecord) -> LogRecord:
+    """What this process said through Python's logging."""
+    code, message = _split_code(record.getMessage())
+    first, _, rest = message.partition("\n")
+    trace = logging.Formatter().formatException(record.exc_info) if record.exc_info else ""
+    return LogRecord(
+        at=record.created,
+        has_time=True,
+        source="window",
+        component="window",
+        severity=_nearest(record.levelno),
+        code=code,
+        message=first,
+        details="\n".join(part for part in (rest, trace) if part),
+        logger=record.name,
+    )
+
+
+def _nearest(level: int) -> Severity:
+    if level >= Severity.WARNING:
+        return Severity.ERROR if level >= Severity.ERROR else Severity.WARNING
+    return Severity.INFO if level >= Severity.INFO else Severity.DEBUG
+
+
+def _split_code(says: str) -> tuple[str, str]:
+    found = _CODE.fullmatch(says)
+    return (found["code"], found["message"]) if found else ("", says)
+
+
+_MEANING = re.compile(r"\| `(?P<code>\w+)` \| (?P<text>.*?) \| `[^`|]*` \|")
+
+
+def code_meanings(page: Path) -> dict[str, str]:
+    """What each code says, from docs/log-codes.md; nothing when that is not there."""
+    try:
+        text = page.read_text(encoding="utf-8")
+    except OSError:
+        return {}
+    meanings: dict[str, str] = {}
+    for found in _MEANING.finditer(text):
+        meanings.setdefault(found["code"], found["text"])
+    return meanings

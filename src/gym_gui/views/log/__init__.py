@@ -1,0 +1,1 @@
+"""The Log tab: every log in one table, filtered, searched and copied."""

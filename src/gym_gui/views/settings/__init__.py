@@ -1,0 +1,1 @@
+"""The settings page, a section for each topic."""

@@ -1,0 +1,46 @@
+"""Keyboard: every command that has a shortcut, as the window knows them."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QWidget
+
+from gym_gui.models.theme_model import ThemeModel
+from gym_gui.views.elements.key_cap import KeyCap
+from gym_gui.views.settings.section_frame import SectionFrame
+
+
+class ShortcutsSection(SectionFrame):
+    """`shortcuts` are the texts of commands and their keys, such as `Ctrl+Shift+P`."""
+
+    def __init__(
+        self,
+        shortcuts: Sequence[tuple[str, str]],
+        theme: ThemeModel,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__("Keyboard", parent=parent)
+        line = self.fontMetrics().height()
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(line)
+        grid.setVerticalSpacing(line // 3)
+        grid.setColumnStretch(2, 1)
+        for at, (text, keys) in enumerate(shortcuts):
+            label = QLabel(text)
+            label.setMinimumWidth(line * 13)
+            grid.addWidget(label, at, 0)
+            grid.addWidget(_caps(keys, theme), at, 1, Qt.AlignmentFlag.AlignLeft)
+        self.add(grid)
+
+
+def _caps(keys: str, theme: ThemeModel) -> QWidget:
+    place = QWidget()
+    place.setAccessibleName(keys)
+    layout = QHBoxLayout(place)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(place.fontMetrics().height() // 4)
+    # A `+` that is itself a key stands at the end.
+    names = keys.removesuffix("+").split("+") if keys.endswith("++") else keys.split("+")
+    for name in (each or "+" for each in names):
+        layout.addWidget(KeyCap(name, theme))
+    return place

@@ -1,0 +1,101 @@
+"""UsageBar: what takes the room, as one bar and as words."""
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent
+from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from gym_gui.models.settings_model import size_text
+from gym_gui.models.theme_model import SERIES, ThemeModel
+from mosaic.contract.storage import StorageUse
+
+_COLUMNS = 3
+
+
+class UsageBar(QWidget):
+    """Kinds that take nothing are left out."""
+
+    def __init__(self, theme: ThemeModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        line = self.fontMetrics().height()
+        self._theme = theme
+        self._bar = _Bar(theme)
+        self._legend = QGridLayout()
+        self._legend.setHorizontalSpacing(line)
+        self._legend.setVerticalSpacing(line // 4)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(line // 2)
+        layout.addWidget(self._bar)
+        layout.addLayout(self._legend)
+
+    def show_use(self, used: tuple[StorageUse, ...]) -> None:
+        there = [each for each in used if each.size_bytes > 0]
+        self._bar.show_shares([each.size_bytes for each in there])
+        while self._legend.count():
+            item = self._legend.takeAt(0)
+            widget = item.widget() if item is not None else None
+            if widget is not None:
+                widget.deleteLater()
+        for at, each in enumerate(there):
+            entry = _Entry(f"{each.kind} {size_text(each.size_bytes)}", at, self._theme)
+            self._legend.addWidget(entry, at // _COLUMNS, at % _COLUMNS)
+        self._legend.setColumnStretch(_COLUMNS, 1)
+        words = ", ".join(f"{each.kind} {size_text(each.size_bytes)}" for each in there)
+        self.setAccessibleName(f"Disk use: {words}")
+
+
+class _Bar(QWidget):
+    def __init__(self, theme: ThemeModel) -> None:
+        super().__init__()
+        self._theme = theme
+        self._shares: list[int] = []
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self.update)
+
+    def show_shares(self, shares: list[int]) -> None:
+        self._shares = shares
+        self.update()
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        line = self.fontMetrics().height()
+        return QSize(line * 20, line * 2 // 3)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        room = QRectF(self.rect())
+        outline = QPainterPath()
+        outline.addRoundedRect(room, room.height() / 2, room.height() / 2)
+        painter.setClipPath(outline)
+        painter.fillRect(room, QColor(self._theme.colours.line))
+        total, left = sum(self._shares), 0.0
+        for at, share in enumerate(self._shares):
+            width = room.width() * share / total
+            painter.fillRect(QRectF(left, 0, width, room.height()), QColor(_colour(at)))
+            left += width
+        painter.end()
+
+
+class _Entry(QLabel):
+    """The colour of a kind, and its words."""
+
+    def __init__(self, text: str, at: int, theme: ThemeModel) -> None:
+        super().__init__(text)
+        self._at = at
+        self.setProperty("role", "caption")
+        self.setContentsMargins(self.fontMetrics().height(), 0, 0, 0)
+        theme.changed.connect(self.update)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        super().paintEvent(event)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        side = self.fontMetrics().height() * 0.55
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(_colour(self._at)))
+        painter.drawRoundedRect(QRectF(1, (self.height() - side) / 2, side, side), 2, 2)
+        painter.end()
+
+
+def _colour(at: int) -> str:
+    return SERIES[at % len(SERIES)]
