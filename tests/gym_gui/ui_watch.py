@@ -17,6 +17,32 @@ LONGEST_S = 0.1
 _LOOK_S = 0.02
 _BEAT_MS = 10
 _OURS = str(Path("src") / "gym_gui")
+_EVENT_LOOPS = ("qtbot.py", "wait_signal.py", "event_loop.py")
+"""Files whose functions run the event loop, or send it events as a person does. What fixtures call
+outside of it may take its time."""
+
+
+class _HeldUp:
+    """One stretch of time in which our code does not return to the event loop."""
+
+    def __init__(self) -> None:
+        self.is_told = False
+        self._first: tuple[float, float] | None = None
+        self._used_s = self._lasted_s = 0.0
+        self._looks = self._asleep = 0
+
+    def note(self, now: float, cpu_s: float, *, is_asleep: bool) -> None:
+        self._first = self._first or (now, cpu_s)
+        self._lasted_s, self._used_s = now - self._first[0], cpu_s - self._first[1]
+        self._looks += 1
+        self._asleep += is_asleep
+
+    @property
+    def why(self) -> str:
+        if self._used_s >= LONGEST_S:
+            return "it computes"
+        is_waiting = self._lasted_s >= LONGEST_S and self._asleep * 2 > self._looks
+        return "it waits" if is_waiting else ""
 
 
 class UiWatch(QObject):
@@ -47,28 +73,28 @@ class UiWatch(QObject):
         self._last_beat = (time.monotonic(), time.clock_gettime(self._cpu_clock))
 
     def _watch(self) -> None:
-        told: tuple[float, float] | None = None
-        asleep = 0
+        held = _HeldUp()
         while not self._stopped.wait(_LOOK_S):
-            beat = self._last_beat
-            gap_s = time.monotonic() - beat[0]
-            if gap_s < LONGEST_S / 2:
-                asleep = 0
-                continue
-            asleep += self._is_asleep()
-            if gap_s < LONGEST_S or told == beat:
-                continue
-            used_s = time.clock_gettime(self._cpu_clock) - beat[1]
+            now, beat = time.monotonic(), self._last_beat[0]
             stack = traceback.extract_stack(sys._current_frames()[self._ui_thread])
-            is_ours = any(_OURS in frame.filename for frame in stack)
-            is_waiting = asleep * _LOOK_S >= LONGEST_S / 2
-            if is_ours and (used_s >= LONGEST_S or is_waiting):
-                told = beat
-                why = f"{used_s:.2f} s of work" if used_s >= LONGEST_S else "waiting"
+            if now - beat < LONGEST_S / 4 or not _is_ours(stack):
+                held = _HeldUp()
+                continue
+            held.note(now, time.clock_gettime(self._cpu_clock), is_asleep=self._is_asleep())
+            if held.why and not held.is_told:
+                held.is_told = True
                 lines = "".join(traceback.format_list(stack[-12:]))
-                self._blocks.append(f"blocked for {gap_s:.2f} s by {why}\n{lines}")
+                self._blocks.append(f"held up for {LONGEST_S} s and more: {held.why}\n{lines}")
 
     def _is_asleep(self) -> bool:
         """Whether the thread waits for something, as the kernel sees it."""
         status = Path(f"/proc/self/task/{self._native_id}/stat").read_text()
         return status.rpartition(")")[2].split()[0] in ("S", "D")
+
+
+def _is_ours(stack: traceback.StackSummary) -> bool:
+    """Whether our code was called by the event loop."""
+    names = [Path(frame.filename) for frame in stack]
+    return any(path.name in _EVENT_LOOPS for path in names) and any(
+        _OURS in str(path) for path in names
+    )
