@@ -1,0 +1,107 @@
+"""ActorMark: who acts, beside the view: a mark, words and a colour that cannot be mistaken."""
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from gym_gui.models.play_model import PlayModel
+from gym_gui.models.theme_model import ThemeModel
+from gym_gui.views.elements.icons import IconName, draw_icon
+from gym_gui.views.elements.mixing import mixed
+
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+
+
+class ActorMark(QWidget):
+    """Orange with a person: you act. Blue with a robot: an agent does. Else how far things are."""
+
+    def __init__(self, model: PlayModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._theme = theme
+        self._words = ("", "")
+        self._shown: tuple[object, ...] = ()
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        model.changed.connect(self._show_state)
+        model.has_keyboard_changed.connect(self._show_state)
+        theme.changed.connect(self.update)
+        self._show_state()
+
+    @property
+    def words(self) -> str:
+        return " ".join(word for word in self._words if word)
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        line = self.fontMetrics().height()
+        wide = self.fontMetrics().horizontalAdvance(self.words)
+        return QSize(round(wide * 1.06) + line * 4, line * 2)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        line = self.fontMetrics().height()
+        return QSize(line * 9, line * 2)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
+        super().mousePressEvent(event)
+        self._model.ask_for_keyboard()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        colours, line = self._theme.colours, self.fontMetrics().height()
+        colour, icon = self._look()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        card = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.setPen(QPen(mixed(colour, colours.line, 0.6), 1.0))
+        painter.setBrush(mixed(colour, colours.surface, 0.14))
+        painter.drawRoundedRect(card, 7, 7)
+        mark = QRectF(line * 0.6, (self.height() - line * 1.15) / 2, line * 1.15, line * 1.15)
+        draw_icon(painter, icon, colour, mark)
+        room = self.rect().adjusted(round(line * 2.2), 0, -line // 2, 0)
+        font = painter.font()
+        font.setBold(True)
+        painter.setFont(font)
+        painter.setPen(QColor(colour))
+        who = self._elided(painter, self._words[0], room.width())
+        painter.drawText(room, _LEFT, who)
+        room.setLeft(room.left() + painter.fontMetrics().horizontalAdvance(who + "  "))
+        font.setBold(False)
+        painter.setFont(font)
+        painter.setPen(QColor(colours.muted))
+        painter.drawText(room, _LEFT, self._elided(painter, self._words[1], room.width()))
+        painter.end()
+
+    def _elided(self, painter: QPainter, text: str, width: int) -> str:
+        elide = Qt.TextElideMode.ElideRight
+        return painter.fontMetrics().elidedText(text, elide, max(0, width))
+
+    def _look(self) -> tuple[str, IconName]:
+        colours, model = self._theme.colours, self._model
+        if model.problem:
+            return colours.bad, "warning"
+        if not model.is_playing:
+            return colours.muted, "info"
+        if model.person_acts:
+            return colours.person, "person"
+        return colours.agent, "robot"
+
+    def _show_state(self) -> None:
+        shown = (self._words_now(), self._look())
+        if shown != self._shown:
+            self._shown = shown
+            self._words = shown[0]
+            self.setAccessibleName(self.words)
+            self.setToolTip(self.words)
+            self.updateGeometry()
+            self.update()
+
+    def _words_now(self) -> tuple[str, str]:
+        model = self._model
+        if model.problem:
+            return model.problem, ""
+        if not model.is_playing:
+            return model.phase_words, ""
+        paused = "Paused. " if model.is_paused else ""
+        key = model.keys.cap("takeover")
+        if model.person_acts:
+            back = f"{key} gives back to {model.actor_label}" if model.has_agent else ""
+            return "You are acting", model.hint or f"{paused}{back}"
+        return f"{model.actor_label} is acting", model.hint or f"{paused}{key} takes over"

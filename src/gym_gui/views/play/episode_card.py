@@ -1,0 +1,57 @@
+"""EpisodeCard: how the episode ended, what it was worth, and how to go on."""
+
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
+
+from gym_gui.models.play_model import PlayModel
+from gym_gui.models.theme_model import ThemeModel
+from gym_gui.views.elements.badge import Badge
+from gym_gui.views.elements.icons import keep_icon
+from gym_gui.views.play.flow_layout import FlowLayout
+from gym_gui.views.play.score_line import number_text
+
+
+class EpisodeCard(QWidget):
+    """Takes the place of the key hints, which have nothing to do until the next episode."""
+
+    def __init__(self, model: PlayModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        line = self.fontMetrics().height()
+        self._outcome = Badge("", "plain", theme)
+        self._facts = QLabel()
+        self._again = QPushButton("Again with the same seed")
+        self._again.setProperty("role", "primary")
+        self._again.setToolTip("The same episode from its start (Enter)")
+        keep_icon(self._again, "reset", theme, "on_accent")
+        self._again.clicked.connect(model.play_again)
+        self._next = QPushButton("New episode")
+        keep_icon(self._next, "dice", theme)
+        self._next.clicked.connect(model.begin_new_episode)
+        words = QWidget()
+        row = QHBoxLayout(words)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(line // 2)
+        row.addWidget(self._outcome)
+        row.addWidget(self._facts)
+        layout = FlowLayout(self, gap=line // 2)
+        for widget in (words, self._again, self._next):
+            layout.addWidget(widget)
+        model.changed.connect(self._show_end)
+        self._show_end()
+
+    def _show_end(self) -> None:
+        model = self._model
+        if not model.is_over:
+            return
+        score = model.score
+        steps = f"{score.steps} step{'' if score.steps == 1 else 's'}"
+        facts = f"Return <b>{number_text(score.total_return)}</b> in {steps}"
+        if score.seed is not None:
+            facts += f", seed {score.seed}"
+        self._outcome.show_text(model.outcome, model.outcome_tone)
+        self._facts.setText(facts)
+        self._again.setEnabled(model.is_playing and score.seed is not None)
+        self._next.setEnabled(model.is_playing)
+        self._next.setToolTip(f"With another seed ({model.keys.cap('reset')})")
+        self.setAccessibleName(f"{model.outcome}, return {score.total_return:g} in {steps}")
+        self.updateGeometry()

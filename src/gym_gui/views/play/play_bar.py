@@ -1,0 +1,61 @@
+"""PlayBar: what a person plays with, under the view: who acts, the score, the keys, the end."""
+
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+
+from gym_gui.models.play_model import PlayModel
+from gym_gui.models.theme_model import ThemeModel
+from gym_gui.views.elements.icons import keep_icon
+from gym_gui.views.play.actor_mark import ActorMark
+from gym_gui.views.play.episode_card import EpisodeCard
+from gym_gui.views.play.key_hints import KeyHints
+from gym_gui.views.play.score_line import ScoreLine
+
+
+class PlayBar(QWidget):
+    """Empty of words while nothing is played, but always as high, so that nothing jumps."""
+
+    def __init__(self, model: PlayModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._theme = theme
+        self.actor_mark = ActorMark(model, theme)
+        self.score_line = ScoreLine(model)
+        self.key_hints = KeyHints(model, theme)
+        self.episode_card = EpisodeCard(model, theme)
+        self._get_keys = QPushButton("Click here or press F2 to play with the keys")
+        self._get_keys.setProperty("role", "quiet")
+        keep_icon(self._get_keys, "keyboard", theme, "person")
+        self._get_keys.clicked.connect(model.ask_for_keyboard)
+        self._lower = QStackedWidget()
+        self._lower.addWidget(self.key_hints)
+        self._lower.addWidget(self.episode_card)
+        line = self.fontMetrics().height()
+        upper = QHBoxLayout()
+        upper.setSpacing(line // 2)
+        upper.addWidget(self.actor_mark)
+        upper.addWidget(self._get_keys)
+        upper.addStretch(1)
+        upper.addWidget(self.score_line)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(line * 2 // 3, line // 2, line * 2 // 3, line // 2)
+        layout.setSpacing(line // 2)
+        layout.addLayout(upper)
+        layout.addWidget(self._lower)
+        model.changed.connect(self._show_state)
+        model.has_keyboard_changed.connect(self._show_state)
+        theme.changed.connect(self.update)
+        self._show_state()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        colours = self._theme.colours
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), QColor(colours.surface))
+        painter.fillRect(0, 0, self.width(), 1, QColor(colours.line))
+        painter.end()
+
+    def _show_state(self) -> None:
+        model = self._model
+        self._get_keys.setVisible(model.person_acts and not model.has_keyboard)
+        shows_end = model.is_over and model.person_acts
+        self._lower.setCurrentWidget(self.episode_card if shows_end else self.key_hints)
