@@ -1,0 +1,1 @@
+"""What the window has around its content: messages, command palette, status line, welcome."""
