@@ -1,21 +1,22 @@
 """Centre: the tabs in the middle, what lies under them, and the pages that take their place."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabWidget, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QStackedWidget,
+    QTabWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gym_gui.app.screens import CENTRE_TITLES, CentreTab, Screens
 from gym_gui.models.theme_model import ThemeModel
-from gym_gui.views.elements.icons import IconName, icon, keep_icon
+from gym_gui.views.elements.icons import keep_icon
 
 _PLAYED: tuple[CentreTab, ...] = ("grid", "frame", "raw")
-_ICONS: dict[CentreTab, IconName] = {
-    "grid": "grid",
-    "frame": "frame",
-    "raw": "raw",
-    "video": "video",
-    "replay": "replay",
-    "live": "live",
-}
 
 
 class Centre(QWidget):
@@ -31,7 +32,7 @@ class Centre(QWidget):
         self.tabs.setAccessibleName("Views of the environment and of the selected run")
         for name, title in CENTRE_TITLES.items():
             page = screens.centre[name]
-            self.tabs.addTab(page, icon(_ICONS[name], theme, "muted"), title)
+            self.tabs.addTab(page, title)
         self._names = list(CENTRE_TITLES)
         tabs_and_bar = QWidget(self)
         below = QVBoxLayout(tabs_and_bar)
@@ -77,13 +78,18 @@ class Centre(QWidget):
         self.tabs.setTabEnabled(index, not why_not)
         self.tabs.setTabToolTip(index, why_not)
 
+    def tab_reason(self, name: CentreTab) -> str:
+        """Why a tab shows nothing now; empty when it does."""
+        index = self._names.index(name)
+        return "" if self.tabs.isTabEnabled(index) else self.tabs.tabToolTip(index)
+
     def _on_tab_changed(self, index: int) -> None:
         name = self._names[index]
         self._screens.play_bar.setVisible(name in _PLAYED)
         self.tab_changed.emit(name)
 
 
-def _with_way_back(page: QWidget, go_back: object, theme: ThemeModel) -> QWidget:
+def _with_way_back(page: QWidget, go_back: Callable[[], None], theme: ThemeModel) -> QWidget:
     """Settings are a page, not a dialog: this is how one leaves it."""
     holder = QWidget()
     back = QToolButton(holder)

@@ -7,6 +7,8 @@ does is bound in `command_bindings.py`.
 from dataclasses import dataclass
 from typing import Literal
 
+from gym_gui.views.elements.icon_drawings import IconName
+
 Menu = Literal["Session", "Run", "View", "Tools", "Help"]
 
 MENUS: tuple[Menu, ...] = ("Session", "Run", "View", "Tools", "Help")
@@ -21,7 +23,7 @@ class Command:
     text: str
     tip: str
     shortcut: str = ""
-    icon: str = ""
+    icon: IconName | None = None
     begins_group: bool = False
     """A line goes before it in its menu."""
 

@@ -57,7 +57,7 @@ class Commands:
         action.setStatusTip(command.tip)
         if command.shortcut:
             action.setShortcut(QKeySequence(command.shortcut))
-        if command.icon:
+        if command.icon is not None:
             keep_icon(action, command.icon, self._theme)
         action.setCheckable(binding.is_checked is not None)
         action.triggered.connect(lambda: self._run(command))

@@ -116,12 +116,15 @@ class MainWindow(QMainWindow):
         """As much for the side panels as their words need, by the size of the font."""
         letter = self.fontMetrics().horizontalAdvance("n")
         line = self.fontMetrics().height()
+        most = self.width() // 4
         self.resizeDocks(
             [self.session_dock, self.telemetry_dock],
-            [42 * letter, 44 * letter],
+            [min(42 * letter, most), min(44 * letter, most)],
             Qt.Orientation.Horizontal,
         )
-        self.resizeDocks([self.runs_dock], [13 * line], Qt.Orientation.Vertical)
+        self.resizeDocks(
+            [self.runs_dock], [min(13 * line, self.height() // 4)], Qt.Orientation.Vertical
+        )
 
     def _first_size(self) -> QSize:
         screen = QGuiApplication.primaryScreen().availableSize()

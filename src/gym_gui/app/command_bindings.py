@@ -1,0 +1,165 @@
+"""What each command of the table does, and when it cannot be used."""
+
+from typing import TYPE_CHECKING, cast
+
+from PySide6.QtWidgets import QDockWidget
+
+from gym_gui.app.commands import Binding
+from gym_gui.app.screens import CentreTab
+from gym_gui.models.theme_model import ThemeChoice
+from mosaic import __version__
+
+if TYPE_CHECKING:
+    from gym_gui.app.wiring import Workbench
+
+_VIEWS: tuple[CentreTab, ...] = ("grid", "frame", "raw", "video", "replay", "live")
+
+
+def bindings(bench: "Workbench") -> dict[str, Binding]:
+    """For every command of the table; `Commands` misses none of them."""
+    return {
+        **_of_session(bench),
+        **_of_modes(bench),
+        **_of_runs(bench),
+        **_of_views(bench),
+        **_of_panels(bench),
+        **_of_themes(bench),
+        **_of_tools(bench),
+        **_of_help(bench),
+    }
+
+
+def _of_session(bench: "Workbench") -> dict[str, Binding]:
+    play, panel = bench.models.play, bench.models.session_panel
+
+    def not_playing() -> str:
+        return "" if play.is_playing else "Nothing is played now."
+
+    def no_agent() -> str:
+        return not_playing() or ("" if play.has_agent else "Only you act here: choose Hybrid.")
+
+    return {
+        "session.play": Binding(panel.play),
+        "session.stop": Binding(panel.stop, lambda: "" if play.is_on else "Nothing is played now."),
+        "session.pause": Binding(play.pause_or_resume, not_playing),
+        "session.step": Binding(play.single_step, not_playing),
+        "session.reset": Binding(play.begin_new_episode, not_playing),
+        "session.again": Binding(play.play_again, not_playing),
+        "session.takeover": Binding(play.take_over_or_release, no_agent),
+        "session.environment": Binding(lambda: _choose_environment(bench)),
+        "session.dice": Binding(panel.choice.roll_seed),
+    }
+
+
+def _choose_environment(bench: "Workbench") -> None:
+    bench.window.session_dock.show()
+    bench.session_panel.open_environment_picker()
+
+
+def _of_modes(bench: "Workbench") -> dict[str, Binding]:
+    panel = bench.models.session_panel
+
+    def mode(name: str) -> Binding:
+        return Binding(lambda: panel.set_mode(name), is_checked=lambda: panel.mode == name)
+
+    return {f"session.{name}": mode(name) for name in ("human", "hybrid", "agent")}
+
+
+def _of_runs(bench: "Workbench") -> dict[str, Binding]:
+    def chosen() -> str:
+        runs = bench.runs_view.chosen_runs()
+        return runs[0].run_id if runs else ""
+
+    def none_chosen() -> str:
+        return "" if chosen() else "No run is selected."
+
+    def cannot_stop() -> str:
+        run = bench.models.runs.by_id(chosen())
+        if run is None:
+            return "No run is selected."
+        return "" if bench.models.run_actions.can_stop(run) else "The run is over."
+
+    return {
+        "run.watch": Binding(lambda: bench.conduct.watch(chosen()), none_chosen),
+        "run.replay": Binding(lambda: bench.conduct.replay(chosen()), none_chosen),
+        "run.stop": Binding(lambda: bench.models.run_actions.stop([chosen()]), cannot_stop),
+        "run.demo": Binding(
+            lambda: bench.conduct.start_demo(),  # noqa: PLW0108 - it comes after the commands
+            lambda: _no_daemon(bench),
+        ),
+    }
+
+
+def _of_views(bench: "Workbench") -> dict[str, Binding]:
+    centre = bench.window.centre
+
+    def view(name: CentreTab) -> Binding:
+        return Binding(
+            lambda: centre.show_tab(name),
+            lambda: centre.tab_reason(name),
+            lambda: centre.shows_tabs and centre.current == name,
+        )
+
+    return {f"view.{name}": view(name) for name in _VIEWS}
+
+
+def _of_panels(bench: "Workbench") -> dict[str, Binding]:
+    window = bench.window
+
+    def panel(dock: QDockWidget) -> Binding:
+        return Binding(lambda: window.toggle(dock), is_checked=lambda: not dock.isHidden())
+
+    return {
+        "view.session_panel": panel(window.session_dock),
+        "view.telemetry_panel": panel(window.telemetry_dock),
+        "view.runs_panel": panel(window.runs_dock),
+        "view.reset_layout": Binding(window.reset_layout),
+        "view.full_screen": Binding(window.toggle_full_screen, is_checked=window.isFullScreen),
+    }
+
+
+def _of_themes(bench: "Workbench") -> dict[str, Binding]:
+    def theme(choice: str) -> Binding:
+        return Binding(
+            lambda: bench.conduct.choose_theme(cast("ThemeChoice", choice)),
+            is_checked=lambda: bench.theme.choice == choice,
+        )
+
+    return {f"view.{choice}_theme": theme(choice) for choice in ("system", "light", "dark")}
+
+
+def _of_tools(bench: "Workbench") -> dict[str, Binding]:
+    def search() -> None:
+        bench.commands.update()
+        actions = bench.commands.actions
+        bench.palette.open_with([actions[each] for each in actions if each != "tools.palette"])
+
+    return {
+        "tools.palette": Binding(search),
+        "tools.log": Binding(bench.window.show_log),
+        "tools.settings": Binding(bench.window.centre.show_settings),
+        "tools.start_daemon": Binding(
+            bench.link.start_daemon,
+            lambda: f"The daemon is {bench.link.state}." if bench.link.is_ready else "",
+        ),
+    }
+
+
+def _of_help(bench: "Workbench") -> dict[str, Binding]:
+    def shortcuts() -> None:
+        bench.window.centre.show_settings()
+        bench.settings_page.show_topic("Keyboard")
+
+    def about() -> None:
+        bench.notices.say(f"MOSAIC {__version__}, MIT licence. Home: {bench.link.home.path}")
+
+    return {
+        "help.welcome": Binding(bench.window.centre.show_welcome),
+        "help.shortcuts": Binding(shortcuts),
+        "help.log_folder": Binding(lambda: bench.conduct.open_outside(str(bench.link.home.logs))),
+        "help.about": Binding(about),
+    }
+
+
+def _no_daemon(bench: "Workbench") -> str:
+    return "" if bench.link.is_ready else "The daemon does not answer."

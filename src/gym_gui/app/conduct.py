@@ -1,0 +1,263 @@
+"""Conduct: what leads where. A run that is chosen is shown in all panels, a session that begins
+comes to the front, a folder is opened by the desktop."""
+
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from PySide6.QtCore import QObject, QUrl
+from PySide6.QtGui import QDesktopServices
+
+from gym_gui.app.screens import CentreTab
+from gym_gui.models.theme_model import ThemeChoice
+
+if TYPE_CHECKING:
+    from gym_gui.app.wiring import Workbench
+
+_WELCOME = "window/welcome"
+FIRST_ENVIRONMENT = "FrozenLake-v1"
+_DEMO = {
+    "run_name": "demo",
+    "worker": "echo_worker",
+    "algo": "echo",
+    "env_id": "Echo-v0",
+    "params": {"steps": 200_000, "rate": 5_000},
+}
+
+
+class Conduct(QObject):
+    """Made once, by the wiring, when everything else is there."""
+
+    def __init__(self, bench: "Workbench") -> None:
+        super().__init__(bench)
+        self._bench = bench
+        self._models = bench.models
+        self._wanted_run = ""
+        self._was_playing = ""
+        self._connect_runs()
+        self._connect_session()
+        self._connect_shell()
+
+    def begin(self, *, run_id: str = "", env_id: str = "") -> None:
+        """What the command line asked for; at the first start of all, the welcome page."""
+        bench = self._bench
+        if env_id:
+            self._models.session_panel.choice.choose(env_id)
+            bench.window.centre.show_tabs()
+        elif run_id:
+            self._wanted_run = run_id
+            bench.window.centre.show_tab("live")
+            self._show_wanted_run()
+        elif bench.settings.flag(_WELCOME, True):
+            bench.window.centre.show_welcome()
+
+    def show_run(self, run_id: str) -> None:
+        """In the panels at the right and in the tabs, without changing what is in front."""
+        models = self._models
+        if run_id == models.live.run_id:
+            return
+        models.live.show(run_id)
+        models.video.show(run_id)
+        models.log.show_run(models.runs.by_id(run_id))
+
+    def watch(self, run_id: str) -> None:
+        self.show_run(run_id)
+        self._bench.window.centre.show_tab("live")
+
+    def replay(self, run_id: str, episode: int | None = None) -> None:
+        self.show_run(run_id)
+        if (run_id, episode) != (self._models.replay.run_id, self._models.replay.episode):
+            self._models.replay.open(run_id, episode)
+        self._bench.window.centre.show_tab("replay")
+        self._bench.window.show_telemetry("step")
+
+    def start_demo(self) -> None:
+        """The demo run, watched while it runs."""
+        link, tasks, notices = self._bench.link, self._bench.tasks, self._bench.notices
+        if not link.has_client:
+            notices.say("The daemon is not there yet; try again in a moment.", tone="warning")
+            return
+        client = link.client
+        tasks.run(
+            self,
+            lambda: client.submit(_DEMO),
+            lambda run: self._watch_demo(run.run_id),
+        )
+
+    # Runs.
+
+    def _connect_runs(self) -> None:
+        bench, models = self._bench, self._models
+        bench.runs_view.selected.connect(self.show_run)
+        bench.runs_view.watch_requested.connect(self.watch)
+        bench.runs_view.replay_requested.connect(self.replay)
+        models.runs.runs_changed.connect(self._show_wanted_run)
+        models.live.replay_requested.connect(self.replay)
+        models.live.log_requested.connect(self._show_log_of)
+        bench.live_tab.episode_chosen.connect(self.replay)
+        bench.episodes_view.episode_chosen.connect(self.replay)
+        bench.episodes_view.episode_selected.connect(self._show_steps_of)
+        bench.steps_view.step_chosen.connect(self._replay_step)
+        bench.replay_page.run_wanted.connect(bench.window.show_runs)
+        bench.replay_page.video_wanted.connect(self._show_video)
+        models.replay.step_changed.connect(self._show_replayed_step)
+        models.replay.episode_changed.connect(self._show_replayed_episode)
+        models.video.changed.connect(self._update_tabs)
+
+    def _show_wanted_run(self) -> None:
+        """The command line named a run, perhaps by a part of its id; the list may still come."""
+        wanted = self._wanted_run
+        if not wanted:
+            return
+        found = [
+            run.run_id
+            for run in self._models.runs.runs
+            if wanted in (run.run_id, run.name) or run.run_id.endswith(wanted)
+        ]
+        if found:
+            self._wanted_run = ""
+            self._bench.runs_view.select(found[0])
+            self.watch(found[0])
+
+    def _show_log_of(self, run_id: str) -> None:
+        self._models.log.show_run(self._models.runs.by_id(run_id))
+        self._bench.window.show_log()
+
+    def _show_steps_of(self, _: str, episode: int) -> None:
+        self._models.live.pin_episode(episode)
+
+    def _replay_step(self, run_id: str, episode: int, step: int) -> None:
+        self.replay(run_id, episode)
+        self._models.replay.seek(step + 1)
+
+    def _show_video(self, run_id: str, *path: object) -> None:
+        self._models.video.show(run_id, *path)  # type: ignore[arg-type]
+        self._bench.window.centre.show_tab("video")
+
+    def _show_replayed_step(self) -> None:
+        replay = self._models.replay
+        self._bench.inspector.show_step(replay.step, replay.environment, replay.return_so_far)
+
+    def _show_replayed_episode(self) -> None:
+        replay = self._models.replay
+        if replay.episode is not None and replay.run_id == self._models.live.run_id:
+            self._models.live.pin_episode(replay.episode)
+
+    def _watch_demo(self, run_id: str) -> None:
+        self._wanted_run = run_id
+        self._show_wanted_run()
+        self._bench.window.centre.show_tab("live")
+
+    # The session.
+
+    def _connect_session(self) -> None:
+        models = self._models
+        models.sessions.changed.connect(self._on_session_changed)
+        models.play.play_wanted.connect(models.session_panel.play)
+        models.play.environment_changed.connect(self._update_tabs)
+        models.play.changed.connect(self._update_tabs)
+        models.play.moment_changed.connect(self._show_played_step)
+        models.session_panel.actor_changed.connect(self._name_actor)
+        models.session_panel.mode_changed.connect(lambda _: self._bench.commands.update())
+
+    def _on_session_changed(self) -> None:
+        """A session that begins comes to the front, in the view that suits its environment."""
+        run_id = self._models.sessions.state.run_id
+        if run_id and run_id != self._was_playing:
+            self._was_playing = run_id
+            self.show_run(run_id)
+            centre = self._bench.window.centre
+            if centre.current != "raw" or not centre.shows_tabs:
+                centre.show_tab(self._preferred_view())
+            self._bench.window.show_telemetry("steps")
+            self._bench.keyboard.give_back()
+
+    def _preferred_view(self) -> CentreTab:
+        return cast("CentreTab", self._models.play.preferred_view)
+
+    def _update_tabs(self) -> None:
+        centre, play, video = self._bench.window.centre, self._models.play, self._models.video
+        centre.set_tab_reason("grid", play.no_scene_reason)
+        centre.set_tab_reason("frame", play.no_frames_reason)
+        centre.set_tab_reason(
+            "video",
+            ""
+            if video.has_video or not video.run_id
+            else "This run has no video. Turn on video when training, or export one from Replay.",
+        )
+
+    def _show_played_step(self) -> None:
+        if self._bench.window.centre.current != "replay":
+            play = self._models.play
+            self._bench.inspector.show_step(
+                play.step, play.state.environment, play.score.total_return
+            )
+
+    def _name_actor(self, label: str) -> None:
+        panel = self._models.session_panel
+        self._models.status.echo_actor(label)
+        self._models.play.name_actor(panel.actor_id, label)
+
+    # The shell.
+
+    def _connect_shell(self) -> None:
+        bench, models, window = self._bench, self._models, self._bench.window
+        bench.tasks.failed.connect(bench.notices.fail)
+        bench.status_strip.start_requested.connect(bench.link.start_daemon)
+        bench.palette.used.connect(self._keep_recent)
+        bench.palette.remember(bench.settings.text("window/recent_commands").split())
+        bench.link.recovered.connect(lambda: bench.notices.say("The daemon is back.", tone="good"))
+        bench.welcome.play_chosen.connect(self._play_first)
+        bench.welcome.train_chosen.connect(self._train_first)
+        bench.welcome.demo_chosen.connect(self.start_demo)
+        bench.welcome.dismissed.connect(window.centre.show_tabs)
+        bench.welcome.set_show_at_start(bench.settings.flag(_WELCOME, True))
+        bench.welcome.show_at_start_changed.connect(partial(bench.settings.keep, _WELCOME))
+        models.settings.layout_reset_wanted.connect(window.reset_layout)
+        models.settings.integer_scaling_changed.connect(self._apply_scaling)
+        models.settings.cache_changed.connect(self._apply_cache)
+        self._apply_scaling()
+        self._apply_cache()
+        for signal in (
+            models.run_actions.show_requested,
+            models.live.open_requested,
+            models.live.episodes.show_requested,
+            models.live.steps.show_requested,
+            bench.settings_page.open_wanted,
+            bench.log_view.open_wanted,
+        ):
+            signal.connect(self.open_outside)
+        window.closing.connect(models.sessions.close)
+
+    def choose_theme(self, choice: ThemeChoice) -> None:
+        self._models.settings.choose_theme(choice)
+
+    def open_outside(self, what: str) -> None:
+        """A folder, a file or an address, with whatever the desktop opens it with."""
+        url = QUrl(what) if "://" in what else QUrl.fromLocalFile(what)
+        if not QDesktopServices.openUrl(url):
+            self._bench.notices.say(
+                f"The desktop has nothing to open it with. It is at {what}", tone="warning"
+            )
+
+    def _keep_recent(self) -> None:
+        self._bench.settings.keep("window/recent_commands", " ".join(self._bench.palette.recent))
+
+    def _apply_scaling(self) -> None:
+        is_whole = self._models.settings.integer_scaling
+        self._bench.play_area.frame.choose_scaling("pixels" if is_whole else "smooth")
+
+    def _apply_cache(self) -> None:
+        self._models.replay.cache_bytes = self._models.settings.cache_mb << 20
+
+    def _play_first(self) -> None:
+        panel = self._models.session_panel
+        panel.set_mode("human")
+        panel.choice.choose(FIRST_ENVIRONMENT)
+        self._bench.window.centre.show_tab("grid")
+        panel.play()
+
+    def _train_first(self) -> None:
+        self._models.session_panel.set_mode("agent")
+        self._bench.session_panel.training_area.show_part("new")
+        self._bench.window.session_dock.show()
+        self._bench.window.centre.show_tabs()

@@ -1,0 +1,176 @@
+"""`python -m gym_gui.app.screenshots`: every screen, light and dark, as PNG files.
+
+The real window without a display, a real daemon on a throwaway home, real sessions: what is on the
+pictures is what a person sees. The bundle that environments are played in is taken from the home
+that is named, so that it is not installed again.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from PySide6.QtCore import QEventLoop, QSize, QTimer
+from PySide6.QtWidgets import QApplication
+
+from gym_gui.app.start_up import Wishes
+from gym_gui.app.theme import apply_theme
+from gym_gui.app.wiring import Workbench
+from gym_gui.models.theme_model import ThemeChoice
+from mosaic.contract.layout import Home
+
+_LOOK_MS = 20
+_PATIENCE_S = 120.0
+_SETTLE_S = 0.6
+_THEMES: tuple[ThemeChoice, ...] = ("light", "dark")
+
+
+class Photographer:
+    """Leads one window through its screens."""
+
+    def __init__(self, bench: Workbench, folder: Path) -> None:
+        self._bench = bench
+        self._models = bench.models
+        self._centre = bench.window.centre
+        self._folder = folder
+        self.taken: list[Path] = []
+
+    def take_all(self, size: QSize) -> None:
+        """Each picture in both themes; what is on it is set up once."""
+        self._bench.window.resize(size)
+        self._bench.window.reset_layout()
+        self._wait(lambda: self._bench.link.is_ready, "a daemon")
+        self._centre.show_welcome()
+        self._take("welcome")
+        self._play_by_agent()
+        self._play_by_hand()
+        self._replay()
+        self._watch_demo()
+        self._show_tools()
+
+    def _play_by_agent(self) -> None:
+        panel = self._models.session_panel
+        panel.set_mode("hybrid")
+        panel.choice.choose("FrozenLake8x8-v1")
+        self._wait(lambda: panel.actors.find("scripted") is not None, "the actors")
+        panel.choose_actor("scripted")
+        panel.play()
+        self._wait(lambda: self._models.play.episodes_finished > 0, "an episode")
+        self._take("hybrid-grid")
+        self._models.play.take_over_or_release()
+        self._wait(lambda: self._models.play.person_acts, "the take-over")
+        self._take("hybrid-taken-over")
+        self._centre.show_tab("raw")
+        self._take("raw")
+
+    def _play_by_hand(self) -> None:
+        panel = self._models.session_panel
+        panel.choice.choose("LunarLander-v3")
+        panel.choose_actor("scripted")
+        panel.play()
+        self._wait(lambda: self._models.play.state.env_id == "LunarLander-v3", "the lander")
+        self._centre.show_tab("frame")
+        self._wait(lambda: self._models.play.frame is not None, "a picture")
+        self._take("frame")
+        self._wait(lambda: self._models.play.episodes_finished > 0, "a landing")
+        self._bench.session_panel.open_environment_picker()
+        self._take("environment-picker")
+        self._bench.session_panel.close_environment_picker()
+
+    def _replay(self) -> None:
+        run_id = self._models.sessions.state.run_id
+        self._models.play.stop()
+        self._wait(lambda: not self._models.play.is_on, "the end of the session")
+        self._bench.conduct.replay(run_id, 0)
+        replay = self._models.replay
+        self._wait(lambda: replay.state.is_checked, "the check of the replay")
+        replay.seek(replay.steps // 2)
+        self._wait(lambda: replay.is_frame_current and replay.step is not None, "the frame")
+        self._take("replay")
+
+    def _watch_demo(self) -> None:
+        self._bench.conduct.start_demo()
+        self._wait(lambda: self._models.live.newest_episode is not None, "the demo run")
+        self._take("live")
+
+    def _show_tools(self) -> None:
+        self._bench.window.show_log()
+        self._take("log")
+        self._bench.window.show_runs()
+        self._centre.show_settings()
+        self._take("settings")
+        self._centre.show_tabs()
+        self._bench.commands.actions["tools.palette"].trigger()
+        self._take("command-palette")
+        self._bench.palette.dismiss()
+
+    def _take(self, name: str) -> None:
+        for theme in _THEMES:
+            self._bench.theme.choose(theme)
+            self._settle()
+            path = self._folder / f"{name}-{theme}.png"
+            self._bench.window.grab().save(str(path))
+            self.taken.append(path)
+
+    def _settle(self) -> None:
+        loop = QEventLoop()
+        QTimer.singleShot(round(_SETTLE_S * 1000), loop.quit)
+        loop.exec()
+
+    def _wait(self, condition: Callable[[], bool], what: str) -> None:
+        loop, deadline = QEventLoop(), time.monotonic() + _PATIENCE_S
+        timer = QTimer()
+        timer.setInterval(_LOOK_MS)
+        timer.timeout.connect(
+            lambda: loop.quit() if condition() or time.monotonic() > deadline else None
+        )
+        timer.start()
+        loop.exec()
+        if not condition():
+            raise SystemExit(f"There was no {what} within {_PATIENCE_S:.0f} s.")
+
+
+@contextmanager
+def throwaway_home(bundles: Home) -> Iterator[Home]:
+    """A home of its own with the environments that another one has installed."""
+    with tempfile.TemporaryDirectory(prefix="mosaic-pictures-") as folder:
+        home = Home(Path(folder) / "home")
+        home.trainer.mkdir(parents=True, mode=0o700)
+        bundles.venvs.mkdir(parents=True, exist_ok=True)
+        home.venvs.symlink_to(bundles.venvs.resolve())
+        yield home
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="screenshots", description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("docs/img"), help="where they are put")
+    parser.add_argument("--home", type=Path, default=None, help="whose bundles are used")
+    parser.add_argument("--size", default="1440x900", help="of the window, such as 1024x700")
+    arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    width, _, height = arguments.size.partition("x")
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    with throwaway_home(Home.locate(arguments.home)) as home:
+        app = QApplication(sys.argv[:1])
+        bench = Workbench(home)
+        apply_theme(app, bench.theme)
+        bench.window.show()
+        bench.open(Wishes())
+        photographer = Photographer(bench, arguments.out)
+        try:
+            photographer.take_all(QSize(int(width), int(height)))
+        finally:
+            bench.window.close()
+            if bench.link.has_client:
+                bench.link.client.shutdown()
+            bench.close()
+    print(f"{len(photographer.taken)} pictures are in {arguments.out}", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,132 @@
+"""Workbench: everything the window is made of, put together by constructors.
+
+`start_up.py` makes one; tests make one on a throwaway home. Closing it leaves no thread behind.
+"""
+
+import time
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from gym_gui.app.command_bindings import bindings
+from gym_gui.app.command_table import COMMANDS
+from gym_gui.app.commands import Commands
+from gym_gui.app.conduct import Conduct
+from gym_gui.app.main_window import MainWindow
+from gym_gui.app.models import Models
+from gym_gui.app.screens import Screens
+from gym_gui.app.settings_store import SettingsStore
+from gym_gui.models.notices import Notices
+from gym_gui.models.theme_model import ThemeModel
+from gym_gui.services.pulse import Pulse
+from gym_gui.services.tasks import Tasks
+from gym_gui.services.trainer_link import TrainerLink
+from gym_gui.views.inspector.step_inspector import StepInspector
+from gym_gui.views.live.live_tab import LiveTab
+from gym_gui.views.log.log_view import LogView
+from gym_gui.views.play.keyboard_focus import KeyboardFocus
+from gym_gui.views.play.play_area import PlayArea
+from gym_gui.views.play.play_bar import PlayBar
+from gym_gui.views.replay.replay_page import ReplayPage
+from gym_gui.views.runs.runs_view import RunsView
+from gym_gui.views.session.session_panel import SessionPanel
+from gym_gui.views.settings.settings_page import SettingsPage
+from gym_gui.views.shell.command_palette import CommandPalette, CommandSearchButton
+from gym_gui.views.shell.status_strip import StatusStrip
+from gym_gui.views.shell.welcome import Welcome
+from gym_gui.views.tables.episodes_view import EpisodesView
+from gym_gui.views.tables.steps_view import StepsView
+from gym_gui.views.video.video_page import VideoPage
+from mosaic.contract.layout import Home
+
+if TYPE_CHECKING:
+    from gym_gui.app.start_up import Wishes
+
+_LET_GO_S = 5.0
+"""What sessions and streams get to end; beyond that the process ends without them."""
+
+
+class Workbench(QObject):
+    """Services, models, views, window. All of it is for the UI thread."""
+
+    def __init__(self, home: Home) -> None:
+        super().__init__()
+        self.settings = SettingsStore(home, self)
+        self.theme = ThemeModel(self)
+        self.notices = Notices(self)
+        self.tasks = Tasks(self)
+        self.pulse = Pulse(self)
+        self.link = TrainerLink(home, self)
+        self.models = Models(
+            self.link, self.tasks, self.pulse, self.notices, self.settings, self.theme, self
+        )
+        self.play_area = PlayArea(self.models.play, self.theme, self)
+        self.session_panel = SessionPanel(self.models.session_panel, self.theme)
+        self.runs_view = RunsView(self.models.runs, self.models.run_actions, self.theme)
+        self.replay_page = ReplayPage(self.models.replay, self.theme)
+        self.video_page = VideoPage(self.models.video, self.theme)
+        self.live_tab = LiveTab(self.models.live, self.theme)
+        self.log_view = LogView(self.models.log, self.theme)
+        self.steps_view = StepsView(self.models.live.steps, self.theme)
+        self.episodes_view = EpisodesView(self.models.live.episodes, self.theme)
+        self.inspector = StepInspector(self.theme)
+        self.welcome = Welcome(self.theme)
+        keys = [(command.text, command.shortcut) for command in COMMANDS if command.shortcut]
+        self.settings_page = SettingsPage(self.models.settings, self.theme, keys)
+        self.status_strip = StatusStrip(self.models.status, self.theme)
+        self.window = MainWindow(self._screens(), self.notices, self.settings, self.theme)
+        self.keyboard = KeyboardFocus(self.models.play, self.play_area, self.window)
+        self.palette = CommandPalette(self.theme, self.window)
+        self.commands = Commands(self.window, bindings(self), self.theme)
+        self._add_search_button()
+        self.conduct = Conduct(self)
+        self.keep_alive: list[object] = []
+        """What must live as long as this, and has no other place."""
+
+    def open(self, wishes: "Wishes") -> None:
+        """Once the window is on the screen: find or start the daemon, and show what was asked."""
+        self.link.open(start=wishes.starts_daemon)
+        self.conduct.begin(run_id=wishes.run_id, env_id=wishes.env_id)
+
+    def close(self) -> None:
+        """After the window has closed. A session that was started here ends, and nothing waits on
+        the screen for it."""
+        deadline = time.monotonic() + _LET_GO_S
+        self.models.close()
+        self.models.join(deadline)
+        self.tasks.close()
+        self.pulse.close()
+        self.link.close()
+        self.link.join(max(0.1, deadline - time.monotonic()))
+        self.tasks.join()
+        self.settings.save()
+
+    def _screens(self) -> Screens:
+        area = self.play_area
+        return Screens(
+            session_panel=self.session_panel,
+            centre={
+                "grid": area.grid_page,
+                "frame": area.frame_page,
+                "raw": area.raw_page,
+                "video": self.video_page,
+                "replay": self.replay_page,
+                "live": self.live_tab,
+            },
+            play_bar=PlayBar(self.models.play, self.theme),
+            telemetry={
+                "steps": self.steps_view,
+                "episodes": self.episodes_view,
+                "step": self.inspector,
+            },
+            runs={"runs": self.runs_view, "log": self.log_view},
+            welcome=self.welcome,
+            settings=self.settings_page,
+            status=self.status_strip,
+        )
+
+    def _add_search_button(self) -> None:
+        action = self.commands.actions["tools.palette"]
+        button = CommandSearchButton(self.theme, action.shortcut(), self.window.menuBar())
+        button.clicked.connect(action.trigger)
+        self.window.menuBar().setCornerWidget(button)
