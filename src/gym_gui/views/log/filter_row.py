@@ -121,8 +121,8 @@ class FilterRow(QWidget):
     def _lay_out(self, line: int) -> None:
         filters = QHBoxLayout()
         filters.setSpacing(line // 3)
-        for widget in (self._component, self._severity, self._code):
-            filters.addWidget(widget)
+        for field in (self._component, self._severity, self._code):
+            filters.addWidget(field)
         filters.addStretch()
         search = QHBoxLayout()
         search.setSpacing(line // 6)

@@ -1,0 +1,292 @@
+"""SessionPanelModel: what is to be played and by whom, and the one place that starts sessions.
+
+The left dock shows it, the command table calls it, the status bar echoes `actor_changed`.
+"""
+
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from gym_gui.models.actors_model import ActorsModel, Mode, reason_of
+from gym_gui.models.environment_choice import EnvironmentChoice, Memory
+from gym_gui.models.environments_model import EnvironmentsModel
+from gym_gui.models.notices import Notices
+from gym_gui.models.session_activity import (
+    ASKED_FOR,
+    WAITS_FOR_DAEMON,
+    SessionActivity,
+    activity_of,
+)
+from gym_gui.services.actors import HUMAN, ActorDescriptor, ActorRoster
+from gym_gui.services.environment_pictures import EnvironmentPictures
+from gym_gui.services.sessions import (
+    SessionPhase,
+    SessionProblem,
+    SessionRequest,
+    SessionService,
+    SessionState,
+)
+from gym_gui.services.tasks import Tasks
+from gym_gui.services.trainer_link import TrainerLink
+from mosaic.contract.errors import UserError
+
+MODES: tuple[Mode, ...] = ("human", "hybrid", "agent")
+
+
+class SessionPanelModel(QObject):
+    """Made once, by the wiring. Everything chosen here is remembered."""
+
+    changed = Signal()
+    """`mode`, the actor, `activity` or `problem` is new."""
+    mode_changed = Signal(str)
+    environment_changed = Signal(str)
+    actor_changed = Signal(str)
+    """The label of whoever is to act now."""
+
+    def __init__(
+        self,
+        link: TrainerLink,
+        tasks: Tasks,
+        notices: Notices,
+        memory: Memory,
+        sessions: SessionService,
+        pictures: EnvironmentPictures,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._memory = memory
+        self._notices = notices
+        self._sessions = sessions
+        self._chosen_actor = ""
+        self._announced_actor = ("", "")
+        self._dismissed: SessionProblem | None = None
+        self._shown_problem: SessionProblem | None = None
+        self._begun_again = ""
+        self._state_when_asked: SessionState | None = None
+        """While nothing has come of the last Play."""
+        self.choice = EnvironmentChoice(memory, self)
+        self.environments = EnvironmentsModel(link, tasks, pictures, self)
+        self.environments.set_recent(self.choice.recent)
+        self.actors = ActorsModel(ActorRoster(link, tasks), self)
+        self.mode: Mode = _mode_in(memory.text("session/mode"))
+        self.actors.set_mode(self.mode)
+        self.activity = SessionActivity()
+        self._recall_actor()
+        self.actors.loaded.connect(self._on_actors_loaded)
+        self.choice.environment_changed.connect(self._on_environment_changed)
+        self.choice.values_changed.connect(self._on_values_changed)
+        self.choice.speed_changed.connect(self._on_speed_changed)
+        self.choice.seed_changed.connect(self._on_seed_changed)
+        sessions.changed.connect(self._on_session_changed)
+        link.connected.connect(self.refresh_actors)
+        link.recovered.connect(self.refresh_actors)
+        self.refresh_actors()
+
+    # Who acts.
+
+    @property
+    def actor_id(self) -> str:
+        """Who acts when Play is pressed; empty when no agent is there."""
+        return HUMAN if self.mode == "human" else self._chosen_actor
+
+    @property
+    def actor(self) -> ActorDescriptor | None:
+        """None until the daemon has said who there is."""
+        return self.actors.find(self.actor_id)
+
+    def set_mode(self, mode: str) -> None:
+        if mode == self.mode or mode not in MODES:
+            return
+        self.mode = _mode_in(mode)
+        self._memory.keep("session/mode", mode)
+        self.actors.set_mode(self.mode)
+        self._settle_actor()
+        self.mode_changed.emit(mode)
+        self.changed.emit()
+        self._tell_running_session_who_acts()
+
+    def choose_actor(self, actor_id: str) -> None:
+        """Remembered for the environment; in a session that is going on it takes over at once."""
+        actor = self.actors.find(actor_id)
+        if actor is None or actor_id == self._chosen_actor:
+            return
+        if not actor.is_available:
+            self._notices.say(reason_of(actor), tone="warning")
+            return
+        self._chosen_actor = actor_id
+        self._memory.keep(f"session/actor/{self.choice.env_id}", actor_id)
+        self._announce_actor()
+        self.changed.emit()
+        self._tell_running_session_who_acts()
+
+    def refresh_actors(self) -> None:
+        """Policies may have been saved and workers installed since."""
+        self.actors.look_at(self.choice.env_id)
+        self.environments.look_at_bundles()
+
+    # The session.
+
+    @property
+    def plays_chosen_environment(self) -> bool:
+        """Whether the session that is going on is in the environment that is chosen."""
+        played = self._sessions.state.env_id
+        return self.activity.is_going and (
+            played == self.choice.env_id or self.activity in (ASKED_FOR, WAITS_FOR_DAEMON)
+        )
+
+    @property
+    def problem(self) -> SessionProblem | None:
+        """Why the last thing asked for did not happen, until it is dismissed."""
+        problem = self._sessions.state.error
+        return None if problem is None or problem == self._dismissed else problem
+
+    @property
+    def can_retry(self) -> bool:
+        return not self._sessions.state.phase.is_going
+
+    def play(self) -> None:
+        """Start a session as it was chosen; one that is going on ends once the new one began."""
+        try:
+            request = self._request()
+        except UserError as error:
+            self._notices.fail(error)
+            return
+        self.choice.note_played()
+        self.environments.set_recent(self.choice.recent)
+        self._dismissed = None
+        self._state_when_asked = self._sessions.state
+        self._sessions.start(request)
+        self._on_session_changed()
+
+    def stop(self) -> None:
+        if self._sessions.is_waiting_for_daemon:
+            self._state_when_asked = None  # It is called off before anybody has heard of it.
+        self._sessions.stop()
+        self._on_session_changed()
+
+    def reset(self) -> None:
+        """A new episode: with the same seed when that is locked."""
+        self._sessions.reset(self.choice.seed if self.choice.is_seed_locked else None)
+
+    def dismiss_problem(self) -> None:
+        self._dismissed = self._sessions.state.error
+        self.changed.emit()
+
+    def _request(self) -> SessionRequest:
+        actor = self.actor
+        if not self.actor_id:
+            raise UserError(
+                "No agent is chosen.",
+                remedy="Choose one under Active actor, or play yourself in Human mode.",
+                code="C322",
+            )
+        if actor is not None and not actor.is_available:
+            raise UserError(
+                f"{actor.label} cannot act here. {actor.problem}", remedy=actor.remedy, code="C323"
+            )
+        keywords = self.choice.keywords()
+        return SessionRequest(
+            env_id=self.choice.env_id,
+            actor=self.actor_id,
+            env_kwargs=keywords,
+            seed=self.choice.seed_to_begin_with(),
+            params=self._params(),
+        )
+
+    def _params(self) -> dict[str, Any]:
+        speed = {} if self.choice.speed == 1.0 else {"speed": self.choice.speed}
+        return {"auto_reset": self._goes_on_by_itself, **speed}
+
+    @property
+    def _goes_on_by_itself(self) -> bool:
+        """A person looks at how an episode ended; and chance would undo a seed that is locked."""
+        return self.mode != "human" and not self.choice.is_seed_locked
+
+    # What happens.
+
+    def _on_session_changed(self) -> None:
+        before = (self.activity, self._shown_problem)
+        self.activity = self._activity()
+        self._begin_again_alike()
+        self._shown_problem = self.problem
+        if (self.activity, self._shown_problem) != before:
+            self.changed.emit()
+
+    def _activity(self) -> SessionActivity:
+        state = self._sessions.state
+        if self._sessions.is_waiting_for_daemon:
+            return WAITS_FOR_DAEMON
+        if state is self._state_when_asked:
+            return ASKED_FOR
+        self._state_when_asked = None
+        return activity_of(state)
+
+    def _begin_again_alike(self) -> None:
+        """With a locked seed, episodes of an agent follow each other from here."""
+        state = self._sessions.state
+        episode = state.episode
+        if episode is None or not episode.is_over or episode.episode_id == self._begun_again:
+            return
+        is_agents = self.mode != "human" and self.choice.is_seed_locked
+        if is_agents and state.can_control and state.phase is SessionPhase.RUNNING:
+            self._begun_again = episode.episode_id
+            self._sessions.reset(self.choice.seed)
+
+    def _on_environment_changed(self, env_id: str) -> None:
+        self._recall_actor()
+        self.refresh_actors()
+        self.environment_changed.emit(env_id)
+        self.changed.emit()
+
+    def _on_values_changed(self) -> None:
+        if self._is_in_control and not self.choice.problems:
+            self._sessions.configure(env_kwargs=self.choice.keywords())
+        self.changed.emit()
+
+    def _on_speed_changed(self) -> None:
+        if self._is_in_control:
+            self._sessions.speed(self.choice.speed)
+
+    def _on_seed_changed(self) -> None:
+        if self._is_in_control:
+            self._sessions.configure(auto_reset=self._goes_on_by_itself)
+
+    def _on_actors_loaded(self) -> None:
+        self._settle_actor()
+        self.changed.emit()
+
+    @property
+    def _is_in_control(self) -> bool:
+        return self.activity.can_reset and self.plays_chosen_environment
+
+    def _tell_running_session_who_acts(self) -> None:
+        state = self._sessions.state
+        if not self._is_in_control or not self.actor_id:
+            return
+        is_to_release = self.mode == "agent" and state.is_taken_over
+        if self.actor_id != (state.switching_to or state.actor) or is_to_release:
+            self._sessions.switch_actor(self.actor_id)
+        self._sessions.configure(auto_reset=self._goes_on_by_itself)
+
+    def _recall_actor(self) -> None:
+        """The one before stays until the daemon has said who can act in the environment."""
+        kept = self._memory.text(f"session/actor/{self.choice.env_id}")
+        self._chosen_actor = kept or self._chosen_actor
+
+    def _settle_actor(self) -> None:
+        """The one that was remembered, if it can act, else the best there is."""
+        known = self.actors.find(self._chosen_actor)
+        if self.actors.actors and (known is None or not known.is_available):
+            default = self.actors.default_agent()
+            self._chosen_actor = default.id if default is not None else ""
+        self._announce_actor()
+
+    def _announce_actor(self) -> None:
+        actor = self.actor
+        if actor is not None and (actor.id, actor.label) != self._announced_actor:
+            self._announced_actor = (actor.id, actor.label)
+            self.actor_changed.emit(actor.label)
+
+
+def _mode_in(text: str) -> Mode:
+    return next((mode for mode in MODES if mode == text), "human")

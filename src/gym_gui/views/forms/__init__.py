@@ -1,0 +1,1 @@
+"""Forms that are generated from typed parameters."""

@@ -1,0 +1,1 @@
+"""The left dock: what is played, and by whom."""

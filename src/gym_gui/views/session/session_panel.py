@@ -1,0 +1,197 @@
+"""SessionPanel: the left dock: mode, environment, start, actor, settings, help, and Play."""
+
+from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from gym_gui.models.session_panel_model import SessionPanelModel
+from gym_gui.models.theme_model import ThemeModel
+from gym_gui.views.elements.section import Section
+from gym_gui.views.elements.segmented import SegmentedControl
+from gym_gui.views.forms.parameter_form import ParameterForm
+from gym_gui.views.session.actor_field import ActorField
+from gym_gui.views.session.environment_field import EnvironmentField
+from gym_gui.views.session.environment_help import EnvironmentHelp
+from gym_gui.views.session.labelled import Labelled
+from gym_gui.views.session.seed_field import SeedField
+from gym_gui.views.session.session_buttons import SessionButtons
+from gym_gui.views.session.speed_field import SpeedField
+from gym_gui.views.session.training_area import NEW, TrainingArea
+
+_LEAST_EMS = 18
+_TITLES = {"desc": "A map of your own"}
+_MODES = (
+    ("human", "Human", "You act."),
+    ("hybrid", "Hybrid", "An agent acts; you can take over."),
+    ("agent", "Agent", "An agent acts, and you watch."),
+)
+
+
+class SessionPanel(QWidget):
+    """All but the buttons scrolls, so that Play is in sight at any height."""
+
+    def __init__(
+        self, model: SessionPanelModel, theme: ThemeModel, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._model = model
+        self.setAccessibleName("Session")
+        self._page = QWidget()
+        self._mode = SegmentedControl([(mode, text) for mode, text, _ in _MODES], theme)
+        self._meaning = QLabel()
+        self._environment = EnvironmentField(model.environments, theme)
+        self._needs = QLabel()
+        self._seed = SeedField(model.choice, theme)
+        self._speed = SpeedField(model.choice)
+        self._form = ParameterForm(theme)
+        self._counts_later = QLabel("Changes count from the next episode.")
+        self.training_area = TrainingArea(theme)
+        self._actor = ActorField(model, theme)
+        self._help = EnvironmentHelp(theme)
+        self.buttons = SessionButtons(model, theme)
+        self._configuration = Section("Game configuration", self._configuration_part(), theme)
+        self._about = Section("About this environment", self._help, theme)
+        self._build(theme)
+        self._mode.chosen.connect(model.set_mode)
+        self._environment.chosen.connect(model.choice.choose)
+        self._form.changed.connect(self._on_form_changed)
+        self._form.finished.connect(self._show_page_soon)
+        self.training_area.part_changed.connect(lambda _: self._show())
+        model.choice.environment_changed.connect(lambda _: self._show_environment())
+        model.choice.values_changed.connect(self._show_values)
+        model.environments.modelReset.connect(self._show_needs)
+        model.changed.connect(self._show)
+        self._show_environment()
+        self._show()
+
+    def open_environment_picker(self) -> None:
+        """For the command table."""
+        self._environment.open_picker()
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        em = self.fontMetrics().height()
+        return QSize(em * 21, em * 50)
+
+    def _build(self, theme: ThemeModel) -> None:
+        em = self.fontMetrics().height()
+        edge = em * 3 // 4
+        self._mode.setAccessibleName("Mode")
+        self._meaning.setProperty("role", "caption")
+        self._meaning.setWordWrap(True)
+        self._needs.setWordWrap(True)
+        self._needs.setProperty("tone", "warning")
+        for mode, _, tip in _MODES:
+            self._mode.set_tip(mode, tip)
+        start = QHBoxLayout()
+        start.setSpacing(em // 2)
+        start.addWidget(Labelled("Seed", self._seed), 3)
+        start.addWidget(Labelled("Speed", self._speed), 2)
+        page = self._page
+        inside = QVBoxLayout(page)
+        inside.setContentsMargins(edge, edge, edge, edge)
+        inside.setSpacing(edge)
+        top = QVBoxLayout()
+        top.setSpacing(em // 3)
+        top.addWidget(self._mode)
+        top.addWidget(self._meaning)
+        inside.addLayout(top)
+        inside.addWidget(Labelled("Environment", self._environment))
+        inside.addWidget(self._needs)
+        inside.addLayout(start)
+        inside.addWidget(self.training_area)
+        inside.addWidget(self._actor)
+        inside.addWidget(self._configuration)
+        inside.addWidget(self._about)
+        inside.addStretch(1)
+        scroll = QScrollArea()
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(page)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        foot = _Foot(theme)
+        standing = QVBoxLayout(foot)
+        standing.setContentsMargins(edge, em // 2, edge, edge)
+        standing.addWidget(self.buttons)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(scroll, 1)
+        layout.addWidget(foot)
+        self.setMinimumWidth(em * _LEAST_EMS)
+
+    def _configuration_part(self) -> QWidget:
+        part = QWidget()
+        layout = QVBoxLayout(part)
+        layout.setContentsMargins(0, 0, 0, 0)
+        self._counts_later.setProperty("role", "caption")
+        layout.addWidget(self._counts_later)
+        layout.addWidget(self._form)
+        return part
+
+    def _on_form_changed(self) -> None:
+        self._model.choice.set_values(self._form.values())
+
+    def _show(self) -> None:
+        model = self._model
+        self._mode.choose(model.mode)
+        self._meaning.setText(next(tip for mode, _, tip in _MODES if mode == model.mode))
+        is_human = model.mode == "human"
+        self.training_area.setVisible(not is_human)
+        self._actor.setVisible(is_human or self.training_area.part != NEW)
+        self._speed.explain(waits_for_person=is_human and model.choice.entry.turn_based)
+        self._counts_later.setVisible(model.plays_chosen_environment)
+
+    def _show_needs(self) -> None:
+        needs = self._model.environments.needs(self._model.choice.env_id)
+        self._needs.setText(needs)
+        self._needs.setVisible(bool(needs))
+
+    def _show_environment(self) -> None:
+        entry = self._model.choice.entry
+        self._environment.show_environment(entry)
+        self._show_needs()
+        self.training_area.show_environment(entry)
+        # Half a form is not shown: the one before stays on the screen until this one is whole.
+        self._page.setUpdatesEnabled(not self.isVisible())
+        QTimer.singleShot(0, self, self._show_details)
+
+    def _show_details(self) -> None:
+        """What takes longer to make, one turn after what was chosen is shown."""
+        choice = self._model.choice
+        entry = choice.entry
+        self._help.show_environment(entry)
+        self._configuration.setVisible(bool(entry.fields))
+        self._form.show_parameters(
+            entry.fields,
+            choice.values,
+            long_texts=(entry.map_field,) if entry.map_field else (),
+            titles=_TITLES,
+        )
+        self._form.show_problems(choice.problems)
+        if self._form.is_finished:
+            self._show_page_soon()
+
+    def _show_page_soon(self) -> None:
+        """One turn later: by then everything has its place."""
+        QTimer.singleShot(0, self, lambda: self._page.setUpdatesEnabled(self._form.is_finished))
+
+    def _show_values(self) -> None:
+        choice = self._model.choice
+        if self._form.values() != choice.values and self._form.shows(choice.entry.fields):
+            self._form.show_parameters(choice.entry.fields, choice.values)
+        self._form.show_problems(choice.problems)
+
+
+class _Foot(QWidget):
+    """A line keeps it apart from what scrolls beneath it."""
+
+    def __init__(self, theme: ThemeModel) -> None:
+        super().__init__()
+        self._theme = theme
+        theme.changed.connect(self.update)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        painter = QPainter(self)
+        painter.fillRect(0, 0, self.width(), 1, QColor(self._theme.colours.line))
+        painter.end()
