@@ -61,6 +61,9 @@ def test_everything_else_that_a_run_told(shared_client: TrainerClient, finished:
     assert curve.points == 10
     steps = shared_client.episode_steps(finished, 3, first=10, count=5)
     assert [step.step for step in steps] == [10, 11, 12, 13, 14]
+    page = shared_client.episodes_page(finished, first=2, count=3)
+    assert page.episodes == tuple(episodes[2:5])
+    assert page.total == 10
     assert not list(shared_client.logs(finished))
     assert any("T395" in line for line in shared_client.logs(tail_lines=1000))
 

@@ -16,7 +16,14 @@ from mosaic.contract.decode import (
     decode_head_fast,
     decode_step,
 )
-from mosaic.contract.events import EVENT_TYPES, Metric, StepRecord, UnknownEvent, tag_of
+from mosaic.contract.events import (
+    EVENT_TYPES,
+    Metric,
+    PolicyEvent,
+    StepRecord,
+    UnknownEvent,
+    tag_of,
+)
 
 EXAMPLES: dict[str, object] = {
     "v": 1, "worker": "w", "run_id": "r", "algo": "a", "env_id": "e", "args": {}, "episode_id": "x",
@@ -154,3 +161,33 @@ def test_an_unknown_type_is_kept() -> None:
 def test_tags_are_distinct() -> None:
     """No two events share a type."""
     assert len({tag_of(event) for event in EVENT_TYPES}) == len(EVENT_TYPES)
+
+
+def test_a_policy_tells_of_every_state() -> None:
+    """Actions with gaps and values that JSON has no word for come back; so does nothing at all."""
+    told = decode(b'{"type":"policy","actions":[1,null],"q_values":[[0,"NaN"],[1,2]],"step":3}')
+    assert isinstance(told, PolicyEvent)
+    assert (told.actions, told.states, told.step) == ([1, None], 2, 3)
+    assert told.q_values is not None
+    assert math.isnan(told.q_values[0][1])
+    withdrawn = decode(b'{"type":"policy","actor":"human"}')
+    assert isinstance(withdrawn, PolicyEvent)
+    assert withdrawn.states == 0
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"actions": []},
+        {"actions": [0] * 10_001},
+        {"actions": [0.5]},
+        {"actions": [0, 1], "q_values": [[1.0]]},
+        {"q_values": [[1.0], [1.0, 2.0]]},
+        {"q_values": [[]]},
+        {"q_values": [[0.0] * 65]},
+    ],
+)
+def test_a_policy_that_nobody_could_draw_is_no_event(fields: dict[str, object]) -> None:
+    """Too many states or actions, or lists that do not fit each other."""
+    with pytest.raises(RejectedLineError):
+        decode(json.dumps({"type": "policy", **fields}).encode())

@@ -5,14 +5,14 @@ import typing
 import msgspec
 import pytest
 
-from mosaic.contract import readiness, replays, run_events, runs, storage
+from mosaic.contract import daemon_settings, readiness, replays, rollups, run_events, runs, storage
 from mosaic.contract.rpc import trainer_pb2
 from mosaic.contract.rpc.convert import from_message, to_message
 from mosaic.contract.run_states import RunState
 
 _SAME = [
     (struct, getattr(trainer_pb2, struct.__name__))
-    for module in (runs, run_events, readiness, storage)
+    for module in (runs, run_events, readiness, storage, daemon_settings)
     for struct in vars(module).values()
     if isinstance(struct, type)
     and issubclass(struct, msgspec.Struct)
@@ -20,6 +20,8 @@ _SAME = [
     and not struct.__name__.endswith("Query")
 ] + [
     (runs.RunQuery, trainer_pb2.ListRunsRequest),
+    (rollups.EpisodeRollup, trainer_pb2.Episode),
+    (rollups.EpisodePage, trainer_pb2.EpisodePage),
     (replays.EpisodeDetails, trainer_pb2.EpisodeDetails),
     (storage.CheckpointQuery, trainer_pb2.ListCheckpointsRequest),
 ]

@@ -41,6 +41,7 @@ class EmitterTest(unittest.TestCase):
         emitter.step(episode, 0, 1, 1.0, False, False)
         emitter.steps(episode, 1, [0, 1], [1.0, 1.0])
         emitter.episode(episode, 3, 3.0, terminated=True)
+        emitter.policy([0, None], [[1, 0.5], [0, 0]], step=3, actor="me")
         emitter.metric("loss", 0.5, 3)
         emitter.metrics({"a": 1.0, "b": 2.0}, step=3)
         emitter.artifact("video", "videos/a.mp4", meta={"episode": 0})
@@ -60,6 +61,7 @@ class EmitterTest(unittest.TestCase):
                 "step",
                 "steps",
                 "episode",
+                "policy",
                 "metric",
                 "metric",
                 "artifact",
@@ -72,9 +74,9 @@ class EmitterTest(unittest.TestCase):
             ],
         )
         self.assertEqual(self.lines()[5]["return"], 3.0)
-        self.assertEqual(self.lines()[13], {"type": "brew", "strength": 3})
+        self.assertEqual(self.lines()[14], {"type": "brew", "strength": 3})
         self.assertEqual(
-            self.lines()[14],
+            self.lines()[15],
             {"type": "bye", "outcome": "failed", "error": "it broke", "remedy": "mend it"},
         )
 

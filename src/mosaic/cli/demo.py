@@ -70,6 +70,7 @@ def demo(
             "env_id": "Echo-v0",
             "seed": seed,
             "params": {"steps": steps, "rate": rate},
+            "telemetry": {"frames": True},
         }
     )
     interrupted = False

@@ -15,7 +15,13 @@ from mosaic.client.step_lines import LineCursor, RunClock, metric_on, steps_on
 from mosaic.client.streams import Stream
 from mosaic.contract.events import Metric, StepRecord
 from mosaic.contract.replays import EpisodeDetails
-from mosaic.contract.rollups import EpisodeRollup, TelemetryStats
+from mosaic.contract.rollups import (
+    EpisodeEnding,
+    EpisodeOrder,
+    EpisodePage,
+    EpisodeRollup,
+    TelemetryStats,
+)
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.convert import from_message
 
@@ -165,6 +171,36 @@ class TelemetryCalls(CallGroup):
         answer = self._connection.call(lambda stub: stub.QuerySteps, request)
         clock = self._clock(run_id)
         return [step for line in answer.lines for step in steps_on(line, clock)]
+
+    def episodes_page(
+        self,
+        run_id: str,
+        *,
+        first: int = 0,
+        count: int = 200,
+        order: EpisodeOrder = "episode",
+        descending: bool = False,
+        ended: EpisodeEnding = "",
+        least_return: float | None = None,
+        most_return: float | None = None,
+    ) -> EpisodePage:
+        """Some episodes of those chosen, in their order, and how many there are in all.
+
+        best = client.episodes_page(run_id, count=1, order="return", descending=True, ended="over")
+        print(best.total, best.episodes[0].total_return)
+        """
+        request = pb.QueryEpisodesRequest(
+            run_id=run_id,
+            first=first,
+            count=count,
+            order=order,
+            descending=descending,
+            ended=ended,
+            least_return=least_return,
+            most_return=most_return,
+        )
+        answer = self._connection.call(lambda stub: stub.QueryEpisodes, request)
+        return from_message(answer, EpisodePage)
 
     def episode(self, run_id: str, episode: int) -> EpisodeDetails:
         """One episode, with the lines that say how it began, and whether it can be replayed."""

@@ -9,9 +9,11 @@ from mosaic.client.daemon_address import GivenAddress, HomeAddress, Target, chec
 from mosaic.client.daemon_calls import DaemonCalls
 from mosaic.client.daemon_process import start_daemon
 from mosaic.client.errors import DaemonUnreachableError
+from mosaic.client.picture_calls import PictureCalls
 from mosaic.client.resimulation import ResimulationCalls
 from mosaic.client.run_calls import RunCalls
 from mosaic.client.run_queries import RunQueries
+from mosaic.client.settings_calls import SettingsCalls
 from mosaic.client.storage_calls import StorageCalls
 from mosaic.client.telemetry_calls import TelemetryCalls
 from mosaic.client.worker_calls import WorkerCalls
@@ -23,8 +25,10 @@ class TrainerClient(
     RunQueries,
     TelemetryCalls,
     ResimulationCalls,
+    PictureCalls,
     WorkerCalls,
     StorageCalls,
+    SettingsCalls,
     DaemonCalls,
 ):
     """Speaks to one daemon. Synchronous; any thread may use it; close it, or use `with`.

@@ -22,6 +22,11 @@ Ordinal = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
 Word = Annotated[str, msgspec.Meta(max_length=256)]
 EpisodeId = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
 
+MAX_POLICY_STATES = 10_000
+MAX_POLICY_ACTIONS = 64
+_ActionValues = Annotated[list[Real], msgspec.Meta(min_length=1, max_length=MAX_POLICY_ACTIONS)]
+_PerState = msgspec.Meta(min_length=1, max_length=MAX_POLICY_STATES)
+
 ArtifactKind = Literal["video", "tensorboard", "wandb", "optuna", "checkpoint", "dataset", "report"]
 
 
@@ -178,6 +183,30 @@ class EpisodeEnd(Event, tag="episode"):
             raise ValueError("`first` is too large")
 
 
+class PolicyEvent(Event, tag="policy"):
+    """What an actor would do in each state of an environment whose observation is a number.
+
+    A later line replaces an earlier one; one with neither `actions` nor `q_values` withdraws it.
+    """
+
+    actions: Annotated[list[Int64 | None], _PerState] | None = None
+    q_values: Annotated[list[_ActionValues], _PerState] | None = None
+    step: Count | None = None
+    actor: Word | None = None
+
+    def __post_init__(self) -> None:
+        actions, q_values = self.actions, self.q_values
+        if actions is not None and q_values is not None and len(actions) != len(q_values):
+            raise ValueError("`actions` and `q_values` differ in length")
+        if q_values is not None and len({len(values) for values in q_values}) != 1:
+            raise ValueError("the lists of `q_values` differ in length")
+
+    @property
+    def states(self) -> int:
+        """Of how many states it tells; 0 when it withdraws what was told."""
+        return len(self.actions or self.q_values or ())
+
+
 class Metric(Event, tag="metric"):
     """One number by name, or several that belong to one step."""
 
@@ -274,6 +303,7 @@ EVENT_TYPES: tuple[type[Event], ...] = (
     StepRecord,
     EpisodeEnd,
     StepColumns,
+    PolicyEvent,
     Metric,
     Artifact,
     Heartbeat,

@@ -1,9 +1,16 @@
 """A run and its episodes in numbers, as the store has them and clients see them.
 
-The messages `TelemetryCounts` and `Episode` in `proto/trainer.proto` have the same fields.
+The messages `TelemetryCounts`, `Episode` and `EpisodePage` in `proto/trainer.proto` have the same
+fields.
 """
 
+from typing import Literal
+
 import msgspec
+
+EpisodeOrder = Literal["episode", "return", "steps"]
+EpisodeEnding = Literal["", "over", "terminated", "truncated", "open"]
+"""Empty: any. `over`: whatever its end; `open`: without one yet."""
 
 
 class TelemetryStats(msgspec.Struct, kw_only=True, frozen=True):
@@ -41,3 +48,21 @@ class EpisodeRollup(msgspec.Struct, kw_only=True, frozen=True, omit_defaults=Tru
     out_of_order_steps: int = 0
     reported_steps: int | None = None
     reported_return: float | None = None
+
+
+class EpisodeChoice(msgspec.Struct, kw_only=True, frozen=True):
+    """Which episodes of a run, in which order. What is empty does not filter."""
+
+    order: EpisodeOrder = "episode"
+    descending: bool = False
+    ended: EpisodeEnding = ""
+    least_return: float | None = None
+    most_return: float | None = None
+
+
+class EpisodePage(msgspec.Struct, kw_only=True, frozen=True):
+    """Some of the episodes that were chosen, in their order."""
+
+    episodes: tuple[EpisodeRollup, ...]
+    total: int = 0
+    """How many there are in all."""

@@ -55,6 +55,9 @@ _RULES: dict[str, dict[str, Any]] = {
         "$comment": "`actions` and `rewards` have the same length.",
         "allOf": [{"properties": {"actions": {"minItems": 1}, "rewards": {"minItems": 1}}}],
     },
+    "PolicyEvent": {
+        "$comment": "`actions` and `q_values` have the same length, as have all of `q_values`.",
+    },
     "LegacyArtifacts": {"not": {"required": ["type"]}},
     "TrainRunConfig": {
         "if": {"properties": {"mode": {"enum": ["train", "sweep"]}}},

@@ -5,6 +5,7 @@ History and live views read the same way: by episode and step, or from a cursor 
 """
 
 import os
+import sqlite3
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, Self
 
@@ -54,14 +55,14 @@ class TelemetryReader:
         if not os.path.lexists(run.store):
             raise _nothing_yet(run)
         try:
-            self._connection = database.open_for_reading(run.store)
+            self.connection = database.open_for_reading(run.store)
         except database.EmptyStoreError:
             raise _nothing_yet(run) from None
         except WORLD_ERRORS as error:
             raise _unreadable(run, "The store", error) from error
-        self._lines = LineReader(self._connection, run_start_time(run))
-        self._curves = CurveReader(self._connection)
-        self._recordings = RecordingReader(self._connection)
+        self._lines = LineReader(self.connection, run_start_time(run))
+        self._curves = CurveReader(self.connection)
+        self._recordings = RecordingReader(self.connection)
 
     def __enter__(self) -> Self:
         return self
@@ -70,12 +71,12 @@ class TelemetryReader:
         self.close()
 
     def close(self) -> None:
-        self._connection.close()
+        self.connection.close()
 
     def stats(self) -> TelemetryStats:
-        values = counters.read_counters(self._connection)
+        values = counters.read_counters(self.connection)
         rejects = counters.with_prefix(values, counters.REJECT_PREFIX)
-        duplicates, late = self._connection.execute(
+        duplicates, late = self.connection.execute(
             "SELECT coalesce(sum(duplicate_steps), 0), coalesce(sum(out_of_order_steps), 0)"
             " FROM episode"
         ).fetchone()
@@ -98,7 +99,7 @@ class TelemetryReader:
 
     def counts(self) -> RunCounts:
         """The numbers that change all the time, without looking at episodes one by one."""
-        values = counters.read_counters(self._connection)
+        values = counters.read_counters(self.connection)
         return RunCounts(
             steps=values.get(counters.STEPS, 0),
             episodes=values.get(counters.EPISODES, 0),
@@ -115,13 +116,19 @@ class TelemetryReader:
         self, first: int = 0, limit: int = _ROWS_PER_CALL, last: int = _MAX_STEP
     ) -> list[EpisodeRollup]:
         """Episodes from number `first` to `last`, in order of starting."""
-        return self._rollups(
-            "WHERE ordinal BETWEEN ? AND ? ORDER BY ordinal LIMIT ?", first, last, limit
+        return rollups_of(
+            self.connection,
+            "WHERE ordinal BETWEEN ? AND ? ORDER BY ordinal LIMIT ?",
+            first,
+            last,
+            limit,
         )
 
     def episodes_after(self, revision: int, limit: int = _ROWS_PER_CALL) -> list[EpisodeRollup]:
         """Episodes that are new or have changed since `revision`, in order of change."""
-        return self._rollups("WHERE revision > ? ORDER BY revision LIMIT ?", revision, limit)
+        return rollups_of(
+            self.connection, "WHERE revision > ? ORDER BY revision LIMIT ?", revision, limit
+        )
 
     def steps(self, ordinal: int, first: int = 0, last: int = _MAX_STEP) -> list[StepRecord]:
         """The steps `first` to `last` (included) of an episode, in order of their numbers.
@@ -167,7 +174,7 @@ class TelemetryReader:
         self, seq: int, kind: str | None = None, limit: int = _ROWS_PER_CALL
     ) -> list[StoredEvent]:
         """All other lines past `seq`, of one `kind` or of any, in order of arrival."""
-        rows = self._connection.execute(
+        rows = self.connection.execute(
             "SELECT seq, type, line FROM event WHERE seq > :seq"
             " AND (:kind IS NULL OR type = :kind) ORDER BY seq LIMIT :limit",
             {"seq": seq, "kind": kind, "limit": limit},
@@ -176,7 +183,7 @@ class TelemetryReader:
 
     def newest_event(self, kind: str) -> StoredEvent | None:
         """The last line of that kind."""
-        row = self._connection.execute(
+        row = self.connection.execute(
             "SELECT seq, type, line FROM event WHERE type = ? ORDER BY seq DESC LIMIT 1", (kind,)
         ).fetchone()
         return StoredEvent(*row) if row else None
@@ -187,7 +194,7 @@ class TelemetryReader:
 
     def recent_returns(self, limit: int = 100) -> list[float]:
         """Returns of the finished episodes that started last, newest first."""
-        rows = self._connection.execute(
+        rows = self.connection.execute(
             "SELECT coalesce(reported_return, reward_sum) FROM episode"
             " WHERE end_event IS NOT NULL OR terminated OR truncated"
             " ORDER BY ordinal DESC LIMIT ?",
@@ -214,14 +221,14 @@ class TelemetryReader:
 
     def rejects(self) -> Iterator[RejectRecord]:
         """The lines that are no events, in order."""
-        values = counters.read_counters(self._connection)
+        values = counters.read_counters(self.connection)
         try:
             yield from read_rejects(self._run.rejects, values.get(counters.REJECTS_BYTES, 0))
         except WORLD_ERRORS as error:
             raise _unreadable(self._run, "What was rejected", error) from error
 
     def _episode(self, ordinal: int) -> tuple[EpisodeState, EpisodeRollup] | None:
-        row = self._connection.execute(
+        row = self.connection.execute(
             f"SELECT revision, {STATE_COLUMNS} FROM episode WHERE ordinal = ?",  # noqa: S608 - our columns
             (ordinal,),
         ).fetchone()
@@ -230,12 +237,14 @@ class TelemetryReader:
         state = state_of_row(tuple(row[1:]))
         return state, _rollup(row[0], state)
 
-    def _rollups(self, where: str, *values: int) -> list[EpisodeRollup]:
-        rows = self._connection.execute(
-            f"SELECT revision, {STATE_COLUMNS} FROM episode {where}",  # noqa: S608 - our words
-            values,
-        )
-        return [_rollup(revision, state_of_row(tuple(row))) for revision, *row in rows]
+
+def rollups_of(connection: sqlite3.Connection, which: str, *values: float) -> list[EpisodeRollup]:
+    """The episodes that `which` (WHERE … ORDER BY …) picks."""
+    rows = connection.execute(
+        f"SELECT revision, {STATE_COLUMNS} FROM episode {which}",  # noqa: S608 - our words
+        values,
+    )
+    return [_rollup(revision, state_of_row(tuple(row))) for revision, *row in rows]
 
 
 def _nothing_yet(run: RunDirectory) -> UserError:

@@ -2,6 +2,7 @@
 
 import itertools
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -237,3 +238,14 @@ def _sessions(before: set[threading.Thread]) -> list[threading.Thread]:
         for thread in threading.enumerate()
         if thread not in before and thread.name.startswith("session")
     ]
+
+
+def test_what_an_actor_would_do(session: SessionController) -> None:
+    """An actor that plans shows its plan; one that does not takes it back."""
+    session.start(replace(LAKE, actor="scripted", params={"start_paused": True}))
+    state = until(session, lambda state: state.policy)
+    assert state.policy is not None
+    assert state.policy.states == 16
+    session.switch_actor("random")
+    state = until(session, lambda state: state.actor == "random" and state.policy is None)
+    assert state.environment is not None

@@ -88,6 +88,20 @@ def test_numbers_that_json_has_no_word_for(daemon: DaemonUnderTest) -> None:
     assert stored["action"] == "-Infinity"
 
 
+def test_episodes_by_page(daemon: DaemonUnderTest, run_id: str) -> None:
+    """Those asked for in the order asked for, and how many there are."""
+    ask = daemon.stub.QueryEpisodes
+    page = ask(pb.QueryEpisodesRequest(run_id=run_id, first=1, count=3, descending=True))
+    assert ([each.episode for each in page.episodes], page.total) == ([3, 2, 1], 5)
+    assert {each.steps for each in page.episodes} == {200}
+    ranked = ask(pb.QueryEpisodesRequest(run_id=run_id, order="return", ended="over"))
+    returns = [each.total_return for each in ranked.episodes]
+    assert returns == sorted(returns)
+    assert ranked.total == 5
+    above = pb.QueryEpisodesRequest(run_id=run_id, least_return=max(returns) + 1.0)
+    assert ask(above) == pb.EpisodePage()
+
+
 def test_curves(daemon: DaemonUnderTest, run_id: str) -> None:
     """The series there are, each as many points as asked for, and any stretch of them."""
     series = {info.name: info for info in daemon.stub.ListSeries(pb.RunRef(run_id=run_id)).series}

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 import shutil
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,10 @@ _WRONG: list[tuple[str, Message, str]] = [
     ("QuerySteps", pb.QueryStepsRequest(run_id=_RUN, episode=-1), "episode"),
     ("QuerySteps", pb.QueryStepsRequest(run_id=_RUN, first=2**63 - 1), "first"),
     ("QuerySteps", pb.QueryStepsRequest(run_id=_RUN, count=10**6), "count"),
+    ("QueryEpisodes", pb.QueryEpisodesRequest(run_id=_RUN, first=-1), "first"),
+    ("QueryEpisodes", pb.QueryEpisodesRequest(run_id=_RUN, order="mood"), "order"),
+    ("QueryEpisodes", pb.QueryEpisodesRequest(run_id=_RUN, ended="well"), "ended"),
+    ("QueryEpisodes", pb.QueryEpisodesRequest(run_id=_RUN, least_return=math.nan), "least_return"),
     ("QueryCurve", pb.QueryCurveRequest(run_id=_RUN, axis="depth"), "axis"),
     ("QueryCurve", pb.QueryCurveRequest(run_id=_RUN, first=_NAN), "first"),
     ("QueryCurve", pb.QueryCurveRequest(run_id=_RUN, max_points=-1), "max_points"),

@@ -16,6 +16,7 @@ from mosaic_worker.errors import WorkerError
 from mosaic_worker.flow import Flow
 from mosaic_worker.line_encoder import MAX_LINE_BYTES, LineEncoder
 from mosaic_worker.line_writer import BURST_LINES, LineWriter
+from mosaic_worker.policy_table import policy_table
 from mosaic_worker.scalars import (
     LARGEST_NUMBER,
     LOWEST_NUMBER,
@@ -252,6 +253,24 @@ class Emitter:
             rewards=rewards,
             **fields,
         )
+
+    def policy(
+        self,
+        actions: Any = None,
+        q_values: Any = None,
+        *,
+        step: int | None = None,
+        actor: str | None = None,
+        **fields: Any,
+    ) -> None:
+        """What would be done in each state of an environment whose observations are `Discrete`.
+
+        `actions` has the action of every state, None where there is nothing to do; `q_values` the
+        values of all actions of every state. Without either, what was told before is withdrawn.
+        """
+        table = policy_table(actions, q_values)
+        step = None if step is None else count("step", step)
+        self.emit("policy", **table._asdict(), step=step, actor=actor, **fields)
 
     # The run.
 

@@ -83,7 +83,7 @@ class EchoTest(unittest.TestCase):
         self.assertEqual(worker.wait(), 0)
         self.assertEqual(len(self.numbers(worker)), 30)
         frames = (worker.folder / "frames").read_bytes()
-        self.assertEqual(struct.unpack_from("<8s4I", frames), (b"MOSAICFR", 1, 64, 48, 3))
+        self.assertEqual(struct.unpack_from("<8s4I", frames), (b"MOSAICFR", 1, 192, 108, 3))
         self.assertIn(b'"type":"step"', frames)
 
     def test_rate_holds_back(self) -> None:

@@ -133,3 +133,54 @@ def test_the_scripts_that_come_with_it_play_well(
     session = start("scripted", env_id, mode="evaluate", telemetry={"steps": "off"}, **config)
     assert session.wait() == 0, session.log.read_text()
     assert session.events("metric")[-1]["values"]["evaluation/mean_return"] >= least
+
+
+def test_a_planner_shows_its_plan(start: StartSession) -> None:
+    """Once, before the first step: an action for every state but those that end the episode."""
+    lake = {"desc": ["SF", "HG"], "is_slippery": False}
+    session = start("scripted", "FrozenLake-v1", env_kwargs=lake, episodes=3, **FAST)
+    assert session.wait() == 0
+    (told,) = session.events("policy")
+    assert told["actions"] == [2, 1, None, None]
+    assert [len(values) for values in told["q_values"]] == [4] * 4
+    assert max(told["q_values"][0]) == told["q_values"][0][2]
+    assert (told["actor"], told["step"]) == ("scripted", 0)
+    kinds = [event["type"] for event in session.events()]
+    assert kinds.index("environment") < kinds.index("policy") < kinds.index("step")
+
+
+def test_a_plan_is_told_again_or_withdrawn(start: StartSession) -> None:
+    """An actor that tells nothing takes it back, and another map has another plan."""
+    params = {"start_paused": True}
+    lake = {"desc": ["SF", "HG"], "is_slippery": False}
+    session = start("scripted", "FrozenLake-v1", env_kwargs=lake, params=params)
+    session.wait_for("policy", actor="scripted")
+    session.command("set_actor", actor="random")
+    withdrawn = session.wait_for("policy", actor="random")
+    assert "actions" not in withdrawn
+    session.command("set_actor", actor="scripted")
+    session.until(lambda: len(session.events("policy")) == 3, "the plan again")
+    session.command("configure", env_kwargs={"desc": ["SH", "FG"], "is_slippery": False})
+    session.command("reset")
+    session.until(lambda: len(session.events("policy")) == 4, "the plan for the other map")
+    assert [told.get("actions") for told in session.events("policy")] == [
+        [2, 1, None, None],
+        None,
+        [2, 1, None, None],
+        [1, None, 2, None],
+    ]
+
+
+def test_a_policy_that_cannot_be_told(start: StartSession, tmp_path: Path) -> None:
+    """The actor plays on, and the run's log says once what is wrong."""
+    script = tmp_path / "mine.py"
+    script.write_text(
+        "class Mine:\n def __init__(self, env): pass\n def act(self, obs, info): return 0\n"
+        " def policy(self): return {'actions': ['left']}\n"
+    )
+    name = f"scripted:{script}:Mine"
+    session = start("scripted", COUNTING, actor=name, episodes=3, **FAST)
+    assert session.wait() == 0
+    (said,) = [line for line in session.events("log") if line["code"] == "W280"]
+    assert "actions" in said["message"]
+    assert not session.events("policy")

@@ -27,6 +27,7 @@ from mosaic.contract.events import (
     EpisodeStart,
     Hello,
     Log,
+    PolicyEvent,
     Status,
     StepRecord,
 )
@@ -156,7 +157,9 @@ class FollowedRun:
             self._says_paused = event.state == "paused"
         elif isinstance(event, EnvironmentEvent):
             self._has_spoken = True
-            self._change(environment=event)
+            self._change(environment=event, policy=None)
+        elif isinstance(event, PolicyEvent):
+            self._change(policy=event if event.states else None)
         elif isinstance(event, EpisodeStart):
             self._has_spoken = True
             self.has_begun = self.has_begun or self.actor == HUMAN

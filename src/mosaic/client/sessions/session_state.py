@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from mosaic.contract.errors import UserError
-from mosaic.contract.events import EnvironmentEvent, Log, StepRecord
+from mosaic.contract.events import EnvironmentEvent, Log, PolicyEvent, StepRecord
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
 
@@ -88,6 +88,8 @@ class SessionState:
     episodes_finished: int = 0
     environment: EnvironmentEvent | None = None
     """How the environment was made: its arguments and its spaces."""
+    policy: PolicyEvent | None = None
+    """What the actor would do in each state, as it last told; None when it does not tell."""
     last_log: Log | None = None
     """The newest line of the worker for people."""
     dropped_actions: int = 0

@@ -1568,6 +1568,68 @@ class FramesDone(_message.Message):
 Global___FramesDone: _TypeAlias = FramesDone  # noqa: Y015
 
 @_typing.final
+class DrawEnvironmentRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ENV_ID_FIELD_NUMBER: _builtins.int
+    ENV_KWARGS_JSON_FIELD_NUMBER: _builtins.int
+    SEED_FIELD_NUMBER: _builtins.int
+    PYTHON_PATH_FIELD_NUMBER: _builtins.int
+    env_id: _builtins.str
+    env_kwargs_json: _builtins.bytes
+    """an object; empty: none"""
+    seed: _builtins.int
+    @_builtins.property
+    def python_path(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """folders with modules of one's own"""
+
+    def __init__(
+        self,
+        *,
+        env_id: _builtins.str = ...,
+        env_kwargs_json: _builtins.bytes = ...,
+        seed: _builtins.int = ...,
+        python_path: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["env_id", b"env_id", "env_kwargs_json", b"env_kwargs_json", "python_path", b"python_path", "seed", b"seed"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DrawEnvironmentRequest: _TypeAlias = DrawEnvironmentRequest  # noqa: Y015
+
+@_typing.final
+class EnvironmentPicture(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WIDTH_FIELD_NUMBER: _builtins.int
+    HEIGHT_FIELD_NUMBER: _builtins.int
+    CHANNELS_FIELD_NUMBER: _builtins.int
+    PIXELS_FIELD_NUMBER: _builtins.int
+    width: _builtins.int
+    """at most 320, as is the height"""
+    height: _builtins.int
+    channels: _builtins.int
+    pixels: _builtins.bytes
+    """row by row from the top"""
+    def __init__(
+        self,
+        *,
+        width: _builtins.int = ...,
+        height: _builtins.int = ...,
+        channels: _builtins.int = ...,
+        pixels: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["channels", b"channels", "height", b"height", "pixels", b"pixels", "width", b"width"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EnvironmentPicture: _TypeAlias = EnvironmentPicture  # noqa: Y015
+
+@_typing.final
 class StreamEventsRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1808,6 +1870,81 @@ class StepLines(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___StepLines: _TypeAlias = StepLines  # noqa: Y015
+
+@_typing.final
+class QueryEpisodesRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RUN_ID_FIELD_NUMBER: _builtins.int
+    FIRST_FIELD_NUMBER: _builtins.int
+    COUNT_FIELD_NUMBER: _builtins.int
+    ORDER_FIELD_NUMBER: _builtins.int
+    DESCENDING_FIELD_NUMBER: _builtins.int
+    ENDED_FIELD_NUMBER: _builtins.int
+    LEAST_RETURN_FIELD_NUMBER: _builtins.int
+    MOST_RETURN_FIELD_NUMBER: _builtins.int
+    run_id: _builtins.str
+    first: _builtins.int
+    """which of those chosen to begin with, from 0"""
+    count: _builtins.int
+    """0: 200; at most 10000"""
+    order: _builtins.str
+    """episode (default), return or steps"""
+    descending: _builtins.bool
+    ended: _builtins.str
+    """empty: any; over, terminated, truncated or open"""
+    least_return: _builtins.float
+    most_return: _builtins.float
+    def __init__(
+        self,
+        *,
+        run_id: _builtins.str = ...,
+        first: _builtins.int = ...,
+        count: _builtins.int = ...,
+        order: _builtins.str = ...,
+        descending: _builtins.bool = ...,
+        ended: _builtins.str = ...,
+        least_return: _builtins.float | None = ...,
+        most_return: _builtins.float | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_least_return", b"_least_return", "_most_return", b"_most_return", "least_return", b"least_return", "most_return", b"most_return"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_least_return", b"_least_return", "_most_return", b"_most_return", "count", b"count", "descending", b"descending", "ended", b"ended", "first", b"first", "least_return", b"least_return", "most_return", b"most_return", "order", b"order", "run_id", b"run_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__least_return: _TypeAlias = _typing.Literal["least_return"]  # noqa: Y015
+    _WhichOneofArgType__least_return: _TypeAlias = _typing.Literal["_least_return", b"_least_return"]  # noqa: Y015
+    _WhichOneofReturnType__most_return: _TypeAlias = _typing.Literal["most_return"]  # noqa: Y015
+    _WhichOneofArgType__most_return: _TypeAlias = _typing.Literal["_most_return", b"_most_return"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__least_return) -> _WhichOneofReturnType__least_return | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__most_return) -> _WhichOneofReturnType__most_return | None: ...
+
+Global___QueryEpisodesRequest: _TypeAlias = QueryEpisodesRequest  # noqa: Y015
+
+@_typing.final
+class EpisodePage(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EPISODES_FIELD_NUMBER: _builtins.int
+    TOTAL_FIELD_NUMBER: _builtins.int
+    total: _builtins.int
+    """of those chosen"""
+    @_builtins.property
+    def episodes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Episode]: ...
+    def __init__(
+        self,
+        *,
+        episodes: _abc.Iterable[Global___Episode] | None = ...,
+        total: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["episodes", b"episodes", "total", b"total"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EpisodePage: _TypeAlias = EpisodePage  # noqa: Y015
 
 @_typing.final
 class QueryCurveRequest(_message.Message):
@@ -2896,6 +3033,278 @@ class PruneReport(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___PruneReport: _TypeAlias = PruneReport  # noqa: Y015
+
+@_typing.final
+class ListSecretsRequest(_message.Message):
+    """Keys and settings"""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListSecretsRequest: _TypeAlias = ListSecretsRequest  # noqa: Y015
+
+@_typing.final
+class SecretInfo(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    IS_SET_FIELD_NUMBER: _builtins.int
+    SOURCE_FIELD_NUMBER: _builtins.int
+    IS_KEPT_FIELD_NUMBER: _builtins.int
+    NEEDED_BY_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """of the environment variable"""
+    is_set: _builtins.bool
+    source: _builtins.str
+    """which one counts: secrets.env, environment or .env; empty: not set"""
+    is_kept: _builtins.bool
+    """in secrets.env, so that RemoveSecret can remove it"""
+    @_builtins.property
+    def needed_by(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """ids of workers that ask for it"""
+
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        is_set: _builtins.bool = ...,
+        source: _builtins.str = ...,
+        is_kept: _builtins.bool = ...,
+        needed_by: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["is_kept", b"is_kept", "is_set", b"is_set", "name", b"name", "needed_by", b"needed_by", "source", b"source"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SecretInfo: _TypeAlias = SecretInfo  # noqa: Y015
+
+@_typing.final
+class SecretList(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SECRETS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def secrets(self) -> _containers.RepeatedCompositeFieldContainer[Global___SecretInfo]: ...
+    def __init__(
+        self,
+        *,
+        secrets: _abc.Iterable[Global___SecretInfo] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["secrets", b"secrets"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SecretList: _TypeAlias = SecretList  # noqa: Y015
+
+@_typing.final
+class SetSecretRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    VALUE_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    value: _builtins.str
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        value: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "value", b"value"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetSecretRequest: _TypeAlias = SetSecretRequest  # noqa: Y015
+
+@_typing.final
+class SecretRef(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SecretRef: _TypeAlias = SecretRef  # noqa: Y015
+
+@_typing.final
+class GetSettingsRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetSettingsRequest: _TypeAlias = GetSettingsRequest  # noqa: Y015
+
+@_typing.final
+class SettingValues(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RETENTION_MAX_GB_FIELD_NUMBER: _builtins.int
+    RETENTION_KEEP_DAYS_FIELD_NUMBER: _builtins.int
+    MAX_RUNS_FIELD_NUMBER: _builtins.int
+    MIN_FREE_DISK_MB_FIELD_NUMBER: _builtins.int
+    PORT_FIELD_NUMBER: _builtins.int
+    CPUS_FIELD_NUMBER: _builtins.int
+    MEMORY_MB_FIELD_NUMBER: _builtins.int
+    STOP_GRACE_S_FIELD_NUMBER: _builtins.int
+    retention_max_gb: _builtins.float
+    retention_keep_days: _builtins.float
+    max_runs: _builtins.int
+    min_free_disk_mb: _builtins.int
+    port: _builtins.int
+    cpus: _builtins.int
+    memory_mb: _builtins.int
+    stop_grace_s: _builtins.float
+    def __init__(
+        self,
+        *,
+        retention_max_gb: _builtins.float | None = ...,
+        retention_keep_days: _builtins.float | None = ...,
+        max_runs: _builtins.int | None = ...,
+        min_free_disk_mb: _builtins.int | None = ...,
+        port: _builtins.int | None = ...,
+        cpus: _builtins.int | None = ...,
+        memory_mb: _builtins.int | None = ...,
+        stop_grace_s: _builtins.float | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_cpus", b"_cpus", "_max_runs", b"_max_runs", "_memory_mb", b"_memory_mb", "_min_free_disk_mb", b"_min_free_disk_mb", "_port", b"_port", "_retention_keep_days", b"_retention_keep_days", "_retention_max_gb", b"_retention_max_gb", "_stop_grace_s", b"_stop_grace_s", "cpus", b"cpus", "max_runs", b"max_runs", "memory_mb", b"memory_mb", "min_free_disk_mb", b"min_free_disk_mb", "port", b"port", "retention_keep_days", b"retention_keep_days", "retention_max_gb", b"retention_max_gb", "stop_grace_s", b"stop_grace_s"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_cpus", b"_cpus", "_max_runs", b"_max_runs", "_memory_mb", b"_memory_mb", "_min_free_disk_mb", b"_min_free_disk_mb", "_port", b"_port", "_retention_keep_days", b"_retention_keep_days", "_retention_max_gb", b"_retention_max_gb", "_stop_grace_s", b"_stop_grace_s", "cpus", b"cpus", "max_runs", b"max_runs", "memory_mb", b"memory_mb", "min_free_disk_mb", b"min_free_disk_mb", "port", b"port", "retention_keep_days", b"retention_keep_days", "retention_max_gb", b"retention_max_gb", "stop_grace_s", b"stop_grace_s"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__cpus: _TypeAlias = _typing.Literal["cpus"]  # noqa: Y015
+    _WhichOneofArgType__cpus: _TypeAlias = _typing.Literal["_cpus", b"_cpus"]  # noqa: Y015
+    _WhichOneofReturnType__max_runs: _TypeAlias = _typing.Literal["max_runs"]  # noqa: Y015
+    _WhichOneofArgType__max_runs: _TypeAlias = _typing.Literal["_max_runs", b"_max_runs"]  # noqa: Y015
+    _WhichOneofReturnType__memory_mb: _TypeAlias = _typing.Literal["memory_mb"]  # noqa: Y015
+    _WhichOneofArgType__memory_mb: _TypeAlias = _typing.Literal["_memory_mb", b"_memory_mb"]  # noqa: Y015
+    _WhichOneofReturnType__min_free_disk_mb: _TypeAlias = _typing.Literal["min_free_disk_mb"]  # noqa: Y015
+    _WhichOneofArgType__min_free_disk_mb: _TypeAlias = _typing.Literal["_min_free_disk_mb", b"_min_free_disk_mb"]  # noqa: Y015
+    _WhichOneofReturnType__port: _TypeAlias = _typing.Literal["port"]  # noqa: Y015
+    _WhichOneofArgType__port: _TypeAlias = _typing.Literal["_port", b"_port"]  # noqa: Y015
+    _WhichOneofReturnType__retention_keep_days: _TypeAlias = _typing.Literal["retention_keep_days"]  # noqa: Y015
+    _WhichOneofArgType__retention_keep_days: _TypeAlias = _typing.Literal["_retention_keep_days", b"_retention_keep_days"]  # noqa: Y015
+    _WhichOneofReturnType__retention_max_gb: _TypeAlias = _typing.Literal["retention_max_gb"]  # noqa: Y015
+    _WhichOneofArgType__retention_max_gb: _TypeAlias = _typing.Literal["_retention_max_gb", b"_retention_max_gb"]  # noqa: Y015
+    _WhichOneofReturnType__stop_grace_s: _TypeAlias = _typing.Literal["stop_grace_s"]  # noqa: Y015
+    _WhichOneofArgType__stop_grace_s: _TypeAlias = _typing.Literal["_stop_grace_s", b"_stop_grace_s"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__cpus) -> _WhichOneofReturnType__cpus | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_runs) -> _WhichOneofReturnType__max_runs | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__memory_mb) -> _WhichOneofReturnType__memory_mb | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__min_free_disk_mb) -> _WhichOneofReturnType__min_free_disk_mb | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__port) -> _WhichOneofReturnType__port | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__retention_keep_days) -> _WhichOneofReturnType__retention_keep_days | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__retention_max_gb) -> _WhichOneofReturnType__retention_max_gb | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__stop_grace_s) -> _WhichOneofReturnType__stop_grace_s | None: ...
+
+Global___SettingValues: _TypeAlias = SettingValues  # noqa: Y015
+
+@_typing.final
+class SettingsView(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STORED_FIELD_NUMBER: _builtins.int
+    IN_FORCE_FIELD_NUMBER: _builtins.int
+    AFTER_RESTART_FIELD_NUMBER: _builtins.int
+    WAITING_FIELD_NUMBER: _builtins.int
+    HOST_FIELD_NUMBER: _builtins.int
+    TLS_CERTIFICATE_FIELD_NUMBER: _builtins.int
+    host: _builtins.str
+    tls_certificate: _builtins.str
+    """a file; empty: no TLS"""
+    @_builtins.property
+    def stored(self) -> Global___SettingValues:
+        """in settings.toml; absent: the default"""
+
+    @_builtins.property
+    def in_force(self) -> Global___SettingValues: ...
+    @_builtins.property
+    def after_restart(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """names that take effect when the daemon starts again"""
+
+    @_builtins.property
+    def waiting(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """those of them that were changed since it started"""
+
+    def __init__(
+        self,
+        *,
+        stored: Global___SettingValues | None = ...,
+        in_force: Global___SettingValues | None = ...,
+        after_restart: _abc.Iterable[_builtins.str] | None = ...,
+        waiting: _abc.Iterable[_builtins.str] | None = ...,
+        host: _builtins.str = ...,
+        tls_certificate: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["in_force", b"in_force", "stored", b"stored"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_restart", b"after_restart", "host", b"host", "in_force", b"in_force", "stored", b"stored", "tls_certificate", b"tls_certificate", "waiting", b"waiting"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SettingsView: _TypeAlias = SettingsView  # noqa: Y015
+
+@_typing.final
+class SetSettingsRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAMES_FIELD_NUMBER: _builtins.int
+    VALUES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """what to change; one that is absent in `values` gets its default"""
+
+    @_builtins.property
+    def values(self) -> Global___SettingValues: ...
+    def __init__(
+        self,
+        *,
+        names: _abc.Iterable[_builtins.str] | None = ...,
+        values: Global___SettingValues | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["values", b"values"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["names", b"names", "values", b"values"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetSettingsRequest: _TypeAlias = SetSettingsRequest  # noqa: Y015
 
 @_typing.final
 class GetHealthRequest(_message.Message):

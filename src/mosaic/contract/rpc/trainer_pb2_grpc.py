@@ -144,6 +144,11 @@ class TrainerServiceStub:
                 request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.QueryStepsRequest.SerializeToString,
                 response_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.StepLines.FromString,
                 _registered_method=True)
+        self.QueryEpisodes = channel.unary_unary(
+                '/mosaic.trainer.v1.TrainerService/QueryEpisodes',
+                request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.QueryEpisodesRequest.SerializeToString,
+                response_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.EpisodePage.FromString,
+                _registered_method=True)
         self.GetEpisode = channel.unary_unary(
                 '/mosaic.trainer.v1.TrainerService/GetEpisode',
                 request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.EpisodeRef.SerializeToString,
@@ -168,6 +173,11 @@ class TrainerServiceStub:
                 '/mosaic.trainer.v1.TrainerService/Resimulate',
                 request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.ResimulateRequest.SerializeToString,
                 response_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.ResimulatePart.FromString,
+                _registered_method=True)
+        self.DrawEnvironment = channel.unary_unary(
+                '/mosaic.trainer.v1.TrainerService/DrawEnvironment',
+                request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.DrawEnvironmentRequest.SerializeToString,
+                response_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.EnvironmentPicture.FromString,
                 _registered_method=True)
         self.ListWorkers = channel.unary_unary(
                 '/mosaic.trainer.v1.TrainerService/ListWorkers',
@@ -228,6 +238,31 @@ class TrainerServiceStub:
                 '/mosaic.trainer.v1.TrainerService/Prune',
                 request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.PruneRequest.SerializeToString,
                 response_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.PruneReport.FromString,
+                _registered_method=True)
+        self.ListSecrets = channel.unary_unary(
+                '/mosaic.trainer.v1.TrainerService/ListSecrets',
+                request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.ListSecretsRequest.SerializeToString,
+                response_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.SecretList.FromString,
+                _registered_method=True)
+        self.SetSecret = channel.unary_unary(
+                '/mosaic.trainer.v1.TrainerService/SetSecret',
+                request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.SetSecretRequest.SerializeToString,
+                response_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.SecretInfo.FromString,
+                _registered_method=True)
+        self.RemoveSecret = channel.unary_unary(
+                '/mosaic.trainer.v1.TrainerService/RemoveSecret',
+                request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.SecretRef.SerializeToString,
+                response_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.SecretInfo.FromString,
+                _registered_method=True)
+        self.GetSettings = channel.unary_unary(
+                '/mosaic.trainer.v1.TrainerService/GetSettings',
+                request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.GetSettingsRequest.SerializeToString,
+                response_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.SettingsView.FromString,
+                _registered_method=True)
+        self.SetSettings = channel.unary_unary(
+                '/mosaic.trainer.v1.TrainerService/SetSettings',
+                request_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.SetSettingsRequest.SerializeToString,
+                response_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.SettingsView.FromString,
                 _registered_method=True)
         self.GetHealth = channel.unary_unary(
                 '/mosaic.trainer.v1.TrainerService/GetHealth',
@@ -379,6 +414,12 @@ class TrainerServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def QueryEpisodes(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetEpisode(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -406,6 +447,13 @@ class TrainerServiceServicer:
     def Resimulate(self, request_iterator, context):
         """Exact replay: the recorded episode again, step by step, in the bundle of its run.
         The first request opens it; each later one asks for frames, and replaces the one before it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DrawEnvironment(self, request, context):
+        """What an environment looks like after a reset. Installs nothing and makes no run.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -480,6 +528,37 @@ class TrainerServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Prune(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListSecrets(self, request, context):
+        """Keys and settings. A secret's value goes in and never comes out.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SetSecret(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RemoveSecret(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetSettings(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SetSettings(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -611,6 +690,11 @@ def add_TrainerServiceServicer_to_server(servicer, server):
                     request_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.QueryStepsRequest.FromString,
                     response_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.StepLines.SerializeToString,
             ),
+            'QueryEpisodes': grpc.unary_unary_rpc_method_handler(
+                    servicer.QueryEpisodes,
+                    request_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.QueryEpisodesRequest.FromString,
+                    response_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.EpisodePage.SerializeToString,
+            ),
             'GetEpisode': grpc.unary_unary_rpc_method_handler(
                     servicer.GetEpisode,
                     request_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.EpisodeRef.FromString,
@@ -635,6 +719,11 @@ def add_TrainerServiceServicer_to_server(servicer, server):
                     servicer.Resimulate,
                     request_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.ResimulateRequest.FromString,
                     response_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.ResimulatePart.SerializeToString,
+            ),
+            'DrawEnvironment': grpc.unary_unary_rpc_method_handler(
+                    servicer.DrawEnvironment,
+                    request_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.DrawEnvironmentRequest.FromString,
+                    response_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.EnvironmentPicture.SerializeToString,
             ),
             'ListWorkers': grpc.unary_unary_rpc_method_handler(
                     servicer.ListWorkers,
@@ -695,6 +784,31 @@ def add_TrainerServiceServicer_to_server(servicer, server):
                     servicer.Prune,
                     request_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.PruneRequest.FromString,
                     response_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.PruneReport.SerializeToString,
+            ),
+            'ListSecrets': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListSecrets,
+                    request_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.ListSecretsRequest.FromString,
+                    response_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.SecretList.SerializeToString,
+            ),
+            'SetSecret': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetSecret,
+                    request_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.SetSecretRequest.FromString,
+                    response_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.SecretInfo.SerializeToString,
+            ),
+            'RemoveSecret': grpc.unary_unary_rpc_method_handler(
+                    servicer.RemoveSecret,
+                    request_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.SecretRef.FromString,
+                    response_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.SecretInfo.SerializeToString,
+            ),
+            'GetSettings': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetSettings,
+                    request_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.GetSettingsRequest.FromString,
+                    response_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.SettingsView.SerializeToString,
+            ),
+            'SetSettings': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetSettings,
+                    request_deserializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.SetSettingsRequest.FromString,
+                    response_serializer=mosaic_dot_contract_dot_rpc_dot_trainer__pb2.SettingsView.SerializeToString,
             ),
             'GetHealth': grpc.unary_unary_rpc_method_handler(
                     servicer.GetHealth,
@@ -1312,6 +1426,33 @@ class TrainerService:
             _registered_method=True)
 
     @staticmethod
+    def QueryEpisodes(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mosaic.trainer.v1.TrainerService/QueryEpisodes',
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.QueryEpisodesRequest.SerializeToString,
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.EpisodePage.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def GetEpisode(request,
             target,
             options=(),
@@ -1436,6 +1577,33 @@ class TrainerService:
             '/mosaic.trainer.v1.TrainerService/Resimulate',
             mosaic_dot_contract_dot_rpc_dot_trainer__pb2.ResimulateRequest.SerializeToString,
             mosaic_dot_contract_dot_rpc_dot_trainer__pb2.ResimulatePart.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DrawEnvironment(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mosaic.trainer.v1.TrainerService/DrawEnvironment',
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.DrawEnvironmentRequest.SerializeToString,
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.EnvironmentPicture.FromString,
             options,
             channel_credentials,
             insecure,
@@ -1760,6 +1928,141 @@ class TrainerService:
             '/mosaic.trainer.v1.TrainerService/Prune',
             mosaic_dot_contract_dot_rpc_dot_trainer__pb2.PruneRequest.SerializeToString,
             mosaic_dot_contract_dot_rpc_dot_trainer__pb2.PruneReport.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListSecrets(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mosaic.trainer.v1.TrainerService/ListSecrets',
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.ListSecretsRequest.SerializeToString,
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.SecretList.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetSecret(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mosaic.trainer.v1.TrainerService/SetSecret',
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.SetSecretRequest.SerializeToString,
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.SecretInfo.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RemoveSecret(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mosaic.trainer.v1.TrainerService/RemoveSecret',
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.SecretRef.SerializeToString,
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.SecretInfo.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetSettings(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mosaic.trainer.v1.TrainerService/GetSettings',
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.GetSettingsRequest.SerializeToString,
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.SettingsView.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetSettings(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mosaic.trainer.v1.TrainerService/SetSettings',
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.SetSettingsRequest.SerializeToString,
+            mosaic_dot_contract_dot_rpc_dot_trainer__pb2.SettingsView.FromString,
             options,
             channel_credentials,
             insecure,

@@ -63,6 +63,7 @@ class TrainerServiceStub:
     StreamLogs: _grpc.UnaryStreamMultiCallable[_trainer_pb2.StreamLogsRequest, _trainer_pb2.LogPart]
     StreamFrames: _grpc.UnaryStreamMultiCallable[_trainer_pb2.StreamFramesRequest, _trainer_pb2.Frame]
     QuerySteps: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.QueryStepsRequest, _trainer_pb2.StepLines]
+    QueryEpisodes: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.QueryEpisodesRequest, _trainer_pb2.EpisodePage]
     GetEpisode: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.EpisodeRef, _trainer_pb2.EpisodeDetails]
     QueryCurve: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.QueryCurveRequest, _trainer_pb2.CurvePoints]
     ListSeries: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.RunRef, _trainer_pb2.SeriesList]
@@ -71,6 +72,8 @@ class TrainerServiceStub:
     """Exact replay: the recorded episode again, step by step, in the bundle of its run.
     The first request opens it; each later one asks for frames, and replaces the one before it.
     """
+    DrawEnvironment: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.DrawEnvironmentRequest, _trainer_pb2.EnvironmentPicture]
+    """What an environment looks like after a reset. Installs nothing and makes no run."""
     ListWorkers: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.ListWorkersRequest, _trainer_pb2.WorkerList]
     """Workers and their environments"""
     DescribeWorker: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.WorkerRef, _trainer_pb2.WorkerInfo]
@@ -85,6 +88,12 @@ class TrainerServiceStub:
     ListDatasets: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.ListDatasetsRequest, _trainer_pb2.DatasetPage]
     GetRetention: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.GetRetentionRequest, _trainer_pb2.Retention]
     Prune: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.PruneRequest, _trainer_pb2.PruneReport]
+    ListSecrets: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.ListSecretsRequest, _trainer_pb2.SecretList]
+    """Keys and settings. A secret's value goes in and never comes out."""
+    SetSecret: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.SetSecretRequest, _trainer_pb2.SecretInfo]
+    RemoveSecret: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.SecretRef, _trainer_pb2.SecretInfo]
+    GetSettings: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.GetSettingsRequest, _trainer_pb2.SettingsView]
+    SetSettings: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.SetSettingsRequest, _trainer_pb2.SettingsView]
     GetHealth: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.GetHealthRequest, _trainer_pb2.DaemonHealth]
     """The daemon itself"""
     Shutdown: _grpc.UnaryUnaryMultiCallable[_trainer_pb2.ShutdownRequest, _trainer_pb2.ShutdownResponse]
@@ -117,6 +126,7 @@ class TrainerServiceAsyncStub(TrainerServiceStub):
     StreamLogs: _aio.UnaryStreamMultiCallable[_trainer_pb2.StreamLogsRequest, _trainer_pb2.LogPart]  # type: ignore[assignment]
     StreamFrames: _aio.UnaryStreamMultiCallable[_trainer_pb2.StreamFramesRequest, _trainer_pb2.Frame]  # type: ignore[assignment]
     QuerySteps: _aio.UnaryUnaryMultiCallable[_trainer_pb2.QueryStepsRequest, _trainer_pb2.StepLines]  # type: ignore[assignment]
+    QueryEpisodes: _aio.UnaryUnaryMultiCallable[_trainer_pb2.QueryEpisodesRequest, _trainer_pb2.EpisodePage]  # type: ignore[assignment]
     GetEpisode: _aio.UnaryUnaryMultiCallable[_trainer_pb2.EpisodeRef, _trainer_pb2.EpisodeDetails]  # type: ignore[assignment]
     QueryCurve: _aio.UnaryUnaryMultiCallable[_trainer_pb2.QueryCurveRequest, _trainer_pb2.CurvePoints]  # type: ignore[assignment]
     ListSeries: _aio.UnaryUnaryMultiCallable[_trainer_pb2.RunRef, _trainer_pb2.SeriesList]  # type: ignore[assignment]
@@ -125,6 +135,8 @@ class TrainerServiceAsyncStub(TrainerServiceStub):
     """Exact replay: the recorded episode again, step by step, in the bundle of its run.
     The first request opens it; each later one asks for frames, and replaces the one before it.
     """
+    DrawEnvironment: _aio.UnaryUnaryMultiCallable[_trainer_pb2.DrawEnvironmentRequest, _trainer_pb2.EnvironmentPicture]  # type: ignore[assignment]
+    """What an environment looks like after a reset. Installs nothing and makes no run."""
     ListWorkers: _aio.UnaryUnaryMultiCallable[_trainer_pb2.ListWorkersRequest, _trainer_pb2.WorkerList]  # type: ignore[assignment]
     """Workers and their environments"""
     DescribeWorker: _aio.UnaryUnaryMultiCallable[_trainer_pb2.WorkerRef, _trainer_pb2.WorkerInfo]  # type: ignore[assignment]
@@ -139,6 +151,12 @@ class TrainerServiceAsyncStub(TrainerServiceStub):
     ListDatasets: _aio.UnaryUnaryMultiCallable[_trainer_pb2.ListDatasetsRequest, _trainer_pb2.DatasetPage]  # type: ignore[assignment]
     GetRetention: _aio.UnaryUnaryMultiCallable[_trainer_pb2.GetRetentionRequest, _trainer_pb2.Retention]  # type: ignore[assignment]
     Prune: _aio.UnaryUnaryMultiCallable[_trainer_pb2.PruneRequest, _trainer_pb2.PruneReport]  # type: ignore[assignment]
+    ListSecrets: _aio.UnaryUnaryMultiCallable[_trainer_pb2.ListSecretsRequest, _trainer_pb2.SecretList]  # type: ignore[assignment]
+    """Keys and settings. A secret's value goes in and never comes out."""
+    SetSecret: _aio.UnaryUnaryMultiCallable[_trainer_pb2.SetSecretRequest, _trainer_pb2.SecretInfo]  # type: ignore[assignment]
+    RemoveSecret: _aio.UnaryUnaryMultiCallable[_trainer_pb2.SecretRef, _trainer_pb2.SecretInfo]  # type: ignore[assignment]
+    GetSettings: _aio.UnaryUnaryMultiCallable[_trainer_pb2.GetSettingsRequest, _trainer_pb2.SettingsView]  # type: ignore[assignment]
+    SetSettings: _aio.UnaryUnaryMultiCallable[_trainer_pb2.SetSettingsRequest, _trainer_pb2.SettingsView]  # type: ignore[assignment]
     GetHealth: _aio.UnaryUnaryMultiCallable[_trainer_pb2.GetHealthRequest, _trainer_pb2.DaemonHealth]  # type: ignore[assignment]
     """The daemon itself"""
     Shutdown: _aio.UnaryUnaryMultiCallable[_trainer_pb2.ShutdownRequest, _trainer_pb2.ShutdownResponse]  # type: ignore[assignment]
@@ -302,6 +320,13 @@ class TrainerServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_trainer_pb2.StepLines, _abc.Awaitable[_trainer_pb2.StepLines]]: ...
 
     @_abc_1.abstractmethod
+    def QueryEpisodes(
+        self,
+        request: _trainer_pb2.QueryEpisodesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_trainer_pb2.EpisodePage, _abc.Awaitable[_trainer_pb2.EpisodePage]]: ...
+
+    @_abc_1.abstractmethod
     def GetEpisode(
         self,
         request: _trainer_pb2.EpisodeRef,
@@ -338,6 +363,14 @@ class TrainerServiceServicer(metaclass=_abc_1.ABCMeta):
         """Exact replay: the recorded episode again, step by step, in the bundle of its run.
         The first request opens it; each later one asks for frames, and replaces the one before it.
         """
+
+    @_abc_1.abstractmethod
+    def DrawEnvironment(
+        self,
+        request: _trainer_pb2.DrawEnvironmentRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_trainer_pb2.EnvironmentPicture, _abc.Awaitable[_trainer_pb2.EnvironmentPicture]]:
+        """What an environment looks like after a reset. Installs nothing and makes no run."""
 
     @_abc_1.abstractmethod
     def ListWorkers(
@@ -424,6 +457,42 @@ class TrainerServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _trainer_pb2.PruneRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_trainer_pb2.PruneReport, _abc.Awaitable[_trainer_pb2.PruneReport]]: ...
+
+    @_abc_1.abstractmethod
+    def ListSecrets(
+        self,
+        request: _trainer_pb2.ListSecretsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_trainer_pb2.SecretList, _abc.Awaitable[_trainer_pb2.SecretList]]:
+        """Keys and settings. A secret's value goes in and never comes out."""
+
+    @_abc_1.abstractmethod
+    def SetSecret(
+        self,
+        request: _trainer_pb2.SetSecretRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_trainer_pb2.SecretInfo, _abc.Awaitable[_trainer_pb2.SecretInfo]]: ...
+
+    @_abc_1.abstractmethod
+    def RemoveSecret(
+        self,
+        request: _trainer_pb2.SecretRef,
+        context: _ServicerContext,
+    ) -> _typing.Union[_trainer_pb2.SecretInfo, _abc.Awaitable[_trainer_pb2.SecretInfo]]: ...
+
+    @_abc_1.abstractmethod
+    def GetSettings(
+        self,
+        request: _trainer_pb2.GetSettingsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_trainer_pb2.SettingsView, _abc.Awaitable[_trainer_pb2.SettingsView]]: ...
+
+    @_abc_1.abstractmethod
+    def SetSettings(
+        self,
+        request: _trainer_pb2.SetSettingsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_trainer_pb2.SettingsView, _abc.Awaitable[_trainer_pb2.SettingsView]]: ...
 
     @_abc_1.abstractmethod
     def GetHealth(

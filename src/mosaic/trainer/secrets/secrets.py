@@ -87,6 +87,23 @@ class Secrets:
             values = self._values()
             return tuple(sorted(name for name in values if self._is_secret(name, values[name])))
 
+    def source(self, name: str) -> str:
+        """Where the value that counts comes from; empty when there is none."""
+        with self._lock:
+            self._values()
+            own, *others = self._contents
+            if name in own.values:
+                return self._own_file.name
+            if self._environ.get(name):
+                return "environment"
+            return ".env" if any(name in content.values for content in others) else ""
+
+    def kept(self) -> tuple[str, ...]:
+        """The names in `secrets.env`."""
+        with self._lock:
+            self._values()
+            return tuple(sorted(self._contents[0].values))
+
     def set(self, name: str, value: str) -> None:
         """Keep a secret in `secrets.env`, readable by its owner alone."""
         self._change(name, value)

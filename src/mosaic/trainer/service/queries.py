@@ -67,8 +67,8 @@ class QueryCalls(ServicePart):
         agent_id = checked_line("agent_id", request.agent_id, 1_000)
         most = checked_whole("max_points", request.max_points, 0, _MOST_POINTS) or _POINTS
         axis = _axis(request.axis)
-        first = _bound("first", request.first) if request.HasField("first") else None
-        last = _bound("last", request.last) if request.HasField("last") else None
+        first = checked_bound("first", request.first) if request.HasField("first") else None
+        last = checked_bound("last", request.last) if request.HasField("last") else None
 
         def points(reader: TelemetryReader) -> pb.CurvePoints:
             curve = reader.curve(
@@ -99,10 +99,11 @@ class QueryCalls(ServicePart):
         self, run_id: str, question: Callable[[TelemetryReader], Result]
     ) -> Result | None:
         run = await existing_run(self._trainer, run_id)
-        return await in_thread(_answer, run, question)
+        return await in_thread(answer, run, question)
 
 
-def _answer(run: RunDirectory, question: Callable[[TelemetryReader], Result]) -> Result | None:
+def answer(run: RunDirectory, question: Callable[[TelemetryReader], Result]) -> Result | None:
+    """What the store of `run` answers; None while nothing is stored. Blocks."""
     with StoreView(run) as view:
         return view.read(question)
 
@@ -131,7 +132,8 @@ def _axis(word: str) -> Axis:
     return _AXES[word]
 
 
-def _bound(field: str, value: float) -> float:
+def checked_bound(field: str, value: float) -> float:
+    """A number, which may be infinite."""
     if math.isnan(value):
         raise BadRequestError(field, "is not a number.", "Send a number, or leave it out.")
     return value

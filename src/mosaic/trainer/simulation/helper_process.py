@@ -1,4 +1,4 @@
-"""HelperProcess: `python -m mosaic_worker.resimulation` in a session of its own, and its pipes.
+"""HelperProcess: `python -m mosaic_worker.…` in a session of its own, and its pipes.
 
 One thread receives; any other may ask it or end it. Nothing is buffered beyond one message: a
 helper whose messages are not taken waits in its pipe.
@@ -74,11 +74,10 @@ class HelperProcess:
         """The end of what it wrote to stderr."""
         return self._said.decode("utf-8", "replace").strip()
 
-    def ask(self, request: int, first: int, count: int) -> None:
-        """Tells it which frames are wanted. Never waits: what it cannot take now it gets later."""
-        asked = {"request": request, "first": first, "count": count}
+    def ask(self, request: Mapping[str, object]) -> None:
+        """Tells it what is wanted. Never waits: what it cannot take now it gets later."""
         with self._lock:
-            self._unsent = msgspec.json.encode(asked) + b"\n"
+            self._unsent = msgspec.json.encode(request) + b"\n"
             self._send()
 
     def receive(
@@ -177,7 +176,7 @@ class HelperProcess:
 
     def _send(self) -> None:
         if self._unsent:
-            # So short that it is written as a whole or not at all.
+            # Up to a page is written as a whole or not at all; nothing replaces what is longer.
             with suppress(BlockingIOError, BrokenPipeError):
-                os.write(self._stdin, self._unsent)
-                self._unsent = b""
+                written = os.write(self._stdin, self._unsent)
+                self._unsent = self._unsent[written:]

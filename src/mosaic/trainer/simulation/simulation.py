@@ -105,7 +105,7 @@ class Simulation:
             self._newest_request = request
             self._silent_since = self._clock()
             self._is_pending = True
-        self._helper.ask(request, first, count)
+        self._helper.ask({"request": request, "first": first, "count": count})
 
     def is_wanted(self, message: Opened | Frame | Checked | Done) -> bool:
         """Whether it is not of a request that a newer one has replaced."""
@@ -206,7 +206,7 @@ class Simulation:
         if self._is_ending:
             return
         code = self._helper.exit_code()
-        raise self._broke_off(_end_in_words(code))
+        raise self._broke_off(end_in_words(code))
 
     def _broke_off(self, how: str) -> UserError:
         when = position_in_words(self._position)
@@ -232,7 +232,8 @@ class Simulation:
         )
 
 
-def _end_in_words(code: int | None) -> str:
+def end_in_words(code: int | None) -> str:
+    """How a helper process ended, from its exit code."""
     if code is None or code >= 0:
         return f"it ended with exit code {code}"
     names = {int(number): number.name for number in signal.Signals}

@@ -52,6 +52,10 @@ class Retention:
         self._usage = StorageUsage(home, clock)
         self._lock = threading.Lock()
 
+    def limit(self, max_gb: float | None, keep_days: float | None) -> None:
+        """Other limits from now on."""
+        self._max_gb, self._keep_days = max_gb, keep_days
+
     def view(self) -> RetentionView:
         """What is kept, what it takes, and what pruning would free."""
         usage, plan = self._usage.latest(), self._plan()
@@ -88,26 +92,25 @@ class Retention:
 
     def _plan(self) -> list[PrunedItem]:
         """What is too old, and of the rest as much as is too much."""
-        if self._max_gb is None and self._keep_days is None:
+        max_gb, keep_days = self._max_gb, self._keep_days
+        if max_gb is None and keep_days is None:
             return []
-        used = 0 if self._max_gb is None else self._usage.latest().limited_bytes
-        most = float("inf") if self._max_gb is None else self._max_gb * _GB
-        too_old_before = (
-            float("-inf") if self._keep_days is None else self._clock() - self._keep_days * _DAY_S
-        )
-        if self._keep_days is None and used <= most:
+        used = 0 if max_gb is None else self._usage.latest().limited_bytes
+        most = float("inf") if max_gb is None else max_gb * _GB
+        too_old_before = float("-inf") if keep_days is None else self._clock() - keep_days * _DAY_S
+        if keep_days is None and used <= most:
             return []
         prunable = sorted(self._prunable(), key=lambda each: each.turn)
         plan = []
         for each in prunable:
             if each.ended_at < too_old_before:
-                plan.append(_item(each, f"The run ended more than {self._keep_days:g} days ago."))
+                plan.append(_item(each, f"The run ended more than {keep_days:g} days ago."))
                 used -= each.size_bytes
         for each in prunable:
             if used <= most:
                 break
             if each.ended_at >= too_old_before:
-                plan.append(_item(each, f"More than {self._max_gb:g} GB are kept."))
+                plan.append(_item(each, f"More than {max_gb:g} GB are kept."))
                 used -= each.size_bytes
         return plan
 

@@ -22,10 +22,12 @@ HUMAN = "human"
 class Actor(Protocol):
     """Chooses actions. `act` is all that it needs.
 
-    Three more are used when they are there. `begin_episode(observation, info)` is called when an
+    Four more are used when they are there. `begin_episode(observation, info)` is called when an
     episode begins, and when the actor is put into one that is under way. `episode_seed`, a number,
-    is what an episode begins with when nobody asks for another seed. `close()` is called at the
-    end.
+    is what an episode begins with when nobody asks for another seed. `policy()`, where observations
+    are `Discrete`, is what it would do in every state, for views that draw it: a mapping with
+    `actions`, one of each state, or `q_values`, those of all actions of each state, or both; or
+    None. It is asked when an episode begins, at most once a second. `close()` is called at the end.
     """
 
     def act(self, observation: Any, info: dict[str, Any]) -> Any:

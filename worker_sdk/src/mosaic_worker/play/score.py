@@ -35,6 +35,11 @@ class Score:
         return len(self._returns)
 
     @property
+    def steps(self) -> int:
+        """How many were taken, in all episodes."""
+        return self._step_count
+
+    @property
     def is_complete(self) -> bool:
         """Whether the run has as many episodes or steps as it was asked for."""
         enough_episodes = self._episodes is not None and self.episodes >= self._episodes

@@ -13,6 +13,7 @@ from mosaic_worker.play.actor import print_cause
 from mosaic_worker.play.host import Host, Wrap
 from mosaic_worker.play.pacing import Ticker
 from mosaic_worker.play.pictures import Pictures
+from mosaic_worker.play.policy_telling import PolicyTelling
 from mosaic_worker.play.refusal import RefusedError
 from mosaic_worker.play.score import Score
 from mosaic_worker.play.seeds import Seeds
@@ -55,6 +56,7 @@ class Session:
         self.score = Score(run, settings)
         self.ticker = Ticker(1.0, settings.first_speed)
         self.pictures = Pictures(FrameMailbox(run.directory / "frames", run.emitter), run.emitter)
+        self._policy = PolicyTelling(run.emitter)
         self._config = run.config
         self._emitter = run.emitter
         self._recorder = run.recorder
@@ -137,6 +139,7 @@ class Session:
         """Let another actor act. RefusedError, and the one before acts on, if it cannot."""
         self.stage.cast(name, None if self._is_over else self._situation)
         self._tell_who_acts(seq)
+        self._policy.tell(self.stage.agent, self.score.steps)
 
     def take_over(self, seq: int) -> None:
         self.stage.take_over()
@@ -173,6 +176,8 @@ class Session:
             agent.begin_episode(*self._situation)
         except WorkerError as error:
             self._actor_failed(error)
+        else:
+            self._policy.tell(agent, self.score.steps)
 
     def close(self) -> None:
         self.pictures.close()
@@ -248,6 +253,7 @@ class Session:
         host.record(self._recorder)
         self.ticker.set_pace(tick_s=self._settings.tick_s or host.tick_s)
         self.pictures.start(host.render)
+        self._policy.start()
 
     def _change_environment(self, env_kwargs: Mapping[str, Any], seq: int) -> None:
         """All or nothing: a new environment and an actor made for it, or everything as it was."""

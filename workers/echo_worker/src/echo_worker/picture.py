@@ -1,11 +1,13 @@
-"""A small picture of every step, for live views: a bar that moves with the steps.
+"""A picture of the newest steps, for live views: a bar for each, as high as its reward.
 
+Bars come in from the right, in the colour of their action; a line stands where an episode ended.
 Drawn when the run's configuration has `telemetry.frames`, at most 60 times a second.
 """
 
 from __future__ import annotations
 
 import time
+from collections import deque
 from typing import TYPE_CHECKING
 
 from mosaic_worker import FrameMailbox
@@ -13,9 +15,13 @@ from mosaic_worker import FrameMailbox
 if TYPE_CHECKING:
     from mosaic_worker import Run
 
-WIDTH, HEIGHT = 64, 48
+BARS, BLOCKS = 48, 27
+BLOCK = 4
+"""Pixels: a bar with its gap is so wide, and grows in blocks that are so high."""
+WIDTH, HEIGHT = BARS * BLOCK, BLOCKS * BLOCK
 FRAMES_PER_SECOND = 60
-BACKGROUND = bytes((32, 32, 40))
+BACKGROUND = bytes((26, 27, 34))
+EPISODE_END = bytes((84, 88, 104))
 COLOURS = tuple(map(bytes, ((230, 159, 0), (86, 180, 233), (0, 158, 115), (213, 94, 0))))
 """One for each action."""
 
@@ -29,17 +35,20 @@ class Picture:
         self._mailbox = FrameMailbox(run.directory / "frames", run.emitter)
         self._encode = run.emitter.encode
         self._due_at = 0.0
+        self._bars: deque[tuple[int, bytes, bytes]] = deque(maxlen=BARS)
+        """Of each step: how many blocks high, and a block of it and of the room above it."""
 
     def show(
         self, episode_id: str, step: int, action: int, reward: float, *, terminated: bool
     ) -> None:
-        """Draw the step, unless it comes too soon: its place is the step, its colour the action."""
+        """Add the step, and draw it unless that would be too soon."""
+        gap = EPISODE_END if terminated else BACKGROUND
+        bar, room = (colour * (BLOCK - 1) + gap for colour in (COLOURS[action], BACKGROUND))
+        self._bars.append((round(reward * BLOCKS), bar, room))
         now = time.monotonic()
         if now < self._due_at:
             return
         self._due_at = now + 1 / FRAMES_PER_SECOND
-        column = step % WIDTH
-        row = BACKGROUND * column + COLOURS[action] + BACKGROUND * (WIDTH - column - 1)
         line = self._encode(
             "step",
             episode_id=episode_id,
@@ -49,4 +58,12 @@ class Picture:
             terminated=terminated,
             truncated=False,
         )
-        self._mailbox.write(row * HEIGHT, WIDTH, HEIGHT, step=step, step_json=line)
+        self._mailbox.write(self._pixels(), WIDTH, HEIGHT, step=step, step_json=line)
+
+    def _pixels(self) -> bytes:
+        empty = BACKGROUND * BLOCK * (BARS - len(self._bars))
+        rows = (
+            empty + b"".join(bar if high > level else room for high, bar, room in self._bars)
+            for level in reversed(range(BLOCKS))
+        )
+        return b"".join(row * BLOCK for row in rows)

@@ -119,10 +119,14 @@ class Agent(nn.Module):
 
     def best(self, observations: Any) -> Any:
         """From numpy to numpy: the action of the largest mean return."""
+        return self.mean_returns(observations).argmax(axis=1)
+
+    def mean_returns(self, observations: Any) -> Any:
+        """From numpy to numpy: of each action, for each row."""
         with torch.no_grad():
             rows = torch.from_numpy(np.asarray(observations, dtype=np.float32))
             probabilities = self(rows.to(self.atoms.device)).exp()
-            return (probabilities @ self.atoms).argmax(dim=1).cpu().numpy()
+            return (probabilities @ self.atoms).cpu().numpy()
 
 
 def train(args: Args, session: Session) -> None:
@@ -226,6 +230,7 @@ def learn(
 
 class _Policy:
     def __init__(self, agent: Agent, *, sampled: bool) -> None:
+        self.action_values = agent.mean_returns
         self._agent = agent
         self._sampled = sampled
 

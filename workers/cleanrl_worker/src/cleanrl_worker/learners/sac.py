@@ -250,6 +250,10 @@ class _Policy:
         noise = gumbel_noise(*logits.shape) if self._sampled else 0.0
         return int(np.argmax(logits + noise))
 
+    def best_actions(self, observations: Any) -> Any:
+        """Of each row of float32, the most likely."""
+        return self._actor(observations).argmax(axis=1)
+
 
 def load_policy(checkpoint: Checkpoint, *, sampled: bool = False) -> Policy:
     tensors = checkpoint.policy

@@ -55,6 +55,8 @@ class EpsilonGreedyPolicy:
     """Plays what was learnt: an epsilon of 0 is always the best action."""
 
     def __init__(self, values_of: Callable[[Any], Any], actions: int, epsilon: float) -> None:
+        self.action_values = values_of
+        """A row of values for each row of observations, which are float32."""
         self._choose = EpsilonGreedy(values_of, actions)
         self._epsilon = epsilon
 

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from mosaic_worker import Run
     from mosaic_worker.play import Actor
 
+MOST_STATES_TOLD = 2_000
+"""What a policy would do in each state is told where there are no more."""
+
 
 def play_checkpoint(run: Run) -> None:
     """Raises `WorkerError` when there is no checkpoint, or it does not fit."""
@@ -35,9 +38,25 @@ def play_checkpoint(run: Run) -> None:
         _check_spaces(checkpoint, env)
         sampled = bool(run.config.params.get("sampled_actions"))
         policy = learner.load_policy(checkpoint, sampled=sampled)
-        return PolicyActor(policy, int(getattr(env.action_space, "start", 0)))
+        first_action = int(getattr(env.action_space, "start", 0))
+        return PolicyActor(policy, first_action, every_observation(env))
 
     play(run, make_actor, wrap=learner.wrap_for_playing)
+
+
+def every_observation(env: Any) -> Any:
+    """A row for each state as the learner sees it, where there are few; else None."""
+    from gymnasium import spaces  # noqa: PLC0415 - slow to import
+    from gymnasium.spaces import utils  # noqa: PLC0415
+
+    space = env.unwrapped.observation_space
+    if not isinstance(space, spaces.Discrete) or space.n > MOST_STATES_TOLD:
+        return None
+    if env.observation_space != utils.flatten_space(space):
+        return None  # its wrappers show it something else
+    import numpy as np  # noqa: PLC0415
+
+    return np.eye(int(space.n), dtype=np.float32)
 
 
 def _check_spaces(checkpoint: Any, env: Any) -> None:

@@ -27,13 +27,29 @@ class Planner:
                 f"{type(env.unwrapped).__name__} has no table of its transitions.",
                 remedy="Use the planner in FrozenLake, CliffWalking or Taxi.",
             )
-        self._plan = _best_actions(table)
+        self._table = table
+        self._worths = _worths_of_actions(table)
+        self._plan = {
+            state: max(worths, key=worths.__getitem__) for state, worths in self._worths.items()
+        }
 
     def act(self, observation: Any, info: dict[str, Any]) -> int:  # noqa: ARG002 - of all actors
         return self._plan[int(observation)]
 
+    def policy(self) -> dict[str, Any]:
+        """The plan, for who draws it; in a state that ends the episode there is nothing to do."""
+        states = sorted(self._table)
+        return {
+            "actions": [
+                None if _is_end(state, self._table[state]) else self._plan[state]
+                for state in states
+            ],
+            "q_values": [list(self._worths[state].values()) for state in states],
+        }
 
-def _best_actions(table: dict[int, dict[int, list[Any]]]) -> dict[int, int]:
+
+def _worths_of_actions(table: dict[int, dict[int, list[Any]]]) -> dict[int, dict[int, float]]:
+    """What each action is worth in each state."""
     values = dict.fromkeys(table, 0.0)
     for _ in range(MOST_ROUNDS):
         change = 0.0
@@ -44,9 +60,18 @@ def _best_actions(table: dict[int, dict[int, list[Any]]]) -> dict[int, int]:
         if change < CLOSE_ENOUGH:
             break
     return {
-        state: max(actions, key=lambda action: _worth(actions[action], values))
+        state: {action: _worth(outcomes, values) for action, outcomes in sorted(actions.items())}
         for state, actions in table.items()
     }
+
+
+def _is_end(state: int, actions: dict[int, list[Any]]) -> bool:
+    """Whether the episode is over there, whatever is done."""
+    return all(
+        is_over and following == state
+        for outcomes in actions.values()
+        for _, following, _, is_over in outcomes
+    )
 
 
 def _worth(outcomes: list[Any], values: dict[int, float]) -> float:

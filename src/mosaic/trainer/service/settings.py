@@ -1,0 +1,160 @@
+"""Calls on keys and settings. No answer, error or log line holds the value of a secret."""
+
+import logging
+import math
+import re
+
+import msgspec
+
+from mosaic.contract.daemon_settings import SecretInfo, SecretList, SettingsView, SettingValues
+from mosaic.contract.errors import UserError
+from mosaic.contract.rpc import trainer_pb2 as pb
+from mosaic.contract.rpc.convert import from_message, to_message
+from mosaic.trainer.concurrency import in_long_thread, in_thread
+from mosaic.trainer.secrets import Secrets
+from mosaic.trainer.service.request_checks import BadRequestError, checked_lines
+from mosaic.trainer.service.service_part import Context, ServicePart, carried_out
+from mosaic.trainer.settings_file import AFTER_RESTART, CHANGEABLE, Number, SettingsFile
+from mosaic.trainer.workers.found_worker import FoundWorker
+
+_log = logging.getLogger(__name__)
+
+_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,99}")
+_LONGEST_VALUE = 16_384
+_ALWAYS_KNOWN = ("WANDB_API_KEY", "HF_TOKEN", "OPENAI_API_KEY", "ANTHROPIC_API_KEY")
+"""What people have keys for, also before a worker that asks for them is there."""
+
+
+class SettingsCalls(ServicePart):
+    """Secrets go into `secrets.env`, settings into `settings.toml`, both of the home."""
+
+    _settings_file: SettingsFile
+
+    async def ListSecrets(self, _: pb.ListSecretsRequest, _context: Context) -> pb.SecretList:
+        # Workers that were not asked before are asked now, and that takes a moment.
+        return to_message(await in_long_thread(self._secret_list), pb.SecretList)
+
+    async def SetSecret(self, request: pb.SetSecretRequest, _: Context) -> pb.SecretInfo:
+        name, value = _secret_name(request.name), request.value.strip()
+        if not value or len(value) > _LONGEST_VALUE or "\0" in value:
+            raise BadRequestError(
+                "value",
+                "cannot be kept.",
+                f"Paste the key again; at most {_LONGEST_VALUE} letters.",
+            )
+        return to_message(await carried_out(self._keep(name, value)), pb.SecretInfo)
+
+    async def RemoveSecret(self, request: pb.SecretRef, _: Context) -> pb.SecretInfo:
+        name = _secret_name(request.name)
+        return to_message(await carried_out(self._keep(name, None)), pb.SecretInfo)
+
+    async def GetSettings(self, _: pb.GetSettingsRequest, _context: Context) -> pb.SettingsView:
+        return to_message(await in_thread(self._view), pb.SettingsView)
+
+    async def SetSettings(self, request: pb.SetSettingsRequest, _: Context) -> pb.SettingsView:
+        names = checked_lines("names", request.names, 100)
+        values = from_message(request.values, SettingValues)
+        return to_message(await carried_out(self._change(names, values)), pb.SettingsView)
+
+    async def _keep(self, name: str, value: str | None) -> SecretInfo:
+        return await in_thread(self._keep_now, name, value)
+
+    def _keep_now(self, name: str, value: str | None) -> SecretInfo:
+        secrets = self._trainer.secrets
+        if value is None:
+            secrets.unset(name)
+            _log.info("T468 secret %s was removed", name)
+        else:
+            secrets.set(name, value)
+            _log.info("T468 secret %s was set", name)
+        return _info(secrets, name, ())
+
+    def _secret_list(self) -> SecretList:
+        needed_by: dict[str, list[str]] = {name: [] for name in _ALWAYS_KNOWN}
+        catalog, secrets = self._trainer.catalog, self._trainer.secrets
+        for name in secrets.kept():
+            needed_by.setdefault(name, [])
+        for worker in catalog.scan():
+            if not isinstance(worker, FoundWorker):
+                continue
+            try:
+                asked = catalog.describe(worker.worker_id).needs.credentials
+            except UserError:  # `ListWorkers` tells what is wrong with it
+                continue
+            for name in asked:
+                needed_by.setdefault(name, []).append(worker.worker_id)
+        infos = (_info(secrets, name, tuple(who)) for name, who in sorted(needed_by.items()))
+        return SecretList(secrets=tuple(infos))
+
+    async def _change(self, names: tuple[str, ...], values: SettingValues) -> SettingsView:
+        return await in_thread(self._change_now, names, values)
+
+    def _change_now(self, names: tuple[str, ...], values: SettingValues) -> SettingsView:
+        wanted: dict[str, Number | None] = {}
+        for name in names:
+            if name not in CHANGEABLE:
+                raise BadRequestError(
+                    "names",
+                    "holds what cannot be changed.",
+                    f"Send any of {', '.join(CHANGEABLE)}.",
+                )
+            wanted[name] = _checked(name, getattr(values, name))
+        for name, value in wanted.items():
+            try:
+                self._settings_file.check({name: value})
+            except UserError as error:
+                raise BadRequestError(
+                    name, f"cannot be {value}.", "Choose a number in its range."
+                ) from error
+        self._settings_file.change(wanted)
+        _log.info("T469 settings were changed: %s", ", ".join(wanted))
+        self._apply({name: wanted[name] for name in wanted if name not in AFTER_RESTART})
+        return self._view()
+
+    def _apply(self, values: dict[str, Number | None]) -> None:
+        """What takes effect at once."""
+        trainer = self._trainer
+        if values:
+            trainer.settings = msgspec.structs.replace(trainer.settings, **values)
+            trainer.retention.limit(
+                trainer.settings.retention_max_gb, trainer.settings.retention_keep_days
+            )
+
+    def _view(self) -> SettingsView:
+        settings = self._trainer.settings
+        return SettingsView(
+            stored=self._settings_file.stored(),
+            in_force=SettingValues(**{name: getattr(settings, name) for name in CHANGEABLE}),
+            after_restart=AFTER_RESTART,
+            waiting=self._settings_file.waiting(),
+            host=settings.host,
+            tls_certificate=settings.tls_certificate or "",
+        )
+
+
+def _info(secrets: Secrets, name: str, needed_by: tuple[str, ...]) -> SecretInfo:
+    source = secrets.source(name)
+    return SecretInfo(
+        name=name,
+        is_set=bool(source),
+        source=source,
+        is_kept=name in secrets.kept(),
+        needed_by=needed_by,
+    )
+
+
+def _secret_name(name: str) -> str:
+    """Never told again: people paste a key into the wrong field."""
+    if not _NAME.fullmatch(name):
+        raise BadRequestError(
+            "name",
+            "cannot name a secret.",
+            "Give a name of capital letters, digits and '_' such as WANDB_API_KEY.",
+        )
+    return name
+
+
+def _checked(name: str, value: Number | None) -> Number | None:
+    if value is not None and not math.isfinite(value):
+        raise BadRequestError(name, f"is {value}.", "Send a finite number, or none.")
+    return value

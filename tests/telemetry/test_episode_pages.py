@@ -1,0 +1,117 @@
+"""Pages of episodes: any order, any part, and the same from a look as from a ranking."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from mosaic.contract.rollups import EpisodeChoice
+from mosaic.telemetry import episode_pages
+from mosaic.telemetry.episode_pages import EpisodePages
+from mosaic.telemetry.reader import TelemetryReader
+from tests.telemetry.conftest import Spool, step
+
+Stored = Callable[[], TelemetryReader]
+_RETURNS = [3.0, -1.0, math.nan, 7.5, 0.0, 7.5]
+_ALL = range(len(_RETURNS))
+
+
+def _end(number: int, total_return: float, **more: object) -> dict[str, object]:
+    return {
+        "type": "episode",
+        "episode_id": f"e{number}",
+        "steps": 1 + number % 3,
+        "return": "NaN" if math.isnan(total_return) else total_return,
+        **more,
+    }
+
+
+@pytest.fixture
+def reader(spool: Spool, stored: Stored) -> TelemetryReader:
+    """Six episodes that ended, and one that goes on."""
+    for number, total_return in enumerate(_RETURNS):
+        spool.write(*(step(n, f"e{number}") for n in range(1 + number % 3)))
+        end = "terminated" if number % 2 else "truncated"
+        spool.write(_end(number, total_return, **{end: True}))
+    spool.write(step(0, "open"))
+    return stored()
+
+
+@pytest.fixture(params=["looked up", "ranked"])
+def numbers_of(
+    request: pytest.FixtureRequest, reader: TelemetryReader, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., tuple[list[int], int]]:
+    """The numbers on a page, and how many there are."""
+    if request.param == "ranked":
+        monkeypatch.setattr(episode_pages, "_FOUND_AT_ONCE", 0)
+    pages = EpisodePages()
+
+    def numbers(first: int = 0, count: int = 200, **chosen: Any) -> tuple[list[int], int]:
+        page = pages.page("run", reader, EpisodeChoice(**chosen), first, count)
+        return [each.episode for each in page.episodes], page.total
+
+    return numbers
+
+
+def test_by_number(numbers_of: Callable[..., Any]) -> None:
+    """Forwards and backwards, from anywhere, and nothing past the end."""
+    assert numbers_of(2, 3) == ([2, 3, 4], 7)
+    assert numbers_of(2, 3, descending=True) == ([4, 3, 2], 7)
+    assert numbers_of(6, 100) == ([6], 7)
+    assert numbers_of(6, 100, descending=True) == ([0], 7)
+    assert numbers_of(7, 100) == ([], 7)
+
+
+def test_by_return(numbers_of: Callable[..., Any]) -> None:
+    """What is no number comes last either way; equal ones stay in order of their numbers."""
+    assert numbers_of(order="return", ended="over") == ([1, 4, 0, 3, 5, 2], 6)
+    assert numbers_of(order="return", ended="over", descending=True) == ([3, 5, 0, 4, 1, 2], 6)
+    assert numbers_of(1, 2, order="return", ended="over") == ([4, 0], 6)
+
+
+def test_by_length(numbers_of: Callable[..., Any]) -> None:
+    """The longest first."""
+    assert numbers_of(0, 3, order="steps", descending=True) == ([2, 5, 1], 7)
+
+
+def test_parts(numbers_of: Callable[..., Any]) -> None:
+    """Those that ended in one way, those between two returns, those that go on."""
+    assert numbers_of(ended="terminated") == ([1, 3, 5], 3)
+    assert numbers_of(ended="truncated") == ([0, 2, 4], 3)
+    assert numbers_of(ended="open") == ([6], 1)
+    assert numbers_of(least_return=0.0, ended="over") == ([0, 3, 4, 5], 4)
+    assert numbers_of(least_return=0.0, most_return=3.0, ended="over") == ([0, 4], 2)
+
+
+def test_numbers_that_a_worker_leaves_out(spool: Spool, stored: Stored) -> None:
+    """A page is so many episodes, whatever their numbers."""
+    for number in (5, 6, 40, 41, 42):
+        spool.write({"type": "episode_start", "episode_id": f"e{number}", "episode": number})
+    reader = stored()
+    for descending, expected in ((False, [6, 40, 41]), (True, [41, 40, 6])):
+        page = EpisodePages().page("run", reader, EpisodeChoice(descending=descending), 1, 3)
+        assert [each.episode for each in page.episodes] == expected
+        assert page.total == 5
+
+
+def test_a_ranking_is_made_anew_when_it_is_old(
+    spool: Spool, stored: Stored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that goes on is not ranked at every page, but its new episodes do come."""
+    monkeypatch.setattr(episode_pages, "_FOUND_AT_ONCE", 0)
+    pages, choice = EpisodePages(), EpisodeChoice(order="return")
+    spool.write(step(0, "e0"))
+    assert pages.page("run", stored(), choice, 0, 10, now=0.0).total == 1
+    spool.write(step(0, "e1"))
+    assert pages.page("run", stored(), choice, 0, 10, now=0.1).total == 1
+    assert pages.page("run", stored(), choice, 0, 10, now=1000.0).total == 2
+
+
+def test_rankings_do_not_pile_up(reader: TelemetryReader, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The oldest go when there are too many."""
+    monkeypatch.setattr(episode_pages, "_MOST_RANKED", 30_000)
+    pages = EpisodePages()
+    for number in range(10):
+        pages.page(f"run {number}", reader, EpisodeChoice(order="steps"), 0, 10)
+    assert len(pages._rankings) == 3

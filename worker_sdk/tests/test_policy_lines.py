@@ -1,0 +1,161 @@
+"""What an actor would do in each state: what is written of it, and when it is asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import unittest
+from typing import Any
+
+from mosaic_worker.emitter import Emitter
+from mosaic_worker.errors import WorkerError
+from mosaic_worker.line_encoder import MAX_LINE_BYTES
+from mosaic_worker.play.actor import LentActor, Part
+from mosaic_worker.play.policy_telling import PolicyTelling
+from mosaic_worker.policy_table import policy_table
+
+
+class Array:
+    """As numpy's, which the SDK does without."""
+
+    def __init__(self, values: list[Any]) -> None:
+        self._values = values
+
+    def tolist(self) -> list[Any]:
+        return self._values
+
+
+class Thinker:
+    """Says whatever it is told to think, and counts how often it is asked."""
+
+    def __init__(self, thought: Any) -> None:
+        self.thought = thought
+        self.asked = 0
+
+    def act(self, observation: Any, info: dict[str, Any]) -> int:  # noqa: ARG002 - of all actors
+        return 0
+
+    def policy(self) -> Any:
+        self.asked += 1
+        if isinstance(self.thought, Exception):
+            raise self.thought
+        return self.thought
+
+
+class WithNetwork:
+    """Keeps something of that name that is no method."""
+
+    def __init__(self) -> None:
+        self.policy = print
+
+    def act(self, observation: Any, info: dict[str, Any]) -> int:  # noqa: ARG002 - of all actors
+        return 0
+
+
+class PolicyTableTest(unittest.TestCase):
+    def test_arrays_become_lists(self) -> None:
+        """Values are rounded to what can be seen."""
+        table = policy_table(Array([1, None]), Array([[0.1234567891, 1], [2, -1e-9]]))
+        self.assertEqual(table, ([1, None], [[0.123457, 1.0], [2.0, -1e-9]]))
+
+    def test_what_nobody_could_draw(self) -> None:
+        """Each mistake is named."""
+        for fields, says in (
+            ({"actions": []}, "is empty"),
+            ({"actions": ["left"]}, "whole number"),
+            ({"actions": [0] * 10_001}, "10001 states"),
+            ({"actions": [0], "q_values": [[1], [2]]}, "1 states"),
+            ({"q_values": [[1, 2], [3]]}, "differ in length"),
+            ({"q_values": [[0.0] * 65]}, "65 actions"),
+        ):
+            with self.subTest(says), self.assertRaises(WorkerError) as caught:
+                policy_table(**fields)
+            self.assertIn(says, caught.exception.message)
+
+    def test_a_table_that_is_too_long_for_a_line(self) -> None:
+        """Of very many values only the best action of each state is told."""
+        table = policy_table(q_values=[[0.0, 1.0, 0.5] * 20] * 5000)
+        self.assertEqual((table.actions, table.q_values), ([1] * 5000, None))
+
+    def test_the_largest_table_fits_a_line(self) -> None:
+        """However long its numbers are."""
+        table = policy_table(q_values=[[-1.23456789e-100] * 64] * 1000)
+        self.assertIsNotNone(table.q_values)
+        self.assertLess(len(json.dumps(table._asdict())), MAX_LINE_BYTES)
+
+
+class PolicyTellingTest(unittest.TestCase):
+    def setUp(self) -> None:
+        self.fd = os.memfd_create("telemetry")
+        self.addCleanup(os.close, self.fd)
+        self.now = 100.0
+        self.telling = PolicyTelling(Emitter(fd=self.fd), lambda: self.now)
+
+    def lines(self) -> list[dict[str, Any]]:
+        data = os.pread(self.fd, os.fstat(self.fd).st_size, 0)
+        return [json.loads(line) for line in data.splitlines()]
+
+    def test_once_a_second_and_only_what_is_new(self) -> None:
+        """An actor that learns is asked again, and heard when it has changed its mind."""
+        thinker = Thinker({"actions": [0]})
+        part = Part("it", LentActor(thinker))
+        for _ in range(3):
+            self.telling.tell(part, 0)
+        self.assertEqual(thinker.asked, 1)
+        self.now += 1
+        self.telling.tell(part, 5)
+        self.now += 1
+        thinker.thought = {"actions": [1]}
+        self.telling.tell(part, 9)
+        self.assertEqual(thinker.asked, 3)
+        self.assertEqual(
+            self.lines(),
+            [
+                {"type": "policy", "actions": [0], "step": 0, "actor": "it"},
+                {"type": "policy", "actions": [1], "step": 9, "actor": "it"},
+            ],
+        )
+
+    def test_another_actor_is_asked_at_once(self) -> None:
+        """A person tells nothing, which withdraws what was told before."""
+        self.telling.tell(Part("it", Thinker({"actions": [0]})), 0)
+        self.telling.tell(Part("human", None), 1)
+        self.telling.tell(Part("human", None), 2)
+        self.assertEqual(self.lines()[1:], [{"type": "policy", "step": 1, "actor": "human"}])
+
+    def test_another_environment(self) -> None:
+        """What was told of the one before is told again, if it is still so."""
+        part = Part("it", Thinker({"actions": [0]}))
+        self.telling.tell(part, 0)
+        self.telling.start()
+        self.telling.tell(part, 1)
+        self.assertEqual([line["step"] for line in self.lines()], [0, 1])
+
+    def test_nothing_to_tell(self) -> None:
+        """A network that is called `policy` is not asked, and None is no thought."""
+        self.telling.tell(Part("a", WithNetwork()), 0)
+        self.telling.tell(Part("b", Thinker(None)), 0)
+        self.assertEqual(self.lines(), [])
+
+    def test_one_that_cannot_tell_is_not_asked_again(self) -> None:
+        """Whatever it does, the session goes on, and the log says what is wrong."""
+        for thought, says in (
+            (WorkerError("too much to say"), "too much to say"),
+            ({"actions": ["left"]}, "'actions'"),
+            ({"moves": [0]}, "no mapping"),
+            (7, "no mapping"),
+        ):
+            with self.subTest(says):
+                thinker = Thinker(thought)
+                before = len(self.lines())
+                for _ in range(3):
+                    self.telling.tell(Part("it", thinker), 0)
+                    self.now += 2
+                (said,) = self.lines()[before:]
+                self.assertEqual((said["type"], said["code"]), ("log", "W280"))
+                self.assertIn(says, said["message"])
+                self.assertEqual(thinker.asked, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

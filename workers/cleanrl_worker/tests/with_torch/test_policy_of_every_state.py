@@ -1,0 +1,63 @@
+"""What a policy from a checkpoint would do in every state, where there are few."""
+
+from __future__ import annotations
+
+import unittest
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from learner_checks import trained_checkpoint
+
+from cleanrl_worker.learners import c51, dqn, ppo, pqn, rainbow, sac
+from cleanrl_worker.playing.checkpoint_player import every_observation
+from cleanrl_worker.playing.policy import PolicyActor
+
+LAKE = "FrozenLake-v1"
+OFF_POLICY = {"buffer_size": 100, "learning_starts": 50, "batch_size": 8}
+LEARNERS: tuple[tuple[Any, dict[str, Any], bool], ...] = (
+    (dqn, OFF_POLICY, True),
+    (c51, OFF_POLICY, True),
+    (rainbow, OFF_POLICY, True),
+    (pqn, {"num_envs": 1, "num_steps": 16, "num_minibatches": 1}, True),
+    (ppo, {"num_envs": 1, "num_steps": 16, "num_minibatches": 1}, False),
+    (sac, OFF_POLICY, False),
+)
+
+
+class PolicyOfEveryStateTest(unittest.TestCase):
+    """In FrozenLake, which has sixteen."""
+
+    def test_it_tells_what_it_does(self) -> None:
+        """For each state the action that it would take, and its values where it has some."""
+        for learner, settings, has_values in LEARNERS:
+            with self.subTest(learner.__name__):
+                args = learner.Args(env_id=LAKE, total_timesteps=64, **settings)
+                checkpoint, _ = trained_checkpoint(learner, args)
+                env = learner.wrap_for_playing(gym.make(LAKE))
+                rows = every_observation(env)
+                actor = PolicyActor(learner.load_policy(checkpoint), 0, rows)
+                told = actor.policy()
+                assert told is not None
+                acted = [actor.act(row, {}) for row in rows]
+                self.assertEqual(list(told["actions"]), acted)
+                self.assertEqual("q_values" in told, has_values)
+                if has_values:
+                    self.assertEqual(told["q_values"].shape, (16, 4))
+
+    def test_observations_are_as_the_environment_shows_them(self) -> None:
+        """The row of a state is what its learner sees there."""
+        env = dqn.wrap_for_playing(gym.make(LAKE))
+        rows = every_observation(env)
+        seen, _ = env.reset(seed=1)
+        np.testing.assert_array_equal(rows[env.unwrapped.s], seen)
+
+    def test_where_nothing_can_be_told(self) -> None:
+        """Numbers without end have no table."""
+        env = dqn.wrap_for_playing(gym.make("CartPole-v1"))
+        self.assertIsNone(every_observation(env))
+        self.assertIsNone(PolicyActor(object(), 0, None).policy())  # type: ignore[arg-type]
+
+
+if __name__ == "__main__":
+    unittest.main()
