@@ -20,7 +20,8 @@ _DEMO = {
     "worker": "echo_worker",
     "algo": "echo",
     "env_id": "Echo-v0",
-    "params": {"steps": 200_000, "rate": 5_000},
+    "params": {"steps": 12_000, "rate": 60, "episode_length": 60},
+    "telemetry": {"frames": True},
 }
 
 
