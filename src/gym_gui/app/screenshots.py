@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from PySide6.QtCore import QEventLoop, QSize, QTimer
+from PySide6.QtGui import QPainter, QPixmap
 from PySide6.QtWidgets import QApplication
 
 from gym_gui.app.start_up import Wishes
@@ -25,7 +26,8 @@ from mosaic.contract.layout import Home
 
 _LOOK_MS = 20
 _PATIENCE_S = 120.0
-_SETTLE_S = 0.6
+_SETTLE_S = 0.8
+_ENOUGH_STEPS = 600
 _THEMES: tuple[ThemeChoice, ...] = ("light", "dark")
 
 
@@ -59,7 +61,7 @@ class Photographer:
         self._wait(lambda: panel.actors.find("scripted") is not None, "the actors")
         panel.choose_actor("scripted")
         panel.play()
-        self._wait(lambda: self._models.play.episodes_finished > 0, "an episode")
+        self._wait_for_step(8)
         self._take("hybrid-grid")
         self._models.play.take_over_or_release()
         self._wait(lambda: self._models.play.person_acts, "the take-over")
@@ -76,10 +78,12 @@ class Photographer:
         self._centre.show_tab("frame")
         self._wait(lambda: self._models.play.frame is not None, "a picture")
         self._take("frame")
-        self._wait(lambda: self._models.play.episodes_finished > 0, "a landing")
         self._bench.session_panel.open_environment_picker()
         self._take("environment-picker")
-        self._bench.session_panel.close_environment_picker()
+        popup = QApplication.activePopupWidget()
+        if popup is not None:
+            popup.close()
+        self._wait(lambda: self._models.play.is_over or self._steps() > _ENOUGH_STEPS, "a landing")
 
     def _replay(self) -> None:
         run_id = self._models.sessions.state.run_id
@@ -113,8 +117,25 @@ class Photographer:
             self._bench.theme.choose(theme)
             self._settle()
             path = self._folder / f"{name}-{theme}.png"
-            self._bench.window.grab().save(str(path))
+            self._picture().save(str(path))
             self.taken.append(path)
+
+    def _picture(self) -> QPixmap:
+        """The window, and on it what is open above it."""
+        window, popup = self._bench.window, QApplication.activePopupWidget()
+        picture = window.grab()
+        if popup is not None:
+            painter = QPainter(picture)
+            painter.drawPixmap(window.mapFromGlobal(popup.pos()), popup.grab())
+            painter.end()
+        return picture
+
+    def _steps(self) -> int:
+        step = self._models.play.step
+        return step.step if step is not None else 0
+
+    def _wait_for_step(self, number: int) -> None:
+        self._wait(lambda: self._steps() >= number, f"step {number}")
 
     def _settle(self) -> None:
         loop = QEventLoop()

@@ -1,0 +1,331 @@
+"""LiveModel: what a running run does now, at display rate, and what can be done where it is silent.
+
+Shown by the Live tab. The run is chosen with `show`; that of a worker that tells nothing of its
+steps has `is_silent`, a sentence that says so, and the ways out.
+"""
+
+import threading
+from typing import Protocol
+
+from PySide6.QtCore import QObject, Signal
+
+from gym_gui.models import run_words
+from gym_gui.models.episodes_table import EpisodesTable
+from gym_gui.models.notices import Notices
+from gym_gui.models.runs_model import RunsModel
+from gym_gui.models.steps_table import StepsTable
+from gym_gui.services.live_feed import Frame, LiveFeed
+from gym_gui.services.pulse import Pulse
+from gym_gui.services.run_papers import RunPapers, fetch_papers, start_again_telling
+from gym_gui.services.tasks import Tasks
+from gym_gui.services.trainer_link import TrainerLink
+from mosaic.contract.errors import UserError
+from mosaic.contract.events import EnvironmentEvent, StepRecord
+from mosaic.contract.rollups import EpisodePage, EpisodeRollup
+from mosaic.contract.runs import RunRecord
+from mosaic.envs.scenes.scene import Scene
+from mosaic.envs.scenes.scenes import scene_for
+
+MINIMAL_TELEMETRY_KEY = "telemetry/minimal"
+"""Of the settings: whether runs of analytics workers are started with minimal telemetry. Then the
+worker's id follows after a slash."""
+
+
+class Remembered(Protocol):
+    """What the window remembers from one start to the next."""
+
+    def flag(self, key: str, default: bool) -> bool: ...
+    def keep(self, key: str, value: bool) -> None: ...
+
+
+class LiveModel(QObject):
+    """Made once, by the wiring."""
+
+    changed = Signal()
+    """The run, its figures, its step or what is possible; at most once a beat."""
+    frame_changed = Signal()
+    """`frame` or `scene` is new; at most once a beat."""
+    replay_requested = Signal(str)
+    log_requested = Signal(str)
+    open_requested = Signal(str)
+    """A folder or an address that is to be opened by the desktop."""
+
+    def __init__(
+        self,
+        link: TrainerLink,
+        tasks: Tasks,
+        pulse: Pulse,
+        notices: Notices,
+        runs: RunsModel,
+        settings: Remembered,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.run_id = ""
+        self.step: StepRecord | None = None
+        self.frame: Frame | None = None
+        self.scene: Scene | None = None
+        self.newest_episode: EpisodeRollup | None = None
+        self.pinned_episode: int | None = None
+        """Whose steps are shown; None: those of the newest."""
+        self.episodes = EpisodesTable(link, tasks, pulse, notices, runs, self)
+        self.steps = StepsTable(link, tasks, pulse, notices, runs, self)
+        self._link = link
+        self._tasks = tasks
+        self._pulse = pulse
+        self._notices = notices
+        self._runs = runs
+        self._settings = settings
+        self._papers: RunPapers | None = None
+        self._environment: EnvironmentEvent | None = None
+        self._feed: LiveFeed | None = None
+        self._past: list[LiveFeed] = []
+        self._is_asking = False
+        self._has_news = False
+        self._is_starting_again = False
+        runs.run_changed.connect(self._on_run_changed)
+        link.connected.connect(self._begin)
+        pulse.subscribe(self, self._on_beat)
+
+    # What is shown.
+
+    def show(self, run_id: str) -> None:
+        """This run from now on; without an id, none."""
+        if run_id == self.run_id:
+            return
+        self._end_feed()
+        self.run_id = run_id
+        self.step = self.frame = self.scene = self.newest_episode = None
+        self.pinned_episode = self._papers = self._environment = None
+        self.episodes.show(run_id)
+        self.steps.show("", None)
+        self._begin()
+        self.changed.emit()
+        self.frame_changed.emit()
+
+    def pin_episode(self, episode: int | None) -> None:
+        """Show the steps of this one; of the newest again with None."""
+        self.pinned_episode = episode
+        self._choose_steps()
+        self.changed.emit()
+
+    @property
+    def run(self) -> RunRecord | None:
+        return self._runs.by_id(self.run_id)
+
+    @property
+    def is_silent(self) -> bool:
+        run = self.run
+        told = run is not None and run.digest.steps > 0
+        return self._papers is not None and self._papers.is_silent and not told
+
+    @property
+    def silence(self) -> str:
+        """Why there is nothing to see."""
+        label = self._papers.label if self._papers else ""
+        # In a sentence it is a worker, not a name.
+        called = label.removesuffix(" Worker") + " worker" if label.endswith(" Worker") else label
+        return f"{called} streams metrics via TensorBoard/W&B; live telemetry not available."
+
+    @property
+    def has_tensorboard(self) -> bool:
+        return self._papers is not None and self._papers.tensorboard is not None
+
+    @property
+    def has_wandb(self) -> bool:
+        return self._papers is not None and bool(self._papers.wandb_url)
+
+    @property
+    def has_episodes(self) -> bool:
+        run = self.run
+        return run is not None and run.digest.episodes > 0
+
+    @property
+    def can_replay(self) -> bool:
+        run = self.run
+        return run is not None and run.digest.episodes > 0 and run.digest.steps > 0
+
+    @property
+    def can_start_again(self) -> bool:
+        """The same run could be started with live telemetry."""
+        return self._papers is not None and self._papers.can_tell and not self._is_starting_again
+
+    # What is done.
+
+    def open_tensorboard(self) -> None:
+        if self._papers is not None and self._papers.tensorboard is not None:
+            self.open_requested.emit(str(self._papers.tensorboard))
+
+    def open_wandb(self) -> None:
+        if self._papers is not None and self._papers.wandb_url:
+            self.open_requested.emit(self._papers.wandb_url)
+
+    def show_log(self) -> None:
+        self.log_requested.emit(self.run_id)
+
+    def replay(self) -> None:
+        self.replay_requested.emit(self.run_id)
+
+    @property
+    def tells_next_time(self) -> bool:
+        """The next run of this worker is started with minimal telemetry."""
+        return self._settings.flag(self._key(), False)
+
+    def tell_next_time(self, does: bool) -> None:
+        self._settings.keep(self._key(), does)
+        self.changed.emit()
+
+    def start_again(self) -> None:
+        """The same run once more, this time with live telemetry."""
+        papers = self._papers
+        if papers is None or not self.can_start_again:
+            return
+        self._is_starting_again = True
+        client = self._link.client
+        self._tasks.run(
+            self,
+            lambda: start_again_telling(client, papers.config),
+            self._on_started_again,
+            self._on_not_started,
+        )
+        self.changed.emit()
+
+    # Its end.
+
+    def close(self) -> None:
+        self._end_feed()
+        self.episodes.close()
+        self.steps.close()
+
+    def join(self, timeout_s: float) -> bool:
+        threads = self.threads
+        for thread in threads:
+            thread.join(timeout_s)
+        tables = (self.episodes.join(timeout_s), self.steps.join(timeout_s))
+        return all(tables) and not any(thread.is_alive() for thread in threads)
+
+    @property
+    def threads(self) -> tuple[threading.Thread, ...]:
+        feeds = [*self._past, *([self._feed] if self._feed else [])]
+        return tuple(thread for feed in feeds for thread in feed.threads)
+
+    # What happens.
+
+    def _begin(self) -> None:
+        if not self.run_id or not self._link.has_client or self._feed is not None:
+            return
+        client, home, run_id = self._link.client, self._link.home, self.run_id
+        self._feed = LiveFeed(client, home, run_id, self._pulse.wake)
+        self._ask_for_papers()
+        self._note_news()
+
+    def _ask_for_papers(self) -> None:
+        client, home, run_id = self._link.client, self._link.home, self.run_id
+
+        def found(papers: RunPapers) -> None:
+            if run_id == self.run_id:
+                self._papers = papers
+                self.changed.emit()
+
+        self._tasks.run(self, lambda: fetch_papers(client, home, run_id), found, self._tell)
+
+    def _tell(self, error: UserError) -> None:
+        self._notices.fail(error)
+
+    def _on_run_changed(self, run_id: str) -> None:
+        if run_id == self.run_id:
+            run = self.run
+            # What it leaves behind is known for certain when it is over.
+            if run is not None and run.state.is_final and self._papers is not None:
+                self._ask_for_papers()
+            self._note_news()
+
+    def _note_news(self) -> None:
+        self._has_news = True
+        self._pulse.wake()
+
+    def _on_beat(self) -> bool:
+        feed = self._feed
+        if feed is None:
+            return False
+        self._environment = feed.newest_environment() or self._environment
+        step, frame = feed.newest_step(), feed.newest_frame()
+        self._take_step(step)
+        if frame is not None:
+            self.frame = frame
+        if step is not None or frame is not None:
+            self.frame_changed.emit()
+        if self._has_news and not self._is_asking:
+            self._ask_for_newest_episode()
+        if step is not None or self._has_news:
+            self._has_news = False
+            self.changed.emit()
+            return True
+        return frame is not None
+
+    def _take_step(self, step: StepRecord | None) -> None:
+        run = self.run
+        if step is None or run is None:
+            return
+        self.step = step
+        made = self._environment
+        self.scene = scene_for(
+            run.env_id,
+            made.env_kwargs if made else None,
+            step.obs,
+            step.render,
+            action=step.action,
+            is_over=step.terminated or step.truncated,
+        )
+
+    def _ask_for_newest_episode(self) -> None:
+        self._is_asking = True
+        client, run_id = self._link.client, self.run_id
+
+        def found(page: EpisodePage) -> None:
+            self._is_asking = False
+            if run_id == self.run_id and page.episodes:
+                self.newest_episode = page.episodes[0]
+                self._choose_steps()
+                self.changed.emit()
+
+        def refused(_: UserError) -> None:
+            self._is_asking = False  # asked again with the next news
+
+        self._tasks.run(
+            self, lambda: client.episodes_page(run_id, count=1, descending=True), found, refused
+        )
+
+    def _choose_steps(self) -> None:
+        newest, shown = self.newest_episode, self.pinned_episode
+        if shown is None and newest is not None:
+            if self.steps.run_id and self.steps.is_loading:
+                return  # of a run with many short episodes, none would ever be seen
+            shown = newest.episode
+        self.steps.show(self.run_id, shown)
+
+    def _on_started_again(self, run_id: str) -> None:
+        self._is_starting_again = False
+        self._notices.offer(
+            f"Started again with live telemetry as {run_words.short_id(run_id)}.",
+            "Watch",
+            lambda: self.show(run_id),
+            tone="good",
+        )
+        self.changed.emit()
+
+    def _on_not_started(self, error: UserError) -> None:
+        self._is_starting_again = False
+        self._notices.fail(error)
+        self.changed.emit()
+
+    def _key(self) -> str:
+        worker = self._papers.config.worker if self._papers else ""
+        return f"{MINIMAL_TELEMETRY_KEY}/{worker}"
+
+    def _end_feed(self) -> None:
+        if self._feed is not None:
+            self._feed.close()
+            self._past = [feed for feed in self._past if any(t.is_alive() for t in feed.threads)]
+            self._past.append(self._feed)
+            self._feed = None

@@ -1,0 +1,146 @@
+"""RunActions: what people do with runs, from the list, the palette or a page of one run.
+
+Everything is asked of the daemon on a thread; the list changes when the daemon says so. What can
+be taken back is offered to be taken back.
+"""
+
+from collections.abc import Callable, Collection
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from gym_gui.models import run_words
+from gym_gui.models.notices import Notices
+from gym_gui.models.runs_model import RunsModel
+from gym_gui.services.tasks import Tasks
+from gym_gui.services.trainer_link import TrainerLink
+from mosaic.contract.run_states import LIVE_STATES, RunState
+from mosaic.contract.runs import RunRecord
+
+
+class RunActions(QObject):
+    """Made once, by the wiring."""
+
+    show_requested = Signal(str)
+    """A folder or file that is to be shown by the desktop."""
+
+    def __init__(
+        self,
+        link: TrainerLink,
+        tasks: Tasks,
+        notices: Notices,
+        runs: RunsModel,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._link = link
+        self._tasks = tasks
+        self._notices = notices
+        self._runs = runs
+
+    # What is possible.
+
+    def can_watch(self, run: RunRecord) -> bool:
+        return run.state in LIVE_STATES
+
+    def can_stop(self, run: RunRecord) -> bool:
+        return not run.state.is_final and run.state is not RunState.STOPPING
+
+    def can_pause(self, run: RunRecord) -> bool:
+        return run.state is RunState.RUNNING
+
+    def can_resume(self, run: RunRecord) -> bool:
+        return run.state is RunState.PAUSED
+
+    def can_replay(self, run: RunRecord) -> bool:
+        return run.digest.episodes > 0 and run.digest.steps > 0
+
+    def can_delete(self, run: RunRecord) -> bool:
+        return run.state.is_final
+
+    # What is done.
+
+    def stop(self, run_ids: Collection[str]) -> None:
+        client = self._link.client
+        for run_id in run_ids:
+            self._do(partial(client.cancel, run_id, reason="stopped in the window"))
+
+    def pause(self, run_ids: Collection[str]) -> None:
+        client = self._link.client
+        for run_id in run_ids:
+            self._do(partial(client.pause, run_id))
+
+    def resume(self, run_ids: Collection[str]) -> None:
+        client = self._link.client
+        for run_id in run_ids:
+            self._do(partial(client.resume, run_id))
+
+    def set_tags(self, run_id: str, tags: Collection[str]) -> None:
+        """These, and no others."""
+        run = self._runs.by_id(run_id)
+        before = set(run.tags) if run else set()
+        wanted = {tag.strip() for tag in tags} - {""}
+        client = self._link.client
+        self._do(
+            lambda: client.annotate(
+                run_id, add_tags=sorted(wanted - before), remove_tags=sorted(before - wanted)
+            )
+        )
+
+    def archive(self, run_ids: Collection[str], archived: bool = True) -> None:
+        """Put away, or bring back. Can be undone."""
+        client, chosen = self._link.client, tuple(run_ids)
+
+        def put_away() -> int:
+            for run_id in chosen:
+                client.archive(run_id, archived)
+            return len(chosen)
+
+        def done(_: int) -> None:
+            what = self._called(chosen)
+            message = f"{what} archived." if archived else f"{what} brought back."
+            self._notices.offer(message, "Undo", lambda: self.archive(chosen, not archived))
+
+        self._tasks.run(self, put_away, done, self._notices.fail)
+
+    def delete(self, run_ids: Collection[str]) -> None:
+        """For good. Whoever calls this has asked the person."""
+        client, chosen = self._link.client, tuple(run_ids)
+        what = self._called(chosen)
+
+        def remove() -> int:
+            return sum(client.delete(run_id) for run_id in chosen)
+
+        def done(freed_bytes: int) -> None:
+            self._notices.say(f"{what} deleted; {freed_bytes / 1e6:,.1f} MB freed.")
+
+        self._tasks.run(self, remove, done, self._notices.fail)
+
+    def export(self, run_id: str, file: str) -> None:
+        """All of it into one archive."""
+        client = self._link.client
+        self._notices.say(f"Exporting {self._called((run_id,))} …")
+
+        def done(size_bytes: int) -> None:
+            self._notices.offer(
+                f"Exported to {Path(file).name} ({size_bytes / 1e6:,.1f} MB).",
+                "Show",
+                lambda: self.show_requested.emit(str(Path(file).parent)),
+                tone="good",
+            )
+
+        self._tasks.run(self, lambda: client.export_run(run_id, file), done, self._notices.fail)
+
+    def open_folder(self, run_id: str) -> None:
+        self.show_requested.emit(str(self._link.home.run(run_id).path))
+
+    def _do(self, op: Callable[[], RunRecord]) -> None:
+        self._tasks.run(self, op, on_failure=self._notices.fail)
+
+    def _called(self, run_ids: Collection[str]) -> str:
+        if len(run_ids) != 1:
+            return f"{len(run_ids)} runs"
+        (run_id,) = run_ids
+        run = self._runs.by_id(run_id)
+        return run_words.title_of(run) if run else f"Run {run_words.short_id(run_id)}"

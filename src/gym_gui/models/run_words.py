@@ -1,0 +1,129 @@
+"""A run's figures in words, as lists and cards show them. Used by models and views of runs."""
+
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from gym_gui.models.notices import Tone
+from mosaic.contract.run_states import RunState
+from mosaic.contract.runs import RunRecord
+
+_SHORT_ID = 6
+_MINUTE_S = 60
+_HOUR_S = 3600
+_DAY_S = 86400
+_THOUSAND = 1000.0
+_MANY = 100.0
+_MINUS = "\N{MINUS SIGN}"
+_LEAST_PLAIN = 0.005
+_MOST_PLAIN = 1e7
+"""Beyond these a number is written with an exponent."""
+
+
+class StateLook(NamedTuple):
+    """Never by colour alone: the symbol and the word say it too."""
+
+    symbol: str
+    word: str
+    tone: Tone
+
+
+STATE_LOOKS: Mapping[RunState, StateLook] = MappingProxyType(
+    {
+        RunState.QUEUED: StateLook("◷", "queued", "warning"),
+        RunState.PREPARING: StateLook("◌", "preparing", "warning"),
+        RunState.RUNNING: StateLook("●", "running", "good"),
+        RunState.PAUSED: StateLook("‖", "paused", "warning"),
+        RunState.STOPPING: StateLook("◍", "stopping", "warning"),
+        RunState.SUCCEEDED: StateLook("✓", "done", "plain"),
+        RunState.FAILED: StateLook("✕", "failed", "bad"),
+        RunState.CANCELLED: StateLook("○", "stopped", "plain"),
+        RunState.LOST: StateLook("?", "lost", "bad"),
+    }
+)
+
+
+def short_id(run_id: str) -> str:
+    """The end of an id, which differs between runs of the same second."""
+    return run_id[-_SHORT_ID:]
+
+
+def title_of(run: RunRecord) -> str:
+    """What people call it: its name, or what it does."""
+    return run.name or " ".join(filter(None, (run.env_id, run.algo or run.mode, f"s{run.seed}")))
+
+
+def worker_word(worker: str) -> str:
+    """`cleanrl_worker` as people say it, where nothing better is known."""
+    words = {"cleanrl": "CleanRL", "corl": "CORL", "llm": "LLM", "bdi": "BDI", "rl": "RL"}
+    parts = worker.removesuffix("_worker").split("_")
+    return " ".join(words.get(part, part.capitalize()) for part in parts if part)
+
+
+def state_text(run: RunRecord) -> str:
+    look = STATE_LOOKS[run.state]
+    why = run.reason if run.state in (RunState.FAILED, RunState.LOST) else ""
+    return f"{look.symbol} {look.word}" + (f": {one_line(why)}" if why else "")
+
+
+def progress_of(run: RunRecord) -> float | None:
+    """From 0 to 1; None when the run does not say how far it has to go."""
+    done, total = run.digest.progress_done, run.digest.progress_total
+    if run.state is RunState.SUCCEEDED:
+        return 1.0
+    if done is None or not total or not math.isfinite(done / total):
+        return None
+    return min(1.0, max(0.0, done / total))
+
+
+def elapsed_s(run: RunRecord, now: float) -> float | None:
+    if run.started_at is None:
+        return None
+    return max(0.0, (run.ended_at or now) - run.started_at)
+
+
+def duration(seconds: float | None) -> str:
+    """`00:41`, `3:12:07`, `2 d 4 h`."""
+    if seconds is None:
+        return ""
+    whole = int(seconds)
+    if whole >= _DAY_S:
+        return f"{whole // _DAY_S} d {whole % _DAY_S // _HOUR_S} h"
+    minutes = f"{whole % _HOUR_S // _MINUTE_S:02d}:{whole % _MINUTE_S:02d}"
+    return f"{whole // _HOUR_S}:{minutes}" if whole >= _HOUR_S else minutes
+
+
+def rate(per_second: float | None) -> str:
+    """`812 /s`, `3.1 k/s`."""
+    if per_second is None or not math.isfinite(per_second):
+        return ""
+    return f"{amount(per_second)}/s"
+
+
+def amount(value: float) -> str:
+    """A number in a few characters, such as `812 ` and `3.1 k`."""
+    for unit in ("", "k", "M", "G"):
+        if abs(value) < _THOUSAND or unit == "G":
+            break
+        value /= _THOUSAND
+    digits = f"{value:.0f}" if not unit or abs(value) >= _MANY else f"{value:.1f}"
+    return f"{digits} {unit}"
+
+
+def number(value: float | None) -> str:
+    """A return or a reward: two digits after the point, so that columns align."""
+    if value is None:
+        return ""
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else ("∞" if value > 0 else f"{_MINUS}∞")
+    is_plain = value == 0 or _LEAST_PLAIN <= abs(value) < _MOST_PLAIN
+    return (f"{value:,.2f}" if is_plain else f"{value:.2g}").replace("-", _MINUS)
+
+
+def whole(value: int) -> str:
+    return f"{value:,}"
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())

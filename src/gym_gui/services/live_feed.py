@@ -1,0 +1,78 @@
+"""LiveFeed: what a running run does now: its newest step, its newest picture, its environment.
+
+The worker notices nothing of it: steps are read from the store, pictures from the file that it
+writes anyway. However fast the run is, only the newest step is decoded. Owned by `LiveModel`.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+
+from gym_gui.services.stream_thread import StreamThread
+from mosaic.client import TrainerClient
+from mosaic.client.results import EventLine, Frame
+from mosaic.client.sessions.frame_source import FrameSource
+from mosaic.contract.events import EnvironmentEvent, StepRecord
+from mosaic.contract.layout import Home
+from mosaic.contract.step_lines import steps_on_line
+
+__all__ = ["Frame", "LiveFeed"]
+
+_MOST_WAITING = 2000
+_REST_PER_READ = 4
+"""A picture that takes long to read is read so much the seldomer: the window goes first."""
+
+
+class LiveFeed:
+    """Of one run, from now on. All of it is for the UI thread."""
+
+    def __init__(
+        self, client: TrainerClient, home: Home, run_id: str, wake: Callable[[], None]
+    ) -> None:
+        self.run_id = run_id
+        self._frames = FrameSource(client, home, run_id)
+        self._look_at = 0.0
+        self._shown = 0
+        self._lines: StreamThread[tuple[int, bytes]] = StreamThread(
+            f"live-steps-{run_id[-6:]}",
+            lambda: client.step_lines(run_id, follow=True, newest_only=True),
+            wake,
+            _MOST_WAITING,
+        )
+        self._events: StreamThread[EventLine] = StreamThread(
+            f"live-environment-{run_id[-6:]}",
+            lambda: client.events(run_id, follow=True, kind="environment"),
+            wake,
+            _MOST_WAITING,
+        )
+
+    @property
+    def threads(self) -> tuple[threading.Thread, ...]:
+        return (self._lines.thread, self._events.thread, *self._frames.threads)
+
+    def newest_step(self) -> StepRecord | None:
+        """The last of those that came since the last time."""
+        lines = self._lines.take()
+        return steps_on_line(lines[-1][1])[-1] if lines else None
+
+    def newest_environment(self) -> EnvironmentEvent | None:
+        """The last one that was made since the last time."""
+        made = [event for line in self._events.take() if (event := line.decoded())]
+        return made[-1] if made and isinstance(made[-1], EnvironmentEvent) else None
+
+    def newest_frame(self) -> Frame | None:
+        """None when there is no other than the last time."""
+        began = time.monotonic()
+        if began < self._look_at:
+            return None
+        frame = self._frames.newest(self._shown)
+        if frame is not None:
+            self._shown = frame.number
+            self._look_at = began + (time.monotonic() - began) * _REST_PER_READ
+        return frame
+
+    def close(self) -> None:
+        """Does not wait for its threads."""
+        self._lines.close()
+        self._events.close()
+        self._frames.close()

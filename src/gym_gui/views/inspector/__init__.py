@@ -1,0 +1,1 @@
+"""The step inspector: all that one step says."""

@@ -1,0 +1,1 @@
+"""The Live tab: what a running run does now."""

@@ -1,0 +1,116 @@
+"""LiveFigures: the head of the Live tab: which run, how it stands, and its numbers."""
+
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QVBoxLayout, QWidget
+
+from gym_gui.models import run_words
+from gym_gui.models.live_model import LiveModel
+from gym_gui.models.theme_model import ThemeModel
+from gym_gui.views.elements.badge import Badge
+from mosaic.contract.run_states import LIVE_STATES
+
+_FIGURES = (
+    ("episode", "The newest episode"),
+    ("step", "The newest step of it that is known"),
+    ("return", "Of the newest episode, so far"),
+    ("mean return", "Of the last 100 finished episodes"),
+    ("steps", "Of the run, so far"),
+    ("SPS", "Steps per second"),
+)
+
+
+class LiveFigures(QWidget):
+    """Numbers keep their places while they change."""
+
+    def __init__(self, model: LiveModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        line = self.fontMetrics().height()
+        self._title = QLabel()
+        self._title.setProperty("role", "heading")
+        self._title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._state = Badge("", "plain", theme)
+        self._where = QLabel()
+        self._where.setProperty("role", "muted")
+        self._progress = QProgressBar()
+        self._progress.setTextVisible(False)
+        self._progress.setRange(0, 1000)
+        self._progress.setAccessibleName("Progress")
+        self._progress.setFixedHeight(max(4, line // 3))
+        head = QHBoxLayout()
+        head.setSpacing(line // 2)
+        head.addWidget(self._title, 1)
+        head.addWidget(self._where)
+        head.addWidget(self._state)
+        figures = QHBoxLayout()
+        figures.setSpacing(line)
+        self._values = [self._add_figure(figures, *figure) for figure in _FIGURES]
+        figures.addStretch(1)
+        self._note = QLabel()
+        self._note.setProperty("role", "muted")
+        figures.addWidget(self._note)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(line, line * 2 // 3, line, line // 2)
+        layout.setSpacing(line // 2)
+        layout.addLayout(head)
+        layout.addWidget(self._progress)
+        layout.addLayout(figures)
+        model.changed.connect(self._update)
+        self._update()
+
+    def note(self, text: str) -> None:
+        """Something to know about what is shown below."""
+        _set(self._note, text)
+
+    def _add_figure(self, row: QHBoxLayout, name: str, tip: str) -> QLabel:
+        caption = QLabel(name)
+        caption.setProperty("role", "caption")
+        value = QLabel()
+        value.setProperty("role", "value")
+        value.setMinimumWidth(self.fontMetrics().averageCharWidth() * 8)
+        value.setAccessibleName(name)
+        column = QVBoxLayout()
+        column.setSpacing(0)
+        for label in (caption, value):
+            label.setToolTip(tip)
+            column.addWidget(label)
+        row.addLayout(column)
+        return value
+
+    def _update(self) -> None:
+        run = self._model.run
+        if run is None:
+            return
+        look = run_words.STATE_LOOKS[run.state]
+        title = f"{run_words.title_of(run)}  {run_words.short_id(run.run_id)}"
+        _set(self._title, title)
+        self._title.setToolTip(run.run_id)
+        _set(self._where, f"{run_words.worker_word(run.worker)} · {run.env_id}")
+        if self._state.text() != f"{look.symbol} {look.word}":
+            self._state.show_text(f"{look.symbol} {look.word}", look.tone)
+        share = run_words.progress_of(run)
+        self._progress.setVisible(share is not None)
+        self._progress.setValue(round(1000 * (share or 0.0)))
+        self._progress.setToolTip(_progress_words(share, run.digest.eta_s))
+        episode, step = self._model.newest_episode, self._model.step
+        is_live = run.state in LIVE_STATES
+        values = (
+            run_words.whole(episode.episode) if episode else "",
+            run_words.whole(step.step) if step else "",
+            run_words.number(episode.total_return) if episode else "",
+            run_words.number(run.digest.mean_return),
+            run_words.whole(run.digest.steps_done) if run.digest.steps_done else "",
+            run_words.rate(run.digest.sps) if is_live else "",
+        )
+        for label, value in zip(self._values, values, strict=True):
+            _set(label, value or "—")
+
+
+def _set(label: QLabel, text: str) -> None:
+    """A text that stays costs nothing."""
+    if label.text() != text:
+        label.setText(text)
+
+
+def _progress_words(share: float | None, eta_s: float | None) -> str:
+    left = f", {run_words.duration(eta_s)} left" if eta_s is not None else ""
+    return "" if share is None else f"{share:.0%} done{left}"

@@ -1,0 +1,75 @@
+"""LivePicture: what the environment of a running run looks like: its picture, or its scene."""
+
+from PySide6.QtCore import QRectF, QSize, QSizeF
+from PySide6.QtGui import QImage, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from gym_gui.models.live_model import LiveModel
+from gym_gui.models.theme_model import ThemeModel
+from gym_gui.views.play.grid_geometry import GridGeometry
+from gym_gui.views.play.grid_painter import GridOverlay, paint_grid
+from gym_gui.views.play.text_scene_painter import paint_text_scene
+from mosaic.envs.scenes.scene import GridScene, TextScene
+
+_FORMATS = {
+    1: QImage.Format.Format_Grayscale8,
+    3: QImage.Format.Format_RGB888,
+    4: QImage.Format.Format_RGBA8888,
+}
+_BY_AGENT = GridOverlay(person_acts=False)
+_SMALL = 2.0
+"""Pictures that are enlarged more than this keep their pixels."""
+
+
+class LivePicture(QWidget):
+    """Repaints when there is something new, and only then."""
+
+    def __init__(self, model: LiveModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._theme = theme
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setAccessibleName("What the environment looks like now")
+        model.frame_changed.connect(self.update)
+        theme.changed.connect(self.update)
+
+    @property
+    def has_something(self) -> bool:
+        return self._model.frame is not None or self._model.scene is not None
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        return QSize(self.fontMetrics().height() * 24, self.fontMetrics().height() * 16)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        return QSize(self.fontMetrics().height() * 8, self.fontMetrics().height() * 6)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        scene, room = self._model.scene, QSizeF(self.size())
+        painter = QPainter(self)
+        line = float(self.fontMetrics().height())
+        if isinstance(scene, GridScene):
+            geometry = GridGeometry.fitting(scene.rows, scene.columns, room, line * 0.75)
+            paint_grid(painter, scene, geometry, self._theme.colours, _BY_AGENT)
+        elif isinstance(scene, TextScene):
+            paint_text_scene(painter, scene, room, self._theme.colours, line)
+        elif self._model.frame is not None:
+            self._paint_frame(painter)
+        painter.end()
+
+    def _paint_frame(self, painter: QPainter) -> None:
+        frame = self._model.frame
+        if frame is None:
+            return
+        image = QImage(
+            frame.pixels,
+            frame.width,
+            frame.height,
+            frame.width * frame.channels,
+            _FORMATS[frame.channels],
+        )
+        scale = min(self.width() / frame.width, self.height() / frame.height)
+        place = QRectF(0, 0, frame.width * scale, frame.height * scale)
+        place.moveCenter(QRectF(self.rect()).center())
+        is_smooth = scale < _SMALL
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, is_smooth)
+        painter.drawImage(place, image)

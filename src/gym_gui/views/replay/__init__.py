@@ -1,0 +1,1 @@
+"""The Replay tab: episodes, picture, timeline and transport."""

@@ -1,0 +1,273 @@
+"""RewardTimeline: a slider with the episode's rewards drawn along it.
+
+Bars go up for gains and down for losses; below them the rail shows how far the playhead is and
+which pictures are in memory, above them a thin band who acted.
+"""
+
+import math
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QToolTip, QWidget
+
+from gym_gui.models.actor_words import HUMAN, actor_word
+from gym_gui.models.number_words import signed, significant
+from gym_gui.models.replay_model import ReplayModel
+from gym_gui.models.theme_model import ThemeModel
+from gym_gui.views.replay.reward_bars import paint_bars
+
+_DRAWN_WHILE_READING = 30
+_FUTURE = 0.55
+"""How much of what has not been reached yet shines through."""
+
+
+class RewardTimeline(QAbstractSlider):
+    """Value k is the playhead after k steps. Arrows, Page, Home, End and the mouse move it."""
+
+    def __init__(
+        self, model: ReplayModel, theme: ThemeModel, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._theme = theme
+        self._bars: QPixmap | None = None
+        self._bars_of: tuple[object, ...] = ()
+        self._hovered: int | None = None
+        self.setOrientation(Qt.Orientation.Horizontal)
+        self.setTracking(True)
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Timeline of the episode")
+        self.setAccessibleDescription(
+            "Rewards along the steps. Arrow keys go step by step, Page keys a tenth of the way."
+        )
+        self.valueChanged.connect(model.seek)
+        model.changed.connect(self._take_model)
+        model.episode_changed.connect(self._take_model)
+        model.playhead_changed.connect(self._take_playhead)
+        theme.changed.connect(self._repaint_all)
+        self._take_model()
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        line = self.fontMetrics().height()
+        return QSize(line * 24, round(line * 5.2))
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        line = self.fontMetrics().height()
+        return QSize(line * 10, round(line * 5.2))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
+        if event.button() is Qt.MouseButton.LeftButton:
+            self.setSliderDown(True)
+            self.setValue(self._index_at(event.position().x()))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
+        index = self._index_at(event.position().x())
+        if self.isSliderDown():
+            self.setValue(index)
+        if index != self._hovered:
+            self._hovered = index
+            QToolTip.showText(event.globalPosition().toPoint(), self._tip(index), self)
+            self.update()
+
+    def mouseReleaseEvent(self, _event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
+        self.setSliderDown(False)
+
+    def leaveEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        self._hovered = None
+        self.update()
+        super().leaveEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
+        # Space belongs to the page; all others that a slider knows are its own.
+        if event.key() == Qt.Key.Key_Space:
+            event.ignore()
+        else:
+            self._model.pause()
+            super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        self._bars = None
+        super().resizeEvent(event)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        painter = QPainter(self)
+        chart = self._chart()
+        painter.drawPixmap(0, 0, self._drawn_bars(chart))
+        self._paint_absence(painter, chart)
+        self._paint_future(painter, chart)
+        self._paint_difference(painter, chart)
+        self._paint_end(painter, chart)
+        self._paint_hover(painter, chart)
+        self._paint_rail(painter)
+        painter.end()
+
+    # Where things are
+
+    @property
+    def _knob(self) -> float:
+        return self.fontMetrics().height() * 0.46
+
+    def _chart(self) -> QRectF:
+        line = self.fontMetrics().height()
+        left = self._knob + 2
+        return QRectF(left, line * 0.5, max(1.0, self.width() - 2 * left), line * 3.4)
+
+    def _rail_y(self) -> float:
+        return self.height() - self._knob - 3
+
+    def _x(self, index: float) -> float:
+        chart = self._chart()
+        return chart.left() + chart.width() * index / max(1, self.maximum())
+
+    def _index_at(self, x: float) -> int:
+        chart = self._chart()
+        share = (x - chart.left()) / chart.width()
+        return round(max(0.0, min(1.0, share)) * self.maximum())
+
+    # What is painted
+
+    def _drawn_bars(self, chart: QRectF) -> QPixmap:
+        """Painted anew only when there are other rewards, another size or another theme."""
+        track = self._model.track
+        ratio = self.devicePixelRatioF()
+        # While a long episode is being read it is drawn again only now and then.
+        read = len(track) * _DRAWN_WHILE_READING // max(1, self.maximum())
+        is_of = (id(track), read, self.maximum(), self.size(), ratio)
+        if self._bars is None or self._bars_of != is_of:
+            self._bars = QPixmap(self.size() * ratio)
+            self._bars.setDevicePixelRatio(ratio)
+            self._bars.fill(Qt.GlobalColor.transparent)
+            painter = QPainter(self._bars)
+            paint_bars(painter, chart, track, self.maximum(), self._theme.colours)
+            self._paint_actors(painter)
+            painter.end()
+            self._bars_of = is_of
+        return self._bars
+
+    def _paint_actors(self, painter: QPainter) -> None:
+        spans = self._model.track.actor_spans
+        if not any(actor for _, actor in spans):
+            return
+        colours = self._theme.colours
+        for steps, actor in spans:
+            band = QRectF(self._x(steps.start), 1, self._x(steps.stop) - self._x(steps.start), 3)
+            is_person = actor == HUMAN
+            painter.fillRect(band, QColor(colours.person if is_person else colours.agent))
+            if is_person:  # also told without colour: a person's part is thicker
+                painter.fillRect(band.adjusted(0, 3, 0, 1), QColor(colours.person))
+
+    def _paint_absence(self, painter: QPainter, chart: QRectF) -> None:
+        track = self._model.track
+        if len(track) and track.highest == track.lowest == 0.0:
+            painter.setPen(QColor(self._theme.colours.muted))
+            above = QRectF(chart.left(), chart.top(), chart.width(), chart.height() / 2 - 2)
+            words = "all rewards are 0" if len(track) >= self.maximum() else "no reward so far"
+            painter.drawText(above, Qt.AlignmentFlag.AlignCenter, words)
+
+    def _paint_future(self, painter: QPainter, chart: QRectF) -> None:
+        veil = QColor(self._theme.colours.surface)
+        veil.setAlphaF(_FUTURE)
+        x = self._x(self.value())
+        painter.fillRect(QRectF(x, 0, self.width() - x, chart.bottom() + 1), veil)
+        painter.setPen(QPen(QColor(self._theme.colours.text), 1))
+        painter.drawLine(QPointF(x, chart.top()), QPointF(x, self._rail_y()))
+
+    def _paint_difference(self, painter: QPainter, chart: QRectF) -> None:
+        first = self._model.state.first_difference
+        if first is None:
+            return
+        bad = QColor(self._theme.colours.bad)
+        painter.setPen(QPen(bad, 1, Qt.PenStyle.DashLine))
+        x = self._x(first)
+        painter.drawLine(QPointF(x, 0), QPointF(x, chart.bottom()))
+        painter.fillRect(
+            QRectF(x, chart.top(), chart.right() - x, chart.height()),
+            QBrush(bad, Qt.BrushStyle.BDiagPattern),
+        )
+
+    def _paint_end(self, painter: QPainter, chart: QRectF) -> None:
+        opening = self._model.opening
+        if opening is None or not opening.rollup.is_over:
+            return
+        is_cut = opening.rollup.truncated and not opening.rollup.terminated
+        style = Qt.PenStyle.DashLine if is_cut else Qt.PenStyle.SolidLine
+        painter.setPen(QPen(QColor(self._theme.colours.muted), 2, style))
+        x = chart.right() + 1
+        painter.drawLine(QPointF(x, chart.top()), QPointF(x, chart.bottom()))
+
+    def _paint_hover(self, painter: QPainter, chart: QRectF) -> None:
+        if self._hovered is not None and not self.isSliderDown():
+            painter.setPen(QPen(QColor(self._theme.colours.muted), 1, Qt.PenStyle.DotLine))
+            x = self._x(self._hovered)
+            painter.drawLine(QPointF(x, chart.top()), QPointF(x, self._rail_y()))
+
+    def _paint_rail(self, painter: QPainter) -> None:
+        colours = self._theme.colours
+        y, left, right = self._rail_y(), self._x(0), self._x(self.maximum())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(colours.line))
+        painter.drawRoundedRect(QRectF(left, y - 2, right - left, 4), 2, 2)
+        kept = QColor(colours.muted)
+        painter.setBrush(kept)
+        for cached in self._model.state.cached:
+            begin, end = self._x(cached.start), self._x(cached.stop - 1)
+            painter.drawRect(QRectF(begin, y + 3.5, max(1.0, end - begin), 1.5))
+        x = self._x(self.value())
+        painter.setBrush(QColor(colours.accent))
+        painter.drawRoundedRect(QRectF(left, y - 2, x - left, 4), 2, 2)
+        if self.hasFocus():
+            halo = QColor(colours.accent)
+            halo.setAlphaF(0.35)
+            painter.setBrush(halo)
+            painter.drawEllipse(QPointF(x, y), self._knob + 2.5, self._knob + 2.5)
+        painter.setBrush(QColor(colours.accent if self.isSliderDown() else colours.text))
+        painter.setPen(QPen(QColor(colours.surface), 1.5))
+        painter.drawEllipse(QPointF(x, y), self._knob, self._knob)
+
+    def _tip(self, index: int) -> str:
+        if index == 0:
+            return "Start of the episode"
+        track, step = self._model.track, index - 1
+        reward, total = track.reward(step), track.return_after(index)
+        parts = [f"Step {step:,}, after {index:,} of {self.maximum():,}"]
+        if reward is not None:
+            parts.append(f"reward {signed(reward)}")
+        if total is not None and not math.isnan(total):
+            parts.append(f"return so far {significant(total)}")
+        actor = track.actor(step)
+        if actor:
+            parts.append(f"{actor_word(actor)} acted")
+        return "\n".join(parts)
+
+    # What comes from the model
+
+    def _take_model(self) -> None:
+        self.blockSignals(True)
+        self.setRange(0, self._model.steps)
+        self.setPageStep(max(1, self._model.steps // 10))
+        self.setEnabled(self._model.steps > 0)
+        self.blockSignals(False)
+        self._take_playhead()
+
+    def _take_playhead(self) -> None:
+        self.blockSignals(True)
+        self.setValue(self._model.playhead)
+        self.blockSignals(False)
+        self.update()
+
+    def _repaint_all(self) -> None:
+        self._bars = None
+        self.update()

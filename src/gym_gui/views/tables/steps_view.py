@@ -1,0 +1,46 @@
+"""StepsView: the steps of an episode."""
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from gym_gui.models.run_words import whole
+from gym_gui.models.steps_table import StepsTable
+from gym_gui.models.theme_model import ThemeModel
+from gym_gui.views.tables.table_page import TablePage
+
+_WIDTHS = (-5, -8, -10, -7, -10)
+
+
+class StepsView(TablePage):
+    """For the right dock and the Live tab."""
+
+    step_chosen = Signal(str, int, int)
+    """Run, episode and step that was activated."""
+    step_selected = Signal(str, int, int)
+
+    def __init__(self, table: StepsTable, theme: ThemeModel, parent: QWidget | None = None) -> None:
+        self._steps = table
+        super().__init__(table, "step", _WIDTHS, theme, parent)
+        self.grid.row_activated.connect(lambda row: self._tell(row, is_chosen=True))
+        self.grid.selectionModel().currentRowChanged.connect(
+            lambda index, _: self._tell(index.row(), is_chosen=False)
+        )
+        table.changed.connect(self._update_title)
+        self._update_title()
+
+    def empty_words(self) -> tuple[str, str]:
+        if not self._steps.run_id:
+            return "No episode is selected", "Choose an episode, or a run that is under way."
+        return "No steps yet", "They appear here as soon as the episode goes on."
+
+    def _update_title(self) -> None:
+        episode = self._steps.episode
+        self.bar.title.setText("" if episode is None else f"Episode {whole(episode)}")
+        self.bar.title.setVisible(episode is not None)
+
+    def _tell(self, row: int, *, is_chosen: bool) -> None:
+        episode = self._steps.episode
+        if row < 0 or episode is None:
+            return
+        signal = self.step_chosen if is_chosen else self.step_selected
+        signal.emit(self._steps.run_id, episode, row)

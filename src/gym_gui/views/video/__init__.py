@@ -1,0 +1,1 @@
+"""The Video tab: a run's MP4 files."""

@@ -1,0 +1,104 @@
+"""Playing in the whole window: by hand, beside an agent, once more, and closed in the middle."""
+
+import threading
+
+import pytest
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from gym_gui.models.steps_table import StepColumn
+from mosaic.client import TrainerClient
+from mosaic.contract.run_states import RunState
+from tests.gym_gui.end_to_end.person import TO_THE_GOAL, Person
+from tests.trainer.conftest import DaemonUnderTest
+
+pytestmark = pytest.mark.process
+
+
+def test_frozen_lake_is_played_to_the_goal_with_the_keys(person: Person) -> None:
+    """The card says how it ended, the run is in the list, and Enter plays the same start again."""
+    play, card = person.models.play, person.play_bar.episode_card
+    run_id = person.play("FrozenLake-v1", is_slippery=False)
+    person.wait(lambda: person.centre.current == "grid" and play.has_keyboard)
+    assert person.play_bar.actor_mark.words == "You are acting"
+
+    person.walk()
+
+    person.wait(card.isVisible)
+    assert card.accessibleName() == "Reached the goal, return 1 in 6 steps"
+    person.wait(lambda: person.models.runs.by_id(run_id) is not None)
+    person.bench.runs_view.select(run_id)
+    assert [run.run_id for run in person.bench.runs_view.chosen_runs()] == [run_id]
+    seed, episode = play.score.seed, play.moment.episode_id
+
+    person.press(Qt.Key.Key_Return)
+    person.wait(lambda: not play.is_over and play.moment.episode_id != episode)
+    assert play.score.seed == seed
+    person.walk()
+    person.wait(card.isVisible)
+    person.click_on("Again with the same seed")
+    person.wait(lambda: not play.is_over)
+    assert play.score.seed == seed
+    person.command("session.stop")
+    person.wait(lambda: not play.is_on)
+
+
+def test_a_person_takes_over_with_one_key_and_gives_back(person: Person) -> None:
+    """The bar says who acts at every moment, and each stored step says who chose it."""
+    play, mark = person.models.play, person.play_bar.actor_mark
+    run_id = person.play("FrozenLake-v1", mode="hybrid", actor="random", is_slippery=False)
+    person.wait(lambda: play.has_keyboard and play.moment.step >= 0)
+    assert not play.person_acts
+    assert "You" not in mark.words
+
+    person.press(Qt.Key.Key_T)
+    person.wait(lambda: play.person_acts)
+    assert mark.words.startswith("You are acting")
+    if play.is_over:
+        person.press(Qt.Key.Key_R)
+        person.wait(lambda: not play.is_over)
+    episode, before = play.moment.episode_id, play.moment.step
+    person.press(Qt.Key.Key_Left)  # against the wall: it never ends an episode
+    person.wait(lambda: play.moment.episode_id == episode and play.moment.step > before)
+    person.press(Qt.Key.Key_T)
+    person.wait(lambda: not play.person_acts and play.moment.episode_id != episode)
+    assert not mark.words.startswith("You are acting")
+    person.command("session.stop")
+    person.wait(lambda: not play.is_on)
+
+    with TrainerClient.connect(person.bench.link.home, start=False) as client:
+        kept = [
+            step
+            for each in client.episodes_page(run_id, count=500).episodes
+            for step in client.episode_steps(run_id, each.episode, 0, 500)
+        ]
+    mine = [step for step in kept if step.actor == "human"]
+    assert [(step.episode_id, step.step) for step in mine] == [(episode, before + 1)]
+    assert {step.actor for step in kept} == {"human", "random"}
+    person.models.live.pin_episode(mine[0].episode)
+    steps = person.models.live.steps
+    person.wait(lambda: steps.rowCount() > before + 1)
+    shown = steps.index(before + 1, StepColumn.ACTOR)
+    person.wait(lambda: shown.data() == "you")
+
+
+def test_closing_the_window_ends_the_session_and_loses_nothing(
+    person: Person, shared_daemon: DaemonUnderTest, qapp: QApplication, qtbot: QtBot
+) -> None:
+    """The run is over, every step that was played is stored, and no thread or timer goes on."""
+    before = set(threading.enumerate())
+    run_id = person.play("FrozenLake-v1", is_slippery=False)
+    person.walk(TO_THE_GOAL[:4])
+
+    person.leave()
+
+    record = shared_daemon.until(run_id)
+    assert record.state == RunState.COMPLETED, record.reason
+    with TrainerClient.connect(shared_daemon.home, start=False) as client:
+        assert [step.step for step in client.episode_steps(run_id, 0, 0, 100)] == [0, 1, 2, 3]
+    ours = {thread.name for thread in set(threading.enumerate()) - before}
+    assert not {name for name in ours if not name.startswith("Dummy-")}
+    assert not [
+        timer for timer in person.bench.findChildren(QTimer) if timer.isActive()
+    ]

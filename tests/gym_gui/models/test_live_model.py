@@ -1,0 +1,130 @@
+"""Watching a run: its newest step, its tables, and the way out where it is silent."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from gym_gui.app.settings_store import SettingsStore
+from gym_gui.models.episodes_table import EpisodeColumn
+from gym_gui.models.live_model import LiveModel
+from gym_gui.models.notices import Notice, Notices
+from gym_gui.models.paged_table import ON_ITS_WAY
+from gym_gui.models.runs_model import RunsModel
+from gym_gui.models.theme_model import ThemeModel
+from gym_gui.services.pulse import Pulse
+from gym_gui.services.tasks import Tasks
+from gym_gui.services.trainer_link import TrainerLink
+from gym_gui.views.live.live_tab import LiveTab
+from mosaic.contract.layout import Home
+from tests.gym_gui.conftest import PATIENCE_MS
+from tests.trainer.conftest import DaemonUnderTest
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def live(link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices) -> Iterator[LiveModel]:
+    runs = RunsModel(link, tasks, pulse, notices)
+    made = LiveModel(link, tasks, pulse, notices, runs, SettingsStore(link.home))
+    yield made
+    made.close()
+    runs.close()
+    assert made.join(10)
+    assert runs.join(10)
+
+
+def test_a_run_that_goes_on(
+    qtbot: QtBot, live: LiveModel, daemon: DaemonUnderTest, theme: ThemeModel
+) -> None:
+    """The newest step and the tables move along; after the daemon was killed, they do so again."""
+    tab = LiveTab(live, theme)
+    qtbot.addWidget(tab)
+    run_id = daemon.submit(steps=1_000_000, rate=400, episode_length=20)
+    live.show(run_id)
+    qtbot.waitUntil(lambda: live.step is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: live.episodes.rowCount() > 2, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: live.steps.rowCount() > 0, timeout=PATIENCE_MS)
+    daemon.kill()
+    before, step = live.episodes.rowCount(), live.step
+    assert daemon.start().startswith("ready ")
+    qtbot.waitUntil(lambda: live.step is not step, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: live.episodes.rowCount() > before + 2, timeout=PATIENCE_MS)
+    live.show("")
+    assert live.run is None
+    assert live.episodes.rowCount() == 0
+
+
+def test_tables_of_a_run_that_is_over(
+    qtbot: QtBot, live: LiveModel, daemon: DaemonUnderTest, notices: Notices, tmp_path: Path
+) -> None:
+    """Episodes sorted and filtered, steps of one of them, all of it as a file."""
+    run_id = daemon.submit(steps=1000, episode_length=4)
+    daemon.until(run_id)
+    table = live.episodes
+    live.show(run_id)
+    qtbot.waitUntil(lambda: table.rowCount() == 250, timeout=PATIENCE_MS)
+
+    def returns() -> list[float]:
+        rows = [table.row_at(number) for number in range(min(5, table.rowCount()))]
+        return [row.total_return for row in rows if row is not None]
+
+    table.sort(EpisodeColumn.RETURN, Qt.SortOrder.DescendingOrder)
+    qtbot.waitUntil(lambda: len(returns()) == 5, timeout=PATIENCE_MS)
+    assert returns() == sorted(returns(), reverse=True)
+    table.between(returns()[3], None)
+    qtbot.waitUntil(lambda: table.rowCount() == 4, timeout=PATIENCE_MS)
+    table.only("truncated")
+    qtbot.waitUntil(lambda: not table.is_loading, timeout=PATIENCE_MS)
+    assert table.rowCount() == 0
+
+    live.pin_episode(17)
+    steps = live.steps
+    qtbot.waitUntil(
+        lambda: steps.rowCount() == 4 and steps.index(3, 0).data() != ON_ITS_WAY,
+        timeout=PATIENCE_MS,
+    )
+    assert [steps.index(row, 0).data() for row in range(4)] == ["0", "1", "2", "3"]
+    assert steps.as_tsv([0, 3]).count("\n") == 3
+    posted: list[Notice] = []
+    notices.posted.connect(posted.append)
+    steps.export_csv(str(tmp_path / "steps.csv"))
+    qtbot.waitUntil(lambda: bool(posted), timeout=PATIENCE_MS)
+    assert posted[0].action == "Show"
+    assert len((tmp_path / "steps.csv").read_text().splitlines()) == 5
+
+
+def test_a_worker_that_tells_nothing_of_its_steps(
+    qtbot: QtBot,
+    live: LiveModel,
+    link: TrainerLink,
+    give_bundles: Callable[..., None],
+    theme: ThemeModel,
+) -> None:
+    """The banner says so, the ways out are there, and the switch is remembered."""
+    give_bundles(Home(link.home.path), "cleanrl_worker")
+    tab = LiveTab(live, theme)
+    qtbot.addWidget(tab)
+    config = {"worker": "cleanrl_worker", "algo": "dqn", "env_id": "CartPole-v1"}
+    run = link.client.submit({**config, "total_timesteps": 100_000, "priority": -1})
+    live.show(run.run_id)
+    qtbot.waitUntil(lambda: live.is_silent, timeout=PATIENCE_MS)
+    assert tab.banner.message == (
+        "CleanRL worker streams metrics via TensorBoard/W&B; live telemetry not available."
+    )
+
+    def can_start_again() -> bool:
+        return live.can_start_again
+
+    assert can_start_again()
+    live.tell_next_time(True)
+    assert live.tells_next_time
+    link.client.cancel(run.run_id, grace_s=0.0)
+    live.start_again()
+    assert not can_start_again()
+    qtbot.waitUntil(can_start_again, timeout=PATIENCE_MS)
+    again = next(run for run in link.client.runs() if run.run_id != live.run_id)
+    assert b'"steps":"sampled"' in link.client.run(again.run_id).config_json
+    link.client.cancel(again.run_id, grace_s=0.0)
