@@ -9,6 +9,7 @@ from PySide6.QtGui import QDesktopServices
 
 from gym_gui.app.screens import CentreTab
 from gym_gui.models.theme_model import ThemeChoice
+from mosaic.contract.events import StepRecord
 
 if TYPE_CHECKING:
     from gym_gui.app.wiring import Workbench
@@ -34,6 +35,7 @@ class Conduct(QObject):
         self._models = bench.models
         self._wanted_run = ""
         self._was_playing = ""
+        self._selected_step: StepRecord | None = None
         self._connect_runs()
         self._connect_session()
         self._connect_shell()
@@ -56,6 +58,7 @@ class Conduct(QObject):
         models = self._models
         if run_id == models.live.run_id:
             return
+        self._selected_step = None
         models.live.show(run_id)
         models.video.show(run_id)
         models.log.show_run(models.runs.by_id(run_id))
@@ -63,6 +66,7 @@ class Conduct(QObject):
     def watch(self, run_id: str) -> None:
         self.show_run(run_id)
         self._bench.window.centre.show_tab("live")
+        self._bench.window.show_telemetry("steps")
 
     def replay(self, run_id: str, episode: int | None = None) -> None:
         self.show_run(run_id)
@@ -100,7 +104,11 @@ class Conduct(QObject):
         bench.steps_view.step_chosen.connect(self._replay_step)
         bench.replay_page.run_wanted.connect(bench.window.show_runs)
         bench.replay_page.video_wanted.connect(self._show_video)
-        models.replay.step_changed.connect(self._show_replayed_step)
+        bench.steps_view.step_selected.connect(self._note_selected_step)
+        models.replay.step_changed.connect(self._show_step)
+        models.live.changed.connect(self._show_step)
+        bench.window.centre.tab_changed.connect(lambda _: self._show_step())
+        bench.window.telemetry_tabs.currentChanged.connect(lambda _: self._show_step())
         models.replay.episode_changed.connect(self._show_replayed_episode)
         models.video.changed.connect(self._update_tabs)
 
@@ -119,6 +127,10 @@ class Conduct(QObject):
             self._bench.runs_view.select(found[0])
             self.watch(found[0])
 
+    def _note_selected_step(self, _run_id: str, _episode: int, row: int) -> None:
+        """A row of the table is what the person wants to see in full, until they follow again."""
+        self._selected_step = self._models.live.steps.row_at(row)
+
     def _show_log_of(self, run_id: str) -> None:
         self._models.log.show_run(self._models.runs.by_id(run_id))
         self._bench.window.show_log()
@@ -134,9 +146,20 @@ class Conduct(QObject):
         self._models.video.show(run_id, *path)  # type: ignore[arg-type]
         self._bench.window.centre.show_tab("video")
 
-    def _show_replayed_step(self) -> None:
-        replay = self._models.replay
-        self._bench.inspector.show_step(replay.step, replay.environment, replay.return_so_far)
+    def _show_step(self) -> None:
+        """The step in full belongs to what is in front: replay, a run that is watched, or play."""
+        inspector, tab = self._bench.inspector, self._bench.window.centre.current
+        if not inspector.isVisible():
+            return
+        play, replay, live = self._models.play, self._models.replay, self._models.live
+        if tab != "replay" and self._selected_step is not None:
+            inspector.show_step(self._selected_step, live.environment, None)
+        elif tab == "replay":
+            inspector.show_step(replay.step, replay.environment, replay.return_so_far)
+        elif tab == "live":
+            inspector.show_step(live.step, live.environment, None)
+        else:
+            inspector.show_step(play.step, play.state.environment, play.score.total_return)
 
     def _show_replayed_episode(self) -> None:
         replay = self._models.replay
@@ -156,7 +179,7 @@ class Conduct(QObject):
         models.play.play_wanted.connect(models.session_panel.play)
         models.play.environment_changed.connect(self._update_tabs)
         models.play.changed.connect(self._update_tabs)
-        models.play.moment_changed.connect(self._show_played_step)
+        models.play.moment_changed.connect(self._show_step)
         models.session_panel.actor_changed.connect(self._name_actor)
         models.session_panel.mode_changed.connect(lambda _: self._bench.commands.update())
 
@@ -185,13 +208,6 @@ class Conduct(QObject):
             if video.has_video or not video.run_id
             else "This run has no video. Turn on video when training, or export one from Replay.",
         )
-
-    def _show_played_step(self) -> None:
-        if self._bench.window.centre.current != "replay":
-            play = self._models.play
-            self._bench.inspector.show_step(
-                play.step, play.state.environment, play.score.total_return
-            )
 
     def _name_actor(self, label: str) -> None:
         panel = self._models.session_panel

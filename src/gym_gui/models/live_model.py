@@ -77,7 +77,7 @@ class LiveModel(QObject):
         self._runs = runs
         self._settings = settings
         self._papers: RunPapers | None = None
-        self._environment: EnvironmentEvent | None = None
+        self.environment: EnvironmentEvent | None = None
         self._feed: LiveFeed | None = None
         self._past: list[LiveFeed] = []
         self._is_asking = False
@@ -96,7 +96,7 @@ class LiveModel(QObject):
         self._end_feed()
         self.run_id = run_id
         self.step = self.frame = self.scene = self.newest_episode = None
-        self.pinned_episode = self._papers = self._environment = None
+        self.pinned_episode = self._papers = self.environment = None
         self.episodes.show(run_id)
         self.steps.show("", None)
         self._begin()
@@ -248,7 +248,7 @@ class LiveModel(QObject):
         feed = self._feed
         if feed is None:
             return False
-        self._environment = feed.newest_environment() or self._environment
+        self.environment = feed.newest_environment() or self.environment
         step, frame = feed.newest_step(), feed.newest_frame()
         self._take_step(step)
         if frame is not None:
@@ -268,7 +268,7 @@ class LiveModel(QObject):
         if step is None or run is None:
             return
         self.step = step
-        made = self._environment
+        made = self.environment
         self.scene = scene_for(
             run.env_id,
             made.env_kwargs if made else None,

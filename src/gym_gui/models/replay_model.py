@@ -85,6 +85,7 @@ class ReplayModel(QObject):
         self.step: StepRecord | None = None
         """The one that led to the playhead; None at the start, and while it is being read."""
         self._wanted: tuple[str, int | None] | None = None
+        self._begin_at = 0
         self._ticket = 0
         self._shown: ReplayedEpisode | None = None
         self._ended: list[ReplayedEpisode] = []
@@ -140,6 +141,11 @@ class ReplayModel(QObject):
     @property
     def playhead(self) -> int:
         return self.playback.index
+
+    @property
+    def is_reading_step(self) -> bool:
+        """Whether `step` is None only because it is still on its way."""
+        return self.step is None and self.playhead > 0
 
     @property
     def return_so_far(self) -> float | None:
@@ -201,7 +207,11 @@ class ReplayModel(QObject):
             self.open(*self._wanted)
 
     def seek(self, index: int) -> None:
-        """Move the playhead; a picture in memory is shown before this returns."""
+        """Move the playhead; a picture in memory is shown before this returns.
+
+        While the episode is being opened it is remembered: that is where the episode begins then.
+        """
+        self._begin_at = index
         if self.playback.move_to(index):
             self._show_playhead()
 
@@ -256,6 +266,7 @@ class ReplayModel(QObject):
             self._shown.deleteLater()
             self._ended = [each for each in (*self._ended, self._shown) if not each.join(0.0)]
         self._shown = self.frame = self.step = self.problem = None
+        self._begin_at = 0
         self.phase = "empty"
         before, self.playback = self.playback, Playback()
         self.playback.speed, self.playback.is_looping = before.speed, before.is_looping
@@ -299,6 +310,7 @@ class ReplayModel(QObject):
         shown.steps_arrived.connect(self._update_step)
         self._shown = shown
         self._take_length(shown)
+        self.playback.move_to(self._begin_at)
         self._tell_all()
         self._show_playhead()
 

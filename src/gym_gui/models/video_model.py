@@ -109,10 +109,11 @@ class VideoModel(QObject):
         seconds = index / self.playback.fps
         return f"{int(seconds // 60)}:{seconds % 60:04.1f}"
 
-    def show(self, run_id: str, path: Path | None = None) -> None:
+    def show(self, run_id: str, path: Path | str | None = None) -> None:
         """The videos of a run, beginning with the one at `path` or the newest; "" for none."""
         self._drop()
-        self.run_id, self._wanted_path = run_id, path
+        self.run_id = run_id
+        self._wanted_path = Path(path) if path else None
         self.videos, self.current, self.problem = (), None, None
         self.phase = "loading" if run_id else "empty"
         self._tell_all()
