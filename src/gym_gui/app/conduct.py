@@ -9,6 +9,7 @@ from PySide6.QtGui import QDesktopServices
 
 from gym_gui.app.screens import CentreTab
 from gym_gui.models.theme_model import ThemeChoice
+from gym_gui.views.video.video_page import NO_VIDEO
 from mosaic.contract.events import StepRecord
 
 if TYPE_CHECKING:
@@ -127,6 +128,15 @@ class Conduct(QObject):
             self._bench.runs_view.select(found[0])
             self.watch(found[0])
 
+    def _show_replayed_step(self) -> None:
+        replay, inspector = self._models.replay, self._bench.inspector
+        if replay.is_reading_step:
+            return  # what was shown stays until the next one is there
+        if replay.playhead == 0 and replay.start is not None:
+            inspector.show_start(replay.start, replay.environment)
+        else:
+            inspector.show_step(replay.step, replay.environment, replay.return_so_far)
+
     def _note_selected_step(self, _run_id: str, _episode: int, row: int) -> None:
         """A row of the table is what the person wants to see in full, until they follow again."""
         self._selected_step = self._models.live.steps.row_at(row)
@@ -142,8 +152,8 @@ class Conduct(QObject):
         self.replay(run_id, episode)
         self._models.replay.seek(step + 1)
 
-    def _show_video(self, run_id: str, *path: object) -> None:
-        self._models.video.show(run_id, *path)  # type: ignore[arg-type]
+    def _show_video(self, run_id: str, path: str) -> None:
+        self._models.video.show(run_id, path)
         self._bench.window.centre.show_tab("video")
 
     def _show_step(self) -> None:
@@ -155,7 +165,7 @@ class Conduct(QObject):
         if tab != "replay" and self._selected_step is not None:
             inspector.show_step(self._selected_step, live.environment, None)
         elif tab == "replay":
-            inspector.show_step(replay.step, replay.environment, replay.return_so_far)
+            self._show_replayed_step()
         elif tab == "live":
             inspector.show_step(live.step, live.environment, None)
         else:
@@ -204,9 +214,7 @@ class Conduct(QObject):
         centre.set_tab_reason("frame", play.no_frames_reason)
         centre.set_tab_reason(
             "video",
-            ""
-            if video.has_video or not video.run_id
-            else "This run has no video. Turn on video when training, or export one from Replay.",
+            "" if video.has_video or not video.run_id else NO_VIDEO,
         )
 
     def _name_actor(self, label: str) -> None:

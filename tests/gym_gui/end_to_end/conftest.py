@@ -33,6 +33,7 @@ def person(shared_daemon: DaemonUnderTest, qapp: QApplication, qtbot: QtBot) -> 
     made.wait(lambda: made.bench.link.is_ready)
     yield made
     made.leave()
+    assert made.timers_left == []
 
 
 def forget_window(home: Home) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QPoint, QSize, Qt
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 from pytestqt.qtbot import QtBot
@@ -25,6 +25,9 @@ ARROWS = {
 TO_THE_GOAL = ("down", "down", "right", "right", "down", "right")
 """Of FrozenLake's usual map, where the ice is not slippery."""
 
+_TURNS = 5
+"""Of the event loop. What is laid out anew asks for more of it, but not for long."""
+
 
 class Person:
     """Has one window. `leave` closes it as its close button does."""
@@ -34,6 +37,10 @@ class Person:
     ) -> None:
         self._qtbot = qtbot
         self._has_left = False
+        self.timers_left: list[str] = []
+        """Those that still went on when everything was closed."""
+        self._turn = QTimer()
+        self._turn.setSingleShot(True)
         self.bench = Workbench(home)
         apply_theme(app, self.bench.theme)
         self.window = self.bench.window
@@ -54,6 +61,14 @@ class Person:
             self._has_left = True
             self.window.close()
             self.bench.close()
+            self.timers_left = [
+                f"{type(timer.parent()).__name__} every {timer.interval()} ms"
+                for owner in (self.bench, self.window)
+                for timer in owner.findChildren(QTimer)
+                if timer.isActive()
+            ]
+            self.window.deleteLater()
+            QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
     # What they do.
 
@@ -112,8 +127,9 @@ class Person:
 
     def settle(self) -> None:
         """Until everything that was asked for by events has been laid out and drawn."""
-        for _ in range(5):
-            QApplication.processEvents()
+        for _ in range(_TURNS):
+            with self._qtbot.waitSignal(self._turn.timeout, timeout=PATIENCE_MS):
+                self._turn.start(0)
 
     def button(self, text: str, within: QWidget | None = None) -> QAbstractButton:
         found = [

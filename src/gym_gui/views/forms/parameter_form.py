@@ -13,6 +13,7 @@ from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.forms.parameter_row import ParameterRow
 from mosaic.contract.parameters import Parameter
 from mosaic.contract.problems import Problem
+from mosaic.envs.entries import ShownWhen
 
 _MANY = 12
 """From so many on there is a search field."""
@@ -38,12 +39,13 @@ class ParameterForm(QWidget):
         self._problems: tuple[Problem, ...] = ()
         self._long_texts: frozenset[str] = frozenset()
         self._titles: dict[str, str] = {}
+        self._shown_when: tuple[ShownWhen, ...] = ()
         em = self.fontMetrics().height()
         self._search = QLineEdit()
         self._search.setPlaceholderText("Search settings")
         self._search.setAccessibleName("Search settings")
         self._search.setClearButtonEnabled(True)
-        self._search.textChanged.connect(self._filter)
+        self._search.textChanged.connect(self._show_rows)
         self._nothing = QLabel("No setting has these words.")
         self._nothing.setProperty("role", "muted")
         self._general = QLabel()
@@ -68,22 +70,30 @@ class ParameterForm(QWidget):
         *,
         long_texts: Collection[str] = (),
         titles: Mapping[str, str] | None = None,
+        shown_when: Sequence[ShownWhen] = (),
     ) -> None:
         """`values` may leave out what has its default. `long_texts` name texts of several lines,
-        `titles` has what to call parameters whose name says too little."""
+        `titles` has what to call parameters whose name says too little; `shown_when` says which
+        are left out as long as they would change nothing."""
         self._given = dict(values)
         self._problems = ()
         if tuple(parameters) != self._shown:
             self._clear(parameters)
             self._long_texts, self._titles = frozenset(long_texts), dict(titles or {})
+            self._shown_when = tuple(shown_when)
             self._build_some()
         for name, row in self._rows.items():
             row.show_value(values.get(name, row.parameter.default))
+        self._show_rows()
         self.show_problems(())
 
     def values(self) -> dict[str, Any]:
-        """Of those parameters that have something else than their default."""
-        told = {name: row.value for name, row in self._rows.items() if not row.is_default}
+        """Of those parameters that count and have something else than their default."""
+        told = {
+            name: row.value
+            for name, row in self._rows.items()
+            if not row.is_default and self._counts(name)
+        }
         waiting = {parameter.name for parameter in self._waiting}
         return told | {name: self._given[name] for name in waiting if name in self._given}
 
@@ -108,7 +118,7 @@ class ParameterForm(QWidget):
         self.finish()
         for row in self._rows.values():
             row.show_value(row.parameter.default)
-        self.changed.emit()
+        self._on_edited()
 
     def shows(self, parameters: Sequence[Parameter]) -> bool:
         """Whether it is these that were shown last."""
@@ -163,15 +173,14 @@ class ParameterForm(QWidget):
             is_long_text=parameter.name in self._long_texts,
         )
         row.show_value(self._given.get(parameter.name, parameter.default))
-        row.changed.connect(self.changed)
+        row.changed.connect(self._on_edited)
         self._rows[parameter.name] = row
         self._list.addWidget(row)
 
     def _after_adding(self) -> None:
         self._order_tabs()
         self.show_problems(self._problems)
-        if self._search.text():
-            self._filter(self._search.text())
+        self._show_rows()
         if not self._waiting:
             self.finished.emit()
 
@@ -181,9 +190,25 @@ class ParameterForm(QWidget):
         for row in self._rows.values():
             before = row.follow_in_tab_order(before)
 
-    def _filter(self, text: str) -> None:
-        words = text.lower().split()
-        found = {name for name, row in self._rows.items() if row.matches(words)}
+    def _on_edited(self) -> None:
+        if self._shown_when:
+            self._show_rows()
+        self.changed.emit()
+
+    def _counts(self, name: str) -> bool:
+        """Whether it changes anything, as the other values are."""
+        return all(
+            self._rows[rule.other].value in rule.values
+            for rule in self._shown_when
+            if name in rule.fields and rule.other in self._rows
+        )
+
+    def _show_rows(self) -> None:
+        """Those that count and have the words that are searched for."""
+        words = self._search.text().lower().split()
+        found = {
+            name for name, row in self._rows.items() if row.matches(words) and self._counts(name)
+        }
         for name, row in self._rows.items():
             row.setVisible(name in found)
         groups = {self._rows[name].parameter.group for name in found}

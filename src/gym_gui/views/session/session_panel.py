@@ -167,6 +167,7 @@ class SessionPanel(QWidget):
             choice.values,
             long_texts=(entry.map_field,) if entry.map_field else (),
             titles=_TITLES,
+            shown_when=entry.shown_when,
         )
         self._form.show_problems(choice.problems)
         if self._form.is_finished:

@@ -108,6 +108,10 @@ def test_the_longest_episode_is_a_button_away_and_is_exported(
     steps = {each.episode: each.steps for each in link.client.episodes(run_id)}
     model.open(run_id, 0)
     qtbot.waitUntil(lambda: model.episodes.rowCount() == 6, timeout=PATIENCE_MS)
+    model.open(run_id, max(steps))
+    model.seek(1)
+    qtbot.waitUntil(lambda: model.phase == "ready", timeout=PATIENCE_MS)
+    assert model.playhead == 1
     longest = next(each for each in page.findChildren(QPushButton) if each.text() == "Longest")
     qtbot.waitUntil(longest.isEnabled, timeout=PATIENCE_MS)
     longest.click()
