@@ -161,7 +161,7 @@ class Conduct(QObject):
         inspector, tab = self._bench.inspector, self._bench.window.centre.current
         if not inspector.isVisible():
             return
-        play, replay, live = self._models.play, self._models.replay, self._models.live
+        play, live = self._models.play, self._models.live
         if tab != "replay" and self._selected_step is not None:
             inspector.show_step(self._selected_step, live.environment, None)
         elif tab == "replay":

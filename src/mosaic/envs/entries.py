@@ -42,6 +42,14 @@ class KeywordPair(msgspec.Struct, frozen=True, kw_only=True):
     """The field that says how large the square room is in which these are a cell."""
 
 
+class ShownWhen(msgspec.Struct, frozen=True, kw_only=True):
+    """Fields that count only while another one has one of these values."""
+
+    fields: tuple[str, ...]
+    other: str
+    values: tuple[str, ...]
+
+
 class EnvironmentEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One environment, in words and numbers."""
 
@@ -60,6 +68,8 @@ class EnvironmentEntry(msgspec.Struct, frozen=True, kw_only=True):
     fields: tuple[Parameter, ...] = ()
     """What can be set; `mosaic.envs.configuration` turns values into keywords of `make`."""
     pairs: tuple[KeywordPair, ...] = ()
+    shown_when: tuple[ShownWhen, ...] = ()
+    """Fields that a form leaves out as long as they would change nothing."""
     ranges: tuple[tuple[str, str], ...] = ()
     """Pairs of fields of which the first must not be above the second."""
     map_field: str | None = None

@@ -10,10 +10,18 @@ from typing import Any
 
 from mosaic.contract.parameters import Parameter
 from mosaic.contract.problems import Path, Problem
+from mosaic.envs.entries import ShownWhen
 from mosaic.envs.fields import choice, number, text, whole
 
 MAP_FIELDS = ("map_name", "map_size", "hole_probability", "map_seed", "desc")
 """Together they are the keyword `map_name` or the keyword `desc`."""
+
+SHOWN_WHEN = (
+    ShownWhen(
+        fields=("map_size", "hole_probability", "map_seed"), other="map_name", values=("random",)
+    ),
+    ShownWhen(fields=("desc",), other="map_name", values=("custom",)),
+)
 
 _LETTERS = "SFHG"
 _MOST_CELLS = 64 * 64

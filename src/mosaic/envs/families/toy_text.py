@@ -2,7 +2,7 @@
 
 from mosaic.envs.entries import EnvironmentEntry, Family
 from mosaic.envs.fields import number, switch
-from mosaic.envs.frozen_lake_maps import map_fields
+from mosaic.envs.frozen_lake_maps import SHOWN_WHEN, map_fields
 from mosaic.envs.key_map_making import discrete_keys
 
 FAMILY = Family(
@@ -77,6 +77,7 @@ def _frozen_lake(env_id: str, title: str, named: str, cells: int, steps: int) ->
             ),
         ),
         map_field="desc",
+        shown_when=SHOWN_WHEN,
         keys=_FROZEN_LAKE_KEYS,
         views=("grid", "frame"),
         render_fps=_FPS,
