@@ -86,3 +86,26 @@ def test_settings_are_changed_now_or_after_a_restart(
         view = again.settings()
         assert (view.in_force.max_runs, view.waiting) == (3, ())
         assert again.change_settings(retention_max_gb=None).in_force.retention_max_gb is None
+
+
+def test_a_settings_file_that_was_edited_wrongly(
+    daemon: DaemonUnderTest, client: TrainerClient
+) -> None:
+    """The daemon says what is wrong with it, and the number that was sent is not blamed."""
+    daemon.home.settings.write_text('port = "eighty"\n')
+    with refused("T301") as told:
+        client.settings()
+    assert "port" in told.value.message
+    with refused("T301"):
+        client.change_settings(max_runs=3)
+    assert client.change_settings(port=None).stored.port is None
+
+
+def test_names_that_are_no_secrets(daemon: DaemonUnderTest, client: TrainerClient) -> None:
+    """PATH stays what every worker has; whatever a person wrote into the file can be removed."""
+    with refused("T370"):
+        client.set_secret("PATH", VALUE)
+    daemon.home.secrets.touch(mode=0o600)
+    daemon.home.secrets.write_text(f"my_key={VALUE}\n")
+    assert not client.remove_secret("my_key").is_set
+    assert VALUE not in daemon.home.secrets.read_text()

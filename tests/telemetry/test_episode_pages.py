@@ -108,6 +108,22 @@ def test_a_ranking_is_made_anew_when_it_is_old(
     assert pages.page("run", stored(), choice, 0, 10, now=1000.0).total == 2
 
 
+def test_a_store_that_was_made_again(
+    spool: Spool, stored: Stored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While it is filled from the spool, pages are of what it has by then."""
+    monkeypatch.setattr(episode_pages, "_FOUND_AT_ONCE", 0)
+    pages, choice = EpisodePages(), EpisodeChoice(order="return")
+    spool.write(*(step(0, f"e{number}") for number in range(5)))
+    assert pages.page("run", stored(), choice, 0, 10, now=0.0).total == 5
+    for file in spool.run.path.glob(f"{spool.run.store.name}*"):
+        file.unlink()
+    spool.run.spool.write_bytes(b"")
+    spool.write(step(0, "e0"))
+    page = pages.page("run", stored(), choice, 0, 10, now=0.1)
+    assert [each.episode_id for each in page.episodes] == ["e0"]
+
+
 def test_rankings_do_not_pile_up(reader: TelemetryReader, monkeypatch: pytest.MonkeyPatch) -> None:
     """The oldest go when there are too many."""
     monkeypatch.setattr(episode_pages, "_MOST_RANKED", 30_000)

@@ -52,3 +52,37 @@ def test_what_cannot_be_changed_safely_is_left_alone(path: Path) -> None:
         SettingsFile(path).change({"port": 3})
     assert refusal.value.code == "T466"
     assert path.read_text() == text
+
+
+def test_line_ends_and_links_stay(path: Path, tmp_path: Path) -> None:
+    """A file from another system, kept elsewhere, is changed where it is and as it is."""
+    kept = tmp_path / "dotfiles.toml"
+    kept.write_bytes(b"port = 1\r\n# mine\r\ncpus = 2\r\n")
+    path.symlink_to(kept)
+    SettingsFile(path).change({"port": 3})
+    assert path.is_symlink()
+    assert kept.read_bytes() == b"port = 3\r\n# mine\r\ncpus = 2\r\n"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ['port = "80"', "cpus = 2.0", f"memory_mb = {10**30}", "prot = 1", "retention_max_gb = nan"],
+)
+def test_a_file_that_was_edited_wrongly(path: Path, wrong: str) -> None:
+    """What no daemon would start with is told as such, and not made worse."""
+    file = SettingsFile(path)
+    path.write_text(f"{wrong}\n")
+    for ask in (file.stored, file.waiting, lambda: file.change({"max_runs": 3})):
+        with pytest.raises(UserError) as told:
+            ask()
+        assert told.value.code in ("T301", "T466")
+    assert path.read_text() == f"{wrong}\n"
+
+
+def test_a_wrong_value_can_be_replaced(path: Path) -> None:
+    """Setting it anew, or taking it back, repairs the file."""
+    file = SettingsFile(path)
+    for value, left in ((81, "port = 81\n"), (None, "")):
+        path.write_text('port = "80"\n')
+        file.change({"port": value})
+        assert path.read_text() == left

@@ -77,6 +77,11 @@ class PolicyTableTest(unittest.TestCase):
         table = policy_table(q_values=[[0.0, 1.0, 0.5] * 20] * 5000)
         self.assertEqual((table.actions, table.q_values), ([1] * 5000, None))
 
+    def test_equal_tables_are_equal(self) -> None:
+        """Also those of a network that went wrong, so that it is told once."""
+        tables = [policy_table(q_values=[[float("nan"), 1.0]]) for _ in range(2)]
+        self.assertEqual(*tables)
+
     def test_the_largest_table_fits_a_line(self) -> None:
         """However long its numbers are."""
         table = policy_table(q_values=[[-1.23456789e-100] * 64] * 1000)

@@ -178,6 +178,20 @@ class LongEpisodesTest(RecorderCase):
                 env.step(0)
                 self.until(lambda kind=kind: len(self.lines(kind)) == 1)  # type: ignore[misc]
 
+    def test_a_loop_that_stands_still_after_an_episode(self) -> None:
+        """Its end is written too, however its last step was."""
+        env = self.attached("all", length=2)
+        self.recorder._flusher.stop()  # which would write it too, but later
+        env.reset()
+        env.step(0)
+        self.until(lambda: len(self.lines("step")) == 1)
+        env.reset()  # ends the first in the middle
+        self.until(lambda: len(self.lines("episode")) == 1)
+        env.unwrapped.info = {"odd": object()}  # such a step is written at once
+        env.step(0)
+        env.step(0)
+        self.until(lambda: len(self.lines("episode")) == 2)
+
     def test_an_unfinished_episode_is_written_without_an_end(self) -> None:
         """Closing the environment, or the recorder, ends no episode."""
         env = self.attached("columns", length=1000)

@@ -137,6 +137,7 @@ def _another_version(env_id: str, relative: EnvironmentEntry) -> EnvironmentEntr
         ends=_NOT_KNOWN,
         fields=(),
         pairs=(),
+        shown_when=(),
         ranges=(),
         map_field=None,
         max_episode_steps=None,

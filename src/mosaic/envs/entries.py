@@ -47,7 +47,7 @@ class ShownWhen(msgspec.Struct, frozen=True, kw_only=True):
 
     fields: tuple[str, ...]
     other: str
-    values: tuple[str, ...]
+    values: tuple[str | bool, ...]
 
 
 class EnvironmentEntry(msgspec.Struct, frozen=True, kw_only=True):

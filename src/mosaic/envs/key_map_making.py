@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import starmap
 from typing import Any
 
@@ -254,6 +255,7 @@ def _is_of_a_joystick(meaning: str) -> bool:
     return meaning == "NOOP" or bool(_stick_keys(meaning))
 
 
+@cache
 def _stick_keys(meaning: str) -> tuple[str, ...]:
     """`UPRIGHTFIRE` is up, right and the space bar."""
     keys, rest = [], meaning
@@ -264,6 +266,7 @@ def _stick_keys(meaning: str) -> tuple[str, ...]:
     return tuple(keys) if keys and not rest else ()
 
 
+@cache
 def _stick_label(meaning: str) -> str:
     words = ["fire" if key == "space" else key for key in _stick_keys(meaning)]
     return " + ".join(words)

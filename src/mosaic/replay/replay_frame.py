@@ -1,9 +1,12 @@
 """ReplayFrame: one picture of an episode, ready to be drawn."""
 
+from typing import TYPE_CHECKING
+
 import msgspec
 import zstandard
 
-from mosaic.client.resimulation import SimulatedFrame
+if TYPE_CHECKING:
+    from mosaic.client.resimulation import SimulatedFrame
 
 
 class ReplayFrame(msgspec.Struct, kw_only=True, frozen=True):
@@ -22,7 +25,7 @@ class ReplayFrame(msgspec.Struct, kw_only=True, frozen=True):
         return bool(self.pixels)
 
 
-def unpack(frame: SimulatedFrame) -> ReplayFrame:
+def unpack(frame: "SimulatedFrame") -> ReplayFrame:
     """The frame with its pixels; one that does not hold what it says has a problem instead."""
     pixels, problem = b"", frame.problem
     if frame.zstd:

@@ -5,16 +5,17 @@ these two protocols.
 """
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from mosaic.client.resimulation import SimulationOpened, SimulationPart
+if TYPE_CHECKING:
+    from mosaic.client.resimulation import SimulationOpened, SimulationPart
 
 
 class Simulation(Protocol):
     """An episode that is played again, step by step, in the bundle of its run."""
 
     @property
-    def opened(self) -> SimulationOpened:
+    def opened(self) -> "SimulationOpened":
         """How long the episode is, how fast it is shown, and what to be warned of; waits for it."""
 
     def request_frames(self, first: int, count: int = 0) -> int:
@@ -24,7 +25,7 @@ class Simulation(Protocol):
         `request` in what it causes.
         """
 
-    def __iter__(self) -> Iterator[SimulationPart]: ...
+    def __iter__(self) -> "Iterator[SimulationPart]": ...
 
     def close(self) -> None:
         """End it; the iteration ends too. Any thread may call it."""

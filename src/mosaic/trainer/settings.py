@@ -2,6 +2,7 @@
 
 import os
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +12,8 @@ from msgspec import Meta
 from mosaic.contract.errors import UserError
 
 DEFAULT_PORT = 50055
+_MOST_MB = 1 << 40
+"""More than any machine has; as bytes it still fits 64 bits."""
 
 
 class DaemonSettings(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
@@ -25,7 +28,7 @@ class DaemonSettings(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_f
     """How many runs may have a process at once."""
     cpus: Annotated[int, Meta(ge=1, le=4096)] = os.cpu_count() or 1
     """How many CPUs runs may ask for together."""
-    memory_mb: Annotated[int, Meta(ge=1)] | None = None
+    memory_mb: Annotated[int, Meta(ge=1, le=_MOST_MB)] | None = None
     """How much memory runs may ask for together; None: what the machine has."""
     stop_grace_s: Annotated[float, Meta(ge=0, le=3600)] = 10.0
     """Between `stop` and SIGTERM, and again between SIGTERM and SIGKILL."""
@@ -35,7 +38,7 @@ class DaemonSettings(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_f
     """A replay that is silent for so long while something is asked of it is ended."""
     worker_folders: tuple[str, ...] = ()
     """Where to look for workers besides the checkout's own and installed ones."""
-    min_free_disk_mb: Annotated[int, Meta(ge=0)] = 200
+    min_free_disk_mb: Annotated[int, Meta(ge=0, le=_MOST_MB)] = 200
     """With less than this on the disk no run is started."""
     retention_max_gb: Annotated[float, Meta(ge=0)] | None = None
     """As much as the home may take without its bundles, in 10^9 bytes; None: no limit. Nothing is
@@ -52,11 +55,23 @@ def load_settings(path: Path, overrides: dict[str, Any]) -> DaemonSettings:
     """The settings in the file, if there is one, with those overrides that are not None."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-        document |= {name: value for name, value in overrides.items() if value is not None}
+    except (OSError, ValueError) as error:
+        raise _wrong(path, error) from error
+    document |= {name: value for name, value in overrides.items() if value is not None}
+    return settings_of(document, path)
+
+
+def settings_of(document: Mapping[str, Any], path: Path) -> DaemonSettings:
+    """What the document of `path` says. Raises `UserError` T301 where no daemon can go by it."""
+    try:
         return msgspec.convert(document, DaemonSettings)
-    except (OSError, ValueError, msgspec.ValidationError) as error:
-        raise UserError(
-            f"The daemon's settings are wrong: {error}.",
-            remedy=f"Correct or remove {path}, or the option of that name.",
-            code="T301",
-        ) from error
+    except msgspec.ValidationError as error:
+        raise _wrong(path, error) from error
+
+
+def _wrong(path: Path, error: Exception) -> UserError:
+    return UserError(
+        f"The daemon's settings are wrong: {error}.",
+        remedy=f"Correct or remove {path}, or the option of that name.",
+        code="T301",
+    )

@@ -13,7 +13,7 @@ from pathlib import Path
 from mosaic.contract.atomic_file import write_atomically
 from mosaic.contract.daemon_settings import SettingValues
 from mosaic.contract.errors import UserError
-from mosaic.trainer.settings import load_settings
+from mosaic.trainer.settings import settings_of
 
 Number = int | float
 
@@ -31,8 +31,9 @@ class SettingsFile:
         self._at_start = self.stored()
 
     def stored(self) -> SettingValues:
-        """What the file says; None where it is silent."""
+        """What the file says; None where it is silent. Raises `UserError`."""
         document = tomllib.loads(self._text())
+        settings_of(document, self._path)  # it may have been edited since the daemon started
         return SettingValues(**{name: document.get(name) for name in CHANGEABLE})
 
     def waiting(self) -> tuple[str, ...]:
@@ -56,16 +57,22 @@ class SettingsFile:
                     remedy="Write each setting on a line of its own as NAME = VALUE, or edit it.",
                     code="T466",
                 )
+            settings_of(tomllib.loads(text), self._path)
             if text != before:
-                write_atomically(self._path, text.encode())
+                # A link, to a file that is kept elsewhere, stays one.
+                write_atomically(self._path.resolve(), text.encode())
 
-    def check(self, values: Mapping[str, Number | None]) -> None:
-        """Raises `UserError` T301 for a value that the daemon would not start with."""
-        load_settings(self._path, dict(values))
+    def is_possible(self, name: str, value: Number) -> bool:
+        """Whether a daemon would start with this value, whatever else the file says."""
+        try:
+            settings_of({name: value}, self._path)
+        except UserError:
+            return False
+        return True
 
     def _text(self) -> str:
         try:
-            text = self._path.read_text(encoding="utf-8")
+            text = self._path.read_bytes().decode("utf-8")  # its line ends stay as they are
             tomllib.loads(text)
         except FileNotFoundError:
             return ""

@@ -34,6 +34,8 @@ class HardToDraw(gymnasium.Env[Any, Any]):
             time.sleep(FOREVER_S)
         if self._does == "raise":
             raise RuntimeError("no ice today")
+        if self._does == "raise at length":
+            raise RuntimeError("\udcff there is " + "no end of it " * 100_000)
         if self._does == "print":
             os.write(1, b"\x00\x00\x00\x05 a library prints\n" * 10)
         return 0, {}

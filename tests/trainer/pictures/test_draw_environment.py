@@ -109,6 +109,17 @@ def test_a_failure_is_of_one_environment(
     assert hard(client).pixels[:3] == b"\x07\x07\x07"
 
 
+def test_the_log_says_more(client: TrainerClient, daemon: DaemonUnderTest) -> None:
+    """It has the traceback of what failed, and nothing that others said before."""
+    with pytest.raises(UserError, match="failed: RuntimeError"):
+        hard(client, does="raise at length")
+    log = (daemon.home.logs / "daemon.log").read_text()
+    (_, _, told) = log.rpartition("T477")
+    assert HARD in told
+    assert "no end of it" in told
+    assert "no ice today" not in told
+
+
 def test_an_unknown_environment(client: TrainerClient) -> None:
     """A wrong id is answered with those that may be meant."""
     with pytest.raises(UserError, match=r"no environment CartPol-v1") as caught:

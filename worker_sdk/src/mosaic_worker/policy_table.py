@@ -5,6 +5,7 @@ Used by `Emitter.policy` and, with what an actor offers, by the play loop.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 from mosaic_worker.errors import WorkerError
@@ -52,8 +53,13 @@ def _action(value: Any) -> int | None:
     return None if value is None else whole64("actions", value)
 
 
+def _value(given: Any) -> float:
+    value = float(format(number("q_values", given), _DIGITS))
+    return math.nan if math.isnan(value) else value  # the same one, so that equal tables are equal
+
+
 def _row(values: Any) -> list[float]:
-    row = [float(format(number("q_values", each), _DIGITS)) for each in column("q_values", values)]
+    row = [_value(each) for each in column("q_values", values)]
     if len(row) > MOST_ACTIONS:
         raise WorkerError(
             f"'q_values' has {len(row)} actions.", remedy=f"Tell of at most {MOST_ACTIONS}."

@@ -1,6 +1,6 @@
 """Toy text: small worlds of cells and cards, played move by move."""
 
-from mosaic.envs.entries import EnvironmentEntry, Family
+from mosaic.envs.entries import EnvironmentEntry, Family, ShownWhen
 from mosaic.envs.fields import number, switch
 from mosaic.envs.frozen_lake_maps import SHOWN_WHEN, map_fields
 from mosaic.envs.key_map_making import discrete_keys
@@ -77,7 +77,10 @@ def _frozen_lake(env_id: str, title: str, named: str, cells: int, steps: int) ->
             ),
         ),
         map_field="desc",
-        shown_when=SHOWN_WHEN,
+        shown_when=(
+            *SHOWN_WHEN,
+            ShownWhen(fields=("success_rate",), other="is_slippery", values=(True,)),
+        ),
         keys=_FROZEN_LAKE_KEYS,
         views=("grid", "frame"),
         render_fps=_FPS,

@@ -73,6 +73,7 @@ class Painter:
         """Waits for the picture. Raises `UserError`; the next one may be asked for if usable."""
         self._requests += 1
         until = self._clock() + self._patience_s
+        self._helper.newly_said()  # of the picture before
         self._helper.ask(
             {
                 "request": self._requests,
@@ -94,6 +95,8 @@ class Painter:
             raise self._lost(env_id, PainterCrashedError(env_id, how, said))
         message, pixels = received
         if isinstance(message, Failed):
+            if said := self._helper.newly_said():
+                _log.warning("T477 %s failed while its picture was drawn:\n%s", env_id, said)
             raise EnvironmentFailedError(message.message, message.remedy)
         if not isinstance(message, Frame) or message.request != self._requests:
             how = "it answered something else"

@@ -98,6 +98,16 @@ class Secrets:
                 return "environment"
             return ".env" if any(name in content.values for content in others) else ""
 
+    def is_everyones(self, name: str) -> bool:
+        """Whether workers find it in their environment, as they do PATH: kept as a secret, it
+        would be taken from them."""
+        with self._lock:
+            self._values()
+            value = self._environ.get(name)
+            if value is None or name.startswith(_WANDB):
+                return False  # those go to the runs that track, from wherever they come
+            return not self._is_secret(name, value)
+
     def kept(self) -> tuple[str, ...]:
         """The names in `secrets.env`."""
         with self._lock:

@@ -6,6 +6,7 @@ from mosaic.contract.rollups import EpisodeChoice, EpisodeEnding, EpisodeOrder
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.convert import to_message
 from mosaic.telemetry.episode_pages import EpisodePages
+from mosaic.telemetry.reader import TelemetryReader
 from mosaic.trainer.concurrency import in_long_thread
 from mosaic.trainer.service.queries import answer, checked_bound
 from mosaic.trainer.service.request_checks import (
@@ -32,13 +33,14 @@ class EpisodeQueryCalls(ServicePart):
         count = checked_whole("count", request.count, 0, _MOST_EPISODES) or _EPISODES
         choice = _choice(request)
         run = await existing_run(self._trainer, request.run_id)
-        # Ranking a million episodes takes a second, when it has to be done.
-        page = await in_long_thread(
-            answer,
-            run,
-            lambda reader: self._episode_pages.page(run.run_id, reader, choice, first, count),
-        )
-        return pb.EpisodePage() if page is None else to_message(page, pb.EpisodePage)
+
+        def page(reader: TelemetryReader) -> pb.EpisodePage:
+            found = self._episode_pages.page(run.run_id, reader, choice, first, count)
+            return to_message(found, pb.EpisodePage)
+
+        # Ranking a million episodes takes a second, when it has to be done; so does making a
+        # message of the largest page.
+        return await in_long_thread(answer, run, page) or pb.EpisodePage()
 
 
 def _choice(request: pb.QueryEpisodesRequest) -> EpisodeChoice:

@@ -61,4 +61,5 @@ class TrainerServicer(
         self._scratch = ScratchFolders(trainer.home)
         self._studio = Studio(trainer, self._scratch)
         self._settings_file = SettingsFile(trainer.home.settings)
+        self._settings_turn = asyncio.Lock()
         self._verification_slots = asyncio.Semaphore(VERIFICATIONS_AT_ONCE)

@@ -1,5 +1,6 @@
 """Calls on keys and settings. No answer, error or log line holds the value of a secret."""
 
+import asyncio
 import logging
 import math
 import re
@@ -19,7 +20,9 @@ from mosaic.trainer.workers.found_worker import FoundWorker
 
 _log = logging.getLogger(__name__)
 
-_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,99}")
+_NEW_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,99}")
+_ANY_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+"""Of one that a person may have written into the file."""
 _LONGEST_VALUE = 16_384
 _ALWAYS_KNOWN = ("WANDB_API_KEY", "HF_TOKEN", "OPENAI_API_KEY", "ANTHROPIC_API_KEY")
 """What people have keys for, also before a worker that asks for them is there."""
@@ -29,13 +32,20 @@ class SettingsCalls(ServicePart):
     """Secrets go into `secrets.env`, settings into `settings.toml`, both of the home."""
 
     _settings_file: SettingsFile
+    _settings_turn: asyncio.Lock
 
     async def ListSecrets(self, _: pb.ListSecretsRequest, _context: Context) -> pb.SecretList:
         # Workers that were not asked before are asked now, and that takes a moment.
         return to_message(await in_long_thread(self._secret_list), pb.SecretList)
 
     async def SetSecret(self, request: pb.SetSecretRequest, _: Context) -> pb.SecretInfo:
-        name, value = _secret_name(request.name), request.value.strip()
+        name, value = _secret_name(request.name, _NEW_NAME), request.value.strip()
+        if self._trainer.secrets.is_everyones(name):
+            raise BadRequestError(
+                "name",
+                f"is {name}, which every worker needs as it is.",
+                "Keys have names such as WANDB_API_KEY.",
+            )
         if not value or len(value) > _LONGEST_VALUE or "\0" in value:
             raise BadRequestError(
                 "value",
@@ -45,7 +55,7 @@ class SettingsCalls(ServicePart):
         return to_message(await carried_out(self._keep(name, value)), pb.SecretInfo)
 
     async def RemoveSecret(self, request: pb.SecretRef, _: Context) -> pb.SecretInfo:
-        name = _secret_name(request.name)
+        name = _secret_name(request.name, _ANY_NAME)
         return to_message(await carried_out(self._keep(name, None)), pb.SecretInfo)
 
     async def GetSettings(self, _: pb.GetSettingsRequest, _context: Context) -> pb.SettingsView:
@@ -63,10 +73,9 @@ class SettingsCalls(ServicePart):
         secrets = self._trainer.secrets
         if value is None:
             secrets.unset(name)
-            _log.info("T468 secret %s was removed", name)
         else:
             secrets.set(name, value)
-            _log.info("T468 secret %s was set", name)
+        _log.info("T468 secret %s was %s", name, "removed" if value is None else "set")
         return _info(secrets, name, ())
 
     def _secret_list(self) -> SecretList:
@@ -87,7 +96,8 @@ class SettingsCalls(ServicePart):
         return SecretList(secrets=tuple(infos))
 
     async def _change(self, names: tuple[str, ...], values: SettingValues) -> SettingsView:
-        return await in_thread(self._change_now, names, values)
+        async with self._settings_turn:  # what is in force is what was written last
+            return await in_thread(self._change_now, names, values)
 
     def _change_now(self, names: tuple[str, ...], values: SettingValues) -> SettingsView:
         wanted: dict[str, Number | None] = {}
@@ -98,14 +108,9 @@ class SettingsCalls(ServicePart):
                     "holds what cannot be changed.",
                     f"Send any of {', '.join(CHANGEABLE)}.",
                 )
-            wanted[name] = _checked(name, getattr(values, name))
-        for name, value in wanted.items():
-            try:
-                self._settings_file.check({name: value})
-            except UserError as error:
-                raise BadRequestError(
-                    name, f"cannot be {value}.", "Choose a number in its range."
-                ) from error
+            value = wanted[name] = _checked(name, getattr(values, name))
+            if value is not None and not self._settings_file.is_possible(name, value):
+                raise BadRequestError(name, f"cannot be {value}.", "Choose a number in its range.")
         self._settings_file.change(wanted)
         _log.info("T469 settings were changed: %s", ", ".join(wanted))
         self._apply({name: wanted[name] for name in wanted if name not in AFTER_RESTART})
@@ -143,9 +148,9 @@ def _info(secrets: Secrets, name: str, needed_by: tuple[str, ...]) -> SecretInfo
     )
 
 
-def _secret_name(name: str) -> str:
+def _secret_name(name: str, allowed: re.Pattern[str]) -> str:
     """Never told again: people paste a key into the wrong field."""
-    if not _NAME.fullmatch(name):
+    if not allowed.fullmatch(name):
         raise BadRequestError(
             "name",
             "cannot name a secret.",

@@ -74,6 +74,13 @@ class HelperProcess:
         """The end of what it wrote to stderr."""
         return self._said.decode("utf-8", "replace").strip()
 
+    def newly_said(self) -> str:
+        """The end of what it wrote to stderr since this was called. Not while another thread
+        receives."""
+        self._hear()
+        said, self._said = self.said, b""
+        return said
+
     def ask(self, request: Mapping[str, object]) -> None:
         """Tells it what is wanted. Never waits: what it cannot take now it gets later."""
         with self._lock:

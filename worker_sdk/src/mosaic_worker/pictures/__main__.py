@@ -20,6 +20,8 @@ from mosaic_worker.resimulation.messages import MessageWriter
 from mosaic_worker.resimulation.parent import die_with_parent
 from mosaic_worker.standard_streams import claim_stdin, claim_stdout
 
+_LONGEST_MESSAGE = 2000
+
 
 def main() -> int:
     """The exit code: 0, nobody listens any more."""
@@ -43,15 +45,20 @@ def _answer(request: PictureRequest, messages: MessageWriter) -> None:
     try:
         picture: Any = paint(request.env_id, request.env_kwargs, request.seed)
     except WorkerError as error:
-        messages.error(error.message, error.remedy)
+        messages.error(_shortened(error.message), _shortened(error.remedy))
     except Exception as error:  # noqa: BLE001 - an environment may raise anything; the next is fine
         traceback.print_exc()
         messages.error(
-            f"{request.env_id} failed: {type(error).__name__}: {error}",
+            _shortened(f"{request.env_id} failed: {type(error).__name__}: {error}"),
             "Correct the environment or its settings; the traceback is in the daemon's log.",
         )
     else:
         messages.frame(request.number, 0, picture)
+
+
+def _shortened(text: str) -> str:
+    """What an environment says may be of any length, and hold half a character."""
+    return text[:_LONGEST_MESSAGE].encode("utf-8", "replace").decode("utf-8")
 
 
 if __name__ == "__main__":

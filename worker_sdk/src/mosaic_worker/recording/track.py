@@ -179,6 +179,8 @@ class Track:
         self.is_open = self.by_columns = self.by_lines = False
         index = len(self.log.entries(self._in_full))
         self.log.endings.append(Ending(index, terminated, truncated, t, self.copy_action.dtype))
+        if self._in_full and self._writer.is_resting:
+            self._writer.watch_for_stall()  # whoever stepped may do something else for long now
 
     def _steps_so_far(self) -> int:
         return len(self.log.entries(self._in_full)) - self._first_step
