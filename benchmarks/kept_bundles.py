@@ -1,6 +1,6 @@
 """Workers' bundles for benchmarks: installed once, and kept for the next time."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -28,11 +28,13 @@ def bundle_python(name: str = "session_worker") -> Path:
 
 
 @contextmanager
-def daemon_with_bundle(name: str = "session_worker") -> Iterator[tuple[TrainerClient, Home]]:
+def daemon_with_bundle(
+    name: str = "session_worker", options: Sequence[str] = ()
+) -> Iterator[tuple[TrainerClient, Home]]:
     """A client of the daemon, and its home; all but the bundle is gone afterwards."""
     bundle_python(name)
     with throwaway_home() as home:
         home.trainer.mkdir(parents=True, mode=0o700)
         home.venvs.symlink_to(_KEPT.venvs)
-        with serving(home) as client:
+        with serving(home, options) as client:
             yield client, home

@@ -26,7 +26,8 @@ print(len(watch.stop()))
 
 
 @pytest.mark.parametrize(
-    ("what", "seen"), [("time.sleep(0.4)", "1"), ("for _ in range(20_000_000): pass", "1"), ("pass", "0")]
+    ("what", "seen"),
+    [("time.sleep(0.4)", "1"), ("for _ in range(20_000_000): pass", "1"), ("pass", "0")],
 )
 def test_it_notices_waiting_and_working(what: str, seen: str) -> None:
     """A callback of ours that sleeps or computes is seen; one that returns at once is not."""

@@ -54,6 +54,7 @@ class UiWatch(QObject):
         self._native_id = threading.get_native_id()
         self._cpu_clock = time.pthread_getcpuclockid(self._ui_thread)
         self._last_beat = (time.monotonic(), time.clock_gettime(self._cpu_clock))
+        self._switches = 0
         self._blocks: list[str] = []
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
@@ -87,14 +88,30 @@ class UiWatch(QObject):
                 self._blocks.append(f"held up for {LONGEST_S} s and more: {held.why}\n{lines}")
 
     def _is_asleep(self) -> bool:
-        """Whether the thread waits for something, as the kernel sees it."""
+        """Whether the thread waits for something other than its turn at Python's own lock.
+
+        Who waits for that lock wakes up every few milliseconds to ask for it, and so is switched
+        to again and again; who waits for an answer or a file is not.
+        """
+        before, self._switches = self._switches, self._voluntary_switches()
         status = Path(f"/proc/self/task/{self._native_id}/stat").read_text()
-        return status.rpartition(")")[2].split()[0] in ("S", "D")
+        is_waiting = status.rpartition(")")[2].split()[0] in ("S", "D")
+        return is_waiting and self._switches == before
+
+    def _voluntary_switches(self) -> int:
+        status = Path(f"/proc/self/task/{self._native_id}/status").read_text()
+        return int(status.partition("\nvoluntary_ctxt_switches:")[2].split()[0])
 
 
 def _is_ours(stack: traceback.StackSummary) -> bool:
     """Whether our code was called by the event loop."""
     names = [Path(frame.filename) for frame in stack]
+    # To start a thread is to wait until the system has run its first line.
+    if any(
+        path.name == "threading.py" and frame.name == "start"
+        for path, frame in zip(names, stack, strict=True)
+    ):
+        return False
     return any(path.name in _EVENT_LOOPS for path in names) and any(
         _OURS in str(path) for path in names
     )

@@ -1,6 +1,7 @@
 """`python -m gym_gui.app`: the window as a process of its own. Started by `mosaic gui`."""
 
 import argparse
+import gc
 import sys
 from pathlib import Path
 
@@ -14,6 +15,7 @@ def main() -> int:
     parser.add_argument("--play", default="", metavar="ENV_ID", help="an environment to begin with")
     parser.add_argument("--no-daemon", action="store_true", help="do not start a daemon")
     arguments = parser.parse_args()
+    gc.disable()  # what start-up makes is there to stay; `run_window` turns it on again
     from gym_gui.app.start_up import Wishes, run_window  # noqa: PLC0415 - --help needs no Qt
 
     return run_window(

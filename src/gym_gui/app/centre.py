@@ -5,6 +5,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QHBoxLayout,
+    QLabel,
     QStackedWidget,
     QTabWidget,
     QToolButton,
@@ -14,6 +15,7 @@ from PySide6.QtWidgets import (
 
 from gym_gui.app.screens import CENTRE_TITLES, CentreTab, Screens
 from gym_gui.models.theme_model import ThemeModel
+from gym_gui.views.elements.banner import Banner
 from gym_gui.views.elements.icons import keep_icon
 
 _PLAYED: tuple[CentreTab, ...] = ("grid", "frame", "raw")
@@ -45,9 +47,13 @@ class Centre(QWidget):
         self._stack.addWidget(screens.welcome)
         self._settings = _with_way_back(screens.settings, self.show_tabs, theme)
         self._stack.addWidget(self._settings)
-        layout = QHBoxLayout(self)
+        self.banner = Banner(theme)
+        """What is wrong with everything, such as a daemon that does not answer."""
+        layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._stack)
+        layout.setSpacing(0)
+        layout.addWidget(self.banner)
+        layout.addWidget(self._stack, 1)
         self.tabs.currentChanged.connect(self._on_tab_changed)
         self._on_tab_changed(self.tabs.currentIndex())
 
@@ -75,6 +81,8 @@ class Centre(QWidget):
     def set_tab_reason(self, name: CentreTab, why_not: str) -> None:
         """A tab that shows nothing now is greyed, with the reason; its page can say more."""
         index = self._names.index(name)
+        if why_not == self.tab_reason(name):
+            return  # Qt paints the bar anew even when nothing is different
         self.tabs.setTabEnabled(index, not why_not)
         self.tabs.setTabToolTip(index, why_not)
 
@@ -99,7 +107,12 @@ def _with_way_back(page: QWidget, go_back: Callable[[], None], theme: ThemeModel
     back.setProperty("role", "quiet")
     keep_icon(back, "close", theme)
     back.clicked.connect(go_back)
+    title = QLabel("Settings")
+    title.setProperty("role", "heading")
+    line = holder.fontMetrics().height()
     row = QHBoxLayout()
+    row.setContentsMargins(line * 2 // 3, line // 3, line // 3, line // 3)
+    row.addWidget(title)
     row.addStretch(1)
     row.addWidget(back)
     layout = QVBoxLayout(holder)

@@ -48,7 +48,12 @@ def _of_session(bench: "Workbench") -> dict[str, Binding]:
         "session.takeover": Binding(play.take_over_or_release, no_agent),
         "session.environment": Binding(lambda: _choose_environment(bench)),
         "session.dice": Binding(panel.choice.roll_seed),
+        "session.quit": Binding(lambda: _close(bench)),
     }
+
+
+def _close(bench: "Workbench") -> None:
+    bench.window.close()
 
 
 def _choose_environment(bench: "Workbench") -> None:

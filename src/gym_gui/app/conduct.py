@@ -9,13 +9,18 @@ from PySide6.QtGui import QDesktopServices
 
 from gym_gui.app.screens import CentreTab
 from gym_gui.models.theme_model import ThemeChoice
+from gym_gui.services.trainer_link import LinkState
 from gym_gui.views.video.video_page import NO_VIDEO
 from mosaic.contract.events import StepRecord
+from mosaic.contract.run_states import LIVE_STATES
 
 if TYPE_CHECKING:
     from gym_gui.app.wiring import Workbench
 
 _WELCOME = "window/welcome"
+_LIVE: tuple[CentreTab, ...] = ("live",)
+_PLAYED: tuple[CentreTab, ...] = ("grid", "frame", "raw", "video")
+"""Where the step in full is that of the session."""
 FIRST_ENVIRONMENT = "FrozenLake-v1"
 _DEMO = {
     "run_name": "demo",
@@ -36,6 +41,7 @@ class Conduct(QObject):
         self._models = bench.models
         self._wanted_run = ""
         self._was_playing = ""
+        self._actor_label = ""
         self._selected_step: StepRecord | None = None
         self._connect_runs()
         self._connect_session()
@@ -61,8 +67,10 @@ class Conduct(QObject):
             return
         self._selected_step = None
         models.live.show(run_id)
+        models.episodes.show(run_id)
         models.video.show(run_id)
         models.log.show_run(models.runs.by_id(run_id))
+        self._replay_shown_run()
 
     def watch(self, run_id: str) -> None:
         self.show_run(run_id)
@@ -70,14 +78,18 @@ class Conduct(QObject):
         self._bench.window.show_telemetry("steps")
 
     def replay(self, run_id: str, episode: int | None = None) -> None:
-        self.show_run(run_id)
         if (run_id, episode) != (self._models.replay.run_id, self._models.replay.episode):
             self._models.replay.open(run_id, episode)
+        self.show_run(run_id)
         self._bench.window.centre.show_tab("replay")
         self._bench.window.show_telemetry("step")
 
     def start_demo(self) -> None:
-        """The demo run, watched while it runs."""
+        """The demo run, watched while it runs; one that is running already is enough."""
+        for run in self._models.runs.runs:
+            if run.name == _DEMO["run_name"] and run.state in LIVE_STATES:
+                self._watch_demo(run.run_id)
+                return
         link, tasks, notices = self._bench.link, self._bench.tasks, self._bench.notices
         if not link.has_client:
             notices.say("The daemon is not there yet; try again in a moment.", tone="warning")
@@ -97,6 +109,7 @@ class Conduct(QObject):
         bench.runs_view.watch_requested.connect(self.watch)
         bench.runs_view.replay_requested.connect(self.replay)
         models.runs.runs_changed.connect(self._show_wanted_run)
+        models.runs.run_changed.connect(self._on_run_changed)
         models.live.replay_requested.connect(self.replay)
         models.live.log_requested.connect(self._show_log_of)
         bench.live_tab.episode_chosen.connect(self.replay)
@@ -106,8 +119,13 @@ class Conduct(QObject):
         bench.replay_page.run_wanted.connect(bench.window.show_runs)
         bench.replay_page.video_wanted.connect(self._show_video)
         bench.steps_view.step_selected.connect(self._note_selected_step)
+        bench.steps_view.bar.follow_changed.connect(self._on_follow_changed)
+        models.live.steps.modelReset.connect(self._forget_selected_step)
         models.replay.step_changed.connect(self._show_step)
-        models.live.changed.connect(self._show_step)
+        models.live.changed.connect(partial(self._show_newest_step, _LIVE))
+        bench.window.centre.tab_changed.connect(self._note_watched)
+        self._note_watched()
+        bench.window.centre.tab_changed.connect(lambda _: self._replay_shown_run())
         bench.window.centre.tab_changed.connect(lambda _: self._show_step())
         bench.window.telemetry_tabs.currentChanged.connect(lambda _: self._show_step())
         models.replay.episode_changed.connect(self._show_replayed_episode)
@@ -128,6 +146,13 @@ class Conduct(QObject):
             self._bench.runs_view.select(found[0])
             self.watch(found[0])
 
+    def _replay_shown_run(self) -> None:
+        """The Replay tab is about the run that all panels are about, once it is looked at."""
+        run_id, replay = self._models.live.run_id, self._models.replay
+        is_in_front = self._bench.window.centre.current == "replay"
+        if is_in_front and run_id and run_id != replay.run_id:
+            replay.open(run_id, None)
+
     def _show_replayed_step(self) -> None:
         replay, inspector = self._models.replay, self._bench.inspector
         if replay.is_reading_step:
@@ -140,6 +165,31 @@ class Conduct(QObject):
     def _note_selected_step(self, _run_id: str, _episode: int, row: int) -> None:
         """A row of the table is what the person wants to see in full, until they follow again."""
         self._selected_step = self._models.live.steps.row_at(row)
+        self._show_step()
+
+    def _forget_selected_step(self) -> None:
+        """The row is no longer there, or the newest ones are looked at again."""
+        if self._selected_step is not None:
+            self._selected_step = None
+            self._show_step()
+
+    def _on_follow_changed(self, follows: bool) -> None:
+        if follows:
+            self._forget_selected_step()
+
+    def _on_run_changed(self, run_id: str) -> None:
+        """Of the run that is shown: one that was deleted goes, one that is new has a log."""
+        models = self._models
+        if run_id != models.live.run_id:
+            return
+        run = models.runs.by_id(run_id)
+        if run is None:
+            self.show_run("")
+        elif models.log.run_id != run_id:
+            models.log.show_run(run)
+
+    def _note_watched(self) -> None:
+        self._models.live.set_watched(self._bench.window.centre.current == "live")
 
     def _show_log_of(self, run_id: str) -> None:
         self._models.log.show_run(self._models.runs.by_id(run_id))
@@ -171,12 +221,24 @@ class Conduct(QObject):
         else:
             inspector.show_step(play.step, play.state.environment, play.score.total_return)
 
+    def _show_newest_step(self, tabs: tuple[CentreTab, ...]) -> None:
+        """What happens behind other tabs, or after the step that was selected, changes nothing."""
+        if self._selected_step is None and self._bench.window.centre.current in tabs:
+            self._show_step()
+
     def _show_replayed_episode(self) -> None:
         replay = self._models.replay
         if replay.episode is not None and replay.run_id == self._models.live.run_id:
             self._models.live.pin_episode(replay.episode)
 
+    def _no_more_welcome(self) -> None:
+        """Whoever has begun something is not welcomed at the next start, unless they ask for it."""
+        if not self._bench.settings.text(_WELCOME):
+            self._bench.settings.keep(_WELCOME, False)
+            self._bench.welcome.set_show_at_start(False)
+
     def _watch_demo(self, run_id: str) -> None:
+        self._no_more_welcome()
         self._wanted_run = run_id
         self._show_wanted_run()
         self._bench.window.centre.show_tab("live")
@@ -189,7 +251,8 @@ class Conduct(QObject):
         models.play.play_wanted.connect(models.session_panel.play)
         models.play.environment_changed.connect(self._update_tabs)
         models.play.changed.connect(self._update_tabs)
-        models.play.moment_changed.connect(self._show_step)
+        models.play.changed.connect(self._echo_actor)
+        models.play.moment_changed.connect(partial(self._show_newest_step, _PLAYED))
         models.session_panel.actor_changed.connect(self._name_actor)
         models.session_panel.mode_changed.connect(lambda _: self._bench.commands.update())
 
@@ -198,6 +261,7 @@ class Conduct(QObject):
         run_id = self._models.sessions.state.run_id
         if run_id and run_id != self._was_playing:
             self._was_playing = run_id
+            self._no_more_welcome()
             self.show_run(run_id)
             centre = self._bench.window.centre
             if centre.current != "raw" or not centre.shows_tabs:
@@ -219,8 +283,16 @@ class Conduct(QObject):
 
     def _name_actor(self, label: str) -> None:
         panel = self._models.session_panel
-        self._models.status.echo_actor(label)
+        self._actor_label = label
         self._models.play.name_actor(panel.actor_id, label)
+        self._echo_actor()
+
+    def _echo_actor(self) -> None:
+        """In the status bar: who acts, also while a person has taken over."""
+        play = self._models.play
+        is_taken_over = play.person_acts and play.has_agent
+        label = f"you, in place of {play.actor_label}" if is_taken_over else self._actor_label
+        self._models.status.echo_actor(label)
 
     # The shell.
 
@@ -231,6 +303,7 @@ class Conduct(QObject):
         bench.palette.used.connect(self._keep_recent)
         bench.palette.remember(bench.settings.text("window/recent_commands").split())
         bench.link.recovered.connect(lambda: bench.notices.say("The daemon is back.", tone="good"))
+        bench.link.changed.connect(self._show_link)
         bench.welcome.play_chosen.connect(self._play_first)
         bench.welcome.train_chosen.connect(self._train_first)
         bench.welcome.demo_chosen.connect(self.start_demo)
@@ -246,12 +319,26 @@ class Conduct(QObject):
             models.run_actions.show_requested,
             models.live.open_requested,
             models.live.episodes.show_requested,
+            models.episodes.show_requested,
             models.live.steps.show_requested,
             bench.settings_page.open_wanted,
             bench.log_view.open_wanted,
         ):
             signal.connect(self.open_outside)
         window.closing.connect(models.sessions.close)
+
+    def _show_link(self) -> None:
+        """Above everything, for as long as no daemon answers: why, and what can be done."""
+        link, banner = self._bench.link, self._bench.window.centre.banner
+        if link.state is LinkState.LOST:
+            words = "The daemon does not answer. Runs go on without it; this window looks for it."
+            actions = [("Start the daemon", link.start_daemon)]
+            banner.say(words, "warning", actions)
+        elif link.state is LinkState.FAILED and link.problem is not None:
+            words = f"There is no daemon. {link.problem.message} {link.problem.remedy}"
+            banner.say(words, "bad", [("Try again", link.start_daemon)])
+        elif banner.message:
+            banner.clear()
 
     def choose_theme(self, choice: ThemeChoice) -> None:
         self._models.settings.choose_theme(choice)

@@ -127,8 +127,10 @@ class MainWindow(QMainWindow):
         )
 
     def _first_size(self) -> QSize:
+        """With room for the frame and the title, which the desktop adds."""
         screen = QGuiApplication.primaryScreen().availableSize()
-        return _FIRST_SIZE.boundedTo(screen)
+        title = 2 * self.fontMetrics().height()
+        return _FIRST_SIZE.boundedTo(QSize(screen.width(), screen.height() - title))
 
     def _restore(self) -> None:
         geometry: QByteArray = self._settings.blob("layout/geometry")

@@ -5,6 +5,7 @@ import time
 from PySide6.QtCore import QObject
 
 from gym_gui.app.settings_store import SettingsStore
+from gym_gui.models.episodes_table import EpisodesTable
 from gym_gui.models.live_model import LiveModel
 from gym_gui.models.log_model import LogModel
 from gym_gui.models.notices import Notices
@@ -49,6 +50,7 @@ class Models(QObject):
         self.play = PlayModel(self.sessions, pulse, self)
         self.runs = RunsModel(link, tasks, pulse, notices, self)
         self.run_actions = RunActions(link, tasks, notices, self.runs, self)
+        self.episodes = EpisodesTable(link, tasks, pulse, notices, self.runs, self)
         self.live = LiveModel(link, tasks, pulse, notices, self.runs, settings, self)
         self.replay = ReplayModel(link, tasks, pulse, notices, self)
         self.video = VideoModel(link, tasks, pulse, notices, self)
@@ -58,7 +60,7 @@ class Models(QObject):
     def close(self) -> None:
         """Nothing more is asked for; does not wait."""
         self.sessions.close()
-        for model in (self.live, self.replay, self.video, self.runs):
+        for model in (self.live, self.episodes, self.replay, self.video, self.runs):
             model.close()
         self.log_feed.close()
 
@@ -69,7 +71,7 @@ class Models(QObject):
             return max(0.0, deadline - time.monotonic())
 
         self.sessions.join(left_s())
-        for model in (self.live, self.replay, self.video, self.runs):
+        for model in (self.live, self.episodes, self.replay, self.video, self.runs):
             model.join(left_s())
         for thread in self.log_feed.threads:
             thread.join(left_s())

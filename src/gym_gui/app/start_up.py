@@ -1,5 +1,6 @@
 """Start-up: the application, its theme, the window first, and the daemon in the background."""
 
+import gc
 import logging
 import signal
 import socket
@@ -11,6 +12,7 @@ from PySide6.QtCore import QSocketNotifier, QTimer
 from PySide6.QtWidgets import QApplication
 
 from gym_gui.app.theme import apply_theme
+from gym_gui.app.window_log import keep_window_log, leave_window_log
 from gym_gui.app.wiring import Workbench
 from mosaic.contract.layout import Home
 
@@ -28,6 +30,7 @@ class Wishes:
 
 def run_window(home: Home, wishes: Wishes) -> int:
     """Shows the window and returns its exit code once it is closed."""
+    log = keep_window_log(home)
     app = QApplication(sys.argv[:1])
     app.setApplicationName("MOSAIC")
     app.setApplicationDisplayName("MOSAIC")
@@ -38,10 +41,18 @@ def run_window(home: Home, wishes: Wishes) -> int:
     _close_on_signals(workbench)
     workbench.window.show()
     # After the first paint: finding or starting the daemon must not delay it.
-    QTimer.singleShot(0, lambda: workbench.open(wishes))
+    QTimer.singleShot(0, lambda: _begin(workbench, wishes))
     code = app.exec()
     workbench.close()
+    leave_window_log(log)
     return code
+
+
+def _begin(workbench: Workbench, wishes: Wishes) -> None:
+    """From here on garbage is collected, but what start-up has made is not searched for it."""
+    gc.freeze()
+    gc.enable()
+    workbench.open(wishes)
 
 
 def _show_bugs(workbench: Workbench) -> None:

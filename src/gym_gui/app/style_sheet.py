@@ -61,6 +61,7 @@ def _lengths(font: QFont) -> dict[str, str]:
         "half": 0.5,
         "two_thirds": 0.67,
         "whole": 1.0,
+        "field": 1.15,
         "bar": 0.62,
         "arrow": 0.8,
         "knob": 0.95,
@@ -148,7 +149,7 @@ QFrame[role="card"] { background: $raised; border: 1px solid $line; border-radiu
 
 QPushButton {
     background: $raised; color: $text; border: 1px solid $edge; border-radius: 6px;
-    padding: $third $two_thirds; min-height: $whole;
+    padding: $third $two_thirds; min-height: $field;
 }
 QPushButton:hover { background: $hover; }
 QPushButton:pressed { background: $pressed; }
@@ -208,7 +209,9 @@ QLineEdit, QAbstractSpinBox, QComboBox, QPlainTextEdit, QTextEdit, QKeySequenceE
     background: $raised; color: $text; border: 1px solid $edge; border-radius: 6px;
     selection-background-color: $accent; selection-color: $on_accent;
 }
-QLineEdit, QAbstractSpinBox, QComboBox { padding: $third $half; min-height: $whole; }
+QLineEdit, QAbstractSpinBox, QComboBox {
+    padding: $third $half; min-height: $field; max-height: $field;
+}
 QLineEdit:hover, QAbstractSpinBox:hover, QComboBox:hover { border-color: $handle; }
 QLineEdit:focus, QAbstractSpinBox:focus, QComboBox:focus, QComboBox:on, QPlainTextEdit:focus,
 QTextEdit:focus { border: 2px solid $accent; background: $surface; }
@@ -219,11 +222,7 @@ QLineEdit:disabled, QAbstractSpinBox:disabled, QComboBox:disabled, QPlainTextEdi
 QTextEdit:disabled { color: $disabled; border-color: $line; background: $surface; }
 QLineEdit[tone="bad"], QAbstractSpinBox[tone="bad"], QComboBox[tone="bad"] { border-color: $bad; }
 QLineEdit[tone="warning"], QAbstractSpinBox[tone="warning"] { border-color: $warning; }
-QAbstractSpinBox {
-    qproperty-alignment: 'AlignRight | AlignVCenter';
-    padding-top: $quarter; padding-bottom: $quarter;
-}
-QAbstractSpinBox:focus { padding-top: $quarter_less; padding-bottom: $quarter_less; }
+QAbstractSpinBox { qproperty-alignment: 'AlignRight | AlignVCenter'; }
 QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {
     background: transparent; border: none; width: $spin;
 }
@@ -353,6 +352,7 @@ QAbstractScrollArea::corner { background: transparent; }
 QMenuBar { background: $surface; color: $muted; border-bottom: 1px solid $line; }
 QMenuBar::item { background: transparent; padding: $third $half; border-radius: 4px; }
 QMenuBar::item:selected, QMenuBar::item:pressed { background: $raised; color: $text; }
+QMenuBar QPushButton { min-height: 0; padding: 0; }
 QMenu { background: $popup; color: $text; border: 1px solid $edge; padding: $quarter; }
 QMenu::item { padding: $third $whole $third $half; border-radius: 4px; }
 QMenu::item:selected { background: $selection; }

@@ -68,7 +68,7 @@ class Workbench(QObject):
         self.live_tab = LiveTab(self.models.live, self.theme)
         self.log_view = LogView(self.models.log, self.theme)
         self.steps_view = StepsView(self.models.live.steps, self.theme)
-        self.episodes_view = EpisodesView(self.models.live.episodes, self.theme)
+        self.episodes_view = EpisodesView(self.models.episodes, self.theme)
         self.inspector = StepInspector(self.theme)
         self.welcome = Welcome(self.theme)
         keys = [(command.text, command.shortcut) for command in COMMANDS if command.shortcut]
@@ -98,7 +98,7 @@ class Workbench(QObject):
         self.pulse.close()
         self.link.close()
         self.link.join(max(0.1, deadline - time.monotonic()))
-        self.tasks.join()
+        self.tasks.join(max(0.1, deadline - time.monotonic()))
         self.settings.save()
 
     def _screens(self) -> Screens:

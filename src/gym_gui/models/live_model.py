@@ -81,10 +81,12 @@ class LiveModel(QObject):
         self._feed: LiveFeed | None = None
         self._past: list[LiveFeed] = []
         self._is_asking = False
-        self._has_news = False
+        self._has_news = self._wants_newest = False
+        self._is_watched = True
         self._is_starting_again = False
         runs.run_changed.connect(self._on_run_changed)
         link.connected.connect(self._begin)
+        link.recovered.connect(self._on_recovered)
         pulse.subscribe(self, self._on_beat)
 
     # What is shown.
@@ -108,6 +110,13 @@ class LiveModel(QObject):
         self.pinned_episode = episode
         self._choose_steps()
         self.changed.emit()
+
+    def set_watched(self, is_watched: bool) -> None:
+        """Pictures are read and scenes drawn only while somebody looks."""
+        self._is_watched = is_watched
+        if is_watched:
+            self._draw_scene()
+            self._note_news()
 
     @property
     def run(self) -> RunRecord | None:
@@ -227,10 +236,17 @@ class LiveModel(QObject):
                 self._papers = papers
                 self.changed.emit()
 
-        self._tasks.run(self, lambda: fetch_papers(client, home, run_id), found, self._tell)
+        def refused(error: UserError) -> None:
+            # A daemon that is lost is asked again when it is back; the status line tells of it.
+            if run_id == self.run_id and self._link.is_ready:
+                self._notices.fail(error)
 
-    def _tell(self, error: UserError) -> None:
-        self._notices.fail(error)
+        self._tasks.run(self, lambda: fetch_papers(client, home, run_id), found, refused)
+
+    def _on_recovered(self) -> None:
+        if self.run_id and self._papers is None:
+            self._ask_for_papers()
+        self._note_news()
 
     def _on_run_changed(self, run_id: str) -> None:
         if run_id == self.run_id:
@@ -241,7 +257,7 @@ class LiveModel(QObject):
             self._note_news()
 
     def _note_news(self) -> None:
-        self._has_news = True
+        self._has_news = self._wants_newest = True
         self._pulse.wake()
 
     def _on_beat(self) -> bool:
@@ -249,26 +265,26 @@ class LiveModel(QObject):
         if feed is None:
             return False
         self.environment = feed.newest_environment() or self.environment
-        step, frame = feed.newest_step(), feed.newest_frame()
-        self._take_step(step)
-        if frame is not None:
-            self.frame = frame
-        if step is not None or frame is not None:
+        step = feed.newest_step()
+        frame = feed.newest_frame() if self._is_watched else None
+        self.step, self.frame = step or self.step, frame or self.frame
+        if step is not None and self._is_watched:
+            self._draw_scene()
+        if (step is not None or frame is not None) and self._is_watched:
             self.frame_changed.emit()
-        if self._has_news and not self._is_asking:
+        if self._wants_newest and not self._is_asking:
+            self._wants_newest = False
             self._ask_for_newest_episode()
-        if step is not None or self._has_news:
+        if (step is not None and self._is_watched) or self._has_news:
             self._has_news = False
             self.changed.emit()
             return True
         return frame is not None
 
-    def _take_step(self, step: StepRecord | None) -> None:
-        run = self.run
+    def _draw_scene(self) -> None:
+        run, step, made = self.run, self.step, self.environment
         if step is None or run is None:
             return
-        self.step = step
-        made = self.environment
         self.scene = scene_for(
             run.env_id,
             made.env_kwargs if made else None,
@@ -284,6 +300,7 @@ class LiveModel(QObject):
 
         def found(page: EpisodePage) -> None:
             self._is_asking = False
+            self._pulse.wake()  # there may have been news meanwhile, or another run is shown
             if run_id == self.run_id and page.episodes:
                 self.newest_episode = page.episodes[0]
                 self._choose_steps()
@@ -291,6 +308,7 @@ class LiveModel(QObject):
 
         def refused(_: UserError) -> None:
             self._is_asking = False  # asked again with the next news
+            self._pulse.wake()
 
         self._tasks.run(
             self, lambda: client.episodes_page(run_id, count=1, descending=True), found, refused
@@ -301,6 +319,8 @@ class LiveModel(QObject):
         if shown is None and newest is not None:
             if self.steps.run_id and self.steps.is_loading:
                 return  # of a run with many short episodes, none would ever be seen
+            if not newest.steps and self.steps.rowCount():
+                return  # it has just begun: what is there stays until there is something to see
             shown = newest.episode
         self.steps.show(self.run_id, shown)
 

@@ -92,6 +92,11 @@ class LogModel(QAbstractTableModel):
         if any(record.source == "run" for record in self._records):
             self._keep_only([each for each in self._not_cleared() if each.source != "run"])
 
+    @property
+    def run_id(self) -> str:
+        """The run whose log is shown too; empty: none."""
+        return self._feed.run_id
+
     def clear(self) -> None:
         """Nothing that is there now is shown any more; `restore` brings it back."""
         self._cleared = self._first + len(self._records)
@@ -134,8 +139,10 @@ class LogModel(QAbstractTableModel):
         if not count:
             return ""
         places = []
-        if self._dropped["daemon"] or self._dropped["window"]:
+        if self._dropped["daemon"]:
             places.append("logs/daemon.log")
+        if self._dropped["window"]:
+            places.append("logs/window.log")
         if self._dropped["run"]:
             places.append("the run's worker.log")
         return f"{count:,} older lines are in {' and '.join(places)}"

@@ -68,6 +68,7 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
         self._total = 0
         self._export: CsvExport | None = None
         self._pages: TablePages[Row] = TablePages(tasks, pulse, self)
+        self._pages.turned.connect(self._on_turned)
         self._pages.total_changed.connect(self._on_total)
         self._pages.arrived.connect(self._on_arrived)
         self._pages.failed.connect(self._on_failed)
@@ -80,6 +81,9 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
     def make_fetch(self) -> Fetch[Row]:
         """How to get a page of what is shown now; it is called on a thread."""
         raise NotImplementedError
+
+    def take_wanted(self) -> None:
+        """What was asked for last is what is shown from now on."""
 
     def text(self, row: Row, column: int) -> str:
         raise NotImplementedError
@@ -188,10 +192,27 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
         self.beginResetModel()
         self._total = 0
         self.problem = None
+        self.take_wanted()
         can_ask = bool(self.run_id) and self._link.has_client
         self._pages.ask(self.make_fetch() if can_ask else None)
         self.endResetModel()
         self.changed.emit()
+
+    def _turn(self) -> None:
+        """Something else is shown as soon as its first rows are there: no empty table between."""
+        if not self._total or not self._link.has_client:
+            self._start_over()
+            return
+        self.problem = None
+        self._pages.ask(self.make_fetch(), keeps_rows=True)
+        self.changed.emit()
+
+    def _on_turned(self) -> None:
+        """Rows follow at once, before anything is painted."""
+        self.beginResetModel()
+        self._total = 0
+        self.take_wanted()
+        self.endResetModel()
 
     def _on_connected(self) -> None:
         if self.run_id:

@@ -78,7 +78,6 @@ class PlayModel(SessionFacts):
         self._held: HeldKeys | None = None
         self._run_id = ""
         self._policy_told: PolicyEvent | None = None
-        self._was_taken_over = False
         self._news: set[str] = set()
         sessions.changed.connect(self._on_state)
         sessions.lines_arrived.connect(self._on_lines)
@@ -268,7 +267,6 @@ class PlayModel(SessionFacts):
             self._begin_run(state.run_id)
         self._note_pictures()
         self._update_entry()
-        self._keep_ends_visible()
         if state.policy is not self._policy_told:
             self._policy_told = state.policy
             self._note("scene")
@@ -283,7 +281,6 @@ class PlayModel(SessionFacts):
         self._moment = NewestMoment()
         self._score = PlayScore()
         self._rate.clear()
-        self._was_taken_over = False
         self.hint = ""
         self.visits.forget_map()
         self._note("frame", "moment", "scene")
@@ -299,13 +296,6 @@ class PlayModel(SessionFacts):
             self._held = HeldKeys(entry) if entry else None
             self.keys = PlayKeys((entry or catalog.environment("")).keys)
             self._note("environment", "scene")
-
-    def _keep_ends_visible(self) -> None:
-        """Of a person who took over: until they go on. An agent goes on by itself."""
-        is_taken_over = self.state.is_taken_over
-        if is_taken_over != self._was_taken_over and self.is_playing:
-            self._was_taken_over = is_taken_over
-            self._sessions.configure(auto_reset=not is_taken_over)
 
     def _on_lines(self, lines: Sequence[PlayedLine]) -> None:
         made = self.state.environment

@@ -144,11 +144,12 @@ class ReplayEpisodes(QAbstractTableModel):
             self,
             lambda: self._replays.episodes(run_id, page * _PAGE, _PAGE),
             lambda found: self._take(ticket, page, found),
-            lambda error: self._lose(ticket, error),
+            lambda error: self._lose(ticket, page, error),
         )
 
-    def _lose(self, ticket: int, error: UserError) -> None:
+    def _lose(self, ticket: int, page: int, error: UserError) -> None:
         if ticket == self._ticket:
+            self._asked.discard(page)  # it is asked for again when somebody looks
             self._notices.fail(error)
 
     def _take(self, ticket: int, page: int, found: EpisodePage) -> None:

@@ -1,15 +1,19 @@
 """ReplayExports: an episode out as MP4, GIF or JSONL, one at a time, with progress and a notice."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.models.notices import Notices
 from gym_gui.models.number_words import size
 from gym_gui.services.pulse import Pulse
-from gym_gui.services.replays import ExportFormat, ExportJob, ExportState, Replays, free_target
+from gym_gui.services.replays import ExportFormat, Replays, free_target
 from gym_gui.services.tasks import Tasks
 from mosaic.contract.errors import UserError
+
+if TYPE_CHECKING:
+    from gym_gui.services.replays import ExportJob, ExportState
 
 _FORBIDDEN_IN_NAMES = '/\\:*?"<>|'
 
@@ -106,7 +110,7 @@ class ReplayExports(QObject):
         self.changed.emit()
         return True
 
-    def _tell_end(self, state: ExportState) -> None:
+    def _tell_end(self, state: "ExportState") -> None:
         if state.result is not None:
             path = str(state.result.path)
             doubt = f" {state.result.warnings[0]}" if state.result.warnings else ""

@@ -5,7 +5,7 @@
 
 from collections.abc import Mapping
 from threading import Event
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -17,7 +17,6 @@ from gym_gui.models.reward_track import RewardTrack
 from gym_gui.services.pulse import Pulse
 from gym_gui.services.replays import (
     EpisodeOpening,
-    EpisodeReplay,
     ReplayFrame,
     Replays,
     ReplayState,
@@ -27,6 +26,9 @@ from mosaic.contract.events import EnvironmentEvent, EpisodeStart, StepRecord
 from mosaic.envs.catalog import environment as catalogued
 from mosaic.envs.scenes.scene import Scene
 from mosaic.envs.scenes.scenes import scene_for
+
+if TYPE_CHECKING:
+    from gym_gui.services.replays import EpisodeReplay
 
 _KEEPS_STEPS_UP_TO = 5_000
 """Steps of an episode that is no longer than this are all kept as they are read."""

@@ -205,6 +205,7 @@ class RunsModel(QAbstractTableModel):
         self._take(run)
 
     def _on_listed(self, runs: tuple[RunRecord, ...]) -> None:
+        before = {run.run_id: run for run in self._runs}
         self.beginResetModel()
         self._runs = list(runs)
         self._rows = {run.run_id: row for row, run in enumerate(self._runs)}
@@ -212,9 +213,10 @@ class RunsModel(QAbstractTableModel):
         self.is_listed = True
         self.endResetModel()
         self.runs_changed.emit()
-        for run in runs:
-            if run.state in LIVE_STATES:
-                self.run_changed.emit(run.run_id)
+        others = [run.run_id for run in runs if before.get(run.run_id, run) != run]
+        live = [run.run_id for run in runs if run.state in LIVE_STATES]
+        for run_id in dict.fromkeys((*(before.keys() - self._rows.keys()), *others, *live)):
+            self.run_changed.emit(run_id)
 
     def _on_failed(self, error: UserError) -> None:
         if self._link.is_ready:

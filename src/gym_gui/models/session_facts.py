@@ -7,8 +7,7 @@ from gym_gui.services.sessions import HUMAN, Frame, SessionPhase, SessionService
 from mosaic.envs.entries import EnvironmentEntry
 from mosaic.envs.scenes.scenes import has_scene
 
-_NO_PICTURES = "W140"
-"""The worker's word for an environment that draws nothing."""
+_NO_PICTURES = "W140"  # the worker's word for an environment that draws nothing
 
 
 class SessionFacts(QObject):

@@ -62,6 +62,7 @@ class SessionPanelModel(QObject):
         self._dismissed: SessionProblem | None = None
         self._shown_problem: SessionProblem | None = None
         self._begun_again = ""
+        self._was_taken_over = False
         self._state_when_asked: SessionState | None = None
         """While nothing has come of the last Play."""
         self.choice = EnvironmentChoice(memory, self)
@@ -195,18 +196,24 @@ class SessionPanelModel(QObject):
 
     def _params(self) -> dict[str, Any]:
         speed = {} if self.choice.speed == 1.0 else {"speed": self.choice.speed}
-        return {"auto_reset": self._goes_on_by_itself, **speed}
+        return {"auto_reset": self._agents_go_on, **speed}
+
+    @property
+    def _agents_go_on(self) -> bool:
+        """A person looks at how an episode ended; and chance would undo a seed that is locked."""
+        return self.mode != "human" and not self.choice.is_seed_locked
 
     @property
     def _goes_on_by_itself(self) -> bool:
-        """A person looks at how an episode ended; and chance would undo a seed that is locked."""
-        return self.mode != "human" and not self.choice.is_seed_locked
+        """Of the session that is going on, where a person may have taken over."""
+        return self._agents_go_on and not self._sessions.state.is_taken_over
 
     # What happens.
 
     def _on_session_changed(self) -> None:
         before = (self.activity, self._shown_problem)
         self.activity = self._activity()
+        self._keep_ends_visible()
         self._begin_again_alike()
         self._shown_problem = self.problem
         if (self.activity, self._shown_problem) != before:
@@ -221,13 +228,20 @@ class SessionPanelModel(QObject):
         self._state_when_asked = None
         return activity_of(state)
 
+    def _keep_ends_visible(self) -> None:
+        """Of a person who took over: until they go on. An agent goes on by itself."""
+        state = self._sessions.state
+        if state.is_taken_over != self._was_taken_over and self.activity.can_reset:
+            self._was_taken_over = state.is_taken_over
+            self._sessions.configure(auto_reset=self._goes_on_by_itself)
+
     def _begin_again_alike(self) -> None:
         """With a locked seed, episodes of an agent follow each other from here."""
         state = self._sessions.state
         episode = state.episode
         if episode is None or not episode.is_over or episode.episode_id == self._begun_again:
             return
-        is_agents = self.mode != "human" and self.choice.is_seed_locked
+        is_agents = self.mode != "human" and self.choice.is_seed_locked and not state.is_taken_over
         if is_agents and state.can_control and state.phase is SessionPhase.RUNNING:
             self._begun_again = episode.episode_id
             self._sessions.reset(self.choice.seed)

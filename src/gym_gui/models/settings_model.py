@@ -126,7 +126,7 @@ class SettingsModel(QObject):
 
     @property
     def integer_scaling(self) -> bool:
-        return self._memory.flag(INTEGER_SCALING_KEY, default=True)
+        return self._memory.flag(INTEGER_SCALING_KEY, default=False)
 
     def set_integer_scaling(self, is_on: bool) -> None:
         if is_on != self.integer_scaling:

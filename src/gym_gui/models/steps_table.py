@@ -42,27 +42,37 @@ class StepsTable(PagedTable[StepRecord]):
     RIGHT = (StepColumn.STEP, StepColumn.REWARD)
 
     episode: int | None = None
+    """Whose steps are shown; those of the one before stay until there are any of the next."""
+    _wanted: tuple[str, int | None] = ("", None)
     _meanings: tuple[str, ...] = ()
 
     def show(self, run_id: str, episode: int | None) -> None:
         """The steps of this episode; without one, none."""
-        run_id = run_id if episode is not None else ""
-        if (run_id, episode) != (self.run_id, self.episode) or self.problem is not None:
-            self.run_id, self.episode = run_id, episode
+        wanted = (run_id if episode is not None else "", episode)
+        if wanted == self._wanted and self.problem is None:
+            return
+        self._wanted = wanted
+        if wanted[0] == self.run_id:
+            self._turn()
+        else:
             self._start_over()
+
+    def take_wanted(self) -> None:
+        self.run_id, self.episode = self._wanted
 
     @property
     def grows_at_the_end(self) -> bool:
         return True
 
     def make_fetch(self) -> Fetch[StepRecord]:
-        client, run_id, episode = self._link.client, self.run_id, self.episode or 0
+        client, (run_id, wanted) = self._link.client, self._wanted
+        episode = wanted or 0
         run = self._runs.by_id(run_id)
         known_meanings = catalog.environment(run.env_id).action_meanings if run else ()
 
         def fetch(first: int, count: int) -> Answer[StepRecord]:
             details = client.episode(run_id, episode)
-            if (self.run_id, self.episode) == (run_id, episode):
+            if self._wanted == (run_id, wanted):
                 self._meanings = _meanings_in(details.environment_json) or known_meanings
             found = client.episode_steps(run_id, episode, first, count)
             return _answer(details.episode, found, first, count)

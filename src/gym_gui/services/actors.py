@@ -10,7 +10,6 @@ from PySide6.QtCore import QObject
 from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
 from mosaic.client.sessions.actor_descriptors import HUMAN, ActorDescriptor
-from mosaic.client.sessions.actor_service import ActorService
 from mosaic.contract.errors import UserError
 
 __all__ = ["HUMAN", "ActorDescriptor", "ActorRoster"]
@@ -35,5 +34,7 @@ class ActorRoster:
         on_failure: Callable[[UserError], None],
     ) -> None:
         """All actors in the order of the roster, each judged for the environment."""
+        from mosaic.client.sessions.actor_service import ActorService  # noqa: PLC0415 - brings gRPC
+
         client = self._link.client
         self._tasks.run(parent, lambda: ActorService(client).actors(env_id), on_success, on_failure)

@@ -7,6 +7,7 @@ import csv
 import logging
 import threading
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
@@ -84,7 +85,8 @@ class CsvExport(QObject):
                 code="C353",
             )
         if outcome is not None:
-            part.unlink(missing_ok=True)
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
         self._over.emit(outcome)
 
     def _write(self, part: Path, header: Sequence[str], batches: Iterable[Batch]) -> None:

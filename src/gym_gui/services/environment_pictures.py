@@ -10,16 +10,19 @@ import logging
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
 from mosaic.client.errors import DaemonUnreachableError
-from mosaic.client.picture_calls import EnvironmentPicture
-from mosaic.client.trainer_client import TrainerClient
 from mosaic.contract.atomic_file import write_atomically
 from mosaic.contract.errors import UserError
+
+if TYPE_CHECKING:
+    from mosaic.client import TrainerClient
+    from mosaic.client.picture_calls import EnvironmentPicture
 
 _log = logging.getLogger(__name__)
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -108,7 +111,7 @@ class EnvironmentPictures(QObject):
         self._fetch_next()
 
 
-def _kept_or_drawn(path: Path, env_id: str, client: TrainerClient | None) -> bytes | None:
+def _kept_or_drawn(path: Path, env_id: str, client: "TrainerClient | None") -> bytes | None:
     """On a thread. A cache that cannot be written is no reason to show no picture."""
     try:
         return path.read_bytes()
@@ -124,7 +127,7 @@ def _kept_or_drawn(path: Path, env_id: str, client: TrainerClient | None) -> byt
     return png
 
 
-def _as_png(picture: EnvironmentPicture) -> bytes:
+def _as_png(picture: "EnvironmentPicture") -> bytes:
     # Pillow takes a while to import, and this runs on a thread when the first picture comes.
     from PIL import Image  # noqa: PLC0415
 

@@ -7,14 +7,16 @@ writes anyway. However fast the run is, only the newest step is decoded. Owned b
 import threading
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from gym_gui.services.stream_thread import StreamThread
-from mosaic.client import TrainerClient
 from mosaic.client.results import EventLine, Frame
-from mosaic.client.sessions.frame_source import FrameSource
 from mosaic.contract.events import EnvironmentEvent, StepRecord
 from mosaic.contract.layout import Home
 from mosaic.contract.step_lines import steps_on_line
+
+if TYPE_CHECKING:
+    from mosaic.client import TrainerClient
 
 __all__ = ["Frame", "LiveFeed"]
 
@@ -27,10 +29,12 @@ class LiveFeed:
     """Of one run, from now on. All of it is for the UI thread."""
 
     def __init__(
-        self, client: TrainerClient, home: Home, run_id: str, wake: Callable[[], None]
+        self, client: "TrainerClient", home: Home, run_id: str, wake: Callable[[], None]
     ) -> None:
+        from mosaic.client.sessions import frame_source  # noqa: PLC0415 - brings gRPC
+
         self.run_id = run_id
-        self._frames = FrameSource(client, home, run_id)
+        self._frames = frame_source.FrameSource(client, home, run_id)
         self._look_at = 0.0
         self._shown = 0
         self._lines: StreamThread[tuple[int, bytes]] = StreamThread(

@@ -6,11 +6,14 @@ seen before the first step stands on the line that begins the episode. Owned by 
 
 import threading
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from gym_gui.services.stream_thread import StreamThread
-from mosaic.client import TrainerClient
 from mosaic.client.results import EventLine
 from mosaic.contract.events import EpisodeEnd, EpisodeStart, StepRecord
+
+if TYPE_CHECKING:
+    from mosaic.client import TrainerClient
 
 PlayedLine = EpisodeStart | StepRecord | EpisodeEnd
 
@@ -21,7 +24,7 @@ _MOST_WAITING = 2000
 class PlayFeed:
     """Of one run. Steps and other lines come by streams of their own: either may be ahead."""
 
-    def __init__(self, client: TrainerClient, run_id: str, wake: Callable[[], None]) -> None:
+    def __init__(self, client: "TrainerClient", run_id: str, wake: Callable[[], None]) -> None:
         self.run_id = run_id
         self._steps: StreamThread[tuple[int, StepRecord]] = StreamThread(
             f"play-steps-{run_id[-6:]}",

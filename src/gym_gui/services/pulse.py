@@ -4,6 +4,7 @@ It beats only while somebody has something to do, so an idle window costs nothin
 something into a mailbox wakes it, from any thread.
 """
 
+import sys
 import threading
 from collections.abc import Callable
 
@@ -69,11 +70,21 @@ class Pulse(QObject):
             if not isValid(owner):
                 self._listeners = [each for each in self._listeners if isValid(each[0])]
                 continue
-            was_busy = on_beat() or was_busy
+            was_busy = _beaten(on_beat) or was_busy
         self._idle_beats = 0 if was_busy else self._idle_beats + 1
         if self._idle_beats >= _RESTS_AFTER:
             self._timer.stop()
             # What was put in between the last beat and now has seen a pulse that does not rest.
             self._is_resting.set()
-            if any(isValid(owner) and on_beat() for owner, on_beat in tuple(self._listeners)):
+            listeners = [on_beat for owner, on_beat in self._listeners if isValid(owner)]
+            if any(map(_beaten, listeners)):
                 self.wake()
+
+
+def _beaten(on_beat: Callable[[], bool]) -> bool:
+    """A bug in one listener is told, and keeps nobody else from the screen."""
+    try:
+        return on_beat()
+    except Exception as error:  # noqa: BLE001 - the edge of the event loop
+        sys.excepthook(type(error), error, error.__traceback__)
+        return False

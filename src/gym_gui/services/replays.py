@@ -6,7 +6,7 @@ and `export` return works on threads of its own and calls `wake` when there is n
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import msgspec
 
@@ -19,13 +19,15 @@ from mosaic.contract.events import EnvironmentEvent, EpisodeStart, StepRecord
 from mosaic.contract.replays import EpisodeDetails
 from mosaic.contract.rollups import EpisodeOrder, EpisodePage, EpisodeRollup
 from mosaic.contract.runs import RunDetails
-from mosaic.replay.episode_replay import EpisodeReplay
 from mosaic.replay.export.episode_source import step_end
-from mosaic.replay.export.export_job import ExportJob, ExportState
 from mosaic.replay.export.export_request import ExportFormat, ExportRequest, ExportResult
 from mosaic.replay.export.target_file import check_target
 from mosaic.replay.replay_frame import ReplayFrame
 from mosaic.replay.replay_state import ReplayState
+
+if TYPE_CHECKING:
+    from mosaic.replay.episode_replay import EpisodeReplay
+    from mosaic.replay.export.export_job import ExportJob, ExportState
 
 __all__ = [
     "EpisodeOpening",
@@ -112,16 +114,20 @@ class Replays:
 
     def open(
         self, run_id: str, episode: int, memory_bytes: int, on_change: Callable[[], None]
-    ) -> EpisodeReplay:
+    ) -> "EpisodeReplay":
         """Its pictures. `on_change` is called on the replay's own thread."""
+        from mosaic.replay.episode_replay import EpisodeReplay  # noqa: PLC0415 - brings gRPC
+
         return EpisodeReplay(
             self._link.client, run_id, episode, memory_bytes=memory_bytes, on_change=on_change
         )
 
     def export(
         self, run_id: str, episode: int, target: Path, kind: ExportFormat, *, captions: bool
-    ) -> ExportJob:
+    ) -> "ExportJob":
         """Begins at once, on a thread of its own."""
+        from mosaic.replay.export.export_job import ExportJob  # noqa: PLC0415 - brings gRPC
+
         request = ExportRequest(target=target, format=kind, overlay=captions)
         return ExportJob(self._link.client, run_id, episode, request, on_change=self._wake)
 

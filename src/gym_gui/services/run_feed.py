@@ -7,6 +7,7 @@ happened meanwhile, the runs are listed again. Owned by `RunsModel`.
 import logging
 import threading
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
@@ -14,10 +15,12 @@ from gym_gui.services.pulse import Pulse
 from gym_gui.services.stream_thread import StreamThread
 from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
-from mosaic.client import TrainerClient
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_events import EventsForgotten, RunEvent
 from mosaic.contract.runs import RunQuery, RunRecord
+
+if TYPE_CHECKING:
+    from mosaic.client import TrainerClient
 
 _log = logging.getLogger(__name__)
 _PER_PAGE = 1000
@@ -124,7 +127,7 @@ class RunFeed(QObject):
             self._stream = None
 
 
-def _all_runs(client: TrainerClient) -> ListedRuns:
+def _all_runs(client: "TrainerClient") -> ListedRuns:
     first = client.page(RunQuery(include_archived=True, page_size=_PER_PAGE))
     runs, token = list(first.runs), first.next_page_token
     while token:

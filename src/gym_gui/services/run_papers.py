@@ -5,15 +5,18 @@ Asked for once per run, on a thread.
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from mosaic.client import TrainerClient
 from mosaic.contract.descriptor import WorkerDescriptor
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.contract.manifest import decode_manifest
 from mosaic.contract.run_config import TelemetryConfig, TrainRunConfig, load_run_config
+
+if TYPE_CHECKING:
+    from mosaic.client import TrainerClient
 
 _MINIMAL = TelemetryConfig(steps="sampled", frames=True)
 """Every tenth episode in full, the others as columns, and pictures: hardly felt by training."""
@@ -34,7 +37,7 @@ class RunPapers:
     wandb_url: str = ""
 
 
-def fetch_papers(client: TrainerClient, home: Home, run_id: str) -> RunPapers:
+def fetch_papers(client: "TrainerClient", home: Home, run_id: str) -> RunPapers:
     """Raises `UserError`."""
     details = client.run(run_id)
     config = load_run_config(details.config_json)
@@ -56,6 +59,6 @@ def fetch_papers(client: TrainerClient, home: Home, run_id: str) -> RunPapers:
     )
 
 
-def start_again_telling(client: TrainerClient, config: TrainRunConfig) -> str:
+def start_again_telling(client: "TrainerClient", config: TrainRunConfig) -> str:
     """The same run once more, with minimal telemetry; its id."""
     return client.submit(msgspec.structs.replace(config, telemetry=_MINIMAL)).run_id

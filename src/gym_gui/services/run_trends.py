@@ -1,13 +1,16 @@
 """How returns of a run went lately, in a few points, for the small line in the list of runs."""
 
-from mosaic.client import TrainerClient
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mosaic.client import TrainerClient
 
 POINTS = 48
 _EPISODES_PER_POINT = 10
 _LEAST_POINTS = 8
 
 
-def recent_trend(client: TrainerClient, run_id: str) -> tuple[float, ...]:
+def recent_trend(client: "TrainerClient", run_id: str) -> tuple[float, ...]:
     """Means of neighbouring finished episodes, oldest first. Raises `UserError`."""
     page = client.episodes_page(run_id, count=POINTS * _EPISODES_PER_POINT, descending=True)
     returns = [each.total_return for each in reversed(page.episodes) if each.is_over]

@@ -9,7 +9,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -18,7 +18,6 @@ from gym_gui.services.pulse import Pulse
 from gym_gui.services.trainer_link import TrainerLink
 from mosaic.client.results import Frame
 from mosaic.client.sessions.actor_descriptors import HUMAN, ActorDescriptor, is_of_session_worker
-from mosaic.client.sessions.session_controller import SessionController
 from mosaic.client.sessions.session_requests import SessionRequest
 from mosaic.client.sessions.session_state import (
     EpisodeNow,
@@ -27,6 +26,9 @@ from mosaic.client.sessions.session_state import (
     SessionState,
 )
 from mosaic.envs import catalog
+
+if TYPE_CHECKING:
+    from mosaic.client.sessions.session_controller import SessionController
 
 __all__ = [
     "HUMAN",
@@ -137,7 +139,9 @@ class SessionService(QObject):
 
     def stop(self) -> None:
         """End the run."""
-        self._asked_early = None
+        if self._asked_early is not None:
+            self._asked_early = None
+            self.changed.emit()
         self._ask(lambda controller: controller.stop())
 
     # Its end.
@@ -155,7 +159,8 @@ class SessionService(QObject):
             self._retire(self._feed)
             self._feed = None
         if self._controller is not None:
-            if self._is_own and self._controller.state.phase is not SessionPhase.OVER:
+            if self._is_own:
+                # Also when one is over as far as is known: the next may have been asked for since.
                 self._controller.stop()
             self._controller.close()
 
@@ -173,7 +178,9 @@ class SessionService(QObject):
     def _on_connected(self) -> None:
         if self._is_closed or self._controller is not None:
             return
-        self._controller = SessionController(
+        from mosaic.client.sessions import session_controller  # noqa: PLC0415 - brings gRPC
+
+        self._controller = session_controller.SessionController(
             self._link.client, home=self._link.home, on_change=self._note_state
         )
         asked, self._asked_early = self._asked_early, None
@@ -232,14 +239,14 @@ class SessionService(QObject):
         self.frame_changed.emit()
         return True
 
-    def _begin(self, asked: Callable[[SessionController], None]) -> None:
+    def _begin(self, asked: "Callable[[SessionController], None]") -> None:
         if self._controller is None and not self._is_closed:
             self._asked_early = asked
             self.changed.emit()
         else:
             self._ask(asked)
 
-    def _ask(self, asked: Callable[[SessionController], None]) -> None:
+    def _ask(self, asked: "Callable[[SessionController], None]") -> None:
         if self._controller is not None and not self._is_closed:
             asked(self._controller)
             self._pulse.wake()

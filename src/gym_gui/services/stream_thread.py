@@ -13,6 +13,9 @@ Given_co = TypeVar("Given_co", covariant=True)
 
 _log = logging.getLogger(__name__)
 
+_BROKEN = "C301"
+"""A stream of the window broke by a bug; the log has the traceback."""
+
 
 class Closable(Protocol[Given_co]):
     """What `TrainerClient` returns for a stream."""
@@ -70,11 +73,11 @@ class StreamThread(Generic[Item]):
             self.error = error
         except Exception as error:  # noqa: BLE001 - the edge of the thread
             if not self._is_closed:
-                _log.exception("C301 a stream of the window broke by a bug")
+                _log.exception("%s a stream of the window broke by a bug", _BROKEN)
                 self.error = UserError(
                     f"A stream broke: {type(error).__name__}: {error}.",
                     remedy="Open it again; if it happens again, please report it.",
-                    code="C301",
+                    code=_BROKEN,
                 )
         finally:
             self.is_over = True

@@ -48,6 +48,8 @@ class TablePages(QObject, Generic[Row]):
 
     arrived = Signal(int, int)
     """Rows from the first number up to the second (excluded) are there, or are newer."""
+    turned = Signal()
+    """What was kept on the screen goes: the first rows of what was asked for since are there."""
     total_changed = Signal(int)
     failed = Signal(object)
 
@@ -65,15 +67,21 @@ class TablePages(QObject, Generic[Row]):
         self._question = 0
         self._is_asking = False
         self._is_old = False
+        self._is_turning = False
+        """Rows of what was asked for before stay until there are others."""
         pulse.subscribe(self, self._on_beat)
 
-    def ask(self, fetch: Fetch[Row] | None) -> None:
-        """Rows of something else from now on; answers to what was asked before are dropped."""
+    def ask(self, fetch: Fetch[Row] | None, *, keeps_rows: bool = False) -> None:
+        """Rows of something else from now on; answers to what was asked before are dropped.
+
+        With `keeps_rows` those that are there stay until the first of the others come.
+        """
         self._question += 1
         self._fetch = fetch
-        self._kept.clear()
+        self._is_turning = keeps_rows and fetch is not None
+        if not self._is_turning:
+            self._let_go()
         self._wanted = {} if fetch is None else {0: None}
-        self.total = 0
         self.is_known = False
         self._is_old = self._is_asking = False
         self._pulse.wake()
@@ -102,7 +110,13 @@ class TablePages(QObject, Generic[Row]):
     def pages_kept(self) -> int:
         return len(self._kept)
 
+    def _let_go(self) -> None:
+        self._kept.clear()
+        self.total = 0
+
     def _want(self, page: int) -> None:
+        if self._is_turning:
+            return  # what is missing of the rows that go is not fetched any more
         # Looked for last is in sight now.
         self._wanted.pop(page, None)
         self._wanted[page] = None
@@ -118,7 +132,7 @@ class TablePages(QObject, Generic[Row]):
             self._asked_at = time.monotonic()
             for kept in self._kept.values():
                 kept.is_stale = not kept.is_settled
-            self._request(max(0, self.total - 1) // PAGE_ROWS)
+            self._request(max(0, self.total - 1) // PAGE_ROWS if self.is_known else 0)
         elif self._wanted:
             page, _ = self._wanted.popitem()
             self._wanted.clear()  # what is still in sight is asked for again when it is painted
@@ -141,6 +155,7 @@ class TablePages(QObject, Generic[Row]):
             if question == self._question:
                 self._is_asking = False
                 self.failed.emit(error)
+                self._pulse.wake()  # there may have been news meanwhile
 
         self._tasks.run(self, lambda: fetch(page * PAGE_ROWS, PAGE_ROWS), answered, refused)
 
@@ -148,6 +163,10 @@ class TablePages(QObject, Generic[Row]):
         self._is_asking = False
         is_first = not self.is_known
         self.is_known = True
+        if self._is_turning:
+            self._is_turning = False
+            self._let_go()
+            self.turned.emit()
         self._kept[page] = _Kept(answer.rows, answer.is_settled)
         self._kept.move_to_end(page)
         while len(self._kept) > _MOST_PAGES:

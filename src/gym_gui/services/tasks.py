@@ -1,9 +1,11 @@
-"""Tasks: slow work on a pool, and what came of it back on the UI thread. Widgets own no threads."""
+"""Tasks: slow work on threads, and what came of it back on the UI thread. Widgets have none."""
 
 import logging
+import queue
 import sys
+import threading
+import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -16,6 +18,7 @@ Result = TypeVar("Result")
 
 _log = logging.getLogger(__name__)
 _MOST_THREADS = 8
+_LET_GO_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,14 @@ class _Waiting:
     on_failure: Callable[[UserError], None] | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What came of a task."""
+
+    result: Any = None
+    error: Exception | None = None
+
+
 class Tasks(QObject):
     """Made once, by the wiring. `run` is called on the UI thread only."""
 
@@ -36,7 +47,9 @@ class Tasks(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._pool = ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="task")
+        self._jobs: queue.SimpleQueue[tuple[int, Callable[[], Any]] | None] = queue.SimpleQueue()
+        self._idle = threading.Semaphore(0)
+        self._threads: list[threading.Thread] = []
         self._waiting: dict[int, _Waiting] = {}
         self._next = 0
         self._is_closed = False
@@ -59,8 +72,13 @@ class Tasks(QObject):
         ticket = self._next
         self._next += 1
         self._waiting[ticket] = _Waiting(parent, on_success, on_failure)
-        future = self._pool.submit(op)
-        future.add_done_callback(lambda done: self._hand_over(ticket, done))
+        self._jobs.put((ticket, op))
+        if not self._idle.acquire(blocking=False) and len(self._threads) < _MOST_THREADS:
+            # Not those of a pool: Python waits for them at its end, however long they take.
+            name = f"task_{len(self._threads)}"
+            thread = threading.Thread(target=self._work, name=name, daemon=True)
+            self._threads.append(thread)
+            thread.start()
 
     @property
     def is_busy(self) -> bool:
@@ -70,25 +88,34 @@ class Tasks(QObject):
         """Nothing is called back any more; what has not begun never does."""
         self._is_closed = True
         self._waiting.clear()
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        for _ in self._threads:
+            self._jobs.put(None)
 
-    def join(self) -> None:
-        """After `close`, and once what blocks was ended: wait for the threads."""
-        self._pool.shutdown(wait=True)
+    def join(self, timeout_s: float = _LET_GO_S) -> bool:
+        """After `close`, and once what blocks was ended: whether all threads have ended."""
+        deadline = time.monotonic() + timeout_s
+        for thread in self._threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+        return not any(thread.is_alive() for thread in self._threads)
 
-    def _hand_over(self, ticket: int, done: Future[Any]) -> None:
-        """On the thread of the pool."""
-        if not self._is_closed and not done.cancelled():
-            self._done.emit(ticket, done)
+    def _work(self) -> None:
+        """On a thread."""
+        while (job := self._jobs.get()) is not None and not self._is_closed:
+            ticket, op = job
+            outcome = _outcome_of(op)
+            del job, op  # what they hold on to, such as a secret, is not kept until the next one
+            if not self._is_closed:
+                self._done.emit(ticket, outcome)
+            self._idle.release()
 
     @Slot(int, object)
-    def _deliver(self, ticket: int, done: Future[Any]) -> None:
+    def _deliver(self, ticket: int, outcome: _Outcome) -> None:
         waiting = self._waiting.pop(ticket, None)
         if waiting is None or not isValid(waiting.parent):
             return
-        error = done.exception()
+        error = outcome.error
         if error is None:
-            waiting.on_success(done.result())
+            waiting.on_success(outcome.result)
         elif not isinstance(error, UserError):
             _log.error("C300 a task of the window failed by a bug", exc_info=error)
             sys.excepthook(type(error), error, error.__traceback__)
@@ -96,3 +123,10 @@ class Tasks(QObject):
             waiting.on_failure(error)
         else:
             self.failed.emit(error)
+
+
+def _outcome_of(op: Callable[[], Any]) -> _Outcome:
+    try:
+        return _Outcome(result=op())
+    except Exception as error:  # noqa: BLE001 - the edge of the thread
+        return _Outcome(error=error)

@@ -7,15 +7,17 @@ for until it is back, and streams go on where they were, because they wait for i
 import logging
 import threading
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
-from mosaic.client import TrainerClient
-from mosaic.client.daemon_process import start_daemon
 from mosaic.client.errors import DaemonUnreachableError
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.contract.readiness import DaemonHealth
+
+if TYPE_CHECKING:
+    from mosaic.client import TrainerClient
 
 _log = logging.getLogger(__name__)
 _LOOK_SECONDS = 2.0
@@ -65,7 +67,7 @@ class TrainerLink(QObject):
         self._thread.start()
 
     @property
-    def client(self) -> TrainerClient:
+    def client(self) -> "TrainerClient":
         """To be asked for once `connected` was emitted; it stays the same from then on."""
         if self._client is None:
             raise RuntimeError("there is no connection yet")
@@ -121,23 +123,32 @@ class TrainerLink(QObject):
         if client is not None:
             client.close()
 
-    def _look(self, client: TrainerClient | None) -> tuple[TrainerClient, DaemonHealth]:
+    def _look(self, client: "TrainerClient | None") -> "tuple[TrainerClient, DaemonHealth]":
+        # gRPC and all that needs it are imported here, once the window is there, so that neither it
+        # nor whoever uses them on the UI thread waits for that.
+        from mosaic.client import daemon_process, trainer_client  # noqa: PLC0415
+        from mosaic.client.sessions import session_controller  # noqa: PLC0415, F401
+        from mosaic.replay import episode_replay  # noqa: PLC0415, F401
+
+        is_first = client is None
         if client is None:
             may_start = self._wants_start.is_set()
             self._wants_start.clear()
-            client = TrainerClient.connect(self.home, start=may_start, patience_s=None)
+            client = trainer_client.TrainerClient.connect(
+                self.home, start=may_start, patience_s=None
+            )
         elif self._wants_start.is_set():
             self._wants_start.clear()
-            start_daemon(self.home)
+            daemon_process.start_daemon(self.home)
         try:
             return client, client.health(timeout_s=_ANSWER_SECONDS)
         except UserError:
-            if self._client is None and not self._closing.is_set():
+            if is_first:  # nobody else has it
                 client.close()
             raise
 
     @Slot(object, object, object)
-    def _take_news(self, state: LinkState, client: TrainerClient | None, told: object) -> None:
+    def _take_news(self, state: LinkState, client: "TrainerClient | None", told: object) -> None:
         if self.state is LinkState.CLOSED:
             if client is not None:
                 client.close()

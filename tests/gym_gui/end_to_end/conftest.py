@@ -26,14 +26,27 @@ def shared_daemon(
 
 
 @pytest.fixture
-def person(shared_daemon: DaemonUnderTest, qapp: QApplication, qtbot: QtBot) -> Iterator[Person]:
+def arrive(qapp: QApplication, qtbot: QtBot) -> Iterator[Callable[[Home], Person]]:
+    """`arrive(home)` is somebody before a new window; all of them leave when the test is over."""
+    people: list[Person] = []
+
+    def arrive_at(home: Home) -> Person:
+        people.append(Person(home, qapp, qtbot))
+        return people[-1]
+
+    yield arrive_at
+    for person in people:
+        person.leave()
+    assert [timer for person in people for timer in person.timers_left] == []
+
+
+@pytest.fixture
+def person(shared_daemon: DaemonUnderTest, arrive: Callable[[Home], Person]) -> Person:
     """Somebody before a window that is open and connected, as at the very first start."""
     forget_window(shared_daemon.home)
-    made = Person(shared_daemon.home, qapp, qtbot)
+    made = arrive(shared_daemon.home)
     made.wait(lambda: made.bench.link.is_ready)
-    yield made
-    made.leave()
-    assert made.timers_left == []
+    return made
 
 
 def forget_window(home: Home) -> None:

@@ -32,9 +32,8 @@ _TURNS = 5
 class Person:
     """Has one window. `leave` closes it as its close button does."""
 
-    def __init__(
-        self, home: Home, app: QApplication, qtbot: QtBot, *, starts_daemon: bool = False
-    ) -> None:
+    def __init__(self, home: Home, app: QApplication, qtbot: QtBot) -> None:
+        self._app = app
         self._qtbot = qtbot
         self._has_left = False
         self.timers_left: list[str] = []
@@ -42,7 +41,8 @@ class Person:
         self._turn = QTimer()
         self._turn.setSingleShot(True)
         self.bench = Workbench(home)
-        apply_theme(app, self.bench.theme)
+        if not app.styleSheet():  # else there is another window, and all look alike
+            apply_theme(app, self.bench.theme)
         self.window = self.bench.window
         self.models = self.bench.models
         self.centre = self.window.centre
@@ -54,7 +54,7 @@ class Person:
         self.bench.notices.posted.connect(lambda notice: self.told.append(notice.message))
         self.window.show()
         self.window.activateWindow()
-        self.bench.open(Wishes(starts_daemon=starts_daemon))
+        self.bench.open(Wishes(starts_daemon=False))
 
     def leave(self) -> None:
         if not self._has_left:
@@ -69,6 +69,8 @@ class Person:
             ]
             self.window.deleteLater()
             QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+            if not any(each.isVisible() for each in self._app.topLevelWidgets()):
+                self._app.setStyleSheet("")  # one in place of another would take its time
 
     # What they do.
 
@@ -92,10 +94,11 @@ class Person:
         action.trigger()
 
     def look_through(self, theme: ThemeChoice, size: QSize) -> None:
-        """Another theme and size, and everything drawn in it."""
+        """Another theme and size. All of Qt's widgets are styled anew, which takes its time."""
         self.bench.theme.choose(theme)
         self.window.resize(size)
-        self.settle()
+        for _ in range(_TURNS):
+            QApplication.processEvents()
 
     def play(self, env_id: str, *, mode: str = "human", actor: str = "", **values: object) -> str:
         """Choose and start a session in the panel; the id of its run."""
@@ -108,7 +111,9 @@ class Person:
             panel.choose_actor(actor)
         before = play.state.run_id
         self.command("session.play")
-        self.wait(lambda: play.is_playing and play.state.run_id != before and play.moment.episode_id)
+        self.wait(
+            lambda: play.is_playing and play.state.run_id != before and play.moment.episode_id
+        )
         return play.state.run_id
 
     def walk(self, path: Sequence[str] = TO_THE_GOAL) -> None:

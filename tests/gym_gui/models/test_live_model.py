@@ -128,3 +128,50 @@ def test_a_worker_that_tells_nothing_of_its_steps(
     again = next(run for run in link.client.runs() if run.run_id != live.run_id)
     assert b'"steps":"sampled"' in link.client.run(again.run_id).config_json
     link.client.cancel(again.run_id, grace_s=0.0)
+
+
+def test_the_steps_of_the_newest_episode_never_vanish(
+    qtbot: QtBot, live: LiveModel, daemon: DaemonUnderTest
+) -> None:
+    """From one short episode to the next there are rows all the time, each of one episode."""
+    live.show(daemon.submit(steps=1_000_000, rate=100, episode_length=20))
+    steps = live.steps
+    qtbot.waitUntil(lambda: steps.rowCount() > 0, timeout=PATIENCE_MS)
+    seen: set[int] = set()
+
+    def look() -> None:
+        assert steps.rowCount() > 0
+        if steps.episode is not None:
+            seen.add(steps.episode)
+
+    steps.changed.connect(look)
+    qtbot.waitUntil(lambda: len(seen) > 2, timeout=PATIENCE_MS)
+
+
+def test_a_run_chosen_while_another_is_asked_about_has_its_steps(
+    qtbot: QtBot, live: LiveModel, tasks: Tasks, daemon: DaemonUnderTest
+) -> None:
+    """Nothing more comes of a run that is over, so the first question must not get lost."""
+    first, second = (daemon.submit(steps=20, episode_length=4) for _ in range(2))
+    daemon.until(first)
+    daemon.until(second)
+    for run_id in (first, second) * 3:
+        live.show(run_id)
+        qtbot.waitUntil(lambda: tasks.is_busy, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: live.steps.rowCount() == 4, timeout=PATIENCE_MS)
+
+
+def test_pictures_are_read_only_while_somebody_looks(
+    qtbot: QtBot, live: LiveModel, daemon: DaemonUnderTest
+) -> None:
+    """A hidden tab costs nothing; when it is looked at again, it shows what is now."""
+    drawn: list[bool] = []
+    live.frame_changed.connect(lambda: drawn.append(True))
+    live.set_watched(False)
+    live.show(daemon.submit(steps=1_000_000, rate=100, episode_length=20))
+    drawn.clear()
+    qtbot.waitUntil(lambda: live.steps.rowCount() > 0, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: live.step is not None, timeout=PATIENCE_MS)
+    assert drawn == []
+    live.set_watched(True)
+    qtbot.waitUntil(lambda: bool(drawn), timeout=PATIENCE_MS)

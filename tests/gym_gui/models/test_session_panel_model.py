@@ -103,6 +103,37 @@ def test_a_session_from_play_to_stop(
     assert model.problem is None
 
 
+def test_how_a_person_ended_an_episode_stays_in_sight(
+    make_model: Callable[[Remembered], SessionPanelModel], sessions: SessionService, qtbot: QtBot
+) -> None:
+    """Also with a locked seed: whoever took over goes on by hand; given back, the agent does."""
+
+    def until(condition: Callable[[], bool]) -> None:
+        qtbot.waitUntil(condition, timeout=PATIENCE_MS)
+
+    model = make_model(Remembered())
+    model.choice.set_values({"is_slippery": False, "map_name": "custom", "desc": "SG/FF"})
+    model.choice.set_seed(11)
+    model.choice.lock_seed(True)
+    model.set_mode("hybrid")
+    model.choose_actor("random")
+    model.play()
+    until(lambda: model.activity.can_reset)
+    sessions.takeover()
+    until(lambda: sessions.state.is_taken_over)
+    sessions.reset(11)
+    until(lambda: sessions.state.episode is not None and not sessions.state.episode.is_over)
+    to_the_right = 2
+    sessions.act(to_the_right)
+    until(lambda: sessions.state.episode is not None and sessions.state.episode.is_over)
+    ended = sessions.state.episode
+    assert model._begun_again != (ended.episode_id if ended else "")
+    sessions.release()
+    until(lambda: sessions.state.episode is not None and sessions.state.episode != ended)
+    model.stop()
+    until(lambda: not model.activity.is_going)
+
+
 def test_a_session_that_cannot_begin_says_why(
     make_model: Callable[[Remembered], SessionPanelModel], qtbot: QtBot
 ) -> None:

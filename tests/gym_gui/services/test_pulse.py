@@ -1,7 +1,9 @@
 """The pulse beats while there is something to do, and costs nothing otherwise."""
 
+import sys
 import threading
 
+import pytest
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
@@ -47,3 +49,28 @@ def test_a_full_mailbox_waits_instead_of_losing(qtbot: QtBot) -> None:
 
     assert seen == list(range(10))
     thread.join()
+
+
+def test_a_bug_of_one_listener_is_told_and_keeps_nobody_else_waiting(
+    pulse: Pulse, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever comes after it in the list is still called."""
+    told: list[type[BaseException]] = []
+    monkeypatch.setattr(sys, "excepthook", lambda kind, *_: told.append(kind))
+    seen: list[bool] = []
+
+    def break_once() -> bool:
+        if not told:
+            raise LookupError
+        return False
+
+    def look() -> bool:
+        seen.append(bool(told))
+        return False
+
+    pulse.subscribe(QObject(pulse), break_once)
+    pulse.subscribe(QObject(pulse), look)
+
+    qtbot.waitUntil(lambda: bool(seen))
+    assert seen[0]
+    assert told == [LookupError]

@@ -1,5 +1,7 @@
 """The session for the UI thread: what is asked early waits, and what was started here ends here."""
 
+from pathlib import Path
+
 import pytest
 from pytestqt.qtbot import QtBot
 
@@ -7,6 +9,7 @@ from gym_gui.services.pulse import Pulse
 from gym_gui.services.sessions import SessionPhase, SessionRequest, SessionService
 from gym_gui.services.trainer_link import TrainerLink
 from mosaic.contract.events import EpisodeStart
+from mosaic.contract.layout import Home
 from mosaic.contract.run_states import RunState
 from tests.gym_gui.conftest import PATIENCE_MS
 from tests.trainer.conftest import DaemonUnderTest
@@ -54,3 +57,31 @@ def test_a_session_that_was_only_attached_to_goes_on(
     assert link.client.run(run_id).run.state is RunState.RUNNING
     players.close()
     assert players.join(20)
+
+
+def test_a_session_asked_for_just_before_closing_ends_too(
+    link: TrainerLink, pulse: Pulse, qtbot: QtBot
+) -> None:
+    """Also after one that was over already: no run is left that nobody plays."""
+    sessions = SessionService(link, pulse)
+    sessions.start(LAKE)
+    qtbot.waitUntil(lambda: sessions.state.phase is SessionPhase.RUNNING, timeout=PATIENCE_MS)
+    sessions.stop()
+    qtbot.waitUntil(lambda: sessions.state.phase is SessionPhase.OVER, timeout=PATIENCE_MS)
+    sessions.start(LAKE)
+    sessions.close()
+    assert sessions.join(20)
+    qtbot.waitUntil(
+        lambda: [run.state.is_final for run in link.client.runs()] == [True, True],
+        timeout=PATIENCE_MS,
+    )
+
+
+def test_a_session_that_waits_for_a_daemon_can_be_called_off(tmp_path: Path, pulse: Pulse) -> None:
+    """Whoever shows it is told."""
+    sessions = SessionService(TrainerLink(Home(tmp_path)), pulse)
+    sessions.start(LAKE)
+    told: list[bool] = []
+    sessions.changed.connect(lambda: told.append(sessions.is_waiting_for_daemon))
+    sessions.stop()
+    assert told == [False]

@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 from gym_gui.services.pulse import Pulse
 from gym_gui.services.table_pages import PAGE_ROWS, Answer, TablePages
 from gym_gui.services.tasks import Tasks
+from mosaic.contract.errors import UserError
 from tests.gym_gui.conftest import PATIENCE_MS
 
 
@@ -107,3 +108,46 @@ def test_new_rows_are_noticed(qtbot: QtBot, pages: TablePages[int], store: Store
     with qtbot.waitSignal(pages.total_changed, timeout=PATIENCE_MS):
         pages.note_news()
     _wait_for(qtbot, pages, 11)
+
+
+def test_what_is_there_stays_until_there_are_other_rows(
+    qtbot: QtBot, pages: TablePages[int], store: Store
+) -> None:
+    """Nobody sees an empty table between two that have rows."""
+    store.total = 3
+    pages.ask(store.fetch)
+    _wait_for(qtbot, pages, 2)
+    other = Store()
+    other.total = 5
+    other.door.clear()
+    pages.ask(other.fetch, keeps_rows=True)
+    qtbot.waitUntil(lambda: other.asked == [0], timeout=PATIENCE_MS)
+    assert (pages.total, pages.row(2), pages.is_known) == (3, 2, False)
+    with qtbot.waitSignals(
+        [pages.turned, pages.total_changed], timeout=PATIENCE_MS, order="strict"
+    ):
+        other.door.set()
+    assert (pages.total, pages.row(4)) == (5, 4)
+
+
+def test_news_that_come_while_a_question_fails_are_looked_at(
+    qtbot: QtBot, pages: TablePages[int], store: Store, pulse: Pulse
+) -> None:
+    """The pulse may rest by then; what is new is fetched all the same."""
+    is_lost = True
+
+    def fetch(first: int, count: int) -> Answer[int]:
+        answer = store.fetch(first, count)
+        if is_lost:
+            raise UserError("Nobody answers.", remedy="", code="T1")
+        return answer
+
+    store.door.clear()
+    pages.ask(fetch)
+    qtbot.waitUntil(lambda: store.asked == [0], timeout=PATIENCE_MS)
+    pages.note_news()
+    qtbot.waitUntil(lambda: not pulse.is_beating, timeout=PATIENCE_MS)
+    with qtbot.waitSignal(pages.failed, timeout=PATIENCE_MS):
+        store.door.set()
+    is_lost = False
+    qtbot.waitUntil(lambda: pages.is_known, timeout=PATIENCE_MS)

@@ -1,6 +1,7 @@
 """Slow work never holds up the window, and what comes of it arrives there."""
 
 import threading
+from functools import partial
 
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
@@ -47,3 +48,34 @@ def test_nobody_is_called_back_who_is_gone(tasks: Tasks, qtbot: QtBot) -> None:
 
     qtbot.waitUntil(lambda: not tasks.is_busy)
     assert seen == []
+
+
+def test_closing_does_not_wait_for_what_takes_too_long(qtbot: QtBot) -> None:
+    """A task that hangs holds up neither the closing of the window nor the end of the process."""
+    tasks, begun, proceed = Tasks(), threading.Event(), threading.Event()
+    seen: list[None] = []
+
+    def hang() -> None:
+        begun.set()
+        proceed.wait()
+
+    tasks.run(QObject(tasks), hang, seen.append)
+    qtbot.waitUntil(begun.is_set)
+    hung = [thread for thread in threading.enumerate() if thread.name.startswith("task")]
+    tasks.close()
+
+    assert not tasks.join(0.0)
+    assert all(thread.daemon for thread in hung)
+    proceed.set()
+    assert tasks.join()
+    assert seen == []
+
+
+def test_many_at_once_are_all_carried_out(tasks: Tasks, qtbot: QtBot) -> None:
+    """More than there are threads: none is forgotten, and none is done twice."""
+    seen: list[int] = []
+    for number in range(100):
+        tasks.run(tasks, partial(abs, number), seen.append)
+
+    qtbot.waitUntil(lambda: not tasks.is_busy)
+    assert sorted(seen) == list(range(100))

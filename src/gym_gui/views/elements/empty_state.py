@@ -77,6 +77,8 @@ class _Picture(QWidget):
         return QSize(side, side)
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        if self.height() < self.width():
+            return  # In a low panel the words go first: the whole picture or none.
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         draw_icon(painter, self._name, self._theme.colours.disabled, QRectF(self.rect()))

@@ -10,6 +10,7 @@ from PySide6.QtCore import QByteArray, QObject, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QAction, QIcon, QIconEngine, QPainter, QPixmap, QPixmapCache
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QAbstractButton
+from shiboken6 import isValid
 
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.elements.icon_drawings import DRAWINGS, IconName
@@ -74,7 +75,8 @@ class _ThemedEngine(QIconEngine):
     """Paints one drawing in the colour that its role has now."""
 
     _clones: list["_ThemedEngine"] = []  # noqa: RUF012 - one list for all, on purpose
-    """Qt owns a clone, yet PySide lets go of its Python half when `clone` returns."""
+    """Qt owns a clone, yet PySide lets go of its Python half when `clone` returns: kept until Qt
+    has destroyed the other half."""
 
     def __init__(self, name: IconName, theme: ThemeModel, role: ColourRole) -> None:
         super().__init__()
@@ -95,7 +97,7 @@ class _ThemedEngine(QIconEngine):
 
     def clone(self) -> QIconEngine:
         twin = _ThemedEngine(self._name, self._theme, self._role)
-        self._clones.append(twin)
+        self._clones[:] = [*(clone for clone in self._clones if isValid(clone)), twin]
         return twin
 
     def key(self) -> str:

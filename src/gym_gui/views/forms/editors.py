@@ -33,6 +33,7 @@ class Editor(QWidget):
         super().__init__(parent)
         self.input = field
         self.setFocusProxy(field)
+        self.setFocusPolicy(field.focusPolicy())  # else Tab order knows nothing of it
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(field)

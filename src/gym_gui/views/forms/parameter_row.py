@@ -77,9 +77,15 @@ class ParameterRow(QWidget):
         return all(word in told.lower() for word in words)
 
     def follow_in_tab_order(self, before: QWidget) -> QWidget:
-        """Tab leads here from `before`; returns what it leads on from."""
-        QWidget.setTabOrder(before, self._editor.input)
-        return self._editor.input
+        """Tab leads here from `before`; returns what it leads on from.
+
+        The whole editor moves: left behind, it would lead back to its input from wherever it is.
+        """
+        QWidget.setTabOrder(before, self._editor)
+        if self._back is None:
+            return self._editor
+        QWidget.setTabOrder(self._editor, self._back)
+        return self._back
 
     def _lay_out(self, is_tall: bool) -> None:
         em = self.fontMetrics().height()
@@ -123,7 +129,7 @@ class ParameterRow(QWidget):
         back.setToolTip(f"Back to {_value_text(self.parameter.default)}")
         back.clicked.connect(self._go_back)
         self._grid.addWidget(back, 0, 1)
-        QWidget.setTabOrder(self._editor.input, back)
+        QWidget.setTabOrder(self._editor, back)
         return back
 
     def _on_edited(self) -> None:

@@ -71,6 +71,7 @@ class StepInspector(QWidget):
         area = QScrollArea()
         area.setWidget(body)
         area.setWidgetResizable(True)
+        area.setAccessibleName("Step in full")
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         outer = QVBoxLayout(self)

@@ -1,11 +1,13 @@
 """LiveFigures: the head of the Live tab: which run, how it stands, and its numbers."""
 
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
 
 from gym_gui.models import run_words
 from gym_gui.models.live_model import LiveModel
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.elements.badge import Badge
+from gym_gui.views.elements.elided_label import ElidedLabel
+from gym_gui.views.play.flow_layout import FlowLayout
 from mosaic.contract.run_states import LIVE_STATES
 
 _FIGURES = (
@@ -25,9 +27,7 @@ class LiveFigures(QWidget):
         super().__init__(parent)
         self._model = model
         line = self.fontMetrics().height()
-        self._title = QLabel()
-        self._title.setProperty("role", "heading")
-        self._title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._title = ElidedLabel("heading")
         self._state = Badge("", "plain", theme)
         self._where = QLabel()
         self._where.setProperty("role", "muted")
@@ -41,39 +41,42 @@ class LiveFigures(QWidget):
         head.addWidget(self._title, 1)
         head.addWidget(self._where)
         head.addWidget(self._state)
-        figures = QHBoxLayout()
-        figures.setSpacing(line)
-        self._values = [self._add_figure(figures, *figure) for figure in _FIGURES]
-        figures.addStretch(1)
+        figures = QWidget()
+        row = FlowLayout(figures, gap=line)
+        self._values = [self._add_figure(row, *figure) for figure in _FIGURES]
         self._note = QLabel()
         self._note.setProperty("role", "muted")
-        figures.addWidget(self._note)
+        self._note.hide()
+        row.addWidget(self._note)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(line, line * 2 // 3, line, line // 2)
         layout.setSpacing(line // 2)
         layout.addLayout(head)
         layout.addWidget(self._progress)
-        layout.addLayout(figures)
+        layout.addWidget(figures)
         model.changed.connect(self._update)
         self._update()
 
     def note(self, text: str) -> None:
         """Something to know about what is shown below."""
         _set(self._note, text)
+        self._note.setVisible(bool(text))
 
-    def _add_figure(self, row: QHBoxLayout, name: str, tip: str) -> QLabel:
+    def _add_figure(self, row: FlowLayout, name: str, tip: str) -> QLabel:
         caption = QLabel(name)
         caption.setProperty("role", "caption")
         value = QLabel()
         value.setProperty("role", "value")
         value.setMinimumWidth(self.fontMetrics().averageCharWidth() * 8)
         value.setAccessibleName(name)
-        column = QVBoxLayout()
+        figure = QWidget()
+        column = QVBoxLayout(figure)
+        column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         for label in (caption, value):
             label.setToolTip(tip)
             column.addWidget(label)
-        row.addLayout(column)
+        row.addWidget(figure)
         return value
 
     def _update(self) -> None:

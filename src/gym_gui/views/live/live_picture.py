@@ -1,21 +1,18 @@
 """LivePicture: what the environment of a running run looks like: its picture, or its scene."""
 
 from PySide6.QtCore import QRectF, QSize, QSizeF
-from PySide6.QtGui import QImage, QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gym_gui.models.live_model import LiveModel
 from gym_gui.models.theme_model import ThemeModel
+from gym_gui.views.play.frame_canvas import as_image
 from gym_gui.views.play.grid_geometry import GridGeometry
-from gym_gui.views.play.grid_painter import GridOverlay, paint_grid
+from gym_gui.views.play.grid_ground import GridGround
+from gym_gui.views.play.grid_painter import GridOverlay, paint_things
 from gym_gui.views.play.text_scene_painter import paint_text_scene
 from mosaic.envs.scenes.scene import GridScene, TextScene
 
-_FORMATS = {
-    1: QImage.Format.Format_Grayscale8,
-    3: QImage.Format.Format_RGB888,
-    4: QImage.Format.Format_RGBA8888,
-}
 _BY_AGENT = GridOverlay(person_acts=False)
 _SMALL = 2.0
 """Pictures that are enlarged more than this keep their pixels."""
@@ -28,6 +25,7 @@ class LivePicture(QWidget):
         super().__init__(parent)
         self._model = model
         self._theme = theme
+        self._ground = GridGround()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("What the environment looks like now")
         model.frame_changed.connect(self.update)
@@ -49,7 +47,10 @@ class LivePicture(QWidget):
         line = float(self.fontMetrics().height())
         if isinstance(scene, GridScene):
             geometry = GridGeometry.fitting(scene.rows, scene.columns, room, line * 0.75)
-            paint_grid(painter, scene, geometry, self._theme.colours, _BY_AGENT)
+            colours = self._theme.colours
+            ground = self._ground.picture(self, scene, geometry, colours, _BY_AGENT)
+            painter.drawPixmap(0, 0, ground)
+            paint_things(painter, scene, geometry, colours, _BY_AGENT)
         elif isinstance(scene, TextScene):
             paint_text_scene(painter, scene, room, self._theme.colours, line)
         elif self._model.frame is not None:
@@ -60,13 +61,7 @@ class LivePicture(QWidget):
         frame = self._model.frame
         if frame is None:
             return
-        image = QImage(
-            frame.pixels,
-            frame.width,
-            frame.height,
-            frame.width * frame.channels,
-            _FORMATS[frame.channels],
-        )
+        image = as_image(frame)
         scale = min(self.width() / frame.width, self.height() / frame.height)
         place = QRectF(0, 0, frame.width * scale, frame.height * scale)
         place.moveCenter(QRectF(self.rect()).center())

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QPushButton,
@@ -26,8 +25,6 @@ from gym_gui.views.tables.episodes_view import EpisodesView
 from gym_gui.views.tables.steps_view import StepsView
 
 Actions = list[tuple[str, Callable[[], None]]]
-_BOTH_TABLES = 110
-"""Characters that the tables of steps and of episodes need side by side."""
 
 
 class LiveTab(QWidget):
@@ -177,14 +174,6 @@ class LiveTab(QWidget):
         switch.setChecked(self._model.tells_next_time)
         switch.toggled.connect(self._model.tell_next_time)
         return switch
-
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
-        """Side by side where there is room for both tables."""
-        super().resizeEvent(event)
-        is_wide = self.width() > self.fontMetrics().averageCharWidth() * _BOTH_TABLES
-        self._tables.setOrientation(
-            Qt.Orientation.Horizontal if is_wide else Qt.Orientation.Vertical
-        )
 
     def _update_picture(self) -> None:
         model = self._model

@@ -103,7 +103,7 @@ class LogTable(QTableView):
         self.setColumnWidth(
             SEVERITY, self.fontMetrics().horizontalAdvance("Warning") + round(edge * 2.3)
         )
-        self.setColumnWidth(CODE, mono.horizontalAdvance("LOG000") + edge)
+        self.setColumnWidth(CODE, mono.horizontalAdvance("0" * 6) + edge)
         self._fit_component()
 
     def _fit_component(self) -> None:

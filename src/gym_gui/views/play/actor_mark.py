@@ -1,7 +1,7 @@
 """ActorMark: who acts, beside the view: a mark, words and a colour that cannot be mistaken."""
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gym_gui.models.play_model import PlayModel
@@ -10,6 +10,8 @@ from gym_gui.views.elements.icons import IconName, draw_icon
 from gym_gui.views.elements.mixing import mixed
 
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+
+_WRAPPED = _LEFT | Qt.TextFlag.TextWordWrap
 
 
 class ActorMark(QWidget):
@@ -21,7 +23,9 @@ class ActorMark(QWidget):
         self._theme = theme
         self._words = ("", "")
         self._shown: tuple[object, ...] = ()
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
         model.changed.connect(self._show_state)
         model.has_keyboard_changed.connect(self._show_state)
         theme.changed.connect(self.update)
@@ -33,8 +37,25 @@ class ActorMark(QWidget):
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         line = self.fontMetrics().height()
-        wide = self.fontMetrics().horizontalAdvance(self.words)
-        return QSize(round(wide * 1.06) + line * 4, line * 2)
+        font = self.font()
+        font.setBold(True)
+        wide = QFontMetrics(font).horizontalAdvance(f"{self._words[0]}  ")
+        wide += self.fontMetrics().horizontalAdvance(self._words[1])
+        return QSize(wide + line * 3, line * 2)
+
+    def hasHeightForWidth(self) -> bool:  # noqa: N802 - Qt's name
+        return True
+
+    def heightForWidth(self, width: int) -> int:  # noqa: N802 - Qt's name
+        """What went wrong is read to its end, in as many lines as it takes."""
+        line = self.fontMetrics().height()
+        if self._words[1]:
+            return line * 2
+        font = self.font()
+        font.setBold(True)
+        room = QRect(0, 0, max(1, width - round(line * 2.2) - line // 2), 10_000)
+        needed = QFontMetrics(font).boundingRect(room, int(_WRAPPED), self._words[0])
+        return max(line * 2, needed.height() + line)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         line = self.fontMetrics().height()
@@ -60,6 +81,10 @@ class ActorMark(QWidget):
         font.setBold(True)
         painter.setFont(font)
         painter.setPen(QColor(colour))
+        if not self._words[1]:
+            painter.drawText(room, int(_WRAPPED), self._words[0])
+            painter.end()
+            return
         who = self._elided(painter, self._words[0], room.width())
         painter.drawText(room, _LEFT, who)
         room.setLeft(room.left() + painter.fontMetrics().horizontalAdvance(who + "  "))

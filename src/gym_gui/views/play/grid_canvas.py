@@ -47,7 +47,7 @@ class GridCanvas(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
-        side = self.fontMetrics().height() * 22
+        side = self.fontMetrics().height() * 12
         return QSize(side, side)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name

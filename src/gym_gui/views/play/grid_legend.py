@@ -8,7 +8,7 @@ from gym_gui.models.play_model import PlayModel
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.play.flow_layout import FlowLayout
 from gym_gui.views.play.grid_glyphs import draw_agent, draw_flag, draw_person, inner
-from gym_gui.views.play.grid_painter import paint_cell
+from gym_gui.views.play.grid_painter import paint_cell, paint_start
 from mosaic.envs.scenes.scene import Agent, Cell, GridScene, LegendEntry
 
 
@@ -40,13 +40,23 @@ class GridLegend(QWidget):
 class _Entry(QWidget):
     def __init__(self, entry: LegendEntry, model: PlayModel, theme: ThemeModel) -> None:
         super().__init__()
-        text = QLabel(entry.text)
-        text.setProperty("role", "caption")
+        self._model = model
+        self._text = QLabel(entry.text)
+        self._text.setProperty("role", "caption")
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(self.fontMetrics().height() // 3)
         layout.addWidget(_Sample(entry, model, theme))
-        layout.addWidget(text)
+        layout.addWidget(self._text)
+        if entry.sample == "agent":
+            model.changed.connect(self._show_who_acts)
+            self._show_who_acts()
+
+    def _show_who_acts(self) -> None:
+        by_person = self._model.person_acts or not self._model.has_agent
+        words = "you" if by_person else self._model.actor_label
+        if words != self._text.text():
+            self._text.setText(words)
 
 
 class _Sample(QWidget):
@@ -80,6 +90,8 @@ class _Sample(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if isinstance(self._sample, Cell):
             paint_cell(painter, square, self._sample, colours)
+            if self._sample.kind == "start":
+                paint_start(painter, square, colours)
         else:
             paint_cell(painter, square, Cell(), colours)
             ink = QColor(colours.on_cell)

@@ -31,7 +31,6 @@ _SMALLEST_WORD = 44.0
 _SMALLEST_LETTER = 14.0
 _SMALLEST_ROUND = 26.0
 """Corners of smaller cells cannot be seen, and there are many of them."""
-_LOW = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom
 _CORNER = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom
 """The middle is for arrows and the agent."""
 _SOLID = ("wall", "unseen")
@@ -45,18 +44,6 @@ class GridOverlay:
     arrows: Mapping[Place, Direction] = field(default_factory=dict)
     others: Mapping[Place, str] = field(default_factory=dict)
     person_acts: bool = True
-
-
-def paint_grid(
-    painter: QPainter,
-    scene: GridScene,
-    geometry: GridGeometry,
-    colours: Colours,
-    overlay: GridOverlay,
-) -> None:
-    """All of it at once."""
-    paint_ground(painter, scene, geometry, colours, overlay)
-    paint_things(painter, scene, geometry, colours, overlay)
 
 
 def paint_ground(
@@ -86,6 +73,12 @@ def paint_things(
 ) -> None:
     """What moves, on top of the ground."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    stands = None if scene.agent is None else (scene.agent.row, scene.agent.column)
+    for row, line in enumerate(scene.cells):
+        for column, cell in enumerate(line):
+            at = (row, column)
+            if cell.kind == "start" and at != stands and not _has_arrow(at, overlay):
+                paint_start(painter, geometry.cell(row, column), colours)
     for marker in scene.markers:
         _paint_marker(painter, geometry.cell(marker.row, marker.column), marker, colours)
     if scene.agent is not None:
@@ -123,14 +116,17 @@ def paint_cell(
         draw_star(painter, inner(place, 0.5), _paper(colours))
     elif cell.kind in ("lava", "cliff"):
         _paint_danger(painter, place, cell, colours)
-    elif cell.kind == "start":
-        is_small = place.width() < _SMALLEST_WORD
-        word, share = ("S", 0.4) if is_small else ("START", 0.12)
-        _write(painter, place, word, QColor(colours.on_cell), share, _LOW)
     elif cell.kind == "stand":
         _write(painter, place, cell.label, hue(cell.colour, colours).darker(120), 0.3, _CORNER)
-    else:
+    elif cell.kind != "start":
         draw_thing(painter, place, cell, colours)
+
+
+def paint_start(painter: QPainter, place: QRectF, colours: Colours) -> None:
+    """The word on the start; apart from its cell, because the agent hides it."""
+    is_small = place.width() < _SMALLEST_WORD
+    word, share = ("S", 0.5) if is_small else ("START", 0.16)
+    _write(painter, place, word, QColor(colours.on_cell), share)
 
 
 def _ground(cell: Cell, colours: Colours, heat: float) -> QColor:
@@ -164,6 +160,10 @@ def _paint_danger(painter: QPainter, place: QRectF, cell: Cell, colours: Colours
             continue
         points = [QPointF(left + width * at / 6, y + lift * (-1) ** at) for at in range(7)]
         painter.drawPolyline(points)
+
+
+def _has_arrow(place: Place, overlay: GridOverlay) -> bool:
+    return place in overlay.arrows or place in overlay.others
 
 
 def _paint_intention(

@@ -1,7 +1,14 @@
 """PlayBar: what a person plays with, under the view: who acts, the score, the keys, the end."""
 
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QHBoxLayout,
+    QPushButton,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gym_gui.models.play_model import PlayModel
 from gym_gui.models.theme_model import ThemeModel
@@ -11,9 +18,12 @@ from gym_gui.views.play.episode_card import EpisodeCard
 from gym_gui.views.play.key_hints import KeyHints
 from gym_gui.views.play.score_line import ScoreLine
 
+_WIDE_EMS = 48
+"""From here on the score has room beside who acts and how to get the keys."""
+
 
 class PlayBar(QWidget):
-    """Empty of words while nothing is played, but always as high, so that nothing jumps."""
+    """Not there before anything was played; from then on always there, so that nothing jumps."""
 
     def __init__(self, model: PlayModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -31,13 +41,20 @@ class PlayBar(QWidget):
         self._lower.addWidget(self.key_hints)
         self._lower.addWidget(self.episode_card)
         line = self.fontMetrics().height()
-        upper = QHBoxLayout()
+        who = QHBoxLayout()
+        who.setSpacing(line // 2)
+        who.addWidget(self.actor_mark)
+        who.addWidget(self._get_keys)
+        who.addStretch(1)
+        self._upper = upper = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         upper.setSpacing(line // 2)
-        upper.addWidget(self.actor_mark)
-        upper.addWidget(self._get_keys)
-        upper.addStretch(1)
+        upper.addLayout(who, 1)
         upper.addWidget(self.score_line)
-        layout = QVBoxLayout(self)
+        self._content = QWidget()
+        around = QVBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.addWidget(self._content)
+        layout = QVBoxLayout(self._content)
         layout.setContentsMargins(line * 2 // 3, line // 2, line * 2 // 3, line // 2)
         layout.setSpacing(line // 2)
         layout.addLayout(upper)
@@ -46,6 +63,13 @@ class PlayBar(QWidget):
         model.has_keyboard_changed.connect(self._show_state)
         theme.changed.connect(self.update)
         self._show_state()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        super().resizeEvent(event)
+        is_narrow = self.width() < self.fontMetrics().height() * _WIDE_EMS
+        direction = QBoxLayout.Direction
+        self._upper.setDirection(direction.TopToBottom if is_narrow else direction.LeftToRight)
+        self.score_line.set_one_line(is_narrow)
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
         colours = self._theme.colours
@@ -56,6 +80,7 @@ class PlayBar(QWidget):
 
     def _show_state(self) -> None:
         model = self._model
+        self._content.setVisible(not model.is_empty)
         self._get_keys.setVisible(model.person_acts and not model.has_keyboard)
         shows_end = model.is_over and model.person_acts
         self._lower.setCurrentWidget(self.episode_card if shows_end else self.key_hints)

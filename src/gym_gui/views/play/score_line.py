@@ -18,22 +18,42 @@ class ScoreLine(QWidget):
         self._model = model
         self._values: list[QLabel] = []
         line = self.fontMetrics().height()
-        layout = QGridLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setHorizontalSpacing(line)
-        layout.setVerticalSpacing(0)
+        self._titles: list[QLabel] = []
+        self._is_one_line = False
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(line)
+        self._grid.setVerticalSpacing(0)
         for column, (name, widest) in enumerate(_COLUMNS):
             title, value = QLabel(name), QLabel()
             title.setProperty("role", "caption")
             value.setProperty("role", "value")
             value.setAccessibleName(name)
             value.setMinimumWidth(self.fontMetrics().horizontalAdvance(widest))
-            for row, label in enumerate((title, value)):
-                label.setAlignment(Qt.AlignmentFlag.AlignRight)
-                layout.addWidget(label, row, column)
+            self._titles.append(title)
             self._values.append(value)
+            self._place(column)
         model.changed.connect(self._show_score)
         self._show_score()
+
+    def set_one_line(self, is_one_line: bool) -> None:
+        """Names beside the numbers instead of above them: half as high."""
+        if is_one_line != self._is_one_line:
+            self._is_one_line = is_one_line
+            line = self.fontMetrics().height()
+            self._grid.setHorizontalSpacing(line // 2 if is_one_line else line)
+            for column in range(len(_COLUMNS)):
+                self._place(column)
+            self._grid.setColumnStretch(2 * len(_COLUMNS), 1 if is_one_line else 0)
+
+    def _place(self, column: int) -> None:
+        title, value = self._titles[column], self._values[column]
+        side = Qt.AlignmentFlag.AlignLeft if self._is_one_line else Qt.AlignmentFlag.AlignRight
+        for at, label in enumerate((title, value)):
+            self._grid.removeWidget(label)
+            label.setAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+            row, beside = (0, 2 * column + at) if self._is_one_line else (at, column)
+            self._grid.addWidget(label, row, beside)
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -43,7 +63,7 @@ class ScoreLine(QWidget):
         model = self._model
         score = model.score
         known = bool(score.episode_id)
-        ordinal = "" if score.ordinal is None else str(score.ordinal + 1)
+        ordinal = "" if score.ordinal is None else str(score.ordinal)
         steps = max(score.steps, model.moment.step + 1)
         texts = (
             ordinal if known else _NONE,

@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
 
 from gym_gui.models.replay_model import Outstanding, ReplayModel
 from gym_gui.models.theme_model import ThemeModel
+from gym_gui.views.elements.elided_label import ElidedLabel
 from gym_gui.views.elements.icons import keep_icon
-from gym_gui.views.replay.elided_label import ElidedLabel
 from gym_gui.views.replay.export_row import ExportRow
 from gym_gui.views.replay.verdict_card import VerdictCard
 

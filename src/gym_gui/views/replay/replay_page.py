@@ -46,8 +46,9 @@ class ReplayPage(QWidget):
         self._panel = EpisodesPanel(model, theme)
         self._body = QSplitter(Qt.Orientation.Horizontal)
         self._body.setChildrenCollapsible(False)
-        self._body.addWidget(self._scrolling(self._panel))
+        # The stage comes first for Tab too, as it is where the keyboard is given to.
         self._body.addWidget(self._stage)
+        self._body.insertWidget(0, self._scrolling(self._panel))
         self._body.setStretchFactor(1, 1)
         self._pages = QStackedWidget()
         self._pages.addWidget(self._empty)
@@ -75,7 +76,7 @@ class ReplayPage(QWidget):
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setMinimumWidth(line * 15)
+        area.setMinimumWidth(line * 14)
         area.setMaximumWidth(line * 24)
         return area
 
@@ -172,4 +173,4 @@ class _Stage(QWidget):
         everyone = model.track.everyone
         if HUMAN in everyone and len(everyone) > 1:
             return f"{actors_words(everyone)} · thick band: you acted"
-        return "rewards · drag to scrub"
+        return "drag to scrub"

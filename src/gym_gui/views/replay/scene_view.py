@@ -6,7 +6,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.play.grid_geometry import GridGeometry
-from gym_gui.views.play.grid_painter import GridOverlay, paint_grid
+from gym_gui.views.play.grid_ground import GridGround
+from gym_gui.views.play.grid_painter import GridOverlay, paint_things
 from gym_gui.views.play.text_scene_painter import paint_text_scene
 from mosaic.envs.scenes.scene import GridScene, Scene
 
@@ -19,6 +20,7 @@ class SceneView(QWidget):
         self._theme = theme
         self._scene: Scene | None = None
         self._person_acts = True
+        self._ground = GridGround()
         self.setAccessibleName("Recorded scene")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -37,7 +39,9 @@ class SceneView(QWidget):
         if isinstance(self._scene, GridScene):
             geometry = GridGeometry.fitting(self._scene.rows, self._scene.columns, room, line)
             overlay = GridOverlay(person_acts=self._person_acts)
-            paint_grid(painter, self._scene, geometry, colours, overlay)
+            ground = self._ground.picture(self, self._scene, geometry, colours, overlay)
+            painter.drawPixmap(0, 0, ground)
+            paint_things(painter, self._scene, geometry, colours, overlay)
         elif self._scene is not None:
             paint_text_scene(painter, self._scene, room, colours, line)
         painter.end()

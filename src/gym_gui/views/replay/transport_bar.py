@@ -4,13 +4,13 @@ from collections.abc import Callable
 from typing import Protocol
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QActionGroup
+from PySide6.QtGui import QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
 from gym_gui.models.replay_playback import SPEEDS, Playback
 from gym_gui.models.theme_model import ThemeModel
+from gym_gui.views.elements.elided_label import ElidedLabel
 from gym_gui.views.elements.icons import IconName, keep_icon
-from gym_gui.views.replay.elided_label import ElidedLabel
 
 
 class Transport(Protocol):
@@ -38,6 +38,7 @@ class TransportBar(QWidget):
         self._shows_pause = False
         line = self.fontMetrics().height()
         self._side = round(line * 1.15)
+        self._gap = line // 4
         go_to_end: Callable[[], None] = lambda: transport.seek(transport.playback.last)  # noqa: E731
         self._to_start = self._button(
             "skip-start", "To the start (Home)", lambda: transport.seek(0)
@@ -58,9 +59,25 @@ class TransportBar(QWidget):
         self.hint = ElidedLabel("muted")
         self.position = QLabel()
         self.position.setProperty("role", "value")
+        self.position.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.position.setAccessibleName(f"Position in {unit}s")
         self.end = QHBoxLayout()
         self._arrange(line)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """Without the ends, which keys and the timeline reach as well."""
+        least = super().minimumSizeHint()
+        return least if self._to_start.isHidden() else least - QSize(self._room_of_ends(), 0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        super().resizeEvent(event)
+        is_wide = self.width() >= self.minimumSizeHint().width() + self._room_of_ends()
+        for button in (self._to_start, self._to_end):
+            button.setVisible(is_wide)
+
+    def _room_of_ends(self) -> int:
+        ends = (self._to_start, self._to_end)
+        return sum(button.sizeHint().width() + self._gap for button in ends)
 
     def show_state(self, position: str, hint: str, *, is_enabled: bool) -> None:
         """Bring buttons and texts up to date."""
@@ -77,12 +94,20 @@ class TransportBar(QWidget):
         self.speed.setText(speed_text(playback.speed))
         self.loop.setChecked(playback.is_looping)
         self.hint.say(hint)
-        self.position.setText(position)
+        self._say_position(position)
+
+    def _say_position(self, text: str) -> None:
+        """In room that only grows: a label without a fixed size lays out the whole window anew
+        with each text, which takes longer than to paint the picture."""
+        self.position.setText(text)
+        wanted = self.position.sizeHint().expandedTo(self.position.minimumSize())
+        if wanted != self.position.minimumSize():
+            self.position.setFixedSize(wanted)
 
     def _arrange(self, line: int) -> None:
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(line // 4)
+        layout.setSpacing(self._gap)
         for button in (self._to_start, self._back, self.play, self._forward, self._to_end):
             layout.addWidget(button)
         layout.addSpacing(line // 2)

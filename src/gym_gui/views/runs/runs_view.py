@@ -57,7 +57,8 @@ class RunsView(QWidget):
         self._shown = RunsFilter(model, self)
         self._wanted_run = ""
         self.filter = QLineEdit()
-        self.filter.setPlaceholderText("Filter by name, environment, tag, state …")
+        self.filter.setPlaceholderText("Filter runs")
+        self.filter.setToolTip("By name, worker, environment, tag or state")
         self.filter.setAccessibleName("Filter runs")
         self.filter.setClearButtonEnabled(True)
         self._count = QLabel()

@@ -84,7 +84,7 @@ class SessionPanel(QWidget):
             self._mode.set_tip(mode, tip)
         start = QHBoxLayout()
         start.setSpacing(em // 2)
-        start.addWidget(Labelled("Seed", self._seed), 3)
+        start.addWidget(Labelled("Seed", self._seed), 4)
         start.addWidget(Labelled("Speed", self._speed), 2)
         page = self._page
         inside = QVBoxLayout(page)

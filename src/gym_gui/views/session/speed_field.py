@@ -1,5 +1,6 @@
 """SpeedField: how fast time passes in the session."""
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QSizePolicy, QWidget
 
 from gym_gui.models.environment_choice import AS_FAST_AS_IT_CAN, SPEEDS, EnvironmentChoice
@@ -13,15 +14,13 @@ class SpeedField(QComboBox):
         super().__init__(parent)
         self._choice = choice
         for speed in SPEEDS:
-            self.addItem(
-                "as fast as it can" if speed == AS_FAST_AS_IT_CAN else f"{speed:g}{_TIMES}"
-            )
+            self.addItem("Max" if speed == AS_FAST_AS_IT_CAN else f"{speed:g}{_TIMES}")
+        fastest = SPEEDS.index(AS_FAST_AS_IT_CAN)
+        self.setItemData(fastest, "As fast as it can", Qt.ItemDataRole.ToolTipRole)
         self.setAccessibleName("Speed")
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(4)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        em = self.fontMetrics().height()
-        self.view().setMinimumWidth(em * 10)
         leave_wheel_alone(self)
         self.activated.connect(lambda at: choice.set_speed(SPEEDS[at]))
         choice.speed_changed.connect(self._show)

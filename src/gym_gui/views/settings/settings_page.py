@@ -65,6 +65,7 @@ class SettingsPage(QWidget):
         self._topics.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._area = QScrollArea()
         self._area.setWidgetResizable(True)
+        self._area.setAccessibleName("Settings")
         self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._content = self._laid_out()
         self._area.setWidget(self._content)

@@ -5,10 +5,14 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from gym_gui.models.settings_model import size_text
-from gym_gui.models.theme_model import SERIES, ThemeModel
+from gym_gui.models.theme_model import Colours, ThemeModel
+from gym_gui.views.elements.mixing import mixed
 from mosaic.contract.storage import StorageUse
 
 _COLUMNS = 3
+_STRENGTHS = (1.0, 0.72, 0.5, 0.34, 0.22)
+"""Of one calm colour, from what takes most to what takes least; the words tell them apart."""
+_GAP = 1.5
 
 
 class UsageBar(QWidget):
@@ -29,7 +33,9 @@ class UsageBar(QWidget):
         layout.addLayout(self._legend)
 
     def show_use(self, used: tuple[StorageUse, ...]) -> None:
-        there = [each for each in used if each.size_bytes > 0]
+        there = sorted(
+            (each for each in used if each.size_bytes > 0), key=lambda each: -each.size_bytes
+        )
         self._bar.show_shares([each.size_bytes for each in there])
         while self._legend.count():
             item = self._legend.takeAt(0)
@@ -71,7 +77,8 @@ class _Bar(QWidget):
         total, left = sum(self._shares), 0.0
         for at, share in enumerate(self._shares):
             width = room.width() * share / total
-            painter.fillRect(QRectF(left, 0, width, room.height()), QColor(_colour(at)))
+            part = QRectF(left, 0, max(0.0, width - _GAP), room.height())
+            painter.fillRect(part, _colour(at, self._theme.colours))
             left += width
         painter.end()
 
@@ -82,6 +89,7 @@ class _Entry(QLabel):
     def __init__(self, text: str, at: int, theme: ThemeModel) -> None:
         super().__init__(text)
         self._at = at
+        self._theme = theme
         self.setProperty("role", "caption")
         self.setContentsMargins(self.fontMetrics().height(), 0, 0, 0)
         theme.changed.connect(self.update)
@@ -92,10 +100,10 @@ class _Entry(QLabel):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         side = self.fontMetrics().height() * 0.55
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(_colour(self._at)))
+        painter.setBrush(_colour(self._at, self._theme.colours))
         painter.drawRoundedRect(QRectF(1, (self.height() - side) / 2, side, side), 2, 2)
         painter.end()
 
 
-def _colour(at: int) -> str:
-    return SERIES[at % len(SERIES)]
+def _colour(at: int, colours: Colours) -> QColor:
+    return mixed(colours.accent, colours.line, _STRENGTHS[min(at, len(_STRENGTHS) - 1)])

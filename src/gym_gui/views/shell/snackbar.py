@@ -8,10 +8,12 @@ from PySide6.QtGui import (
     QAccessibleAnnouncementEvent,
     QColor,
     QEnterEvent,
+    QHideEvent,
     QKeyEvent,
     QPainter,
     QPaintEvent,
     QPen,
+    QShowEvent,
 )
 from PySide6.QtWidgets import (
     QApplication,
@@ -115,6 +117,15 @@ class Snackbar(QFrame):
         if event.type() == QEvent.Type.Resize and self._shown is not None:
             self._place()
         return super().eventFilter(watched, event)
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        super().showEvent(event)
+        self._wind_up()
+
+    def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802 - Qt's name
+        """With its window too: what nobody can read does not pass."""
+        self._clock.stop()
+        super().hideEvent(event)
 
     def enterEvent(self, event: QEnterEvent) -> None:  # noqa: N802 - Qt's name
         self._clock.stop()

@@ -51,7 +51,7 @@ class Welcome(QWidget):
         )
         self._demo = _Card(
             "Open the demo run",
-            "Go through a finished run step by step: its rewards, its frames, its best episode.",
+            "Start a small run, watch it live, then go through its best episode step by step.",
             paint_replay,
             theme,
         )
@@ -69,7 +69,7 @@ class Welcome(QWidget):
         title = QLabel("Welcome to MOSAIC")
         title.setProperty("role", "title")
         text = QLabel(
-            "Play an environment yourself, train an agent on it, and look at every step again.\n"
+            "Play an environment, train an agent on it, look at every step again.\n"
             "What would you like to do first?"
         )
         text.setProperty("role", "muted")
@@ -78,7 +78,6 @@ class Welcome(QWidget):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
 
         self._cards = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._cards.setSpacing(line)
         for card in (self._play, self._train, self._demo):
             self._cards.addWidget(card, 1)
         foot = QHBoxLayout()
@@ -88,9 +87,7 @@ class Welcome(QWidget):
 
         column = QWidget()
         column.setMaximumWidth(line * 64)
-        inner = QVBoxLayout(column)
-        inner.setContentsMargins(line * 2, line * 2, line * 2, line * 2)
-        inner.setSpacing(line)
+        self._column = inner = QVBoxLayout(column)
         inner.addStretch(2)
         inner.addWidget(title)
         inner.addWidget(text)
@@ -124,6 +121,11 @@ class Welcome(QWidget):
         is_wide = self.width() >= self.fontMetrics().height() * 48
         direction = QBoxLayout.Direction
         self._cards.setDirection(direction.LeftToRight if is_wide else direction.TopToBottom)
+        line = self.fontMetrics().height()
+        edge = line * 2 if is_wide else line
+        self._cards.setSpacing(line if is_wide else line * 2 // 3)
+        self._column.setContentsMargins(edge, edge, edge, edge)
+        self._column.setSpacing(line if is_wide else line * 3 // 4)
         for card in (self._play, self._train, self._demo):
             card.set_upright(is_wide)
 
@@ -150,7 +152,7 @@ class _Card(QPushButton):
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         line = self.fontMetrics().height()
-        return QSize(line * 17, line * 17) if self._is_upright else QSize(line * 26, line * 8)
+        return QSize(line * 17, line * 17) if self._is_upright else QSize(line * 26, line * 6)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         line = self.fontMetrics().height()
@@ -168,7 +170,8 @@ class _Card(QPushButton):
         ground = mixed(colours.accent, colours.raised, 0.08 if self.isDown() else 0.0)
         painter.setBrush(ground)
         painter.drawRoundedRect(box, 10, 10)
-        inner = box.adjusted(line, line, -line, -line)
+        margin = float(line) if self._is_upright else line * 0.7
+        inner = box.adjusted(margin, margin, -margin, -margin)
         picture = QRectF(inner)
         words = QRectF(inner)
         if self._is_upright:

@@ -10,7 +10,8 @@ from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.tables.table_page import TablePage
 from mosaic.contract.rollups import EpisodeEnding
 
-_WIDTHS = (-8, -9, -6, -10, -8)
+_WIDTHS = (-9.5, -7, -6, -10, -8)
+_DISPENSABLE = (EpisodeColumn.END,)
 _ENDINGS: tuple[tuple[EpisodeEnding, str], ...] = (
     ("", "All"),
     ("over", "Finished"),
@@ -33,7 +34,7 @@ class EpisodesView(TablePage):
         self, table: EpisodesTable, theme: ThemeModel, parent: QWidget | None = None
     ) -> None:
         self._episodes = table
-        super().__init__(table, "episode", _WIDTHS, theme, parent)
+        super().__init__(table, "episode", _WIDTHS, theme, parent, dispensable=_DISPENSABLE)
         self._ending = QComboBox()
         for ending, text in _ENDINGS:
             self._ending.addItem(text, ending)

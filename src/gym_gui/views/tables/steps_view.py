@@ -4,11 +4,13 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from gym_gui.models.run_words import whole
-from gym_gui.models.steps_table import StepsTable
+from gym_gui.models.steps_table import StepColumn, StepsTable
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.tables.table_page import TablePage
 
-_WIDTHS = (-5, -8, -10, -7, -10)
+_WIDTHS = (-5, -8, -9, -6, -9)
+_DISPENSABLE = (StepColumn.END,)
+"""Only the last step has one, and the list of episodes says it as well."""
 
 
 class StepsView(TablePage):
@@ -20,7 +22,7 @@ class StepsView(TablePage):
 
     def __init__(self, table: StepsTable, theme: ThemeModel, parent: QWidget | None = None) -> None:
         self._steps = table
-        super().__init__(table, "step", _WIDTHS, theme, parent)
+        super().__init__(table, "step", _WIDTHS, theme, parent, dispensable=_DISPENSABLE)
         self.grid.row_activated.connect(lambda row: self._tell(row, is_chosen=True))
         self.grid.selectionModel().currentRowChanged.connect(
             lambda index, _: self._tell(index.row(), is_chosen=False)

@@ -6,7 +6,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QProgressBar,
-    QSizePolicy,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -16,6 +15,7 @@ from gym_gui.models.episodes_table import EpisodesTable
 from gym_gui.models.run_words import whole
 from gym_gui.models.steps_table import StepsTable
 from gym_gui.models.theme_model import ThemeModel
+from gym_gui.views.elements.elided_label import ElidedLabel
 from gym_gui.views.elements.icons import IconName, keep_icon
 
 Table = EpisodesTable | StepsTable
@@ -33,10 +33,7 @@ class TableBar(QWidget):
         super().__init__(parent)
         self._table = table
         self._noun = noun
-        self._count = QLabel()
-        self._count.setProperty("role", "muted")
-        # The first to go where there is little room.
-        self._count.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._count = ElidedLabel("muted")  # the first to go where there is little room
         self.follow = self._button("skip-end", "Follow the newest", theme)
         self.follow.setCheckable(True)
         self.follow.setChecked(True)
@@ -97,7 +94,7 @@ class TableBar(QWidget):
         table = self._table
         count = table.rowCount()
         plural = "" if count == 1 else "s"
-        self._count.setText(f"{whole(count)} {self._noun}{plural}" if count else "")
+        self._count.say(f"{whole(count)} {self._noun}{plural}" if count else "")
         self._export.setEnabled(count > 0 and table.exported is None)
         self.follow.setVisible(table.is_live and table.grows_at_the_end)
         self._progress.setVisible(table.exported is not None)

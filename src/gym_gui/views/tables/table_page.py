@@ -1,5 +1,7 @@
 """TablePage: a bar, a table, and what stands in its place while there are no rows."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QModelIndex
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStackedWidget, QStyleOptionViewItem, QVBoxLayout, QWidget
@@ -36,13 +38,17 @@ class TablePage(QWidget):
         widths: tuple[float, ...],
         theme: ThemeModel,
         parent: QWidget | None = None,
+        *,
+        dispensable: Sequence[int] = (),
     ) -> None:
         super().__init__(parent)
         self._table = table
         self._noun = noun
         self._is_scrolling = False
         self.bar = TableBar(table, noun, theme)
-        self.grid = DataTable(table, _RowDelegate(table, theme, self), widths, theme)
+        self.grid = DataTable(
+            table, _RowDelegate(table, theme, self), widths, theme, dispensable=dispensable
+        )
         self.grid.setAccessibleName(f"{noun.capitalize()}s")
         self._empty = EmptyState("table", "", "", theme)
         self._stack = QStackedWidget()

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
 from gym_gui.models.theme_model import DARK, LIGHT, ThemeModel
-from gym_gui.views.elements.icons import IconName, icon, keep_icon
+from gym_gui.views.elements.icons import IconName, _ThemedEngine, icon, keep_icon
 
 
 def inks(image: QImage) -> set[str]:
@@ -56,3 +56,14 @@ def test_who_keeps_an_icon_is_told_of_the_theme(theme: ThemeModel, qtbot: QtBot)
     del action
     theme.choose("light")
     assert not button.icon().isNull()
+
+
+def test_copies_of_an_icon_are_let_go_with_it(theme: ThemeModel, qtbot: QtBot) -> None:
+    """Qt clones what paints an icon; only clones that are still in use are kept."""
+    assert qtbot is not None
+    first = icon("stop", theme)
+    for _ in range(20):
+        copy = QIcon(first)
+        copy.setIsMask(True)
+    assert not copy.pixmap(16, 16).isNull()
+    assert len(_ThemedEngine._clones) <= 3

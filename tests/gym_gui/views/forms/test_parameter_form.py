@@ -19,6 +19,7 @@ from gym_gui.views.forms.parameter_form import ParameterForm
 from gym_gui.views.forms.parameter_row import title_of
 from mosaic.contract.parameters import Parameter, check_values
 from mosaic.contract.problems import Problem
+from mosaic.envs.catalog import environment
 
 _PARAMETERS = (
     Parameter(name="learning_rate", type="float", default=2.5e-4, min=0.0, max=1.0, group="Learn"),
@@ -138,3 +139,24 @@ def test_titles_are_words() -> None:
     assert title_of("is_slippery") == "Slippery"
     assert title_of("obs_type") == "Observation type"
     assert title_of("is") == "Is"
+
+
+def test_what_would_change_nothing_is_left_out(qtbot: QtBot, theme: ThemeModel) -> None:
+    """Fields of a random map are there with a random map only, and count only then."""
+    lake = environment("FrozenLake-v1")
+    form = ParameterForm(theme)
+    qtbot.addWidget(form)
+    form.show_parameters(lake.fields, {}, shown_when=lake.shown_when)
+    form.finish()
+    assert form.row("map_size").isHidden()
+    assert form.row("desc").isHidden()
+    form.show_parameters(lake.fields, {"map_name": "random", "map_size": 5})
+    assert not form.row("map_size").isHidden()
+    assert form.row("desc").isHidden()
+    names = form.row("map_name").findChild(QComboBox)
+    assert names is not None
+    with qtbot.waitSignal(form.changed):
+        names.setCurrentIndex(names.findText("4x4"))
+        names.activated.emit(names.currentIndex())
+    assert form.row("map_size").isHidden()
+    assert form.values() == {}

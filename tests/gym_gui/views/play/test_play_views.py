@@ -1,11 +1,12 @@
 """The views by themselves: what is painted where, and what they say without a session."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QSizeF
-from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from gym_gui.models.play_model import PlayModel
@@ -17,7 +18,9 @@ from gym_gui.views.play.flow_layout import FlowLayout
 from gym_gui.views.play.frame_canvas import FrameCanvas
 from gym_gui.views.play.grid_canvas import GridCanvas
 from gym_gui.views.play.grid_geometry import GridGeometry
+from gym_gui.views.play.grid_legend import GridLegend
 from gym_gui.views.play.play_area import PlayArea
+from gym_gui.views.play.play_bar import PlayBar
 from mosaic.contract.events import EnvironmentEvent, EpisodeStart
 from mosaic.contract.layout import Home
 
@@ -126,3 +129,37 @@ def test_hints_flow_into_as_many_rows_as_they_need(qtbot: QtBot) -> None:
     assert flow.heightForWidth(400) == 20
     assert flow.heightForWidth(200) == 45
     assert flow.heightForWidth(100) == 95
+
+
+def test_a_narrow_bar_cuts_nothing_off(
+    sessions: SessionService, model: PlayModel, theme: ThemeModel, qtbot: QtBot
+) -> None:
+    """Who acts and the score each have a row of their own when there is no room for both."""
+    bar = PlayBar(model, theme)
+    qtbot.addWidget(bar)
+    with qtbot.waitSignal(sessions.changed):
+        play_lake(sessions)
+    bar.show()
+    for em in (34, 70):
+        bar.resize(bar.fontMetrics().height() * em, bar.sizeHint().height())
+        QApplication.processEvents()
+        assert bar.actor_mark.width() >= bar.actor_mark.sizeHint().width()
+        for label in bar.score_line.findChildren(QLabel):
+            assert label.width() >= label.sizeHint().width()
+        is_below = bar.score_line.y() >= bar.actor_mark.geometry().bottom()
+        assert is_below == (em == 34)
+
+
+def test_the_legend_says_who_acts(
+    sessions: SessionService, model: PlayModel, theme: ThemeModel, qtbot: QtBot
+) -> None:
+    """`you` is who plays; an agent has its name there."""
+    legend = GridLegend(model, theme)
+    qtbot.addWidget(legend)
+    with qtbot.waitSignal(sessions.changed):
+        play_lake(sessions)
+    with qtbot.waitSignal(model.scene_changed):
+        sessions.lines_arrived.emit([EpisodeStart(episode_id="a", episode=0, seed=1, obs=5)])
+    qtbot.waitUntil(lambda: "you" in {label.text() for label in legend.findChildren(QLabel)})
+    sessions._note_state(replace(sessions.state, actor="random"))
+    qtbot.waitUntil(lambda: "Random" in {label.text() for label in legend.findChildren(QLabel)})

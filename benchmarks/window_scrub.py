@@ -1,0 +1,201 @@
+"""A drag along the timeline of a replayed LunarLander episode: from the slider to the pixel.
+
+benchmarks/run window_scrub [--moves N] [--platform xcb]
+
+All pictures are in the cache. Each move is a mouse event on the timeline, and ends when the picture
+at its place has been painted. Against it: a picture that is in memory, on the same canvas alone.
+"""
+
+import argparse
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from kept_bundles import daemon_with_bundle
+from PySide6.QtCore import QEvent, QEventLoop, QObject, QPointF, Qt, QTimer
+from PySide6.QtGui import QMouseEvent  # noqa: TID251
+from PySide6.QtWidgets import QApplication, QWidget  # noqa: TID251
+from report import print_ratio, print_table
+from window_parts import (
+    clocks_ms,
+    figures,
+    open_window,
+    run_for,
+    take_platform,
+    use_platform,
+    wait_for,
+)
+
+from gym_gui.app.wiring import Workbench
+from gym_gui.models.replay_model import ReplayModel
+from gym_gui.views.replay.picture_canvas import PictureCanvas
+from gym_gui.views.replay.reward_timeline import RewardTimeline
+
+_ENVIRONMENT = "LunarLander-v3"
+_ENOUGH_STEPS = 250
+_GOAL_MS = 16.0
+_SETTLE_S = 3.0
+_LOST_MS = 2_000
+_APART = 2
+"""Steps between two places of a sweep, so that each move is one, however narrow the timeline."""
+
+
+@dataclass
+class Times:
+    """From the move to the painted picture, in milliseconds."""
+
+    wall: list[float] = field(default_factory=list)
+    own: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+
+    def row(self, name: str) -> tuple[object, ...]:
+        kinds = (self.wall, self.own, self.cpu)
+        return (name, *(value for kind in kinds for value in figures(kind)))
+
+
+class Stopwatch(QObject):
+    """Until a widget has been painted."""
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__()
+        self._loop = QEventLoop()
+        self._is_waiting = False
+        widget.installEventFilter(self)
+
+    def eventFilter(self, _: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        if self._is_waiting and event.type() == QEvent.Type.Paint:
+            self._is_waiting = False
+            QTimer.singleShot(0, self._loop.quit)  # after the paint
+        return False
+
+    def take(self, move: Callable[[], None], times: Times) -> None:
+        self._is_waiting = True
+        QTimer.singleShot(_LOST_MS, self._loop, self._loop.quit)
+        before = clocks_ms()
+        move()
+        self._loop.exec()
+        wall, queued, cpu = (new - old for new, old in zip(clocks_ms(), before, strict=True))
+        times.wall.append(wall)
+        times.own.append(wall - queued)
+        times.cpu.append(cpu)
+
+
+def record_episode(bench: Workbench) -> str:
+    """A game of the scripted actor; returns its run."""
+    panel, play = bench.models.session_panel, bench.models.play
+    panel.set_mode("hybrid")
+    panel.choice.choose(_ENVIRONMENT)
+    wait_for(lambda: panel.actors.find("scripted") is not None, "actor")
+    panel.choose_actor("scripted")
+    panel.play()
+    wait_for(
+        lambda: play.is_over or (play.step is not None and play.step.step > _ENOUGH_STEPS),
+        "long enough game",
+    )
+    run_id = bench.models.sessions.state.run_id
+    play.stop()
+    wait_for(lambda: not play.is_on, "end of the session")
+    return run_id
+
+
+def fill_cache(bench: Workbench, run_id: str) -> ReplayModel:
+    replay = bench.models.replay
+    bench.conduct.replay(run_id, 0)
+    wait_for(lambda: replay.phase == "ready" and replay.steps > 0, "episode")
+    for index in range(replay.steps + 1):
+        replay.seek(index)
+        if not replay.is_frame_current:
+            wait_for(lambda: replay.is_frame_current, "picture")
+    run_for(_SETTLE_S)
+    return replay
+
+
+def scrub(bench: Workbench, replay: ReplayModel, places: list[int]) -> Times:
+    timeline: RewardTimeline = bench.replay_page.findChild(RewardTimeline)
+    canvas: PictureCanvas = bench.replay_page.findChild(PictureCanvas)
+    stopwatch, times = Stopwatch(canvas), Times()
+    send_mouse(timeline, QEvent.Type.MouseButtonPress, 0.5)
+    run_for(0.2)
+    for place in places:
+        share = (place + 0.5) / (replay.steps + 1)
+        before = replay.playhead
+        stopwatch.take(lambda: send_mouse(timeline, QEvent.Type.MouseMove, share), times)  # noqa: B023
+        if not replay.is_frame_current or replay.playhead == before:
+            raise SystemExit(f"Step {place} was not in the cache, or the move was none.")
+    send_mouse(timeline, QEvent.Type.MouseButtonRelease, 0.5)
+    return times
+
+
+def without_repeats(places: list[int]) -> list[int]:
+    return [place for place, last in zip(places[1:], places, strict=False) if place != last]
+
+
+def send_mouse(widget: QWidget, kind: QEvent.Type, share: float) -> None:
+    at = QPointF(widget.width() * share, widget.height() / 2)
+    button = Qt.MouseButton.LeftButton
+    none = Qt.KeyboardModifier.NoModifier
+    event = QMouseEvent(kind, at, widget.mapToGlobal(at), button, button, none)
+    QApplication.sendEvent(widget, event)
+
+
+def paint_alone(bench: Workbench, replay: ReplayModel, moves: int) -> Times:
+    """The same canvas in the same size, in a window of its own."""
+    shown: PictureCanvas = bench.replay_page.findChild(PictureCanvas)
+    frame = replay.frame
+    assert frame is not None
+    canvas = PictureCanvas(bench.theme, "Picture")
+    canvas.resize(shown.size())
+    canvas.show()
+    run_for(0.5)
+    stopwatch, times = Stopwatch(canvas), Times()
+    for _ in range(moves):
+        stopwatch.take(
+            lambda: canvas.show_picture(
+                frame.pixels, frame.width, frame.height, channels=frame.channels
+            ),
+            times,
+        )
+    canvas.close()
+    return times
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--moves", type=int, default=400)
+    take_platform(parser)
+    options = parser.parse_args()
+    use_platform(options.platform)
+    with daemon_with_bundle() as (_, home), open_window(home) as bench:
+        replay = fill_cache(bench, record_episode(bench))
+        chooser, steps = random.Random(5), replay.steps
+        # Places far apart and neighbours, as a hand does both.
+        inner = range(steps // 20, steps - steps // 20, _APART)
+        jumps = [place for _ in range(options.moves) for place in chooser.sample(inner, 2)]
+        sweep = [place for _ in range(options.moves) for place in (*inner, *inner[-2:0:-1])]
+        alone = paint_alone(bench, replay, options.moves)
+        jumped = scrub(bench, replay, without_repeats(jumps)[: options.moves])
+        swept = scrub(bench, replay, sweep[: options.moves])
+    print_table(
+        f"From the slider to the pixel, ms, {steps} steps of {_ENVIRONMENT}",
+        ("", "p50", "p99", "max", "own p50", "own p99", "own max", "cpu p50", "cpu p99", "cpu max"),
+        [
+            alone.row("a picture in memory"),
+            jumped.row("jumps along the timeline"),
+            swept.row("a sweep along it"),
+        ],
+    )
+    for name, times in (("jumps", jumped), ("sweep", swept)):
+        wall, own = figures(times.wall), figures(times.own)
+        print(
+            f"{name}: p50 {wall[0] / _GOAL_MS:.2f}, p99 {wall[1] / _GOAL_MS:.2f} of the goal of"
+            f" {_GOAL_MS:.0f} ms; without waiting for a processor p99 {own[1] / _GOAL_MS:.2f}"
+        )
+    print_ratio(
+        "a sweep against the picture in memory, p50, processor time",
+        figures(swept.cpu)[0] / figures(alone.cpu)[0],
+        f"{_GOAL_MS:.0f} ms",
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""`mosaic gui` and `mosaic` alone: the window, or where there is no display, what to do."""
+
+import signal
+import subprocess
+
+import pytest
+
+from tests.cli.conftest import DEADLINE_S, Mosaic
+from tests.trainer.conftest import eventually
+
+pytestmark = pytest.mark.process
+
+_OF_A_DISPLAY = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+
+
+def without_display(mosaic: Mosaic) -> dict[str, str]:
+    return {name: text for name, text in mosaic.environment.items() if name not in _OF_A_DISPLAY}
+
+
+@pytest.mark.parametrize("words", [(), ("gui",)], ids=["alone", "gui"])
+def test_without_a_display_it_says_what_to_do(words: tuple[str, ...], mosaic: Mosaic) -> None:
+    """And fails; `mosaic` alone shows all commands besides."""
+    done = subprocess.run(
+        mosaic.command(*words),
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+        check=False,
+        env=without_display(mosaic),
+    )
+
+    assert done.returncode == 1
+    assert "There is no display to open a window on." in done.stderr
+    assert "ssh -X" in done.stderr
+    assert ("Commands:" in done.stdout) == (not words)
+
+
+@pytest.mark.parametrize("words", [(), ("gui",)], ids=["alone", "gui"])
+def test_the_window_opens_and_closes_on_sigterm(words: tuple[str, ...], mosaic: Mosaic) -> None:
+    """It starts a daemon behind it, remembers its layout when it is ended, and leaves no trace."""
+    window = subprocess.Popen(
+        mosaic.command(*words),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**without_display(mosaic), "QT_QPA_PLATFORM": "offscreen"},
+        cwd=mosaic.folder,
+    )
+    try:
+        eventually(mosaic.home.endpoint.exists)
+        window.send_signal(signal.SIGTERM)
+        told, complaints = window.communicate(timeout=DEADLINE_S)
+    finally:
+        window.kill()
+
+    assert window.returncode == 0, complaints
+    assert told == ""
+    assert "Traceback" not in complaints
+    assert "[layout]" in (mosaic.home.path / "window.ini").read_text()
+    assert mosaic.ok("daemon", "status")
