@@ -153,7 +153,7 @@ def _of_tools(bench: "Workbench") -> dict[str, Binding]:
 def _of_help(bench: "Workbench") -> dict[str, Binding]:
     def shortcuts() -> None:
         bench.window.centre.show_settings()
-        bench.settings_page.show_topic("Keyboard")
+        bench.settings_page.content.show_topic("Keyboard")
 
     def about() -> None:
         bench.notices.say(f"MOSAIC {__version__}, MIT licence. Home: {bench.link.home.path}")

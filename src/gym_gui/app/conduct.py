@@ -321,7 +321,6 @@ class Conduct(QObject):
             models.live.episodes.show_requested,
             models.episodes.show_requested,
             models.live.steps.show_requested,
-            bench.settings_page.open_wanted,
             bench.log_view.open_wanted,
         ):
             signal.connect(self.open_outside)

@@ -12,6 +12,7 @@ from gym_gui.app.command_bindings import bindings
 from gym_gui.app.command_table import COMMANDS
 from gym_gui.app.commands import Commands
 from gym_gui.app.conduct import Conduct
+from gym_gui.app.lazy_page import LazyPage
 from gym_gui.app.main_window import MainWindow
 from gym_gui.app.models import Models
 from gym_gui.app.screens import Screens
@@ -30,7 +31,6 @@ from gym_gui.views.play.play_bar import PlayBar
 from gym_gui.views.replay.replay_page import ReplayPage
 from gym_gui.views.runs.runs_view import RunsView
 from gym_gui.views.session.session_panel import SessionPanel
-from gym_gui.views.settings.settings_page import SettingsPage
 from gym_gui.views.shell.command_palette import CommandPalette, CommandSearchButton
 from gym_gui.views.shell.status_strip import StatusStrip
 from gym_gui.views.shell.welcome import Welcome
@@ -41,6 +41,7 @@ from mosaic.contract.layout import Home
 
 if TYPE_CHECKING:
     from gym_gui.app.start_up import Wishes
+    from gym_gui.views.settings.settings_page import SettingsPage
 
 _LET_GO_S = 5.0
 """What sessions and streams get to end; beyond that the process ends without them."""
@@ -71,8 +72,7 @@ class Workbench(QObject):
         self.episodes_view = EpisodesView(self.models.episodes, self.theme)
         self.inspector = StepInspector(self.theme)
         self.welcome = Welcome(self.theme)
-        keys = [(command.text, command.shortcut) for command in COMMANDS if command.shortcut]
-        self.settings_page = SettingsPage(self.models.settings, self.theme, keys)
+        self.settings_page = LazyPage(self._make_settings_page)
         self.status_strip = StatusStrip(self.models.status, self.theme)
         self.window = MainWindow(self._screens(), self.notices, self.settings, self.theme)
         self.keyboard = KeyboardFocus(self.models.play, self.play_area, self.window)
@@ -100,6 +100,14 @@ class Workbench(QObject):
         self.link.join(max(0.1, deadline - time.monotonic()))
         self.tasks.join(max(0.1, deadline - time.monotonic()))
         self.settings.save()
+
+    def _make_settings_page(self) -> "SettingsPage":
+        from gym_gui.views.settings.settings_page import SettingsPage  # noqa: PLC0415 - when shown
+
+        keys = [(command.text, command.shortcut) for command in COMMANDS if command.shortcut]
+        page = SettingsPage(self.models.settings, self.theme, keys)
+        page.open_wanted.connect(self.conduct.open_outside)
+        return page
 
     def _screens(self) -> Screens:
         area = self.play_area
