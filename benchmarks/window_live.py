@@ -139,7 +139,8 @@ def watch_run(bench: Workbench, run_id: str) -> QWidget:
     wait_for(lambda: bench.models.runs.by_id(run_id) is not None, "run in the list")
     bench.conduct.watch(run_id)
     wait_for(lambda: bench.models.live.frame is not None, "picture of the run")
-    picture: QWidget = bench.live_tab.findChild(LivePicture)
+    picture = bench.live_tab.findChild(LivePicture)
+    assert picture is not None
     return picture
 
 
@@ -154,7 +155,8 @@ def play(bench: Workbench, run_id: str) -> QWidget:
     bench.window.centre.show_tab("frame")
     wait_for(lambda: models.play.frame is not None, "picture of the game")
     bench.conduct.show_run(run_id)
-    canvas: QWidget = bench.play_area.frame_page.findChild(FrameCanvas)
+    canvas = bench.play_area.frame_page.findChild(FrameCanvas)
+    assert canvas is not None
     return canvas
 
 

@@ -111,8 +111,10 @@ def fill_cache(bench: Workbench, run_id: str) -> ReplayModel:
 
 
 def scrub(bench: Workbench, replay: ReplayModel, places: list[int]) -> Times:
-    timeline: RewardTimeline = bench.replay_page.findChild(RewardTimeline)
-    canvas: PictureCanvas = bench.replay_page.findChild(PictureCanvas)
+    timeline = bench.replay_page.findChild(RewardTimeline)
+    canvas = bench.replay_page.findChild(PictureCanvas)
+    assert timeline is not None
+    assert canvas is not None
     stopwatch, times = Stopwatch(canvas), Times()
     send_mouse(timeline, QEvent.Type.MouseButtonPress, 0.5)
     run_for(0.2)
@@ -140,8 +142,9 @@ def send_mouse(widget: QWidget, kind: QEvent.Type, share: float) -> None:
 
 def paint_alone(bench: Workbench, replay: ReplayModel, moves: int) -> Times:
     """The same canvas in the same size, in a window of its own."""
-    shown: PictureCanvas = bench.replay_page.findChild(PictureCanvas)
+    shown = bench.replay_page.findChild(PictureCanvas)
     frame = replay.frame
+    assert shown is not None
     assert frame is not None
     canvas = PictureCanvas(bench.theme, "Picture")
     canvas.resize(shown.size())

@@ -155,6 +155,16 @@ def rest(home: str) -> None:
     start_window(home, watch)
 
 
-{"bare": start_bare, "window": start_window, "live": watch_run, "idle": rest}[sys.argv[1]](
-    *sys.argv[2:]
-)
+def main() -> None:
+    kind, arguments = sys.argv[1], sys.argv[2:]
+    if kind == "bare":
+        start_bare()
+    elif kind == "window":
+        start_window(arguments[0])
+    elif kind == "live":
+        watch_run(*arguments)
+    else:
+        rest(*arguments)
+
+
+main()

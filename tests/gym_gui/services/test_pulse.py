@@ -45,7 +45,11 @@ def test_a_full_mailbox_waits_instead_of_losing(qtbot: QtBot) -> None:
     thread.start()
     seen: list[int] = []
 
-    qtbot.waitUntil(lambda: not seen.extend(box.take()) and len(seen) == 10)
+    def take() -> bool:
+        seen.extend(box.take())
+        return len(seen) == 10
+
+    qtbot.waitUntil(take)
 
     assert seen == list(range(10))
     thread.join()

@@ -39,11 +39,12 @@ def test_an_error_that_nobody_asked_for_is_shown(tasks: Tasks, qtbot: QtBot) -> 
 
 def test_nobody_is_called_back_who_is_gone(tasks: Tasks, qtbot: QtBot) -> None:
     """A view that was closed meanwhile is left alone."""
-    owner, proceed, seen = QObject(), threading.Event(), []
+    owner, proceed = QObject(), threading.Event()
+    seen: list[bool] = []
     tasks.run(owner, proceed.wait, seen.append)
 
-    owner.deleteLater()
-    qtbot.waitSignal(owner.destroyed).wait()
+    with qtbot.waitSignal(owner.destroyed):
+        owner.deleteLater()
     proceed.set()
 
     qtbot.waitUntil(lambda: not tasks.is_busy)
