@@ -192,3 +192,34 @@ def test_changes_are_called_back(open_replay: Open) -> None:
     assert replay.state.cached == ()
     assert replay.frame(0) is None
     assert replay.wait_frame(0, PATIENCE_S) is None
+
+
+def test_a_verdict_outlives_the_simulation(open_replay: Open) -> None:
+    """One that was reached stays when it begins again, which has compared nothing yet."""
+    client = StandInClient(steps=10)
+    client.checks = [SimulationChecked(steps=10, is_over=True)]
+    replay = open_replay(client)
+    when(replay, lambda state: state.cached == (range(11),) and state.is_checked)
+    client.checks = [SimulationChecked(steps=0, is_over=False)]
+    _break_and_retry(replay)
+    _break_and_retry(replay)  # once more: then all that the second one said was taken in
+    state = replay.state
+    assert (state.is_checked, state.checked_steps) == (True, 10)
+
+
+def test_what_was_not_proven_is_gone_through_again(open_replay: Open) -> None:
+    """Although every frame is in memory and none has to be made."""
+    client = StandInClient(steps=10)
+    replay = open_replay(client)
+    when(replay, lambda state: state.cached == (range(11),))
+    client.requests.clear()
+    _break_and_retry(replay)
+    eventually(lambda: client.requests == [(10, 1)])
+
+
+def _break_and_retry(replay: EpisodeReplay) -> None:
+    assert replay._simulation is not None
+    replay._simulation.close()
+    when(replay, lambda state: state.error)
+    replay.retry()
+    when(replay, lambda state: state.error is None and replay._simulation is not None)

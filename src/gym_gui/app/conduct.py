@@ -8,19 +8,16 @@ from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 
 from gym_gui.app.screens import CentreTab
+from gym_gui.app.step_in_full import StepInFull
 from gym_gui.models.theme_model import ThemeChoice
 from gym_gui.services.trainer_link import LinkState
 from gym_gui.views.video.video_page import NO_VIDEO
-from mosaic.contract.events import StepRecord
 from mosaic.contract.run_states import LIVE_STATES
 
 if TYPE_CHECKING:
     from gym_gui.app.wiring import Workbench
 
 _WELCOME = "window/welcome"
-_LIVE: tuple[CentreTab, ...] = ("live",)
-_PLAYED: tuple[CentreTab, ...] = ("grid", "frame", "raw", "video")
-"""Where the step in full is that of the session."""
 FIRST_ENVIRONMENT = "FrozenLake-v1"
 _DEMO = {
     "run_name": "demo",
@@ -42,7 +39,8 @@ class Conduct(QObject):
         self._wanted_run = ""
         self._was_playing = ""
         self._actor_label = ""
-        self._selected_step: StepRecord | None = None
+        self._able: tuple[bool, ...] = ()
+        self._step_in_full = StepInFull(bench, self)
         self._connect_runs()
         self._connect_session()
         self._connect_shell()
@@ -65,7 +63,7 @@ class Conduct(QObject):
         models = self._models
         if run_id == models.live.run_id:
             return
-        self._selected_step = None
+        self._step_in_full.forget_selected()
         models.live.show(run_id)
         models.episodes.show(run_id)
         models.video.show(run_id)
@@ -118,16 +116,9 @@ class Conduct(QObject):
         bench.steps_view.step_chosen.connect(self._replay_step)
         bench.replay_page.run_wanted.connect(bench.window.show_runs)
         bench.replay_page.video_wanted.connect(self._show_video)
-        bench.steps_view.step_selected.connect(self._note_selected_step)
-        bench.steps_view.bar.follow_changed.connect(self._on_follow_changed)
-        models.live.steps.modelReset.connect(self._forget_selected_step)
-        models.replay.step_changed.connect(self._show_step)
-        models.live.changed.connect(partial(self._show_newest_step, _LIVE))
         bench.window.centre.tab_changed.connect(self._note_watched)
         self._note_watched()
         bench.window.centre.tab_changed.connect(lambda _: self._replay_shown_run())
-        bench.window.centre.tab_changed.connect(lambda _: self._show_step())
-        bench.window.telemetry_tabs.currentChanged.connect(lambda _: self._show_step())
         models.replay.episode_changed.connect(self._show_replayed_episode)
         models.video.changed.connect(self._update_tabs)
 
@@ -152,30 +143,6 @@ class Conduct(QObject):
         is_in_front = self._bench.window.centre.current == "replay"
         if is_in_front and run_id and run_id != replay.run_id:
             replay.open(run_id, None)
-
-    def _show_replayed_step(self) -> None:
-        replay, inspector = self._models.replay, self._bench.inspector
-        if replay.is_reading_step:
-            return  # what was shown stays until the next one is there
-        if replay.playhead == 0 and replay.start is not None:
-            inspector.show_start(replay.start, replay.environment)
-        else:
-            inspector.show_step(replay.step, replay.environment, replay.return_so_far)
-
-    def _note_selected_step(self, _run_id: str, _episode: int, row: int) -> None:
-        """A row of the table is what the person wants to see in full, until they follow again."""
-        self._selected_step = self._models.live.steps.row_at(row)
-        self._show_step()
-
-    def _forget_selected_step(self) -> None:
-        """The row is no longer there, or the newest ones are looked at again."""
-        if self._selected_step is not None:
-            self._selected_step = None
-            self._show_step()
-
-    def _on_follow_changed(self, follows: bool) -> None:
-        if follows:
-            self._forget_selected_step()
 
     def _on_run_changed(self, run_id: str) -> None:
         """Of the run that is shown: one that was deleted goes, one that is new has a log."""
@@ -206,26 +173,6 @@ class Conduct(QObject):
         self._models.video.show(run_id, path)
         self._bench.window.centre.show_tab("video")
 
-    def _show_step(self) -> None:
-        """The step in full belongs to what is in front: replay, a run that is watched, or play."""
-        inspector, tab = self._bench.inspector, self._bench.window.centre.current
-        if not inspector.isVisible():
-            return
-        play, live = self._models.play, self._models.live
-        if tab != "replay" and self._selected_step is not None:
-            inspector.show_step(self._selected_step, live.environment, None)
-        elif tab == "replay":
-            self._show_replayed_step()
-        elif tab == "live":
-            inspector.show_step(live.step, live.environment, None)
-        else:
-            inspector.show_step(play.step, play.state.environment, play.score.total_return)
-
-    def _show_newest_step(self, tabs: tuple[CentreTab, ...]) -> None:
-        """What happens behind other tabs, or after the step that was selected, changes nothing."""
-        if self._selected_step is None and self._bench.window.centre.current in tabs:
-            self._show_step()
-
     def _show_replayed_episode(self) -> None:
         replay = self._models.replay
         if replay.episode is not None and replay.run_id == self._models.live.run_id:
@@ -252,7 +199,7 @@ class Conduct(QObject):
         models.play.environment_changed.connect(self._update_tabs)
         models.play.changed.connect(self._update_tabs)
         models.play.changed.connect(self._echo_actor)
-        models.play.moment_changed.connect(partial(self._show_newest_step, _PLAYED))
+        models.play.changed.connect(self._update_commands)
         models.session_panel.actor_changed.connect(self._name_actor)
         models.session_panel.mode_changed.connect(lambda _: self._bench.commands.update())
 
@@ -304,6 +251,8 @@ class Conduct(QObject):
         bench.palette.remember(bench.settings.text("window/recent_commands").split())
         bench.link.recovered.connect(lambda: bench.notices.say("The daemon is back.", tone="good"))
         bench.link.changed.connect(self._show_link)
+        bench.link.changed.connect(self._update_commands)
+        bench.runs_view.selected.connect(lambda _: self._bench.commands.update())
         bench.welcome.play_chosen.connect(self._play_first)
         bench.welcome.train_chosen.connect(self._train_first)
         bench.welcome.demo_chosen.connect(self.start_demo)
@@ -325,6 +274,14 @@ class Conduct(QObject):
         ):
             signal.connect(self.open_outside)
         window.closing.connect(models.sessions.close)
+
+    def _update_commands(self) -> None:
+        """A shortcut of a command that is disabled is ignored, so it must not stay so."""
+        play = self._models.play
+        able = (play.is_on, play.is_playing, play.has_agent, self._bench.link.is_ready)
+        if able != self._able:
+            self._able = able
+            self._bench.commands.update()
 
     def _show_link(self) -> None:
         """Above everything, for as long as no daemon answers: why, and what can be done."""

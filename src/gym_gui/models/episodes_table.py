@@ -46,6 +46,8 @@ class EpisodesTable(PagedTable[EpisodeRollup]):
     RIGHT = (EpisodeColumn.EPISODE, EpisodeColumn.RETURN, EpisodeColumn.STEPS)
 
     choice = EpisodeChoice()
+    _counted: tuple[str, int] = ("", 0)
+    """A run, and how many episodes of it there were when all were shown."""
 
     def headerData(  # noqa: N802 - Qt's name
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
@@ -82,6 +84,13 @@ class EpisodesTable(PagedTable[EpisodeRollup]):
         return self.choice != plain
 
     @property
+    def unfiltered_count(self) -> int:
+        """How many there are in all, as far as is known."""
+        run = self._runs.by_id(self.run_id)
+        known = self._counted[1] if self._counted[0] == self.run_id else 0
+        return max(known, self._total, run.digest.episodes if run else 0)
+
+    @property
     def grows_at_the_end(self) -> bool:
         return self.choice == EpisodeChoice()
 
@@ -95,6 +104,14 @@ class EpisodesTable(PagedTable[EpisodeRollup]):
         if choice != self.choice:
             self.choice = choice
             self._start_over()
+
+    def _on_total(self, total: int) -> None:
+        if not self.is_filtered:
+            self._counted = (self.run_id, total)
+        super()._on_total(total)
+
+    def export_name(self) -> str:
+        return "episodes"
 
     def make_fetch(self) -> Fetch[EpisodeRollup]:
         client, run_id, choice = self._link.client, self.run_id, self.choice

@@ -22,6 +22,7 @@ from gym_gui.services.trainer_link import TrainerLink
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import EnvironmentEvent, StepRecord
 from mosaic.contract.rollups import EpisodePage, EpisodeRollup
+from mosaic.contract.run_states import FINAL_STATES, RunState
 from mosaic.contract.runs import RunRecord
 from mosaic.envs.scenes.scene import Scene
 from mosaic.envs.scenes.scenes import scene_for
@@ -84,9 +85,11 @@ class LiveModel(QObject):
         self._has_news = self._wants_newest = False
         self._is_watched = True
         self._is_starting_again = False
+        self._was_ready = link.is_ready
         runs.run_changed.connect(self._on_run_changed)
         link.connected.connect(self._begin)
         link.recovered.connect(self._on_recovered)
+        link.changed.connect(self._on_link_changed)
         pulse.subscribe(self, self._on_beat)
 
     # What is shown.
@@ -121,6 +124,30 @@ class LiveModel(QObject):
     @property
     def run(self) -> RunRecord | None:
         return self._runs.by_id(self.run_id)
+
+    @property
+    def is_known_now(self) -> bool:
+        """Whether the run's state and figures are those of now: the daemon answers, or it is over.
+
+        Otherwise they are the last ones that were told.
+        """
+        run = self.run
+        return self._link.is_ready or (run is not None and run.state.is_final)
+
+    @property
+    def waiting_words(self) -> tuple[str, str]:
+        """What stands where there is no picture yet, and what comes next."""
+        run = self.run
+        state = run.state if run is not None else None
+        if state is RunState.QUEUED:
+            return "Waiting for its turn", "It starts as soon as there is room for it."
+        if run is not None and state is RunState.PREPARING:
+            return "Preparing its packages", run_words.installation(run)
+        if self.is_silent:
+            return "This worker tells metrics, not steps.", ""
+        if state in FINAL_STATES:
+            return "This run is over", "Its episodes can be replayed." if self.can_replay else ""
+        return "Waiting for the first step", ""
 
     @property
     def is_silent(self) -> bool:
@@ -242,6 +269,11 @@ class LiveModel(QObject):
                 self._notices.fail(error)
 
         self._tasks.run(self, lambda: fetch_papers(client, home, run_id), found, refused)
+
+    def _on_link_changed(self) -> None:
+        if self._link.is_ready != self._was_ready:
+            self._was_ready = self._link.is_ready
+            self.changed.emit()
 
     def _on_recovered(self) -> None:
         if self.run_id and self._papers is None:

@@ -17,9 +17,11 @@ from PySide6.QtCore import (
     Signal,
 )
 
+from gym_gui.models import run_words
 from gym_gui.models.notices import Notices
 from gym_gui.models.runs_model import RunsModel
 from gym_gui.services.csv_export import Batch, CsvExport
+from gym_gui.services.export_target import free_target
 from gym_gui.services.pulse import Pulse
 from gym_gui.services.table_pages import Fetch, TablePages
 from gym_gui.services.tasks import Tasks
@@ -62,10 +64,12 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
         self.exported: tuple[int, int] | None = None
         """Rows written and rows in all, while an export goes on."""
         self._link = link
+        self._tasks = tasks
         self._pulse = pulse
         self._notices = notices
         self._runs = runs
         self._total = 0
+        self._is_closed = False
         self._export: CsvExport | None = None
         self._pages: TablePages[Row] = TablePages(tasks, pulse, self)
         self._pages.turned.connect(self._on_turned)
@@ -94,6 +98,10 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
 
     def missing_text(self, number: int, column: int) -> str:
         """Where a row was fetched and there is none."""
+        raise NotImplementedError
+
+    def export_name(self) -> str:
+        """What an exported file holds."""
         raise NotImplementedError
 
     def csv_header(self) -> Sequence[str]:
@@ -128,24 +136,42 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
                 lines.append("\t".join(self.text(row, column) for column in columns))
         return "\n".join(lines) + "\n"
 
-    def export_csv(self, path: str) -> None:
-        """All rows that are chosen, not only those in sight. One export at a time."""
-        if self._export is not None or not self._link.has_client:
+    def export_csv(self) -> None:
+        """All rows that are chosen, not only those in sight, to the home's folder of exports.
+
+        One export at a time.
+        """
+        if self.exported is not None or not self._link.has_client:
+            return
+        run = self._runs.by_id(self.run_id)
+        title = run_words.title_of(run) if run else run_words.short_id(self.run_id)
+        name, folder = f"{title} {self.export_name()}", self._link.home.path / "exports"
+        header, batches = self.csv_header(), self.csv_batches()
+        self.exported = (0, self._total)
+        self._tasks.run(
+            self,
+            lambda: free_target(folder, name, "csv"),
+            lambda path: self._begin_export(path, header, batches),
+            self._on_export_failed,
+        )
+        self.changed.emit()
+
+    def _begin_export(self, path: Path, header: Sequence[str], batches: Iterable[Batch]) -> None:
+        if self._is_closed:
             return
         export = self._export = CsvExport(self._pulse, self)
         export.progressed.connect(self._on_export_progressed)
         export.finished.connect(self._on_export_finished)
         export.failed.connect(self._on_export_failed)
         export.cancelled.connect(self._end_export)
-        self.exported = (0, self._total)
-        export.start(Path(path), self.csv_header(), self.csv_batches())
-        self.changed.emit()
+        export.start(path, header, batches)
 
     def cancel_export(self) -> None:
         if self._export is not None:
             self._export.cancel()
 
     def close(self) -> None:
+        self._is_closed = True
         self.cancel_export()
 
     def join(self, timeout_s: float) -> bool:
@@ -183,6 +209,8 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
             return self.cell(index.row(), index.column())[0]
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return self._alignment(index.column())
+        if role == Qt.ItemDataRole.ToolTipRole and index.column() not in self.RIGHT:
+            return self.cell(index.row(), index.column())[0]  # there may be no room for all of it
         return None
 
     # What happens.
@@ -254,7 +282,7 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
     def _on_export_finished(self, path: str) -> None:
         self._end_export()
         self._notices.offer(
-            f"Exported to {Path(path).name}.",
+            f"Exported to exports/{Path(path).name}.",
             "Show",
             lambda: self.show_requested.emit(str(Path(path).parent)),
             tone="good",

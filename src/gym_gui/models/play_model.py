@@ -16,16 +16,13 @@ from gym_gui.models.held_keys import HeldKeys
 from gym_gui.models.notices import Tone
 from gym_gui.models.play_keys import PlayKeys, Steering
 from gym_gui.models.play_moment import Moment, NewestMoment
+from gym_gui.models.play_pause import PlayPause
 from gym_gui.models.play_score import EpisodeScore, PlayScore
 from gym_gui.models.play_words import outcome_tone, outcome_words
 from gym_gui.models.session_facts import SessionFacts
 from gym_gui.models.visit_counts import VisitCounts
 from gym_gui.services.pulse import Pulse
-from gym_gui.services.sessions import (
-    PlayedLine,
-    SessionRequest,
-    SessionService,
-)
+from gym_gui.services.sessions import PlayedLine, SessionRequest, SessionService
 from mosaic.contract.events import EpisodeEnd, PolicyEvent, StepRecord
 from mosaic.envs import catalog
 from mosaic.envs.scenes.scene import GridScene, Scene
@@ -77,6 +74,7 @@ class PlayModel(SessionFacts):
         self._rate = FrameRate()
         self._held: HeldKeys | None = None
         self._run_id = ""
+        self._pause = PlayPause()
         self._policy_told: PolicyEvent | None = None
         self._news: set[str] = set()
         sessions.changed.connect(self._on_state)
@@ -110,6 +108,22 @@ class PlayModel(SessionFacts):
         return self.score.is_over and self.score.episode_id == self.moment.episode_id
 
     @property
+    def awaits_new_episode(self) -> bool:
+        """It is over, and it is the person who begins the next one."""
+        return self.person_acts and self.is_over
+
+    @property
+    def awaits_first_key(self) -> bool:
+        """A game in real time stands still until its player has the hands on the keys."""
+        is_still = self.is_paused and not self._pause.is_ending and self.moment.step < 0
+        return is_still and self.is_timed and not self.has_agent
+
+    @property
+    def pause_reason(self) -> str:
+        """Why a game was paused that its player could not go on with."""
+        return self._pause.reason if self.is_paused else ""
+
+    @property
     def outcome(self) -> str:
         return outcome_words(self.score, self.scene, self.entry)
 
@@ -135,12 +149,22 @@ class PlayModel(SessionFacts):
         self._note("changed")
 
     def pause_or_resume(self) -> None:
-        if self.is_playing:
-            (self._sessions.resume if self.is_paused else self._sessions.pause)()
+        if self.is_playing and not self.awaits_new_episode:
+            (self._go_on if self.is_paused else self._sessions.pause)()
+
+    def pause_unattended(self, reason: str) -> None:
+        """Its player cannot act, and the game would go on without them."""
+        if self.is_timed and self.may_act:
+            self._pause.begin(reason)
+            self._sessions.pause()
+
+    def _go_on(self) -> None:
+        self._pause.end()
+        self._sessions.resume()
 
     def single_step(self) -> None:
         """One step; a session that runs is paused first, so that it stays one."""
-        if self.can_single_step:
+        if self.can_single_step and not self.awaits_new_episode:
             if not self.is_paused:
                 self._sessions.pause()
             self._sessions.step()
@@ -148,9 +172,10 @@ class PlayModel(SessionFacts):
     def reset_episode(self, seed: int | None = None) -> None:
         """Begin anew, with another seed unless one is given."""
         if self.is_playing:
+            self._say("")
             self._sessions.reset(seed)
             if self.is_paused:
-                self._sessions.resume()
+                self._go_on()
 
     def begin_new_episode(self) -> None:
         self.reset_episode()
@@ -168,10 +193,7 @@ class PlayModel(SessionFacts):
         else:
             self._sessions.takeover()
         if self.is_paused:
-            self._sessions.resume()  # whoever takes over wants to act
-
-    def set_speed(self, value: float) -> None:
-        self._sessions.speed(value)
+            self._go_on()  # whoever takes over wants to act
 
     def clear_visits(self) -> None:
         self.visits.clear()
@@ -232,15 +254,18 @@ class PlayModel(SessionFacts):
             self._say(f"Press {self.keys.cap('takeover')} first to take over")
         elif self.is_over:
             self._say(f"{self.keys.cap('reset')} begins a new episode")
-        elif self.is_paused:
+        elif self.is_paused and not (self.awaits_first_key or self._pause.is_ending):
             self._say(f"Paused. {self.keys.cap('pause')} goes on")
         else:
             self._say("")
+            if self.awaits_first_key:
+                self._go_on()
             self._send(held.press(key, self._clock()))
         self._note("keys")
 
     def _steer(self, steering: Steering) -> None:
-        self._say("")
+        ends = self.awaits_new_episode and steering in ("pause", "step")
+        self._say(f"{self.keys.cap('reset')} begins a new episode" if ends else "")
         {
             "pause": self.pause_or_resume,
             "step": self.single_step,
@@ -273,6 +298,8 @@ class PlayModel(SessionFacts):
         if not self.person_acts and self._held is not None:
             self.release_all()
             self._held.forget_sent()
+        if self._pause.take(state):
+            self.pause_unattended("the daemon did not answer")
         self._note("changed")
 
     def _begin_run(self, run_id: str) -> None:
@@ -282,6 +309,7 @@ class PlayModel(SessionFacts):
         self._score = PlayScore()
         self._rate.clear()
         self.hint = ""
+        self._pause = PlayPause()
         self.visits.forget_map()
         self._note("frame", "moment", "scene")
 

@@ -7,15 +7,14 @@ from PySide6.QtCore import QObject, Signal
 
 from gym_gui.models.notices import Notices
 from gym_gui.models.number_words import size
+from gym_gui.services.export_target import free_target
 from gym_gui.services.pulse import Pulse
-from gym_gui.services.replays import ExportFormat, Replays, free_target
+from gym_gui.services.replays import ExportFormat, Replays
 from gym_gui.services.tasks import Tasks
 from mosaic.contract.errors import UserError
 
 if TYPE_CHECKING:
     from gym_gui.services.replays import ExportJob, ExportState
-
-_FORBIDDEN_IN_NAMES = '/\\:*?"<>|'
 
 
 class ReplayExports(QObject):
@@ -63,8 +62,7 @@ class ReplayExports(QObject):
             return
         self._is_starting = True
         self.changed.emit()
-        stem = "".join("-" if sign in _FORBIDDEN_IN_NAMES else sign for sign in title)
-        name = f"{stem.strip() or 'run'} episode {episode}"
+        name = f"{title.strip() or 'run'} episode {episode}"
         self._tasks.run(
             self,
             lambda: free_target(self.folder, name, kind.value),

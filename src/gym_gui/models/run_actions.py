@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from gym_gui.models import run_words
 from gym_gui.models.notices import Notices
 from gym_gui.models.runs_model import RunsModel
+from gym_gui.services.export_target import free_target
 from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
 from mosaic.contract.run_states import LIVE_STATES, RunState
@@ -117,20 +118,26 @@ class RunActions(QObject):
 
         self._tasks.run(self, remove, done, self._notices.fail)
 
-    def export(self, run_id: str, file: str) -> None:
-        """All of it into one archive."""
-        client = self._link.client
+    def export(self, run_id: str) -> None:
+        """All of it into one archive in the home's folder of exports."""
+        client, folder = self._link.client, self._link.home.path / "exports"
+        name = f"{self._called((run_id,))} {run_words.short_id(run_id)}"
         self._notices.say(f"Exporting {self._called((run_id,))} …")
 
-        def done(size_bytes: int) -> None:
+        def write() -> tuple[Path, int]:
+            file = free_target(folder, name, "tar.gz")
+            return file, client.export_run(run_id, str(file))
+
+        def done(written: tuple[Path, int]) -> None:
+            file, size_bytes = written
             self._notices.offer(
-                f"Exported to {Path(file).name} ({size_bytes / 1e6:,.1f} MB).",
+                f"Exported to exports/{file.name} ({size_bytes / 1e6:,.1f} MB).",
                 "Show",
-                lambda: self.show_requested.emit(str(Path(file).parent)),
+                lambda: self.show_requested.emit(str(file.parent)),
                 tone="good",
             )
 
-        self._tasks.run(self, lambda: client.export_run(run_id, file), done, self._notices.fail)
+        self._tasks.run(self, write, done, self._notices.fail)
 
     def open_folder(self, run_id: str) -> None:
         self.show_requested.emit(str(self._link.home.run(run_id).path))

@@ -77,6 +77,15 @@ def progress_of(run: RunRecord) -> float | None:
     return min(1.0, max(0.0, done / total))
 
 
+def installation(run: RunRecord) -> str:
+    """How far the packages of a run that is being prepared are; empty where it is not told."""
+    digest = run.digest
+    if digest.progress_unit != "packages" or not digest.progress_total:
+        return ""
+    done, total = int(digest.progress_done or 0), int(digest.progress_total)
+    return f"{whole(done)} of {whole(total)} packages are installed."
+
+
 def elapsed_s(run: RunRecord, now: float) -> float | None:
     if run.started_at is None:
         return None

@@ -25,11 +25,13 @@ class SessionActivity:
 
 
 WAITS_FOR_DAEMON = SessionActivity("Waiting for the trainer daemon", is_going=True, can_stop=True)
+NO_DAEMON = SessionActivity(is_going=True, can_stop=True)
+"""What is waited for is a person: the panel says so as a problem."""
 ASKED_FOR = SessionActivity("Asking for a session", is_going=True, can_stop=True)
 
 
-def activity_of(state: SessionState) -> SessionActivity:
-    """What a session that is played here is doing."""
+def activity_of(state: SessionState, next_actor: str) -> SessionActivity:
+    """What a session that is played here is doing; `next_actor` is what a switch is to."""
     if not state.can_control or not state.phase.is_going:
         # A training that is watched is stopped where runs are listed, not here.
         return SessionActivity()
@@ -38,7 +40,7 @@ def activity_of(state: SessionState) -> SessionActivity:
             return _starting(state)
         case SessionPhase.ENDING:
             return SessionActivity("Ending the session", is_going=True)
-    words = "Getting the switch ready" if state.switching_to else ""
+    words = f"Handing over to {next_actor}" if state.switching_to else ""
     return SessionActivity(words, is_going=True, can_stop=True, can_reset=True)
 
 

@@ -65,6 +65,11 @@ class SessionFacts(QObject):
         return self.is_playing and (not self.has_agent or self.state.is_taken_over)
 
     @property
+    def is_timed(self) -> bool:
+        """A person acts, and the environment does not wait for them."""
+        return self.person_acts and self.entry is not None and not self.entry.turn_based
+
+    @property
     def can_single_step(self) -> bool:
         """Where a person takes turns each key is one step, and there is no other."""
         takes_turns = self.entry is not None and self.entry.turn_based
@@ -78,9 +83,10 @@ class SessionFacts(QObject):
 
     @property
     def phase_words(self) -> str:
-        return phase_words(
-            self.state, self.title, waits_for_daemon=self._sessions.is_waiting_for_daemon
-        )
+        sessions = self._sessions
+        if sessions.is_without_daemon:
+            return "There is no daemon. The session begins as soon as one answers."
+        return phase_words(self.state, self.title, waits_for_daemon=sessions.is_waiting_for_daemon)
 
     @property
     def problem(self) -> str:

@@ -13,6 +13,7 @@ from gym_gui.models.environments_model import EnvironmentsModel
 from gym_gui.models.notices import Notices
 from gym_gui.models.session_activity import (
     ASKED_FOR,
+    NO_DAEMON,
     WAITS_FOR_DAEMON,
     SessionActivity,
     activity_of,
@@ -30,6 +31,9 @@ from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
 from mosaic.contract.errors import UserError
 
+_NO_DAEMON = SessionProblem(
+    "There is no daemon: see above.", "The session begins as soon as one answers."
+)
 MODES: tuple[Mode, ...] = ("human", "hybrid", "agent")
 
 
@@ -62,6 +66,8 @@ class SessionPanelModel(QObject):
         self._dismissed: SessionProblem | None = None
         self._shown_problem: SessionProblem | None = None
         self._begun_again = ""
+        self._begun_run = ""
+        self._played_by = ("", "")
         self._was_taken_over = False
         self._state_when_asked: SessionState | None = None
         """While nothing has come of the last Play."""
@@ -130,20 +136,21 @@ class SessionPanelModel(QObject):
     @property
     def plays_chosen_environment(self) -> bool:
         """Whether the session that is going on is in the environment that is chosen."""
-        played = self._sessions.state.env_id
-        return self.activity.is_going and (
-            played == self.choice.env_id or self.activity in (ASKED_FOR, WAITS_FOR_DAEMON)
-        )
+        is_asked_for = self.activity in (ASKED_FOR, WAITS_FOR_DAEMON, NO_DAEMON)
+        is_chosen = is_asked_for or self._sessions.state.env_id == self.choice.env_id
+        return self.activity.is_going and is_chosen
 
     @property
     def problem(self) -> SessionProblem | None:
         """Why the last thing asked for did not happen, until it is dismissed."""
-        problem = self._sessions.state.error
+        sessions = self._sessions
+        problem = _NO_DAEMON if sessions.is_without_daemon else sessions.state.error
         return None if problem is None or problem == self._dismissed else problem
 
     @property
     def can_retry(self) -> bool:
-        return not self._sessions.state.phase.is_going
+        sessions = self._sessions
+        return not (sessions.state.phase.is_going or sessions.is_waiting_for_daemon)
 
     def play(self) -> None:
         """Start a session as it was chosen; one that is going on ends once the new one began."""
@@ -170,7 +177,7 @@ class SessionPanelModel(QObject):
         self._sessions.reset(self.choice.seed if self.choice.is_seed_locked else None)
 
     def dismiss_problem(self) -> None:
-        self._dismissed = self._sessions.state.error
+        self._dismissed = self.problem
         self.changed.emit()
 
     def _request(self) -> SessionRequest:
@@ -213,6 +220,8 @@ class SessionPanelModel(QObject):
     def _on_session_changed(self) -> None:
         before = (self.activity, self._shown_problem)
         self.activity = self._activity()
+        self._note_installed()
+        self._begin_for_agent()
         self._keep_ends_visible()
         self._begin_again_alike()
         self._shown_problem = self.problem
@@ -222,11 +231,27 @@ class SessionPanelModel(QObject):
     def _activity(self) -> SessionActivity:
         state = self._sessions.state
         if self._sessions.is_waiting_for_daemon:
-            return WAITS_FOR_DAEMON
+            return NO_DAEMON if self._sessions.is_without_daemon else WAITS_FOR_DAEMON
         if state is self._state_when_asked:
             return ASKED_FOR
         self._state_when_asked = None
-        return activity_of(state)
+        following = self.actors.find(state.switching_to)
+        return activity_of(state, following.label if following else "another actor")
+
+    def _note_installed(self) -> None:
+        """A session that has begun has its packages."""
+        run_id = self._sessions.state.run_id
+        if self.activity.can_reset and run_id != self._begun_run:
+            self._begun_run = run_id
+            self.environments.look_at_bundles()
+
+    def _begin_for_agent(self) -> None:
+        """What stood still until a person's first key does not wait for an agent's."""
+        state = self._sessions.state
+        before, self._played_by = self._played_by, (state.run_id, state.actor)
+        is_handed_over = before == (state.run_id, HUMAN) and state.actor != HUMAN
+        if is_handed_over and state.phase is SessionPhase.PAUSED and state.step is None:
+            self._sessions.resume()
 
     def _keep_ends_visible(self) -> None:
         """Of a person who took over: until they go on. An agent goes on by itself."""

@@ -103,6 +103,9 @@ class StepsTable(PagedTable[StepRecord]):
             return run_words.whole(number)
         return "not recorded" if column == StepColumn.ACTION else ""
 
+    def export_name(self) -> str:
+        return f"episode {self.episode or 0} steps"
+
     def csv_header(self) -> Sequence[str]:
         return ("step", "actor", "action", "reward", "terminated", "truncated", "obs", "info")
 

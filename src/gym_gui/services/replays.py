@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 import msgspec
 
 from gym_gui.services.episode_parts import EpisodePart, EpisodeParts
+from gym_gui.services.export_target import free_target
 from gym_gui.services.stream_thread import StreamThread
 from gym_gui.services.trainer_link import TrainerLink
 from gym_gui.services.video_files import VideoFile, videos_of
@@ -21,7 +22,6 @@ from mosaic.contract.rollups import EpisodeOrder, EpisodePage, EpisodeRollup
 from mosaic.contract.runs import RunDetails
 from mosaic.replay.export.episode_source import step_end
 from mosaic.replay.export.export_request import ExportFormat, ExportRequest, ExportResult
-from mosaic.replay.export.target_file import check_target
 from mosaic.replay.replay_frame import ReplayFrame
 from mosaic.replay.replay_state import ReplayState
 
@@ -53,7 +53,6 @@ _ORDERS: dict[Outstanding, tuple[EpisodeOrder, bool]] = {
     "longest": ("steps", True),
 }
 _MOST_PARTS_WAITING = 16
-_MOST_NAMES = 1_000
 
 
 class EpisodeOpening(msgspec.Struct, kw_only=True, frozen=True):
@@ -166,29 +165,6 @@ class Replays:
                 code="C340",
             )
         return page.episodes[0].episode
-
-
-def free_target(folder: Path, stem: str, suffix: str) -> Path:
-    """A file in `folder` that is not there yet; the folder is made. Waits for the disk."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for number in range(1, _MOST_NAMES):
-            name = stem if number == 1 else f"{stem} ({number})"
-            target = folder / f"{name}.{suffix}"
-            if not target.exists():
-                check_target(target, overwrite=False)
-                return target
-    except OSError as error:
-        raise UserError(
-            f"Nothing can be written to {folder}: {error.strerror}.",
-            remedy="Make room there, or change the folder's rights.",
-            code="C341",
-        ) from error
-    raise UserError(
-        f"{folder} is full of exports of this episode.",
-        remedy="Delete some of them.",
-        code="C342",
-    )
 
 
 def _decoded(line: bytes | None, kind: type[Line]) -> Line | None:

@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Signal
 
 from gym_gui.services.play_feed import PlayedLine, PlayFeed
 from gym_gui.services.pulse import Pulse
-from gym_gui.services.trainer_link import TrainerLink
+from gym_gui.services.trainer_link import LinkState, TrainerLink
 from mosaic.client.results import Frame
 from mosaic.client.sessions.actor_descriptors import HUMAN, ActorDescriptor, is_of_session_worker
 from mosaic.client.sessions.session_requests import SessionRequest
@@ -73,6 +73,7 @@ class SessionService(QObject):
         self._past_feeds: list[PlayFeed] = []
         self._look_at = 0.0
         link.connected.connect(self._on_connected)
+        link.changed.connect(self._on_link_changed)
         if link.has_client:
             self._on_connected()
         pulse.subscribe(self, self._on_beat)
@@ -81,6 +82,11 @@ class SessionService(QObject):
     def is_waiting_for_daemon(self) -> bool:
         """A session was asked for, and begins as soon as a daemon answers."""
         return self._asked_early is not None
+
+    @property
+    def is_without_daemon(self) -> bool:
+        """A session was asked for, and no daemon could be found or started for it."""
+        return self.is_waiting_for_daemon and self._link.state is LinkState.FAILED
 
     @property
     def is_own(self) -> bool:
@@ -188,6 +194,10 @@ class SessionService(QObject):
             asked(self._controller)
             self.changed.emit()
 
+    def _on_link_changed(self) -> None:
+        if self.is_waiting_for_daemon:
+            self.changed.emit()
+
     def _note_state(self, state: SessionState) -> None:
         """On the session's thread."""
         self._newest_state = state
@@ -272,4 +282,6 @@ def _paced(request: SessionRequest) -> SessionRequest:
     pace: dict[str, Any] = {"auto_reset": False} if request.actor == HUMAN else {}
     if not entry.is_generated:
         pace["turn_based"] = entry.turn_based
+        if request.actor == HUMAN and not entry.turn_based:
+            pace["start_paused"] = True  # until their hands are on the keys
     return dataclasses.replace(request, params={**pace, **request.params})

@@ -155,6 +155,7 @@ class TrainerLink(QObject):
             return
         before = (self.state, self.health, str(self.problem))
         was, self.state = self.state, state
+        is_another = _is_another_daemon(self.health, told)
         self.health = told if isinstance(told, DaemonHealth) else self.health
         self.problem = told if isinstance(told, UserError) else None
         if client is not None and self._client is None:
@@ -162,5 +163,14 @@ class TrainerLink(QObject):
             self.connected.emit()
         if (self.state, self.health, str(self.problem)) != before:
             self.changed.emit()
-        if state is LinkState.READY and was is LinkState.LOST:
+        if state is LinkState.READY and (was is LinkState.LOST or is_another):
             self.recovered.emit()
+
+
+def _is_another_daemon(before: DaemonHealth | None, told: object) -> bool:
+    """A daemon may have gone and come back between two looks."""
+    return (
+        before is not None
+        and isinstance(told, DaemonHealth)
+        and (told.pid, told.started_at) != (before.pid, before.started_at)
+    )

@@ -65,6 +65,8 @@ class EpisodeReplay:
         self._is_resting = False
         """There was no room for what came, or it did not come: nothing more is read ahead from
         here, or it would be asked for again and again."""
+        self._has_gone_through = False
+        """This simulation has been at the end, so that it has compared what it can."""
         self._thread = self._started()
 
     def __enter__(self) -> Self:
@@ -193,7 +195,7 @@ class EpisodeReplay:
                 min(self._playhead.index, opened.steps), self._playhead.is_going_back
             )
             self._cache.move_playhead(self._playhead.index)
-            self._is_resting = False
+            self._is_resting = self._has_gone_through = False
             self._ask()
         self._tell()
 
@@ -205,6 +207,8 @@ class EpisodeReplay:
                     self._next_index = part.index + 1
                     self._is_resting |= not is_kept
             elif isinstance(part, SimulationChecked):
+                if self._known.is_checked and not part.is_over:
+                    return  # a simulation that began again takes nothing back
                 self._known = msgspec.structs.replace(
                     self._known,
                     checked_steps=part.steps,
@@ -214,6 +218,7 @@ class EpisodeReplay:
                 )
             elif part.request == self._request and self._asked is not None:
                 self._is_resting |= self._next_index != self._asked.end
+                self._has_gone_through |= self._asked.end == self._known.frames
                 self._asked = None
                 self._ask()
         self._tell()
@@ -222,10 +227,19 @@ class EpisodeReplay:
         """Ask for what is wanted most. The lock is held."""
         if self._simulation is None or not self._known.is_open or self._is_resting:
             return
-        wanted = next_stretch(self._cache, self._playhead, self._known.frames)
+        wanted = next_stretch(self._cache, self._playhead, self._known.frames) or self._unproven()
         if wanted is not None and wanted != self._asked:
             self._asked, self._next_index = wanted, wanted.first
             self._request = self._simulation.request_frames(wanted.first, wanted.count)
+
+    def _unproven(self) -> Stretch | None:
+        """The last frame, although it is there, where nothing else would make the simulation go
+        through the episode and compare it: after a `retry` that needs no frame any more."""
+        known = self._known
+        is_needed = not (known.is_checked or self._has_gone_through)
+        if is_needed and self._cache.first_missing(0, known.frames) is None:
+            return Stretch(known.steps, 1)
+        return None
 
     def _is_on_its_way(self, index: int) -> bool:
         """Whether what was asked for already serves a playhead at `index`. The lock is held."""

@@ -1,7 +1,6 @@
 """Watching a run: its newest step, its tables, and the way out where it is silent."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -18,6 +17,7 @@ from gym_gui.services.pulse import Pulse
 from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
 from gym_gui.views.live.live_tab import LiveTab
+from gym_gui.views.tables.episodes_view import EpisodesView
 from mosaic.contract.layout import Home
 from tests.gym_gui.conftest import PATIENCE_MS
 from tests.trainer.conftest import DaemonUnderTest
@@ -47,23 +47,32 @@ def test_a_run_that_goes_on(
     qtbot.waitUntil(lambda: live.step is not None, timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: live.episodes.rowCount() > 2, timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: live.steps.rowCount() > 0, timeout=PATIENCE_MS)
+    assert tab._figures._state.text() == "● running"
     daemon.kill()
+    qtbot.waitUntil(lambda: tab._figures._state.text() == "? not known now", timeout=PATIENCE_MS)
     before, step = live.episodes.rowCount(), live.step
     assert daemon.start().startswith("ready ")
     qtbot.waitUntil(lambda: live.step is not step, timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: live.episodes.rowCount() > before + 2, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: tab._figures._state.text() == "● running", timeout=PATIENCE_MS)
     live.show("")
     assert live.run is None
     assert live.episodes.rowCount() == 0
 
 
 def test_tables_of_a_run_that_is_over(
-    qtbot: QtBot, live: LiveModel, daemon: DaemonUnderTest, notices: Notices, tmp_path: Path
+    qtbot: QtBot,
+    live: LiveModel,
+    daemon: DaemonUnderTest,
+    notices: Notices,
+    theme: ThemeModel,
 ) -> None:
     """Episodes sorted and filtered, steps of one of them, all of it as a file."""
     run_id = daemon.submit(steps=1000, episode_length=4)
     daemon.until(run_id)
     table = live.episodes
+    view = EpisodesView(table, theme)
+    qtbot.addWidget(view)
     live.show(run_id)
     qtbot.waitUntil(lambda: table.rowCount() == 250, timeout=PATIENCE_MS)
 
@@ -76,6 +85,9 @@ def test_tables_of_a_run_that_is_over(
     assert returns() == sorted(returns(), reverse=True)
     table.between(returns()[3], None)
     qtbot.waitUntil(lambda: table.rowCount() == 4, timeout=PATIENCE_MS)
+    assert view.bar._count.text() == "4 of 250 episodes"
+    view.bar._filter.click()
+    assert view.focusWidget() is view._ending
     table.only("truncated")
     qtbot.waitUntil(lambda: not table.is_loading, timeout=PATIENCE_MS)
     assert table.rowCount() == 0
@@ -83,17 +95,20 @@ def test_tables_of_a_run_that_is_over(
     live.pin_episode(17)
     steps = live.steps
     qtbot.waitUntil(
-        lambda: steps.rowCount() == 4 and steps.index(3, 0).data() != ON_ITS_WAY,
+        lambda: steps.episode == 17 and steps.index(3, 0).data() != ON_ITS_WAY,
         timeout=PATIENCE_MS,
     )
     assert [steps.index(row, 0).data() for row in range(4)] == ["0", "1", "2", "3"]
     assert steps.as_tsv([0, 3]).count("\n") == 3
     posted: list[Notice] = []
     notices.posted.connect(posted.append)
-    steps.export_csv(str(tmp_path / "steps.csv"))
+    steps.export_csv()
     qtbot.waitUntil(lambda: bool(posted), timeout=PATIENCE_MS)
     assert posted[0].action == "Show"
-    assert len((tmp_path / "steps.csv").read_text().splitlines()) == 5
+    (file,) = (daemon.home.path / "exports").iterdir()
+    assert file.name in posted[0].message
+    assert file.name.endswith("episode 17 steps.csv")
+    assert len(file.read_text().splitlines()) == 5
 
 
 def test_a_worker_that_tells_nothing_of_its_steps(
@@ -113,6 +128,11 @@ def test_a_worker_that_tells_nothing_of_its_steps(
     qtbot.waitUntil(lambda: live.is_silent, timeout=PATIENCE_MS)
     assert tab.banner.message == (
         "CleanRL worker streams metrics via TensorBoard/W&B; live telemetry not available."
+    )
+
+    qtbot.waitUntil(
+        lambda: live.waiting_words == ("This worker tells metrics, not steps.", ""),
+        timeout=PATIENCE_MS,
     )
 
     def can_start_again() -> bool:

@@ -59,6 +59,13 @@ def test_a_run_from_its_start_to_its_end(
     actions.set_tags(run_id, ["paper", "", "baseline "])
     qtbot.waitUntil(lambda: set(runs.run(0).tags) == {"paper", "baseline"}, timeout=PATIENCE_MS)
 
+    actions.export(run_id)
+    qtbot.waitUntil(lambda: len(posted) == 2, timeout=PATIENCE_MS)
+    (file,) = (link.home.path / "exports").iterdir()
+    assert file.name == f"my run {run_id[-6:]}.tar.gz"
+    assert file.name in posted[1].message
+    posted.clear()
+
     shown = RunsFilter(runs)
     actions.archive([run_id])
     qtbot.waitUntil(lambda: shown.rowCount() == 0 and bool(posted), timeout=PATIENCE_MS)

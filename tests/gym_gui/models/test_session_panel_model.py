@@ -1,6 +1,7 @@
 """SessionPanelModel with a real daemon: who can act, and sessions that begin as chosen."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
@@ -9,9 +10,10 @@ from gym_gui.models.notices import Notice, Notices
 from gym_gui.models.session_panel_model import SessionPanelModel
 from gym_gui.services.environment_pictures import EnvironmentPictures
 from gym_gui.services.pulse import Pulse
-from gym_gui.services.sessions import SessionService
+from gym_gui.services.sessions import SessionPhase, SessionService
 from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
+from mosaic.contract.layout import Home
 from tests.gym_gui.conftest import PATIENCE_MS
 from tests.gym_gui.remembered import Remembered
 
@@ -146,3 +148,41 @@ def test_a_session_that_cannot_begin_says_why(
     assert model.can_retry
     model.dismiss_problem()
     assert model.problem is None
+
+
+def test_a_game_that_waits_for_a_person_does_not_wait_for_an_agent(
+    make_model: Callable[[Remembered], SessionPanelModel], sessions: SessionService, qtbot: QtBot
+) -> None:
+    """In real time it stands still until the first key; handed over, it begins."""
+    model = make_model(Remembered())
+    model.choice.choose("MountainCar-v0")
+    qtbot.waitUntil(lambda: model.actors.find("random") is not None, timeout=PATIENCE_MS)
+    model.play()
+    qtbot.waitUntil(lambda: sessions.state.phase is SessionPhase.PAUSED, timeout=PATIENCE_MS)
+    model.set_mode("agent")
+    model.choose_actor("random")
+    qtbot.waitUntil(lambda: sessions.state.step is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: sessions.state.phase is SessionPhase.RUNNING, timeout=PATIENCE_MS)
+    model.stop()
+    qtbot.waitUntil(lambda: not model.activity.is_going, timeout=PATIENCE_MS)
+
+
+def test_without_a_daemon_play_says_so(
+    tmp_path: Path, tasks: Tasks, notices: Notices, pulse: Pulse, qtbot: QtBot
+) -> None:
+    """Rather than to wait for one that cannot come by itself; Stop calls it off."""
+    link = TrainerLink(Home(tmp_path))
+    sessions, pictures = SessionService(link, pulse), EnvironmentPictures(link, tasks)
+    model = SessionPanelModel(link, tasks, notices, Remembered(), sessions, pictures)
+    model.play()
+    assert model.activity.words == "Waiting for the trainer daemon"
+    link.open(start=False)
+    qtbot.waitUntil(lambda: model.problem is not None, timeout=PATIENCE_MS)
+    assert "There is no daemon: see above." in str(model.problem)
+    assert model.activity.words == ""
+    assert not model.can_retry
+    model.stop()
+    assert model.problem is None
+    assert not model.activity.is_going
+    link.close()
+    assert link.join(10)

@@ -16,6 +16,8 @@ from gym_gui.models.observation_rows import BAR, BAR_ROLE, NAME, VALUE, Observat
 from gym_gui.models.theme_model import ThemeModel
 
 _MOST_ROWS_SHOWN = 16
+_LONGEST_VALUE = 16
+"""Texts, which may be longer, give way to names; no number is."""
 
 
 class NumberTable(QTableView):
@@ -45,9 +47,11 @@ class NumberTable(QTableView):
         header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(VALUE, QHeaderView.ResizeMode.Fixed)
         header.setSectionResizeMode(BAR, QHeaderView.ResizeMode.Fixed)
-        rows.modelReset.connect(self._fit)
+        self._longest = 0
+        rows.modelReset.connect(self._on_reset)
+        rows.dataChanged.connect(lambda *_: self._make_room_for_values())
         theme.changed.connect(self.viewport().update)
-        self._fit()
+        self._on_reset()
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         line = self.fontMetrics().height()
@@ -57,10 +61,28 @@ class NumberTable(QTableView):
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         """In a narrow dock names are worth more than bars."""
         line, width = self.fontMetrics().height(), self.viewport().width()
-        self.horizontalHeader().resizeSection(VALUE, round(line * 5.2))
         self.horizontalHeader().resizeSection(BAR, max(line * 3, width // 4))
         self.setColumnHidden(BAR, width < line * 15)
         super().resizeEvent(event)
+
+    def _on_reset(self) -> None:
+        self._longest = 0
+        self.horizontalHeader().resizeSection(VALUE, self.fontMetrics().height() * 4)
+        self._make_room_for_values()
+        self._fit()
+
+    def _make_room_for_values(self) -> None:
+        """A number that is cut off reads as another one. Room once taken is kept: no flicker."""
+        rows, header = self.model(), self.horizontalHeader()
+        texts = [str(rows.index(row, VALUE).data()) for row in range(rows.rowCount())]
+        longest = max(map(len, texts), default=0)
+        if longest > self._longest:
+            self._longest = longest
+            metrics = self.fontMetrics()
+            widest = max(metrics.horizontalAdvance(text[:_LONGEST_VALUE]) for text in texts)
+            sign = metrics.horizontalAdvance("\N{MINUS SIGN}")
+            width = widest + sign + metrics.height()
+            header.resizeSection(VALUE, max(header.sectionSize(VALUE), width))
 
     def _fit(self) -> None:
         self.setFixedHeight(self.sizeHint().height())

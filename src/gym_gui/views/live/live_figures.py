@@ -7,6 +7,7 @@ from gym_gui.models.live_model import LiveModel
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.elements.badge import Badge
 from gym_gui.views.elements.elided_label import ElidedLabel
+from gym_gui.views.elements.steady_label import SteadyLabel
 from gym_gui.views.play.flow_layout import FlowLayout
 from mosaic.contract.run_states import LIVE_STATES
 
@@ -18,6 +19,9 @@ _FIGURES = (
     ("steps", "Of the run, so far"),
     ("SPS", "Steps per second"),
 )
+
+_NOT_KNOWN = run_words.StateLook("?", "not known now", "plain")
+"""While the daemon does not answer: what is shown is what it said last."""
 
 
 class LiveFigures(QWidget):
@@ -65,9 +69,7 @@ class LiveFigures(QWidget):
     def _add_figure(self, row: FlowLayout, name: str, tip: str) -> QLabel:
         caption = QLabel(name)
         caption.setProperty("role", "caption")
-        value = QLabel()
-        value.setProperty("role", "value")
-        value.setMinimumWidth(self.fontMetrics().averageCharWidth() * 8)
+        value = SteadyLabel("0" * 8)
         value.setAccessibleName(name)
         figure = QWidget()
         column = QVBoxLayout(figure)
@@ -83,7 +85,7 @@ class LiveFigures(QWidget):
         run = self._model.run
         if run is None:
             return
-        look = run_words.STATE_LOOKS[run.state]
+        look = run_words.STATE_LOOKS[run.state] if self._model.is_known_now else _NOT_KNOWN
         title = f"{run_words.title_of(run)}  {run_words.short_id(run.run_id)}"
         _set(self._title, title)
         self._title.setToolTip(run.run_id)
@@ -95,7 +97,7 @@ class LiveFigures(QWidget):
         self._progress.setValue(round(1000 * (share or 0.0)))
         self._progress.setToolTip(_progress_words(share, run.digest.eta_s))
         episode, step = self._model.newest_episode, self._model.step
-        is_live = run.state in LIVE_STATES
+        is_live = run.state in LIVE_STATES and self._model.is_known_now
         values = (
             run_words.whole(episode.episode) if episode else "",
             run_words.whole(step.step) if step else "",

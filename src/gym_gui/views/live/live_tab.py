@@ -180,6 +180,7 @@ class LiveTab(QWidget):
         if self._picture.has_something:
             self._view.setCurrentWidget(self._picture)
         else:
+            self._no_picture.say(*model.waiting_words)
             self._view.setCurrentWidget(self._no_picture)
         # A run that sends no pictures leaves the room to its tables.
         is_blind = model.step is not None and not self._picture.has_something

@@ -104,6 +104,8 @@ class ActorMark(QWidget):
             return colours.bad, "warning"
         if not model.is_playing:
             return colours.muted, "info"
+        if model.awaits_new_episode:
+            return colours.muted, "info"
         if model.person_acts:
             return colours.person, "person"
         return colours.agent, "robot"
@@ -124,6 +126,12 @@ class ActorMark(QWidget):
             return model.problem, ""
         if not model.is_playing:
             return model.phase_words, ""
+        if model.awaits_new_episode:
+            return "Episode over", model.hint
+        if model.pause_reason:
+            return f"Paused: {model.pause_reason}. {model.keys.cap('pause')} goes on.", ""
+        if model.awaits_first_key:
+            return "Press a key to begin", model.hint
         paused = "Paused. " if model.is_paused else ""
         key = model.keys.cap("takeover")
         if model.person_acts:

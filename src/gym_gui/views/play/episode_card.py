@@ -9,6 +9,8 @@ from gym_gui.views.elements.icons import keep_icon
 from gym_gui.views.play.flow_layout import FlowLayout
 from gym_gui.views.play.score_line import number_text
 
+_WIDEST = "The episode is over Return -0000.00, seed 0000000000"
+
 
 class EpisodeCard(QWidget):
     """Takes the place of the key hints, which have nothing to do until the next episode."""
@@ -19,12 +21,15 @@ class EpisodeCard(QWidget):
         line = self.fontMetrics().height()
         self._outcome = Badge("", "plain", theme)
         self._facts = QLabel()
-        self._again = QPushButton("Again with the same seed")
+        self._again = QPushButton("Again (Enter)")
+        self._again.setAccessibleName("Again with the same seed")
         self._again.setProperty("role", "primary")
-        self._again.setToolTip("The same episode from its start (Enter)")
+        self._again.setToolTip("The same episode from its start: the same seed")
         keep_icon(self._again, "reset", theme, "on_accent")
         self._again.clicked.connect(model.play_again)
-        self._next = QPushButton("New episode")
+        self._next = QPushButton("New episode (R)")
+        self._next.setAccessibleName("New episode")
+        self._next.setToolTip("With another seed")
         keep_icon(self._next, "dice", theme)
         self._next.clicked.connect(model.begin_new_episode)
         words = QWidget()
@@ -33,6 +38,9 @@ class EpisodeCard(QWidget):
         row.setSpacing(line // 2)
         row.addWidget(self._outcome)
         row.addWidget(self._facts)
+        row.addStretch(1)
+        # As wide for every end, so that the view above does not change its size with it.
+        words.setMinimumWidth(self.fontMetrics().horizontalAdvance(_WIDEST) + line * 2)
         layout = FlowLayout(self, gap=line // 2)
         for widget in (words, self._again, self._next):
             layout.addWidget(widget)
@@ -45,13 +53,13 @@ class EpisodeCard(QWidget):
             return
         score = model.score
         steps = f"{score.steps} step{'' if score.steps == 1 else 's'}"
-        facts = f"Return <b>{number_text(score.total_return)}</b> in {steps}"
+        facts = f"Return <b>{number_text(score.total_return)}</b>"
         if score.seed is not None:
             facts += f", seed {score.seed}"
         self._outcome.show_text(model.outcome, model.outcome_tone)
         self._facts.setText(facts)
         self._again.setEnabled(model.is_playing and score.seed is not None)
         self._next.setEnabled(model.is_playing)
-        self._next.setToolTip(f"With another seed ({model.keys.cap('reset')})")
+        self._next.setText(f"New episode ({model.keys.cap('reset')})")
         self.setAccessibleName(f"{model.outcome}, return {score.total_return:g} in {steps}")
         self.updateGeometry()

@@ -61,7 +61,7 @@ class FlowLayout(QLayout):
         return size
 
     def _shown(self) -> list[QLayoutItem]:
-        return [item for item in self._items if not item.isEmpty()]
+        return [item for item in self._items if not _is_hidden(item)]
 
     def _place(self, rect: QRect, *, is_trial: bool) -> int:
         """The height that it takes."""
@@ -89,3 +89,11 @@ class FlowLayout(QLayout):
             rows[-1].append(item)
             left += needed + self._gap
         return rows
+
+
+def _is_hidden(item: QLayoutItem) -> bool:
+    """By somebody, and not only because what holds it was not shown yet: it needs room then."""
+    widget = item.widget()
+    if widget is None:
+        return item.isEmpty()
+    return widget.isHidden() and widget.testAttribute(Qt.WidgetAttribute.WA_WState_ExplicitShowHide)

@@ -3,13 +3,14 @@
 from typing import cast
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from gym_gui.models.play_model import PlayModel
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.elements.empty_state import EmptyState
 from gym_gui.views.elements.icons import keep_icon
 from gym_gui.views.elements.segmented import SegmentedControl
+from gym_gui.views.elements.steady_label import SteadyLabel
 from gym_gui.views.play.frame_canvas import FrameCanvas, Scaling
 
 
@@ -29,8 +30,8 @@ class FramePage(QWidget):
         self._fit.setToolTip("The whole picture. The wheel zooms, dragging moves.")
         keep_icon(self._fit, "fullscreen", theme, "muted")
         self._fit.clicked.connect(self.canvas.reset_zoom)
-        self._facts = QLabel()
-        self._facts.setProperty("role", "muted")
+        self._facts = SteadyLabel("0000 \N{MULTIPLICATION SIGN} 0000   00 frames/s", "muted")
+        self._facts.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._waiting = EmptyState("frame", "No picture yet", "", theme)
         line = self.fontMetrics().height()
         row = QHBoxLayout()

@@ -75,10 +75,12 @@ class KeyHints(QWidget):
             hint.setVisible(model.entry is not None)
         shown = {"takeover": model.has_agent, "step": model.can_single_step}
         for steering, hint in self._of_session.items():
-            hint.setEnabled(model.is_playing)
+            is_for_later = steering in ("pause", "step") and model.awaits_new_episode
+            hint.setEnabled(model.is_playing and not is_for_later)
             hint.setVisible(model.entry is not None and shown.get(steering, True))
         self._of_session["takeover"].say("give back" if model.state.is_taken_over else "take over")
-        self._of_session["pause"].say("go on" if model.is_paused else "pause")
+        going = "begin" if model.awaits_first_key else "go on"
+        self._of_session["pause"].say(going if model.is_paused else "pause")
 
 
 def _hints(keys: KeyMap) -> list[tuple[tuple[str, ...], str]]:

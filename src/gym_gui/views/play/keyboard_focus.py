@@ -70,6 +70,8 @@ class KeyboardFocus(QObject):
         ):
             self._is_active = kind is QEvent.Type.WindowActivate
             self._update()
+            if not self._is_active and isValid(self._model):
+                self._model.pause_unattended("this window was not in front")
         elif kind in (QEvent.Type.Show, QEvent.Type.Hide) and isinstance(watched, PlaySurface):
             self._update()
         return False

@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from gym_gui.models.play_model import PlayModel
+from gym_gui.views.elements.steady_label import SteadyLabel
 
 _NONE = "\N{EN DASH}"
 _MINUS = "\N{MINUS SIGN}"
@@ -16,7 +17,7 @@ class ScoreLine(QWidget):
     def __init__(self, model: PlayModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._model = model
-        self._values: list[QLabel] = []
+        self._values: list[SteadyLabel] = []
         line = self.fontMetrics().height()
         self._titles: list[QLabel] = []
         self._is_one_line = False
@@ -25,11 +26,9 @@ class ScoreLine(QWidget):
         self._grid.setHorizontalSpacing(line)
         self._grid.setVerticalSpacing(0)
         for column, (name, widest) in enumerate(_COLUMNS):
-            title, value = QLabel(name), QLabel()
+            title, value = QLabel(name), SteadyLabel(widest)
             title.setProperty("role", "caption")
-            value.setProperty("role", "value")
             value.setAccessibleName(name)
-            value.setMinimumWidth(self.fontMetrics().horizontalAdvance(widest))
             self._titles.append(title)
             self._values.append(value)
             self._place(column)
@@ -72,8 +71,7 @@ class ScoreLine(QWidget):
             str(model.fps) if model.fps else _NONE,
         )
         for value, text in zip(self._values, texts, strict=True):
-            if value.text() != text:
-                value.setText(text)
+            value.setText(text)
 
 
 def number_text(number: float) -> str:

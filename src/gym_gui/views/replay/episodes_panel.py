@@ -120,8 +120,9 @@ class EpisodesPanel(QWidget):
         metrics, padding = self.fontMetrics(), round(self.fontMetrics().height() * 1.3)
         widest = (f"{self._model.episodes.rowCount():,}", "-9,999.9", "99,999")
         for column, text in enumerate(widest):
-            width = max(metrics.horizontalAdvance(text), metrics.height() * 1.4)
-            self._table.horizontalHeader().resizeSection(column, round(width) + padding)
+            width = round(max(metrics.horizontalAdvance(text), metrics.height() * 1.4)) + padding
+            seen = self._table.sizeHintForColumn(column)
+            self._table.horizontalHeader().resizeSection(column, max(width, seen))
 
     def _make_video_row(self, theme: ThemeModel, line: int) -> QWidget:
         row = QWidget()

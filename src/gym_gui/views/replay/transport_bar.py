@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QActionGroup, QResizeEvent
+from PySide6.QtGui import QActionGroup, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
 from gym_gui.models.replay_playback import SPEEDS, Playback
@@ -56,7 +56,7 @@ class TransportBar(QWidget):
         self.loop = self._button("replay", "Play again and again (L)", lambda: None)
         self.loop.setCheckable(True)
         self.loop.toggled.connect(transport.set_looping)
-        self.hint = ElidedLabel("muted")
+        self.hint = _Hint("muted")
         self.position = QLabel()
         self.position.setProperty("role", "value")
         self.position.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -153,6 +153,14 @@ class TransportBar(QWidget):
     def _check_speed(self, group: QActionGroup) -> None:
         for action, speed in zip(group.actions(), SPEEDS, strict=True):
             action.setChecked(speed == self._transport.playback.speed)
+
+
+class _Hint(ElidedLabel):
+    """Nobody misses it: where there is no room for all of it, there is none of it."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        if self.fontMetrics().horizontalAdvance(self.text()) <= self.contentsRect().width():
+            super().paintEvent(event)
 
 
 def speed_text(speed: float) -> str:

@@ -39,13 +39,16 @@ class RunDelegate(CellDelegate):
             self._paint_trend(painter, option, index.data(LINE_ROLE))
         else:
             tone = "muted" if column in _QUIET else "text"
-            self.paint_text(painter, option, index.data(), tone, is_right=column in RIGHT_COLUMNS)
+            text = index.data()
+            self.note_text(column, text)
+            self.paint_text(painter, option, text, tone, is_right=column in RIGHT_COLUMNS)
 
     def _paint_name(self, painter: QPainter, option: QStyleOptionViewItem, run: RunRecord) -> None:
         room, metrics = self.text_room(option), option.fontMetrics
         mark = short_id(run.run_id)
         mark_width = metrics.horizontalAdvance(mark) + metrics.height() // 2
         title = title_of(run)
+        self.note_text(RunColumn.RUN, f"{title}  {mark}")
         fits = metrics.horizontalAdvance(title) + mark_width <= room.width()
         rest = room.width() - (mark_width if fits else 0)
         tone = "muted" if run.archived else "text"

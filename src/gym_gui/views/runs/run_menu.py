@@ -61,7 +61,7 @@ class RunMenu(QMenu):
         self.addSeparator()
         self._add("command", "Rename", "F2", deeds.rename, always, is_single=True)
         self._add("star", "Tags…", "T", deeds.edit_tags, always, is_single=True)
-        self._add("export", "Export…", "E", deeds.export, always, is_single=True)
+        self._add("export", "Export", "E", deeds.export, always, is_single=True)
         self._add(
             "folder",
             "Open folder",

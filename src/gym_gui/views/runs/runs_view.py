@@ -5,7 +5,6 @@ from collections.abc import Callable
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeySequence
 from PySide6.QtWidgets import (
-    QFileDialog,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -17,9 +16,9 @@ from PySide6.QtWidgets import (
 )
 
 from gym_gui.models.run_actions import RunActions
-from gym_gui.models.run_words import short_id, title_of, whole
+from gym_gui.models.run_words import title_of, whole
 from gym_gui.models.runs_filter import RunsFilter
-from gym_gui.models.runs_model import RunColumn, RunsModel
+from gym_gui.models.runs_model import RIGHT_COLUMNS, RunColumn, RunsModel
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.elements.empty_state import EmptyState
 from gym_gui.views.elements.icons import keep_icon
@@ -29,7 +28,7 @@ from gym_gui.views.runs.tag_editor import TagEditor
 from gym_gui.views.tables.data_table import DataTable
 from mosaic.contract.runs import RunRecord
 
-_WIDTHS = (-26, 11, -16, -26, 11, 9, 11, 13, 9)
+_WIDTHS = (-20, 11, -11, -18, 11, 9, 11, 13, 9)
 _DISPENSABLE = (
     *(RunColumn.WORKER, RunColumn.ENVIRONMENT, RunColumn.TREND, RunColumn.ELAPSED),
     *(RunColumn.SPS, RunColumn.PROGRESS),
@@ -74,7 +73,12 @@ class RunsView(QWidget):
         self._more.setAccessibleName("Actions")
         keep_icon(self._more, "more", theme, "muted")
         self.table = DataTable(
-            self._shown, RunDelegate(theme, self), _WIDTHS, theme, dispensable=_DISPENSABLE
+            self._shown,
+            RunDelegate(theme, self),
+            _WIDTHS,
+            theme,
+            numbers=RIGHT_COLUMNS,
+            dispensable=_DISPENSABLE,
         )
         self.table.setAccessibleName("Runs")
         header = self.table.horizontalHeader()
@@ -141,7 +145,7 @@ class RunsView(QWidget):
             rename=self._rename,
             edit_tags=self._edit_tags,
             delete=self._ask_to_delete,
-            export=self._ask_where_to_export,
+            export=lambda: self._for_current(self._actions.export),
             copy_ids=self._copy_ids,
         )
 
@@ -218,16 +222,6 @@ class RunsView(QWidget):
         box.finished.connect(answered)
         box.finished.connect(box.deleteLater)
         box.open()
-
-    def _ask_where_to_export(self) -> None:
-        run = self.chosen_runs()[0]
-        dialog = QFileDialog(self, "Export run")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilter("Run archives (*.tar.gz)")
-        dialog.selectFile(f"run-{short_id(run.run_id).lower()}.tar.gz")
-        dialog.fileSelected.connect(lambda file: self._actions.export(run.run_id, file))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
 
     def _show_menu_at(self, place: QPoint) -> None:
         if self.table.indexAt(place).isValid():

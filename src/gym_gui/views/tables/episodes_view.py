@@ -10,7 +10,7 @@ from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.tables.table_page import TablePage
 from mosaic.contract.rollups import EpisodeEnding
 
-_WIDTHS = (-9.5, -7, -6, -10, -8)
+_WIDTHS = (-4, -6, -4, -9, -8)
 _DISPENSABLE = (EpisodeColumn.END,)
 _ENDINGS: tuple[tuple[EpisodeEnding, str], ...] = (
     ("", "All"),

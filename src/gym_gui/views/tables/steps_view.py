@@ -8,7 +8,7 @@ from gym_gui.models.steps_table import StepColumn, StepsTable
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.tables.table_page import TablePage
 
-_WIDTHS = (-5, -8, -9, -6, -9)
+_WIDTHS = (-4, -7, -9, -6, -9)
 _DISPENSABLE = (StepColumn.END,)
 """Only the last step has one, and the list of episodes says it as well."""
 

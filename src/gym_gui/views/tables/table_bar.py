@@ -1,8 +1,7 @@
 """TableBar: what stands above a table of episodes or steps: how many, follow, copy, export."""
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QFileDialog,
     QHBoxLayout,
     QLabel,
     QProgressBar,
@@ -40,8 +39,10 @@ class TableBar(QWidget):
         self.follow.toggled.connect(self.follow_changed)
         copy = self._button("copy", "Copy the chosen rows (Ctrl+C)", theme)
         copy.clicked.connect(self.copy_asked)
-        self._export = self._button("export", f"Export all {noun}s as CSV…", theme)
-        self._export.clicked.connect(self._ask_where)
+        self._export = self._button(
+            "export", f"Export these {noun}s as CSV to the folder exports", theme
+        )
+        self._export.clicked.connect(table.export_csv)
         self._progress = QProgressBar()
         self._progress.setTextVisible(False)
         self._progress.setAccessibleName("Export")
@@ -52,10 +53,11 @@ class TableBar(QWidget):
         self.title.setVisible(False)
         self._filters = QWidget()
         self._filters.setVisible(False)
+        self._first_field: QWidget | None = None
         self._filter = self._button("filter", f"Filter the {noun}s", theme)
         self._filter.setCheckable(True)
         self._filter.setVisible(False)
-        self._filter.toggled.connect(self._filters.setVisible)
+        self._filter.toggled.connect(self._show_filters)
         line = self.fontMetrics().height()
         top = QHBoxLayout()
         top.setSpacing(line // 4)
@@ -81,6 +83,12 @@ class TableBar(QWidget):
             layout.addWidget(field)
         layout.addStretch(1)
         self._filter.setVisible(True)
+        self._first_field = fields[0]
+
+    def _show_filters(self, is_shown: bool) -> None:
+        self._filters.setVisible(is_shown)
+        if is_shown and self._first_field is not None:
+            self._first_field.setFocus(Qt.FocusReason.TabFocusReason)
 
     def _button(self, icon: IconName, tip: str, theme: ThemeModel) -> QToolButton:
         button = QToolButton()
@@ -93,8 +101,7 @@ class TableBar(QWidget):
     def _update(self) -> None:
         table = self._table
         count = table.rowCount()
-        plural = "" if count == 1 else "s"
-        self._count.say(f"{whole(count)} {self._noun}{plural}" if count else "")
+        self._count.say(self._count_words(count))
         self._export.setEnabled(count > 0 and table.exported is None)
         self.follow.setVisible(table.is_live and table.grows_at_the_end)
         self._progress.setVisible(table.exported is not None)
@@ -105,12 +112,8 @@ class TableBar(QWidget):
             self._progress.setValue(round(1000 * written / max(1, total)))
             self._progress.setToolTip(f"{whole(written)} of {whole(total)} {self._noun}s")
 
-    def _ask_where(self) -> None:
-        dialog = QFileDialog(self, f"Export {self._noun}s")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilter("CSV files (*.csv)")
-        dialog.setDefaultSuffix("csv")
-        dialog.selectFile(f"{self._table.run_id[-6:].lower()}-{self._noun}s.csv")
-        dialog.fileSelected.connect(self._table.export_csv)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+    def _count_words(self, count: int) -> str:
+        table = self._table
+        if isinstance(table, EpisodesTable) and table.is_filtered:
+            return f"{whole(count)} of {whole(table.unfiltered_count)} {self._noun}s"
+        return f"{whole(count)} {self._noun}{'' if count == 1 else 's'}" if count else ""

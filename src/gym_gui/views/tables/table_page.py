@@ -25,6 +25,7 @@ class _RowDelegate(CellDelegate):
         column = index.column()
         text, tone = self._table.cell(index.row(), column)
         if text:
+            self.note_text(column, text)
             self.paint_text(painter, option, text, tone, is_right=column in self._table.RIGHT)
 
 
@@ -45,9 +46,15 @@ class TablePage(QWidget):
         self._table = table
         self._noun = noun
         self._is_scrolling = False
+        self._run_id = ""
         self.bar = TableBar(table, noun, theme)
         self.grid = DataTable(
-            table, _RowDelegate(table, theme, self), widths, theme, dispensable=dispensable
+            table,
+            _RowDelegate(table, theme, self),
+            widths,
+            theme,
+            numbers=table.RIGHT,
+            dispensable=dispensable,
         )
         self.grid.setAccessibleName(f"{noun.capitalize()}s")
         self._empty = EmptyState("table", "", "", theme)
@@ -79,6 +86,9 @@ class TablePage(QWidget):
 
     def _update(self) -> None:
         table = self._table
+        if table.run_id != self._run_id:
+            self._run_id = table.run_id
+            self.grid.forget_widths()
         if table.rowCount() or table.is_loading:
             self._stack.setCurrentWidget(self.grid)
             return

@@ -90,8 +90,10 @@ def test_keys_lead_to_the_goal_from_wherever_the_focus_is(played: Played, qtbot:
     assert played.has_keys()
     assert model.moment.step == -1
 
+    heights: list[int] = []
     path = ("down", "down", "right", "right", "down", "right")
     for step, key in enumerate(path):
+        heights.append(bar.height())
         QTest.keyPress(played.focused, KEYS[key])
         assert model.is_key_lit(key)
         QTest.keyRelease(played.focused, KEYS[key])
@@ -99,8 +101,16 @@ def test_keys_lead_to_the_goal_from_wherever_the_focus_is(played: Played, qtbot:
     qtbot.waitUntil(bar.episode_card.isVisible, timeout=PATIENCE_MS)
     assert bar.episode_card.accessibleName() == "Reached the goal, return 1 in 6 steps"
     assert bar.score_line.texts[1:3] == ("6", "1.00")
+    assert bar.height() == heights[-1]
+    QTest.keyClick(played.focused, Qt.Key.Key_Space)
+    QTest.keyClick(played.focused, Qt.Key.Key_N)
+    said = "Episode over R begins a new episode"
+    qtbot.waitUntil(lambda: bar.actor_mark.words == said, timeout=PATIENCE_MS)
     QTest.keyClick(played.focused, Qt.Key.Key_Return)
     qtbot.waitUntil(bar.key_hints.isVisible, timeout=PATIENCE_MS)
+    assert bar.actor_mark.words == "You are acting"
+    assert bar.height() == heights[-1]
+    assert not model.is_paused
 
 
 def test_keys_stay_with_other_views_and_are_let_go_with_the_focus(
@@ -122,3 +132,30 @@ def test_keys_stay_with_other_views_and_are_let_go_with_the_focus(
     assert played.held() == ()
     played.tabs.setCurrentWidget(played.area.frame_page)
     assert played.has_keys()
+
+
+def test_a_game_in_real_time_waits_for_whoever_plays_it(played: Played, qtbot: QtBot) -> None:
+    """It begins with the first key, which counts, and stands still behind another window."""
+    model, mark = played.model, played.bar.actor_mark
+    model.start(SessionRequest(env_id="LunarLander-v3", seed=3))
+    qtbot.waitUntil(lambda: mark.words == "Press a key to begin", timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.has_keyboard, timeout=PATIENCE_MS)
+
+    QTest.keyPress(played.focused, Qt.Key.Key_Up)
+    qtbot.waitUntil(lambda: model.step is not None and model.step.action == 2, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: mark.words == "You are acting", timeout=PATIENCE_MS)
+    assert model.may_act
+
+    other = QWidget()
+    qtbot.addWidget(other)
+    other.show()
+    other.activateWindow()
+    qtbot.waitUntil(lambda: model.is_paused, timeout=PATIENCE_MS)
+    said = "Paused: this window was not in front. Space goes on."
+    qtbot.waitUntil(lambda: mark.words == said, timeout=PATIENCE_MS)
+    assert played.held() == ()
+
+    played.window.activateWindow()
+    qtbot.waitUntil(lambda: model.has_keyboard, timeout=PATIENCE_MS)
+    QTest.keyClick(played.focused, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: mark.words == "You are acting", timeout=PATIENCE_MS)

@@ -15,8 +15,10 @@ from gym_gui.services.pulse import Pulse
 from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
 from gym_gui.views.replay.replay_page import ReplayPage
+from mosaic.client.resimulation import SimulationChecked, SimulationPart
 from mosaic.client.sessions.actor_service import ActorService
 from tests.gym_gui.conftest import PATIENCE_MS
+from tests.trainer.conftest import DaemonUnderTest
 
 pytestmark = [pytest.mark.process, pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)]
 
@@ -129,3 +131,39 @@ def test_the_longest_episode_is_a_button_away_and_is_exported(
     model.open("01ARZ3NDEKTSV4RRFFQ69G5FAV")
     qtbot.waitUntil(lambda: model.phase == "failed", timeout=PATIENCE_MS)
     assert page._empty.isVisible()
+
+
+def test_a_verdict_outlives_the_daemon(
+    run_id: str,
+    daemon: DaemonUnderTest,
+    link: TrainerLink,
+    model: ReplayModel,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Killed and back, with all pictures in memory: the replay is as exact as it was."""
+    model.open(run_id)
+    qtbot.waitUntil(lambda: is_exact(model), timeout=PATIENCE_MS)
+    whole = (range(model.steps + 1),)
+    qtbot.waitUntil(lambda: model.state.cached == whole, timeout=PATIENCE_MS)
+    daemon.kill()
+    qtbot.waitUntil(lambda: model.state.error is not None, timeout=PATIENCE_MS)
+    assert model.verdict is not None
+    assert model.verdict.can_retry
+    replay = model._shown._replay if model._shown is not None else None
+    assert replay is not None
+    taken: list[SimulationPart] = []
+    take = replay._take
+
+    def take_and_note(part: SimulationPart) -> None:
+        take(part)
+        taken.append(part)
+
+    monkeypatch.setattr(replay, "_take", take_and_note)
+    qtbot.waitUntil(lambda: not link.is_ready, timeout=PATIENCE_MS)
+    with qtbot.waitSignal(link.recovered, timeout=PATIENCE_MS):
+        daemon.restart()
+    qtbot.waitUntil(lambda: bool(taken), timeout=PATIENCE_MS)
+    assert taken[0] == SimulationChecked(steps=0, is_over=False)
+    assert replay.state.is_checked
+    qtbot.waitUntil(lambda: is_exact(model), timeout=PATIENCE_MS)

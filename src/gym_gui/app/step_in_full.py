@@ -1,0 +1,79 @@
+"""StepInFull: which step the panel at the right shows: of what is in front, or one selected."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from gym_gui.app.screens import CentreTab
+from mosaic.contract.events import StepRecord
+
+if TYPE_CHECKING:
+    from gym_gui.app.wiring import Workbench
+
+_LIVE: tuple[CentreTab, ...] = ("live",)
+_PLAYED: tuple[CentreTab, ...] = ("grid", "frame", "raw", "video")
+"""Where the step in full is that of the session."""
+
+
+class StepInFull(QObject):
+    """Made once, by `Conduct`."""
+
+    def __init__(self, bench: "Workbench", parent: QObject) -> None:
+        super().__init__(parent)
+        self._window = bench.window
+        self._inspector = bench.inspector
+        self._models = models = bench.models
+        self._selected: StepRecord | None = None
+        bench.steps_view.step_selected.connect(self._note_selected)
+        bench.steps_view.bar.follow_changed.connect(self._on_follow_changed)
+        models.live.steps.modelReset.connect(self.forget_selected)
+        models.replay.step_changed.connect(self._show)
+        models.live.changed.connect(partial(self._show_newest, _LIVE))
+        models.play.moment_changed.connect(partial(self._show_newest, _PLAYED))
+        bench.window.centre.tab_changed.connect(lambda _: self._show())
+        bench.window.telemetry_tabs.currentChanged.connect(lambda _: self._show())
+
+    def forget_selected(self) -> None:
+        """The row is no longer there, or the newest ones are looked at again."""
+        if self._selected is not None:
+            self._selected = None
+            self._show()
+
+    def _note_selected(self, _run_id: str, _episode: int, row: int) -> None:
+        """A row of the table is what the person wants to see in full, until they follow again."""
+        self._selected = self._models.live.steps.row_at(row)
+        self._show()
+
+    def _on_follow_changed(self, follows: bool) -> None:
+        if follows:
+            self.forget_selected()
+
+    def _show(self) -> None:
+        """It belongs to what is in front: replay, a run that is watched, or play."""
+        inspector, tab = self._inspector, self._window.centre.current
+        if not inspector.isVisible():
+            return
+        play, live = self._models.play, self._models.live
+        if tab == "replay":
+            self._show_replayed()
+        elif self._selected is not None:
+            inspector.show_step(self._selected, live.environment, None)
+        elif tab == "live":
+            inspector.show_step(live.step, live.environment, None)
+        else:
+            inspector.show_step(play.step, play.state.environment, play.score.total_return)
+
+    def _show_newest(self, tabs: tuple[CentreTab, ...]) -> None:
+        """What happens behind other tabs, or after the step that was selected, changes nothing."""
+        if self._selected is None and self._window.centre.current in tabs:
+            self._show()
+
+    def _show_replayed(self) -> None:
+        replay, inspector = self._models.replay, self._inspector
+        if replay.is_reading_step:
+            return  # what was shown stays until the next one is there
+        if replay.playhead == 0 and replay.start is not None:
+            inspector.show_start(replay.start, replay.environment)
+        else:
+            inspector.show_step(replay.step, replay.environment, replay.return_so_far)
