@@ -98,7 +98,9 @@ class Photographer:
 
     def _watch_demo(self) -> None:
         self._bench.conduct.start_demo()
-        self._wait(lambda: self._models.live.newest_episode is not None, "the demo run")
+        live = self._models.live
+        self._wait(lambda: live.run is not None and live.run.name == "demo", "demo run")
+        self._wait(lambda: live.newest_episode is not None, "episode of the demo run")
         self._take("live")
 
     def _show_tools(self) -> None:
@@ -152,7 +154,7 @@ class Photographer:
         timer.start()
         loop.exec()
         if not condition():
-            raise SystemExit(f"There was no {what} within {_PATIENCE_S:.0f} s.")
+            raise SystemExit(f"Waited in vain for {what} for {_PATIENCE_S:.0f} s.")
 
 
 @contextmanager

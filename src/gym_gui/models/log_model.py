@@ -246,6 +246,7 @@ class LogModel(QAbstractTableModel):
         if now - self._taken_at < _LEAST_SECONDS:
             return False
         records = self._feed.take()
+        self._dropped["window"] += self._feed.take_overflow()
         if not records:
             return False
         self._taken_at = now
@@ -259,6 +260,7 @@ class LogModel(QAbstractTableModel):
 
     def _append(self, records: list[LogRecord]) -> None:
         self._drop(len(self._records) + len(records) - MOST_RECORDS)
+        self._dropped.update(record.source for record in records[:-MOST_RECORDS])
         records = records[-MOST_RECORDS:]
         serial = self._first + len(self._records)
         self._records += records

@@ -47,9 +47,12 @@ class WindowLogHandler(logging.Handler):
         super().__init__(logging.INFO)
         self._wake = wake
         self._records: deque[LogRecord] = deque(maxlen=_MOST_OF_WINDOW)
+        self.overflow = 0
+        """Lines that came when there was no room; the file has them."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
+            self.overflow += len(self._records) == _MOST_OF_WINDOW
             self._records.append(window_record(record))
         except (TypeError, ValueError, KeyError):  # arguments that do not fit the message
             self.handleError(record)
@@ -99,6 +102,12 @@ class LogFeed(QObject):
         self._run = run
         if run is not None and self._link.has_client:
             self._begin_run(run)
+
+    def take_overflow(self) -> int:
+        """How many lines of the window came too fast since the last time."""
+        count = self._window.overflow
+        self._window.overflow -= count
+        return count
 
     def take(self) -> list[LogRecord]:
         """What has come since the last time, of all sources in order of time."""
