@@ -52,7 +52,7 @@ class ScoreLine(QWidget):
             self._grid.removeWidget(label)
             label.setAlignment(side | Qt.AlignmentFlag.AlignVCenter)
             row, beside = (0, 2 * column + at) if self._is_one_line else (at, column)
-            self._grid.addWidget(label, row, beside)
+            self._grid.addWidget(label, row, beside, side | Qt.AlignmentFlag.AlignVCenter)
 
     @property
     def texts(self) -> tuple[str, ...]:
