@@ -21,7 +21,7 @@ from mosaic.contract.runs import RunRecord
 if TYPE_CHECKING:
     from mosaic.client.trainer_client import TrainerClient
 
-_SECOND_CTRL_C_S = 3.0
+_SECOND_CTRL_C_S = 6.0
 
 
 class Attendance(NamedTuple):

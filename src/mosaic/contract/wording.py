@@ -131,11 +131,16 @@ def _range(info: inspect.IntType | inspect.FloatType) -> str:
     # What merely fits the store goes without saying.
     highest = None if info.le == INT64_MAX else info.le
     if info.ge is not None and highest is not None:
-        return f" from {info.ge} to {highest}"
+        return f" from {_plain(info.ge)} to {_plain(highest)}"
     bounds = (
         (info.ge, "of at least"),
         (info.gt, "greater than"),
         (highest, "of at most"),
         (info.lt, "less than"),
     )
-    return "".join(f" {words} {bound}" for bound, words in bounds if bound is not None)
+    return "".join(f" {words} {_plain(bound)}" for bound, words in bounds if bound is not None)
+
+
+def _plain(bound: float) -> float:
+    """1 rather than 1.0, whichever of the two equal types was looked at first."""
+    return int(bound) if bound == int(bound) else bound
