@@ -97,7 +97,7 @@ class FirstRows(QObject):
 
     def __init__(self, bench: Workbench, loop: QEventLoop) -> None:
         super().__init__()
-        self._table = bench.models.live.episodes
+        self._table = bench.models.episodes
         self._loop = loop
         self._viewport = bench.episodes_view.grid.viewport()
         self._viewport.installEventFilter(self)
@@ -121,7 +121,7 @@ def show(bench: Workbench, seen: Seen) -> None:
     seen.paint_ms.append((time.perf_counter() - wall) * 1_000)
     seen.paint_cpu_ms.append((time.thread_time() - cpu) * 1_000)
     watch.deleteLater()
-    wait_for(lambda: bench.models.live.episodes.rowCount() == seen.rows, "whole table")
+    wait_for(lambda: bench.models.episodes.rowCount() == seen.rows, "whole table")
 
 
 def scroll(bench: Workbench, *, by_drag: bool) -> Gaps:

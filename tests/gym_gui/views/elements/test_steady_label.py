@@ -1,7 +1,7 @@
 """A number that changes leaves its surroundings alone."""
 
 from PySide6.QtCore import QEvent, QObject
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from gym_gui.views.elements.steady_label import SteadyLabel
@@ -17,7 +17,9 @@ class _Layouts(QObject):
         return False
 
 
-def test_another_number_asks_for_no_layout_and_a_longer_one_gets_room(qtbot: QtBot) -> None:
+def test_another_number_asks_for_no_layout_and_a_longer_one_gets_room(
+    qapp: QApplication, qtbot: QtBot
+) -> None:
     """The window is laid out once for a longer text, and never for one that fits."""
     page, label, layouts = QWidget(), SteadyLabel("0000"), _Layouts()
     QHBoxLayout(page).addWidget(label)
@@ -28,7 +30,7 @@ def test_another_number_asks_for_no_layout_and_a_longer_one_gets_room(qtbot: QtB
 
     for number in range(50):
         label.setText(str(number))
-        qtbot.wait(0)
+        qapp.processEvents()
     fitting = layouts.count
     label.setText("1,234,567.89")
     qtbot.waitUntil(lambda: layouts.count > fitting)
