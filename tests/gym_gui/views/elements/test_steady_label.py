@@ -24,8 +24,9 @@ def test_another_number_asks_for_no_layout_and_a_longer_one_gets_room(
     page, label, layouts = QWidget(), SteadyLabel("0000"), _Layouts()
     QHBoxLayout(page).addWidget(label)
     qtbot.addWidget(page)
-    page.show()
-    qtbot.waitExposed(page)
+    with qtbot.waitExposed(page):
+        page.show()
+    qapp.processEvents()
     page.installEventFilter(layouts)
 
     for number in range(50):
