@@ -12,9 +12,10 @@ from typing import Literal
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.models.notices import Notices
+from gym_gui.models.playhead_model import PlayheadModel
 from gym_gui.models.replay_episodes import ReplayEpisodes
 from gym_gui.models.replay_exports import ReplayExports
-from gym_gui.models.replay_playback import SPEEDS, Playback
+from gym_gui.models.replay_playback import Playback
 from gym_gui.models.replay_verdict import ReplayVerdict
 from gym_gui.models.replayed_episode import ReplayedEpisode
 from gym_gui.models.reward_track import RewardTrack
@@ -41,13 +42,9 @@ ReplayPhase = Literal["empty", "loading", "ready", "failed"]
 _DEFAULT_CACHE_BYTES = 256 << 20
 
 
-class ReplayModel(QObject):
+class ReplayModel(PlayheadModel):
     """Made once, by the wiring. Playhead k is what is seen after k steps."""
 
-    changed = Signal()
-    """Anything but the playhead and the picture; once a beat at most."""
-    playhead_changed = Signal()
-    """The playhead, or the picture at it."""
     step_changed = Signal()
     """`step` or `return_so_far` is another one."""
     episode_changed = Signal()
@@ -65,10 +62,9 @@ class ReplayModel(QObject):
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         """`exports` is the folder for exported files; None: `exports` in the home."""
-        super().__init__(parent)
+        super().__init__(pulse, parent)
         self._link = link
         self._tasks = tasks
-        self._pulse = pulse
         self._notices = notices
         self._now = now
         self._replays = Replays(link, pulse.wake)
@@ -77,7 +73,6 @@ class ReplayModel(QObject):
         self.exports = ReplayExports(self._replays, folder, tasks, pulse, notices, self)
         self.cache_bytes = _DEFAULT_CACHE_BYTES
         """For pictures of the episodes that are opened from now on."""
-        self.playback = Playback()
         self.phase: ReplayPhase = "empty"
         self.problem: UserError | None = None
         self.frame: ReplayFrame | None = None
@@ -139,10 +134,6 @@ class ReplayModel(QObject):
         return self._shown.verdict if self._shown else None
 
     @property
-    def playhead(self) -> int:
-        return self.playback.index
-
-    @property
     def is_reading_step(self) -> bool:
         """Whether `step` is None only because it is still on its way."""
         return self.step is None and self.playhead > 0
@@ -150,6 +141,10 @@ class ReplayModel(QObject):
     @property
     def return_so_far(self) -> float | None:
         return self.track.return_after(self.playhead)
+
+    @property
+    def can_play(self) -> bool:
+        return bool(self.steps)
 
     @property
     def is_frame_current(self) -> bool:
@@ -212,37 +207,7 @@ class ReplayModel(QObject):
         While the episode is being opened it is remembered: that is where the episode begins then.
         """
         self._begin_at = index
-        if self.playback.move_to(index):
-            self._show_playhead()
-
-    def step_by(self, steps: int) -> None:
-        """Who goes step by step wants to look: it pauses."""
-        self.pause()
-        self.seek(self.playhead + steps)
-
-    def play_or_pause(self) -> None:
-        if self.playback.is_playing:
-            self.pause()
-        elif self.steps:
-            before = self.playhead
-            self.playback.play()
-            if self.playhead != before:
-                self._show_playhead()
-            self._pulse.wake()
-            self.changed.emit()
-
-    def pause(self) -> None:
-        if self.playback.is_playing:
-            self.playback.pause()
-            self.changed.emit()
-
-    def set_speed(self, speed: float) -> None:
-        self.playback.speed = max(SPEEDS[0], min(speed, SPEEDS[-1]))
-        self.changed.emit()
-
-    def set_looping(self, is_looping: bool) -> None:
-        self.playback.is_looping = is_looping
-        self.changed.emit()
+        super().seek(index)
 
     def close(self) -> None:
         """Show nothing, and end what runs for it; does not wait."""

@@ -8,11 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
 from gym_gui.models.notices import Notices
 from gym_gui.models.number_words import significant, size
-from gym_gui.models.replay_playback import SPEEDS, Playback
+from gym_gui.models.playhead_model import PlayheadModel
+from gym_gui.models.replay_playback import Playback
 from gym_gui.services.pulse import Pulse
 from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
@@ -26,13 +27,8 @@ VideoPhase = Literal["empty", "loading", "none", "ready", "failed"]
 _TOLD_BY_WRITERS = ("episode", "step", "return")
 
 
-class VideoModel(QObject):
+class VideoModel(PlayheadModel):
     """Made once, by the wiring."""
-
-    changed = Signal()
-    """Anything but the playhead and the picture; once a beat at most."""
-    playhead_changed = Signal()
-    """The playhead, or the picture at it."""
 
     def __init__(
         self,
@@ -44,17 +40,15 @@ class VideoModel(QObject):
         *,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(pulse, parent)
         self._link = link
         self._tasks = tasks
-        self._pulse = pulse
         self._notices = notices
         self._now = now
         self.phase: VideoPhase = "empty"
         self.problem: UserError | None = None
         self.videos: tuple[VideoFile, ...] = ()
         self.current: VideoFile | None = None
-        self.playback = Playback()
         self.frame: VideoFrame | None = None
         """The newest picture that was there."""
         self.run_id = ""
@@ -78,8 +72,8 @@ class VideoModel(QObject):
         return self._decoder.info if self._decoder else None
 
     @property
-    def playhead(self) -> int:
-        return self.playback.index
+    def can_play(self) -> bool:
+        return self.phase == "ready"
 
     @property
     def is_frame_current(self) -> bool:
@@ -149,38 +143,6 @@ class VideoModel(QObject):
             self.choose(self.current.path)
         elif self.run_id:
             self.show(self.run_id, self._wanted_path)
-
-    def seek(self, index: int) -> None:
-        if self.playback.move_to(index):
-            self._show_playhead()
-
-    def step_by(self, frames: int) -> None:
-        self.pause()
-        self.seek(self.playhead + frames)
-
-    def play_or_pause(self) -> None:
-        if self.playback.is_playing:
-            self.pause()
-        elif self.phase == "ready":
-            before = self.playhead
-            self.playback.play()
-            if self.playhead != before:
-                self._show_playhead()
-            self._pulse.wake()
-            self.changed.emit()
-
-    def pause(self) -> None:
-        if self.playback.is_playing:
-            self.playback.pause()
-            self.changed.emit()
-
-    def set_speed(self, speed: float) -> None:
-        self.playback.speed = max(SPEEDS[0], min(speed, SPEEDS[-1]))
-        self.changed.emit()
-
-    def set_looping(self, is_looping: bool) -> None:
-        self.playback.is_looping = is_looping
-        self.changed.emit()
 
     def close(self) -> None:
         """Does not wait."""
