@@ -6,24 +6,24 @@ which pictures are in memory, above them a thin band who acted.
 
 import math
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import (
     QBrush,
     QColor,
     QKeyEvent,
-    QMouseEvent,
     QPainter,
     QPaintEvent,
     QPen,
     QPixmap,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QWidget
 
 from gym_gui.models.actor_words import HUMAN, actor_word
 from gym_gui.models.number_words import signed, significant
 from gym_gui.models.replay_model import ReplayModel
 from gym_gui.models.theme_model import ThemeModel
+from gym_gui.views.elements.scrub_slider import ScrubSlider
 from gym_gui.views.replay.reward_bars import paint_bars
 
 _DRAWN_WHILE_READING = 30
@@ -31,7 +31,7 @@ _FUTURE = 0.55
 """How much of what has not been reached yet shines through."""
 
 
-class RewardTimeline(QAbstractSlider):
+class RewardTimeline(ScrubSlider):
     """Value k is the playhead after k steps. Arrows, Page, Home, End and the mouse move it."""
 
     def __init__(
@@ -42,12 +42,6 @@ class RewardTimeline(QAbstractSlider):
         self._theme = theme
         self._bars: QPixmap | None = None
         self._bars_of: tuple[object, ...] = ()
-        self._hovered: int | None = None
-        self.setOrientation(Qt.Orientation.Horizontal)
-        self.setTracking(True)
-        self.setMouseTracking(True)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Timeline of the episode")
         self.setAccessibleDescription(
             "Rewards along the steps. Arrow keys go step by step, Page keys a tenth of the way."
@@ -67,27 +61,9 @@ class RewardTimeline(QAbstractSlider):
         line = self.fontMetrics().height()
         return QSize(line * 10, round(line * 5.2))
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
-        if event.button() is Qt.MouseButton.LeftButton:
-            self.setSliderDown(True)
-            self.setValue(self._index_at(event.position().x()))
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
-        index = self._index_at(event.position().x())
-        if self.isSliderDown():
-            self.setValue(index)
-        if index != self._hovered:
-            self._hovered = index
-            QToolTip.showText(event.globalPosition().toPoint(), self._tip(index), self)
-            self.update()
-
-    def mouseReleaseEvent(self, _event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
-        self.setSliderDown(False)
-
-    def leaveEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
-        self._hovered = None
-        self.update()
-        super().leaveEvent(event)
+    def line_ends(self) -> tuple[float, float]:
+        chart = self._chart()
+        return chart.left(), chart.right()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         # Space belongs to the page; all others that a slider knows are its own.
@@ -130,11 +106,6 @@ class RewardTimeline(QAbstractSlider):
     def _x(self, index: float) -> float:
         chart = self._chart()
         return chart.left() + chart.width() * index / max(1, self.maximum())
-
-    def _index_at(self, x: float) -> int:
-        chart = self._chart()
-        share = (x - chart.left()) / chart.width()
-        return round(max(0.0, min(1.0, share)) * self.maximum())
 
     # What is painted
 
@@ -208,9 +179,9 @@ class RewardTimeline(QAbstractSlider):
         painter.drawLine(QPointF(x, chart.top()), QPointF(x, chart.bottom()))
 
     def _paint_hover(self, painter: QPainter, chart: QRectF) -> None:
-        if self._hovered is not None and not self.isSliderDown():
+        if self.hovered is not None and not self.isSliderDown():
             painter.setPen(QPen(QColor(self._theme.colours.muted), 1, Qt.PenStyle.DotLine))
-            x = self._x(self._hovered)
+            x = self._x(self.hovered)
             painter.drawLine(QPointF(x, chart.top()), QPointF(x, self._rail_y()))
 
     def _paint_rail(self, painter: QPainter) -> None:
@@ -237,7 +208,7 @@ class RewardTimeline(QAbstractSlider):
         painter.setPen(QPen(QColor(colours.surface), 1.5))
         painter.drawEllipse(QPointF(x, y), self._knob, self._knob)
 
-    def _tip(self, index: int) -> str:
+    def tip(self, index: int) -> str:
         if index == 0:
             return "Start of the episode"
         track, step = self._model.track, index - 1
@@ -255,18 +226,11 @@ class RewardTimeline(QAbstractSlider):
     # What comes from the model
 
     def _take_model(self) -> None:
-        self.blockSignals(True)
-        self.setRange(0, self._model.steps)
-        self.setPageStep(max(1, self._model.steps // 10))
-        self.setEnabled(self._model.steps > 0)
-        self.blockSignals(False)
+        self.show_range(self._model.steps, is_enabled=self._model.steps > 0)
         self._take_playhead()
 
     def _take_playhead(self) -> None:
-        self.blockSignals(True)
-        self.setValue(self._model.playhead)
-        self.blockSignals(False)
-        self.update()
+        self.show_value(self._model.playhead)
 
     def _repaint_all(self) -> None:
         self._bars = None
