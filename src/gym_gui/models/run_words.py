@@ -121,13 +121,19 @@ def amount(value: float) -> str:
 
 
 def number(value: float | None) -> str:
-    """A return or a reward: two digits after the point, so that columns align."""
+    """A return or a reward: two digits after the point, so that columns align.
+
+    What would be 0.00 has one digit that counts: a column of numbers must never be cut.
+    """
     if value is None:
         return ""
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else ("∞" if value > 0 else f"{_MINUS}∞")
-    is_plain = value == 0 or _LEAST_PLAIN <= abs(value) < _MOST_PLAIN
-    return (f"{value:,.2f}" if is_plain else f"{value:.2g}").replace("-", _MINUS)
+    if value != 0 and abs(value) < _LEAST_PLAIN:
+        text = f"{value:.1g}"
+    else:
+        text = f"{value:,.2f}" if abs(value) < _MOST_PLAIN else f"{value:.2g}"
+    return text.replace("-", _MINUS)
 
 
 def whole(value: int) -> str:

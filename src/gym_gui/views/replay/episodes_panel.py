@@ -1,7 +1,7 @@
 """EpisodesPanel: the run's episodes, the verdict on the one that is shown, and its exports."""
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtGui import QDesktopServices, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gym_gui.models.replay_episodes import COLUMNS
 from gym_gui.models.replay_model import Outstanding, ReplayModel
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.elements.elided_label import ElidedLabel
@@ -21,6 +22,7 @@ from gym_gui.views.elements.icons import keep_icon
 from gym_gui.views.replay.export_row import ExportRow
 from gym_gui.views.replay.verdict_card import VerdictCard
 
+_ACTOR = COLUMNS.index("actor")
 _OUTSTANDING: tuple[tuple[str, Outstanding, str], ...] = (
     ("Best", "best", "The finished episode with the highest return"),
     ("Worst", "worst", "The finished episode with the lowest return"),
@@ -123,6 +125,17 @@ class EpisodesPanel(QWidget):
             width = round(max(metrics.horizontalAdvance(text), metrics.height() * 1.4)) + padding
             seen = self._table.sizeHintForColumn(column)
             self._table.horizontalHeader().resizeSection(column, max(width, seen))
+        self._give_way()
+
+    def _give_way(self) -> None:
+        """Who acted is left out where there is room for the numbers alone."""
+        numbers = sum(self._table.columnWidth(column) for column in range(_ACTOR))
+        least = self.fontMetrics().horizontalAdvance("scripted")
+        self._table.setColumnHidden(_ACTOR, numbers + least > self._table.viewport().width())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        super().resizeEvent(event)
+        self._give_way()
 
     def _make_video_row(self, theme: ThemeModel, line: int) -> QWidget:
         row = QWidget()
