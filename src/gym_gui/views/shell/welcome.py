@@ -45,13 +45,13 @@ class Welcome(QWidget):
         )
         self._train = _Card(
             "Train an agent",
-            "Choose an algorithm and an environment, and watch the return rise.",
+            "Copy the command that trains one, and see its run here as it learns.",
             paint_learning,
             theme,
         )
         self._demo = _Card(
             "Open the demo run",
-            "Start a small run, watch it live, then go through its best episode step by step.",
+            "Start a small run, and watch every step of it as it happens.",
             paint_replay,
             theme,
         )
