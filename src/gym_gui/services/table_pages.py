@@ -169,6 +169,7 @@ class TablePages(QObject, Generic[Row]):
             self.turned.emit()
         self._kept[page] = _Kept(answer.rows, answer.is_settled)
         self._kept.move_to_end(page)
+        self._wanted.pop(page, None)  # it was looked for again while it was on its way
         while len(self._kept) > _MOST_PAGES:
             self._kept.popitem(last=False)
         if answer.total != self.total or is_first:
