@@ -1,0 +1,257 @@
+"""Charts: 20 curves of 50,000 points panned and zoomed, and a run of a million points opened.
+
+benchmarks/run window_charts [--frames N] [--platform xcb]
+
+The baseline of panning and zooming is pyqtgraph alone, with the same points, which it was given
+already thinned out. On a busy machine trust processor time; wall time is told beside it.
+"""
+
+import argparse
+import importlib
+import math
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QApplication, QWidget  # noqa: TID251
+from report import print_ratio, print_table
+from throwaway_daemon import echo_config, throwaway_daemon
+from window_parts import take_platform, use_platform, wait_for
+
+from gym_gui.app.settings_store import SettingsStore
+from gym_gui.app.theme import apply_theme
+from gym_gui.models.chart_metrics import MetricKey
+from gym_gui.models.charts_model import ChartsModel
+from gym_gui.models.notices import Notices
+from gym_gui.models.theme_model import ThemeModel
+from gym_gui.services.pulse import Pulse
+from gym_gui.services.tasks import Tasks
+from gym_gui.services.trainer_link import TrainerLink
+from gym_gui.views.charts.charts_page import ChartsPage
+from mosaic.client import TrainerClient
+from mosaic.contract.layout import Home
+from mosaic.telemetry.service import TelemetryService
+
+_CURVES = 20
+_POINTS = 50_000
+_MANY = 1_000_000
+_KEY = MetricKey("charts/episodic_return")
+_SIZES = ((740, 560), (1_600, 900))
+_GOAL_FPS = 30
+_GOAL_MS = 300
+_OPENINGS = 5
+
+
+@dataclass
+class Frames:
+    """How panning and zooming went."""
+
+    name: str
+    frames: int
+    wall_s: float
+    cpu_s: float
+    longest_ms: float
+
+    def row(self) -> tuple[object, ...]:
+        per = 1_000 / self.frames
+        return (
+            self.name,
+            self.frames / self.wall_s,
+            self.frames / self.cpu_s,
+            self.wall_s * per,
+            self.cpu_s * per,
+            self.longest_ms,
+        )
+
+
+class Painted(QObject):
+    """Whether a widget was painted."""
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        self.count = 0
+        widget.installEventFilter(self)
+
+    def eventFilter(self, _: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        self.count += event.type() == QEvent.Type.Paint
+        return False
+
+
+def fill(home: Home, run_id: str, points: int) -> None:
+    """A run that is over gets a curve with noise."""
+    noise = random.Random(run_id)
+    run = home.run(run_id)
+    with run.spool.open("a") as file:
+        for number in range(points):
+            value = 500 * (1 - math.exp(-4 * number / points)) + noise.gauss(0, 40)
+            file.write(
+                f'{{"type":"metric","name":"{_KEY.name}","value":{value:.3f},'
+                f'"step":{number * 20}}}\n'
+            )
+    with TelemetryService(run) as service:
+        assert service.finish()
+
+
+def make_runs(client: TrainerClient, home: Home) -> tuple[list[str], str]:
+    config = echo_config(steps=10)
+    runs = [
+        client.submit({**config, "seed": seed, "run_name": f"curve {seed}"}).run_id
+        for seed in range(1, _CURVES + 2)
+    ]
+    for run_id in runs:
+        client.wait(run_id)
+    *many, large = runs
+    for run_id in many:
+        fill(home, run_id, _POINTS)
+    fill(home, large, _MANY)
+    return many, large
+
+
+@contextmanager
+def open_page(home: Home) -> Iterator[tuple[ChartsPage, ChartsModel]]:
+    """The page in a window of its own, connected."""
+    theme, notices, tasks, pulse = ThemeModel(), Notices(), Tasks(), Pulse()
+    app = QApplication.instance() or QApplication(sys.argv[:1])
+    assert isinstance(app, QApplication)
+    if not app.styleSheet():
+        apply_theme(app, theme)
+    link = TrainerLink(home)
+    model = ChartsModel(link, tasks, pulse, notices, SettingsStore(home))
+    page = ChartsPage(model, theme)
+    page.resize(*_SIZES[0])
+    page.show()
+    link.open(start=False)
+    try:
+        wait_for(lambda: link.is_ready, "daemon")
+        yield page, model
+    finally:
+        page.close()
+        page.deleteLater()
+        tasks.close()
+        pulse.close()
+        link.close()
+        link.join(10)
+        tasks.join()
+
+
+def opening(home: Home, run_id: str) -> tuple[float, float]:
+    """From `show` until the curve is painted, in milliseconds: wall, and processor of all."""
+    app = QApplication.instance()
+    assert app is not None
+    with open_page(home) as (page, model):
+        began, cpu = time.perf_counter(), time.process_time()
+        model.show([run_id])
+        painted: Painted | None = None
+        while painted is None or not painted.count:
+            app.processEvents()
+            card = page.board.card(_KEY)
+            if painted is None and card and card.plot and model.picture(_KEY):
+                painted = Painted(card.plot.viewport())
+            time.sleep(0.0005)
+        return (time.perf_counter() - began) * 1_000, (time.process_time() - cpu) * 1_000
+
+
+def move(name: str, frames: int, look_at: Callable[[float, float], None], view: QWidget) -> Frames:
+    """Zooms in by half of a hundredth a frame, while it goes to and fro; each frame is painted."""
+    app = QApplication.instance()
+    assert app is not None
+    whole = _POINTS * 20.0
+    longest, painted = 0.0, Painted(view)
+    began, cpu = time.perf_counter(), time.thread_time()
+    for number in range(frames):
+        start, before = time.perf_counter(), painted.count
+        width = whole * (0.1 + 0.8 * abs(math.cos(number / 60)))
+        first = (whole - width) * (0.5 + 0.5 * math.sin(number / 23))
+        look_at(first, first + width)
+        while painted.count == before:
+            app.processEvents()
+        longest = max(longest, (time.perf_counter() - start) * 1_000)
+    return Frames(name, frames, time.perf_counter() - began, time.thread_time() - cpu, longest)
+
+
+def moved(home: Home, runs: list[str], frames: int) -> list[tuple[Frames, Frames]]:
+    """Ours and the baseline, for each size."""
+    found = []
+    with open_page(home) as (page, model):
+        model.set_group_by("")
+        model.show(runs)
+        wait_for(lambda: _is_whole(model), "curves")
+        page.board.enlarge(_KEY)
+        for size in _SIZES:
+            page.resize(*size)
+            wait_for(lambda: _is_whole(model), "curves")
+            card = page.board.card(_KEY)
+            assert card is not None
+            assert card.plot is not None
+            plot = card.plot
+            words = f"{size[0]} x {size[1]}"
+            ours = move(f"mosaic, {words}", frames, plot.look_at, plot.viewport())
+            plot.show_whole()
+            wait_for(lambda: _is_whole(model), "curves")
+            found.append((ours, baseline(f"pyqtgraph, {words}", frames, model, plot.size())))
+    return found
+
+
+def _is_whole(model: ChartsModel) -> bool:
+    picture = model.picture(_KEY)
+    return picture is not None and len(picture.runs) == _CURVES
+
+
+def baseline(name: str, frames: int, model: ChartsModel, size: object) -> Frames:
+    """pyqtgraph as it comes, with the points that ours draws of the whole curves."""
+    pg = importlib.import_module("pyqtgraph")
+    picture = model.picture(_KEY)
+    assert picture is not None
+    plot = pg.PlotWidget()
+    plot.resize(size)
+    for run in picture.runs:
+        plot.plot(run.x, run.y, pen=pg.mkPen("#9ec5e0", width=1))
+        plot.plot(run.smooth_x, run.smooth_y, pen=pg.mkPen("#0072b2", width=1))
+    plot.show()
+    plot.enableAutoRange(y=True)
+
+    def look_at(first: float, last: float) -> None:
+        plot.setXRange(first, last, padding=0)
+
+    made = move(name, frames, look_at, plot.viewport())
+    plot.close()
+    return made
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--frames", type=int, default=300)
+    take_platform(parser)
+    options = parser.parse_args()
+    use_platform(options.platform)
+    with throwaway_daemon(("--max-runs", "4", "--cpus", "4")) as (client, home):
+        runs, large = make_runs(client, home)
+        QApplication(sys.argv[:1])
+        first = opening(home, large)
+        again = sorted(opening(home, large) for _ in range(_OPENINGS))
+        pairs = moved(home, runs, options.frames)
+    print_table(
+        f"A run of {_MANY:,} points, until its curve is painted",
+        ("", "wall ms", "cpu ms"),
+        [("the first chart, with pyqtgraph's import", *first), ("later, median", *again[2])],
+    )
+    print_ratio("first picture against the goal", again[2][0] / _GOAL_MS, f"{_GOAL_MS} ms")
+    print_table(
+        f"{_CURVES} curves of {_POINTS:,} points, moved",
+        ("", "frames/s", "frames/cpu s", "wall ms", "cpu ms", "longest ms"),
+        [each.row() for pair in pairs for each in pair],
+    )
+    for ours, alone in pairs:
+        print_ratio(
+            f"{ours.name}, processor time against pyqtgraph",
+            (ours.cpu_s / ours.frames) / (alone.cpu_s / alone.frames),
+            f"{_GOAL_FPS} frames/s",
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""TrainingRun: the run that was launched from the dock, followed to its end and beyond.
+
+Owned by `TrainingModel`; what is known of the run comes from `RunsModel`.
+"""
+
+import time
+
+from PySide6.QtCore import QObject, Signal
+
+from gym_gui.models import run_words
+from gym_gui.models.notices import Notices
+from gym_gui.models.runs_model import RunsModel
+from gym_gui.services.launching import Launcher
+from mosaic.contract.errors import UserError
+from mosaic.contract.run_states import RunState
+from mosaic.contract.runs import RunRecord
+
+
+class TrainingRun(QObject):
+    """All of it is for the UI thread."""
+
+    changed = Signal()
+
+    def __init__(
+        self,
+        launcher: Launcher,
+        notices: Notices,
+        runs: RunsModel,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._launcher = launcher
+        self._notices = notices
+        self._runs = runs
+        self._launched: RunRecord | None = None
+        self._is_cancelling = False
+        runs.run_changed.connect(self._on_run_changed)
+        runs.runs_changed.connect(self.changed)
+
+    @property
+    def run(self) -> RunRecord | None:
+        """As it is now."""
+        if self._launched is None:
+            return None
+        return self._runs.by_id(self._launched.run_id) or self._launched
+
+    def follow(self, run: RunRecord) -> None:
+        self._launched = run
+        self._is_cancelling = False
+        self.changed.emit()
+
+    def dismiss(self) -> None:
+        """One that is over is not shown any longer."""
+        self._launched = None
+        self.changed.emit()
+
+    def cancel(self) -> None:
+        run = self.run
+        if run is not None and self.can_cancel:
+            self._is_cancelling = True
+            self._launcher.cancel(self, run.run_id, self._on_not_cancelled)
+            self.changed.emit()
+
+    @property
+    def can_cancel(self) -> bool:
+        run = self.run
+        if run is None or run.state.is_final or run.state is RunState.STOPPING:
+            return False
+        return not self._is_cancelling
+
+    @property
+    def line(self) -> str:
+        """`00:12 · 3,200 of 5,000 steps · 1.2 k/s`."""
+        run = self.run
+        if run is None:
+            return ""
+        digest = run.digest
+        total = digest.progress_total
+        far = f"{int(digest.progress_done or 0):,} of {int(total):,} steps" if total else ""
+        left = run_words.duration(digest.eta_s) if not run.state.is_final else ""
+        parts = (
+            run_words.duration(run_words.elapsed_s(run, time.time())),
+            far,
+            "" if run.state.is_final else run_words.rate(digest.sps),
+            f"return {run_words.number(digest.mean_return)}"
+            if digest.mean_return is not None
+            else "",
+            f"{left} left" if left else "",
+        )
+        return " · ".join(part for part in parts if part)
+
+    @property
+    def why_it_ended(self) -> str:
+        run = self.run
+        if run is None or not run.state.is_final:
+            return ""
+        return f"{run.reason} {run.remedy}".strip()
+
+    def _on_run_changed(self, run_id: str) -> None:
+        if self._launched is not None and run_id == self._launched.run_id:
+            self.changed.emit()
+
+    def _on_not_cancelled(self, error: UserError) -> None:
+        self._is_cancelling = False
+        self._notices.fail(error)
+        self.changed.emit()

@@ -1,0 +1,200 @@
+"""CurveFeed: the curves in sight of the runs that are shown, fetched, and kept up to date.
+
+At most one request per run is on its way. A run that goes on is looked at ten times a second, and
+of what is in sight only curves that have grown are fetched. Owned by `ChartsModel`.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import QObject, Signal
+
+from gym_gui.services.curves import Curve, CurveSource, Look, MetricKey, RunFacts, Wish, XAxis
+from gym_gui.services.pulse import Pulse
+from gym_gui.services.tasks import Tasks
+from gym_gui.services.trainer_link import TrainerLink
+from mosaic.contract.errors import UserError
+from mosaic.contract.run_states import RunState
+
+_LIVE_S = 0.1
+_WAITING_S = 1.0
+"""Between two looks at a run that goes on, and at one that does not yet."""
+_STATE_S = 1.0
+_MOST_ASKED = 3
+"""Runs at a time: answers are unpacked at the cost of the UI thread."""
+
+
+@dataclass(slots=True)
+class _Followed:
+    """A run, and what is known of it."""
+
+    source: CurveSource | None = None
+    facts: RunFacts | None = None
+    curves: dict[MetricKey, Curve] = field(default_factory=dict)
+    points: dict[MetricKey, int] = field(default_factory=dict)
+    """How many points the run had of each curve when it was fetched; without an entry, it is to be
+    fetched."""
+    is_asked: bool = False
+    is_failed: bool = False
+    next_look: float = 0.0
+    next_state: float = 0.0
+    was_final: bool = False
+
+
+class CurveFeed(QObject):
+    """All of it is for the UI thread."""
+
+    facts_changed = Signal(str)
+    """A run has new metrics, another state or other figures."""
+    arrived = Signal(object)
+    """A set of `MetricKey` of which some run has a new curve."""
+    failed = Signal(str, object)
+    """A run that cannot be read, and the `UserError`."""
+
+    def __init__(
+        self, link: TrainerLink, tasks: Tasks, pulse: Pulse, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._link = link
+        self._tasks = tasks
+        self._pulse = pulse
+        self._axis: XAxis = "step"
+        self._runs: dict[str, _Followed] = {}
+        self._wishes: dict[MetricKey, Wish] = {}
+        self._is_resting = False
+        link.connected.connect(pulse.wake)
+        link.recovered.connect(self._retry)
+        pulse.subscribe(self, self._on_beat)
+
+    def show(self, run_ids: Sequence[str]) -> None:
+        """These runs; what is known of those among them that were shown before stays."""
+        self._runs = {run_id: self._runs.get(run_id) or _Followed() for run_id in run_ids}
+        self._pulse.wake()
+
+    def facts(self, run_id: str) -> RunFacts | None:
+        followed = self._runs.get(run_id)
+        return followed.facts if followed else None
+
+    def curve(self, run_id: str, key: MetricKey) -> Curve | None:
+        followed = self._runs.get(run_id)
+        return followed.curves.get(key) if followed else None
+
+    def set_axis(self, axis: XAxis) -> None:
+        """All stretches are wished for anew."""
+        self._axis = axis
+        self._wishes.clear()
+        for run_id, followed in self._runs.items():
+            # What is on its way is for the axis before.
+            self._runs[run_id] = _Followed(followed.source, followed.facts)
+        self._pulse.wake()
+
+    def want(self, key: MetricKey, wish: Wish) -> None:
+        """Fetch this stretch, and keep it up to date, until `unwant`."""
+        if self._wishes.get(key) == wish:
+            return
+        self._wishes[key] = wish
+        for followed in self._runs.values():
+            followed.points.pop(key, None)
+        self._pulse.wake()
+
+    def unwant(self, key: MetricKey) -> None:
+        self._wishes.pop(key, None)
+
+    def forget(self, key: MetricKey) -> None:
+        """Let the memory go that its curves take."""
+        self.unwant(key)
+        for followed in self._runs.values():
+            followed.curves.pop(key, None)
+            followed.points.pop(key, None)
+
+    def rest(self, is_resting: bool) -> None:
+        """While nobody looks, nothing is asked for."""
+        self._is_resting = is_resting
+        self._pulse.wake()
+
+    def _retry(self) -> None:
+        for followed in self._runs.values():
+            followed.is_failed = False
+        self._pulse.wake()
+
+    def _on_beat(self) -> bool:
+        if not self._link.has_client or not self._link.is_ready or self._is_resting:
+            return False
+        now = time.monotonic()
+        is_busy = False
+        for run_id, followed in self._runs.items():
+            if followed.is_failed or followed.is_asked:
+                continue
+            if self._is_due(followed, now):
+                if self._asked() >= _MOST_ASKED:
+                    return True
+                self._ask(run_id, followed, now)
+                is_busy = True
+            # The pulse is to go on while any of them does.
+            is_busy = is_busy or _goes_on(followed)
+        return is_busy
+
+    def _asked(self) -> int:
+        return sum(followed.is_asked for followed in self._runs.values())
+
+    def _is_due(self, followed: _Followed, now: float) -> bool:
+        if followed.facts is None:
+            return True
+        told = followed.facts.series
+        if any(key in told and key not in followed.points for key in self._wishes):
+            return True
+        return _goes_on(followed) and now >= followed.next_look
+
+    def _ask(self, run_id: str, followed: _Followed, now: float) -> None:
+        source = followed.source = followed.source or CurveSource(self._link.client, run_id)
+        asks_state = now >= followed.next_state
+        if asks_state:
+            followed.next_state = now + _STATE_S
+        axis, wishes, known = self._axis, dict(self._wishes), dict(followed.points)
+        followed.is_asked = True
+        self._tasks.run(
+            self,
+            lambda: source.look(axis, wishes, known, asks_state=asks_state),
+            self._answer(run_id, followed, wishes),
+            lambda error: self._on_refused(run_id, followed, error),
+        )
+
+    def _answer(
+        self, run_id: str, followed: _Followed, wishes: dict[MetricKey, Wish]
+    ) -> Callable[[Look], None]:
+        def take(look: Look) -> None:
+            followed.is_asked = False
+            if self._runs.get(run_id) is not followed:
+                return
+            before, followed.facts = followed.facts, look.facts
+            is_running = look.facts.run.state is RunState.RUNNING
+            followed.next_look = time.monotonic() + (_LIVE_S if is_running else _WAITING_S)
+            # What comes between the last line and the end is read once more.
+            was_final = before is not None and before.run.state.is_final
+            followed.was_final = was_final or (before is None and look.facts.run.state.is_final)
+            # An answer to a wish that has changed since is stale.
+            current = {
+                key: curve
+                for key, curve in look.curves.items()
+                if self._wishes.get(key) == wishes[key]
+            }
+            followed.curves |= current
+            followed.points |= {key: look.facts.series.get(key, 0) for key in current}
+            if before != look.facts:
+                self.facts_changed.emit(run_id)
+            if current:
+                self.arrived.emit(set(current))
+            self._pulse.wake()
+
+        return take
+
+    def _on_refused(self, run_id: str, followed: _Followed, error: UserError) -> None:
+        followed.is_asked = False
+        followed.is_failed = True
+        if self._runs.get(run_id) is followed:
+            self.failed.emit(run_id, error)
+
+
+def _goes_on(followed: _Followed) -> bool:
+    return followed.facts is None or not followed.was_final

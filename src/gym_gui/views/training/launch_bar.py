@@ -1,0 +1,113 @@
+"""LaunchBar: Dry run and Launch, with the reason while it cannot be; consent for a first run."""
+
+import shlex
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from gym_gui.models.theme_model import ThemeModel
+from gym_gui.models.training_model import TrainingModel
+from gym_gui.views.play.flow_layout import FlowLayout
+from gym_gui.views.training.run_card import RunCard
+
+_LONGEST = 160
+
+
+class LaunchBar(QWidget):
+    """The foot of the dock: the current run stands above the buttons."""
+
+    def __init__(
+        self, model: TrainingModel, theme: ThemeModel, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._model = model
+        self.run_card = RunCard(model.run, theme)
+        self.consent = _ConsentCard(model)
+        self.dry_run = QPushButton("Dry run")
+        self.launch = QPushButton("Launch")
+        self._reason = QLabel()
+        self._build()
+        self.dry_run.clicked.connect(model.try_out)
+        self.launch.clicked.connect(model.launch)
+        model.state_changed.connect(self._show)
+        model.form.problems_changed.connect(self._show)
+        self._show()
+
+    def _build(self) -> None:
+        em = self.fontMetrics().height()
+        self.launch.setProperty("role", "primary")
+        self.dry_run.setToolTip("Let the worker judge these settings, without training")
+        self._reason.setWordWrap(True)
+        self._reason.setProperty("role", "caption")
+        buttons = QHBoxLayout()
+        buttons.setSpacing(em // 2)
+        buttons.addWidget(self.dry_run, 1)
+        buttons.addWidget(self.launch, 2)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(em // 2)
+        layout.addWidget(self.run_card)
+        layout.addWidget(self.consent)
+        layout.addLayout(buttons)
+        layout.addWidget(self._reason)
+
+    def _show(self) -> None:
+        model = self._model
+        reason = model.launch_problem
+        self.launch.setEnabled(not reason and not model.consent_wanted)
+        self.launch.setToolTip(reason or "Start the run (it appears under Runs at once)")
+        shown = reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST].rstrip()}…"
+        self._reason.setText(shown)
+        self._reason.setToolTip(reason)
+        self._reason.setVisible(bool(reason))
+        is_trying = model.notes.is_trying
+        self.dry_run.setText("Trying…" if is_trying else "Dry run")
+        self.dry_run.setEnabled(model.form.agent is not None and not is_trying)
+
+
+class _ConsentCard(QFrame):
+    """Asked once per worker, in the place where Launch was pressed."""
+
+    def __init__(self, model: TrainingModel) -> None:
+        super().__init__()
+        self._model = model
+        em = self.fontMetrics().height()
+        self.setProperty("role", "card")
+        self._words = QLabel()
+        self._words.setWordWrap(True)
+        self._command = QLabel()
+        self._command.setProperty("role", "mono")
+        self._command.setWordWrap(True)
+        self._command.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.allow = QPushButton("Allow and launch")
+        self.allow.setProperty("role", "primary")
+        self.refuse = QPushButton("Not now")
+        buttons = FlowLayout(gap=em // 2)
+        buttons.addWidget(self.allow)
+        buttons.addWidget(self.refuse)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(em * 3 // 4, em // 2, em * 3 // 4, em // 2)
+        layout.setSpacing(em // 2)
+        layout.addWidget(self._words)
+        layout.addWidget(self._command)
+        layout.addLayout(buttons)
+        self.allow.clicked.connect(model.allow_and_launch)
+        self.refuse.clicked.connect(model.refuse_consent)
+        model.state_changed.connect(self._show)
+        self._show()
+
+    def _show(self) -> None:
+        model = self._model
+        self.setVisible(model.consent_wanted)
+        if model.consent_wanted:
+            self._words.setText(
+                f"{model.worker_label} has not run from here before. It starts this command on"
+                " your machine, with your rights. You are asked once."
+            )
+            report = model.readiness.report
+            self._command.setText(breakable(shlex.join(report.command)) if report else "")
+
+
+def breakable(command: str) -> str:
+    """With places where a narrow label may break a path."""
+    return command.replace("/", "/\N{ZERO WIDTH SPACE}")
