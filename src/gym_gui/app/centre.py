@@ -1,8 +1,10 @@
 """Centre: the tabs in the middle, what lies under them, and the pages that take their place."""
 
 from collections.abc import Callable
+from typing import cast
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -13,11 +15,22 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.app.screens import CENTRE_TITLES, CentreTab, Screens
+from gym_gui.app.screens import (
+    CENTRE_GROUPS,
+    CENTRE_TITLES,
+    GROUP_TITLES,
+    SHORT_TITLES,
+    CentreGroup,
+    CentreTab,
+    Screens,
+)
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.elements.banner import Banner
 from gym_gui.views.elements.icons import keep_icon
+from gym_gui.views.elements.segmented import SegmentedControl
 
+_ROOMY_EMS = 50
+"""From this width on tabs have their whole names."""
 _PLAYED: tuple[CentreTab, ...] = ("grid", "frame", "raw")
 
 
@@ -31,11 +44,23 @@ class Centre(QWidget):
         self._screens = screens
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
+        self.tabs.setUsesScrollButtons(False)
+        self.tabs.setElideMode(Qt.TextElideMode.ElideRight)
         self.tabs.setAccessibleName("Views of the environment and of the selected run")
         for name, title in CENTRE_TITLES.items():
             page = screens.centre[name]
-            self.tabs.addTab(page, title)
+            self.tabs.addTab(page, _escaped(title))
+            self.tabs.setTabToolTip(self.tabs.count() - 1, title)
         self._names = list(CENTRE_TITLES)
+        self._last_of: dict[CentreGroup, CentreTab] = {
+            group: names[0] for group, names in CENTRE_GROUPS.items()
+        }
+        self.groups = SegmentedControl(list(GROUP_TITLES.items()), theme, is_low=True)
+        self.groups.setAccessibleName("What the tabs are about")
+        self.groups.set_tip("watch", "What is played, and how it looks")
+        self.groups.set_tip("analyse", "What the selected run is, measured and left behind")
+        self.tabs.setCornerWidget(_with_room(self.groups), Qt.Corner.TopLeftCorner)
+        self._bring_to_front("grid")
         tabs_and_bar = QWidget(self)
         below = QVBoxLayout(tabs_and_bar)
         below.setContentsMargins(0, 0, 0, 0)
@@ -54,16 +79,36 @@ class Centre(QWidget):
         layout.setSpacing(0)
         layout.addWidget(self.banner)
         layout.addWidget(self._stack, 1)
+        self.groups.chosen.connect(lambda group: self.show_group(cast("CentreGroup", group)))
         self.tabs.currentChanged.connect(self._on_tab_changed)
         self._on_tab_changed(self.tabs.currentIndex())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        super().resizeEvent(event)
+        is_roomy = event.size().width() >= self.fontMetrics().height() * _ROOMY_EMS
+        for name, short in SHORT_TITLES.items():
+            title = _escaped(CENTRE_TITLES[name] if is_roomy else short)
+            index = self._names.index(name)
+            if self.tabs.tabText(index) != title:
+                self.tabs.setTabText(index, title)
 
     @property
     def current(self) -> CentreTab:
         return self._names[self.tabs.currentIndex()]
 
+    @property
+    def group(self) -> CentreGroup:
+        return _group_of(self.current)
+
     def show_tab(self, name: CentreTab) -> None:
-        self.tabs.setCurrentIndex(self._names.index(name))
+        self._bring_to_front(name)
         self.show_tabs()
+
+    def show_group(self, group: CentreGroup) -> None:
+        """The tab of it that was in front last; one that shows nothing now makes room."""
+        able = [name for name in CENTRE_GROUPS[group] if not self.tab_reason(name)]
+        last = self._last_of[group]
+        self.show_tab(last if last in able or not able else able[0])
 
     def show_tabs(self) -> None:
         self._stack.setCurrentIndex(0)
@@ -83,18 +128,59 @@ class Centre(QWidget):
         index = self._names.index(name)
         if why_not == self.tab_reason(name):
             return  # Qt paints the bar anew even when nothing is different
+        if why_not and name == self.current:
+            self._make_room(name)
         self.tabs.setTabEnabled(index, not why_not)
-        self.tabs.setTabToolTip(index, why_not)
+        self.tabs.setTabToolTip(index, why_not or CENTRE_TITLES[name])
+
+    def _make_room(self, name: CentreTab) -> None:
+        """For the first of its group that shows something."""
+        others = [each for each in CENTRE_GROUPS[_group_of(name)] if each != name]
+        able = [each for each in others if not self.tab_reason(each)]
+        if able:
+            self.tabs.setCurrentIndex(self._names.index(able[0]))
 
     def tab_reason(self, name: CentreTab) -> str:
         """Why a tab shows nothing now; empty when it does."""
         index = self._names.index(name)
         return "" if self.tabs.isTabEnabled(index) else self.tabs.tabToolTip(index)
 
+    def _bring_to_front(self, name: CentreTab) -> None:
+        group = _group_of(name)
+        self.groups.choose(group)
+        for index, each in enumerate(self._names):
+            if each in CENTRE_GROUPS[group]:
+                self.tabs.setTabVisible(index, True)
+        # Before the others are hidden: Qt would move on by itself from one that is.
+        self.tabs.setCurrentIndex(self._names.index(name))
+        for index, each in enumerate(self._names):
+            if each not in CENTRE_GROUPS[group]:
+                self.tabs.setTabVisible(index, False)
+
     def _on_tab_changed(self, index: int) -> None:
         name = self._names[index]
+        self._last_of[_group_of(name)] = name
         self._screens.play_bar.setVisible(name in _PLAYED)
         self.tab_changed.emit(name)
+
+
+def _escaped(title: str) -> str:
+    """Qt would make a shortcut of it."""
+    return title.replace("&", "&&")
+
+
+def _group_of(name: CentreTab) -> CentreGroup:
+    return next(group for group, names in CENTRE_GROUPS.items() if name in names)
+
+
+def _with_room(widget: QWidget) -> QWidget:
+    """At the edge of the tabs, but not against it."""
+    holder = QWidget()
+    line = holder.fontMetrics().height()
+    layout = QHBoxLayout(holder)
+    layout.setContentsMargins(line // 2, 1, line // 2, line // 4)
+    layout.addWidget(widget)
+    return holder
 
 
 def _with_way_back(page: QWidget, go_back: Callable[[], None], theme: ThemeModel) -> QWidget:

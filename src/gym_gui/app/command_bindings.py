@@ -5,14 +5,12 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtWidgets import QDockWidget
 
 from gym_gui.app.commands import Binding
-from gym_gui.app.screens import CentreTab
+from gym_gui.app.screens import CENTRE_TITLES, CentreTab
 from gym_gui.models.theme_model import ThemeChoice
 from mosaic import __version__
 
 if TYPE_CHECKING:
     from gym_gui.app.wiring import Workbench
-
-_VIEWS: tuple[CentreTab, ...] = ("grid", "frame", "raw", "video", "replay", "live")
 
 
 def bindings(bench: "Workbench") -> dict[str, Binding]:
@@ -84,7 +82,17 @@ def _of_runs(bench: "Workbench") -> dict[str, Binding]:
             return "No run is selected."
         return "" if bench.models.run_actions.can_stop(run) else "The run is over."
 
+    def chosen_ids() -> list[str]:
+        return [run.run_id for run in bench.runs_view.chosen_runs()]
+
     return {
+        "run.train": Binding(lambda: bench.conduct.train()),  # noqa: PLW0108 - it comes later
+        "run.open": Binding(lambda: bench.analysis.show_overview(chosen()), none_chosen),
+        "run.compare": Binding(lambda: bench.analysis.compare(chosen_ids()), none_chosen),
+        "run.tensorboard": Binding(
+            lambda: bench.analysis.open_tensorboard(chosen_ids()), none_chosen
+        ),
+        "run.duplicate": Binding(lambda: bench.conduct.duplicate(chosen()), none_chosen),
         "run.watch": Binding(lambda: bench.conduct.watch(chosen()), none_chosen),
         "run.replay": Binding(lambda: bench.conduct.replay(chosen()), none_chosen),
         "run.stop": Binding(lambda: bench.models.run_actions.stop([chosen()]), cannot_stop),
@@ -105,7 +113,7 @@ def _of_views(bench: "Workbench") -> dict[str, Binding]:
             lambda: centre.shows_tabs and centre.current == name,
         )
 
-    return {f"view.{name}": view(name) for name in _VIEWS}
+    return {f"view.{name}": view(name) for name in CENTRE_TITLES}
 
 
 def _of_panels(bench: "Workbench") -> dict[str, Binding]:
@@ -143,6 +151,7 @@ def _of_tools(bench: "Workbench") -> dict[str, Binding]:
         "tools.palette": Binding(search),
         "tools.log": Binding(bench.window.show_log),
         "tools.settings": Binding(bench.window.centre.show_settings),
+        "tools.tensorboard_folder": Binding(bench.analysis.choose_tensorboard_folder),
         "tools.start_daemon": Binding(
             bench.link.start_daemon,
             lambda: f"The daemon is {bench.link.state}." if bench.link.is_ready else "",

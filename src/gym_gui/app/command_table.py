@@ -120,6 +120,23 @@ COMMANDS: tuple[Command, ...] = (
         begins_group=True,
     ),
     Command(
+        "run.train",
+        "Run",
+        "Train an agent…",
+        "Fill in what is to be trained, and launch it.",
+        "Ctrl+N",
+        "robot",
+    ),
+    Command(
+        "run.open",
+        "Run",
+        "Open the selected run",
+        "Everything about it: configuration, log, artifacts, how to reproduce it.",
+        "Ctrl+O",
+        "info",
+        begins_group=True,
+    ),
+    Command(
         "run.watch",
         "Run",
         "Watch the selected run",
@@ -134,6 +151,30 @@ COMMANDS: tuple[Command, ...] = (
         "Play its recorded episodes again, exactly.",
         "Ctrl+R",
         "replay",
+    ),
+    Command(
+        "run.compare",
+        "Run",
+        "Compare the selected runs",
+        "Their curves in one chart, their scores in one table, their episodes side by side.",
+        "Ctrl+Shift+C",
+        "table",
+    ),
+    Command(
+        "run.tensorboard",
+        "Run",
+        "Open TensorBoard for the selected runs",
+        "Start a TensorBoard server on their event files, and show it.",
+        "",
+        "external",
+    ),
+    Command(
+        "run.duplicate",
+        "Run",
+        "Duplicate the selected run as a draft",
+        "Fill the training form with its configuration.",
+        "Ctrl+Shift+D",
+        "copy",
     ),
     Command(
         "run.stop",
@@ -162,6 +203,22 @@ COMMANDS: tuple[Command, ...] = (
         "view.replay", "View", "Replay", "Episodes of the selected run, again.", "Alt+5", "replay"
     ),
     Command("view.live", "View", "Live-Agent", "What the selected run does now.", "Alt+6", "live"),
+    Command(
+        "view.run",
+        "View",
+        "Overview of the run",
+        "What the selected run is and how it goes.",
+        "Alt+7",
+        "info",
+        begins_group=True,
+    ),
+    Command("view.charts", "View", "Charts", "Every metric of the run.", "Alt+8", "chart"),
+    Command("view.compare", "View", "Compare", "Two episodes side by side.", "Alt+9", "table"),
+    Command(
+        "view.tensorboard", "View", "TensorBoard", "Event files of the run.", "Alt+0", "external"
+    ),
+    Command("view.wandb", "View", "Weights & Biases", "What the run tells W&B.", "", "external"),
+    Command("view.optuna", "View", "Optuna trials", "The trials of a sweep.", "", "table"),
     Command(
         "view.session_panel",
         "View",
@@ -237,6 +294,14 @@ COMMANDS: tuple[Command, ...] = (
         "Home, theme, storage, keys of services, the daemon.",
         "Ctrl+,",
         "settings",
+    ),
+    Command(
+        "tools.tensorboard_folder",
+        "Tools",
+        "Open a folder in TensorBoard…",
+        "Start a TensorBoard server on any folder of event files.",
+        "",
+        "folder",
     ),
     Command(
         "tools.start_daemon",

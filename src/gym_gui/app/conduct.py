@@ -9,9 +9,9 @@ from PySide6.QtGui import QDesktopServices
 
 from gym_gui.app.screens import CentreTab
 from gym_gui.app.step_in_full import StepInFull
+from gym_gui.models.run_tabs import NO_VIDEO
 from gym_gui.models.theme_model import ThemeChoice
 from gym_gui.services.trainer_link import LinkState
-from gym_gui.views.video.video_page import NO_VIDEO
 from mosaic.contract.run_states import LIVE_STATES
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class Conduct(QObject):
         self._connect_runs()
         self._connect_session()
         self._connect_shell()
+        bench.analysis.begin()
 
     def begin(self, *, run_id: str = "", env_id: str = "") -> None:
         """What the command line asked for; at the first start of all, the welcome page."""
@@ -67,6 +68,7 @@ class Conduct(QObject):
         models.live.show(run_id)
         models.episodes.show(run_id)
         models.video.show(run_id)
+        self._bench.analysis.show_run(run_id)
         models.log.show_run(models.runs.by_id(run_id))
         self._replay_shown_run()
 
@@ -110,12 +112,10 @@ class Conduct(QObject):
         models.runs.run_changed.connect(self._on_run_changed)
         models.live.replay_requested.connect(self.replay)
         models.live.log_requested.connect(self._show_log_of)
-        bench.live_tab.episode_chosen.connect(self.replay)
+        models.live.tab_requested.connect(bench.window.centre.show_tab)
         bench.episodes_view.episode_chosen.connect(self.replay)
         bench.episodes_view.episode_selected.connect(self._show_steps_of)
         bench.steps_view.step_chosen.connect(self._replay_step)
-        bench.replay_page.run_wanted.connect(bench.window.show_runs)
-        bench.replay_page.video_wanted.connect(self._show_video)
         bench.window.centre.tab_changed.connect(self._note_watched)
         self._note_watched()
         bench.window.centre.tab_changed.connect(lambda _: self._replay_shown_run())
@@ -169,7 +169,7 @@ class Conduct(QObject):
         self.replay(run_id, episode)
         self._models.replay.seek(step + 1)
 
-    def _show_video(self, run_id: str, path: str) -> None:
+    def show_video(self, run_id: str, path: str) -> None:
         self._models.video.show(run_id, path)
         self._bench.window.centre.show_tab("video")
 
@@ -266,7 +266,6 @@ class Conduct(QObject):
         self._apply_cache()
         for signal in (
             models.run_actions.show_requested,
-            models.live.open_requested,
             models.live.episodes.show_requested,
             models.episodes.show_requested,
             models.live.steps.show_requested,

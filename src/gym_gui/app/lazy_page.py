@@ -20,6 +20,10 @@ class LazyPage(QWidget, Generic[Page]):
         layout.setContentsMargins(0, 0, 0, 0)
 
     @property
+    def is_made(self) -> bool:
+        return self._content is not None
+
+    @property
     def content(self) -> Page:
         if self._content is None:
             self._content = self._make()

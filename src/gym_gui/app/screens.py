@@ -5,7 +5,10 @@ from typing import Literal
 
 from PySide6.QtWidgets import QWidget
 
-CentreTab = Literal["grid", "frame", "raw", "video", "replay", "live"]
+EnvironmentTab = Literal["grid", "frame", "raw", "video", "replay", "live"]
+AnalysisTab = Literal["run", "charts", "compare", "tensorboard", "wandb", "optuna"]
+CentreTab = EnvironmentTab | AnalysisTab
+CentreGroup = Literal["watch", "analyse"]
 TelemetryTab = Literal["steps", "episodes", "step"]
 RunsTab = Literal["runs", "log"]
 
@@ -16,7 +19,26 @@ CENTRE_TITLES: dict[CentreTab, str] = {
     "video": "Video",
     "replay": "Replay",
     "live": "Live-Agent",
+    "run": "Overview",
+    "charts": "Charts",
+    "compare": "Compare",
+    "tensorboard": "TensorBoard",
+    "wandb": "Weights & Biases",
+    "optuna": "Optuna trials",
 }
+SHORT_TITLES: dict[CentreTab, str] = {
+    "live": "Live",
+    "tensorboard": "TB",
+    "wandb": "W&B",
+    "optuna": "Optuna",
+}
+"""Where there is little room."""
+GROUP_TITLES: dict[CentreGroup, str] = {"watch": "Watch", "analyse": "Analyse"}
+CENTRE_GROUPS: dict[CentreGroup, tuple[CentreTab, ...]] = {
+    "watch": ("grid", "frame", "raw", "video", "replay", "live"),
+    "analyse": ("run", "charts", "compare", "tensorboard", "wandb", "optuna"),
+}
+"""The tabs of one group are in sight at a time."""
 TELEMETRY_TITLES: dict[TelemetryTab, str] = {
     "steps": "Steps",
     "episodes": "Episodes",

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from gym_gui.app.screens import CentreTab
+from gym_gui.app.screens import CENTRE_GROUPS, CentreTab
 from mosaic.contract.events import StepRecord
 
 if TYPE_CHECKING:
     from gym_gui.app.wiring import Workbench
 
-_LIVE: tuple[CentreTab, ...] = ("live",)
+_LIVE: tuple[CentreTab, ...] = ("live", *CENTRE_GROUPS["analyse"])
 _PLAYED: tuple[CentreTab, ...] = ("grid", "frame", "raw", "video")
 """Where the step in full is that of the session."""
 
@@ -59,7 +59,7 @@ class StepInFull(QObject):
             self._show_replayed()
         elif self._selected is not None:
             inspector.show_step(self._selected, live.environment, None)
-        elif tab == "live":
+        elif tab not in _PLAYED:
             inspector.show_step(live.step, live.environment, None)
         else:
             inspector.show_step(play.step, play.state.environment, play.score.total_return)

@@ -352,7 +352,7 @@ QAbstractScrollArea::corner { background: transparent; }
 QMenuBar { background: $surface; color: $muted; border-bottom: 1px solid $line; }
 QMenuBar::item { background: transparent; padding: $third $half; border-radius: 4px; }
 QMenuBar::item:selected, QMenuBar::item:pressed { background: $raised; color: $text; }
-QMenuBar QPushButton { min-height: 0; padding: 0; }
+QMenuBar QPushButton, QPushButton[role="low"] { min-height: 0; padding: 0; }
 QMenu { background: $popup; color: $text; border: 1px solid $edge; padding: $quarter; }
 QMenu::item { padding: $third $whole $third $half; border-radius: 4px; }
 QMenu::item:selected { background: $selection; }

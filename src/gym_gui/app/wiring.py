@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
+from gym_gui.app.analysis import Analysis
 from gym_gui.app.command_bindings import bindings
 from gym_gui.app.command_table import COMMANDS
 from gym_gui.app.commands import Commands
@@ -23,12 +24,10 @@ from gym_gui.services.pulse import Pulse
 from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
 from gym_gui.views.inspector.step_inspector import StepInspector
-from gym_gui.views.live.live_tab import LiveTab
 from gym_gui.views.log.log_view import LogView
 from gym_gui.views.play.keyboard_focus import KeyboardFocus
 from gym_gui.views.play.play_area import PlayArea
 from gym_gui.views.play.play_bar import PlayBar
-from gym_gui.views.replay.replay_page import ReplayPage
 from gym_gui.views.runs.runs_view import RunsView
 from gym_gui.views.session.session_panel import SessionPanel
 from gym_gui.views.shell.command_palette import CommandPalette, CommandSearchButton
@@ -36,12 +35,14 @@ from gym_gui.views.shell.status_strip import StatusStrip
 from gym_gui.views.shell.welcome import Welcome
 from gym_gui.views.tables.episodes_view import EpisodesView
 from gym_gui.views.tables.steps_view import StepsView
-from gym_gui.views.video.video_page import VideoPage
 from mosaic.contract.layout import Home
 
 if TYPE_CHECKING:
     from gym_gui.app.start_up import Wishes
+    from gym_gui.views.live.live_tab import LiveTab
+    from gym_gui.views.replay.replay_page import ReplayPage
     from gym_gui.views.settings.settings_page import SettingsPage
+    from gym_gui.views.video.video_page import VideoPage
 
 _LET_GO_S = 5.0
 """What sessions and streams get to end; beyond that the process ends without them."""
@@ -64,9 +65,9 @@ class Workbench(QObject):
         self.play_area = PlayArea(self.models.play, self.theme, self)
         self.session_panel = SessionPanel(self.models.session_panel, self.theme)
         self.runs_view = RunsView(self.models.runs, self.models.run_actions, self.theme)
-        self.replay_page = ReplayPage(self.models.replay, self.theme)
-        self.video_page = VideoPage(self.models.video, self.theme)
-        self.live_tab = LiveTab(self.models.live, self.theme)
+        self._replay_place: LazyPage[ReplayPage] = LazyPage(self._make_replay_page)
+        self._video_place: LazyPage[VideoPage] = LazyPage(self._make_video_page)
+        self._live_place: LazyPage[LiveTab] = LazyPage(self._make_live_tab)
         self.log_view = LogView(self.models.log, self.theme)
         self.steps_view = StepsView(self.models.live.steps, self.theme)
         self.episodes_view = EpisodesView(self.models.episodes, self.theme)
@@ -74,6 +75,7 @@ class Workbench(QObject):
         self.welcome = Welcome(self.theme)
         self.settings_page = LazyPage(self._make_settings_page)
         self.status_strip = StatusStrip(self.models.status, self.theme)
+        self.analysis = Analysis(self)
         self.window = MainWindow(self._screens(), self.notices, self.settings, self.theme)
         self.keyboard = KeyboardFocus(self.models.play, self.play_area, self.window)
         self.palette = CommandPalette(self.theme, self.window)
@@ -93,13 +95,43 @@ class Workbench(QObject):
         the screen for it."""
         deadline = time.monotonic() + _LET_GO_S
         self.models.close()
+        self.analysis.models.close()
         self.models.join(deadline)
+        self.analysis.models.join(deadline)
         self.tasks.close()
         self.pulse.close()
         self.link.close()
         self.link.join(max(0.1, deadline - time.monotonic()))
         self.tasks.join(max(0.1, deadline - time.monotonic()))
         self.settings.save()
+
+    @property
+    def replay_page(self) -> "ReplayPage":
+        return self._replay_place.content
+
+    @property
+    def live_tab(self) -> "LiveTab":
+        return self._live_place.content
+
+    def _make_replay_page(self) -> "ReplayPage":
+        from gym_gui.views.replay.replay_page import ReplayPage  # noqa: PLC0415 - when shown
+
+        page = ReplayPage(self.models.replay, self.theme)
+        page.run_wanted.connect(self.window.show_runs)
+        page.video_wanted.connect(self.conduct.show_video)
+        return page
+
+    def _make_video_page(self) -> "VideoPage":
+        from gym_gui.views.video.video_page import VideoPage  # noqa: PLC0415 - when shown
+
+        return VideoPage(self.models.video, self.theme)
+
+    def _make_live_tab(self) -> "LiveTab":
+        from gym_gui.views.live.live_tab import LiveTab  # noqa: PLC0415 - when shown
+
+        page = LiveTab(self.models.live, self.theme)
+        page.episode_chosen.connect(self.conduct.replay)
+        return page
 
     def _make_settings_page(self) -> "SettingsPage":
         from gym_gui.views.settings.settings_page import SettingsPage  # noqa: PLC0415 - when shown
@@ -117,9 +149,15 @@ class Workbench(QObject):
                 "grid": area.grid_page,
                 "frame": area.frame_page,
                 "raw": area.raw_page,
-                "video": self.video_page,
-                "replay": self.replay_page,
-                "live": self.live_tab,
+                "video": self._video_place,
+                "replay": self._replay_place,
+                "live": self._live_place,
+                "run": self.analysis.run_page,
+                "charts": self.analysis.charts_page,
+                "compare": self.analysis.compare_page,
+                "tensorboard": self.analysis.tensorboard_page,
+                "wandb": self.analysis.wandb_page,
+                "optuna": self.analysis.study_page,
             },
             play_bar=PlayBar(self.models.play, self.theme),
             telemetry={

@@ -48,8 +48,8 @@ class LiveModel(QObject):
     """`frame` or `scene` is new; at most once a beat."""
     replay_requested = Signal(str)
     log_requested = Signal(str)
-    open_requested = Signal(str)
-    """A folder or an address that is to be opened by the desktop."""
+    tab_requested = Signal(str)
+    """Another tab about the same run: `tensorboard` or `wandb`."""
 
     def __init__(
         self,
@@ -165,11 +165,11 @@ class LiveModel(QObject):
 
     @property
     def has_tensorboard(self) -> bool:
-        return self._papers is not None and self._papers.tensorboard is not None
+        return self._papers is not None and self._papers.has_tensorboard
 
     @property
     def has_wandb(self) -> bool:
-        return self._papers is not None and bool(self._papers.wandb_url)
+        return self._papers is not None and self._papers.has_wandb
 
     @property
     def has_episodes(self) -> bool:
@@ -189,12 +189,10 @@ class LiveModel(QObject):
     # What is done.
 
     def open_tensorboard(self) -> None:
-        if self._papers is not None and self._papers.tensorboard is not None:
-            self.open_requested.emit(str(self._papers.tensorboard))
+        self.tab_requested.emit("tensorboard")
 
     def open_wandb(self) -> None:
-        if self._papers is not None and self._papers.wandb_url:
-            self.open_requested.emit(self._papers.wandb_url)
+        self.tab_requested.emit("wandb")
 
     def show_log(self) -> None:
         self.log_requested.emit(self.run_id)

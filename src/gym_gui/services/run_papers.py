@@ -1,19 +1,21 @@
-"""RunPapers: what a live view has to know of a run beyond its row: how it tells, what it left.
+"""RunPapers: what is to be known of a run beyond its row: how it was asked for, what it left.
 
-Asked for once per run, on a thread.
+Fetched and decoded on a thread, for `models.shown_run` and `models.live_model`.
 """
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from mosaic.contract.descriptor import WorkerDescriptor
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
-from mosaic.contract.manifest import decode_manifest
+from mosaic.contract.manifest import ArtifactManifest, decode_manifest
 from mosaic.contract.run_config import TelemetryConfig, TrainRunConfig, load_run_config
+from mosaic.contract.runs import RunDetails
 
 if TYPE_CHECKING:
     from mosaic.client import TrainerClient
@@ -24,17 +26,44 @@ _MINIMAL = TelemetryConfig(steps="sampled", frames=True)
 
 @dataclass(frozen=True, slots=True)
 class RunPapers:
-    """One run's configuration and descriptor, and where its artifacts are."""
+    """All of one moment."""
 
+    details: RunDetails
     config: TrainRunConfig
-    label: str
-    """What people call the worker."""
-    is_silent: bool
-    """It tells nothing of its steps."""
-    can_tell: bool
-    """The worker could tell of them, if the configuration asked for it."""
-    tensorboard: Path | None = None
-    wandb_url: str = ""
+    resolved: dict[str, Any] | None
+    """Every value as the worker resolved it; None until it has said so."""
+    manifest: ArtifactManifest
+    descriptor: WorkerDescriptor | None
+    """None: the worker is no longer there, or cannot say what it is."""
+    directory: Path
+
+    @property
+    def label(self) -> str:
+        """What people call the worker."""
+        return (self.descriptor.label if self.descriptor else "") or self.config.worker
+
+    @property
+    def is_silent(self) -> bool:
+        """It tells nothing of its steps."""
+        worker, config = self.descriptor, self.config
+        return (
+            worker is not None
+            and worker.lane == "analytics"
+            and worker.step_detail(config.mode, config.telemetry.steps) == "off"
+        )
+
+    @property
+    def can_tell(self) -> bool:
+        """The worker could tell of its steps, if the configuration asked for it."""
+        return self.descriptor is not None and self.descriptor.supports.minimal_telemetry
+
+    @property
+    def has_tensorboard(self) -> bool:
+        return self.manifest.tensorboard_dir is not None
+
+    @property
+    def has_wandb(self) -> bool:
+        return bool(self.manifest.wandb_url or self.manifest.wandb_offline_dirs)
 
 
 def fetch_papers(client: "TrainerClient", home: Home, run_id: str) -> RunPapers:
@@ -42,20 +71,16 @@ def fetch_papers(client: "TrainerClient", home: Home, run_id: str) -> RunPapers:
     details = client.run(run_id)
     config = load_run_config(details.config_json)
     try:
-        worker: WorkerDescriptor | None = client.describe(config.worker)
+        descriptor: WorkerDescriptor | None = client.describe(config.worker)
     except UserError:  # it was uninstalled since
-        worker = None
-    manifest = decode_manifest(details.manifest_json or b"{}")
-    folder = manifest.tensorboard_dir
+        descriptor = None
     return RunPapers(
+        details=details,
         config=config,
-        label=(worker.label if worker else "") or config.worker,
-        is_silent=worker is not None
-        and worker.lane == "analytics"
-        and worker.step_detail(config.mode, config.telemetry.steps) == "off",
-        can_tell=worker is not None and worker.supports.minimal_telemetry,
-        tensorboard=home.run(run_id).path / folder if folder else None,
-        wandb_url=manifest.wandb_url or "",
+        resolved=json.loads(details.resolved_json) if details.resolved_json else None,
+        manifest=decode_manifest(details.manifest_json or b"{}"),
+        descriptor=descriptor,
+        directory=home.run(run_id).path,
     )
 
 

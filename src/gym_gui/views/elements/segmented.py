@@ -10,6 +10,8 @@ from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.elements.mixing import mixed
 
 _RADIUS = 6.0
+_USUAL_EMS = 2.0
+_LOW_EMS = 1.5
 
 
 class SegmentedControl(QWidget):
@@ -23,8 +25,10 @@ class SegmentedControl(QWidget):
         options: Sequence[tuple[str, str]],
         theme: ThemeModel,
         parent: QWidget | None = None,
+        *,
+        is_low: bool = False,
     ) -> None:
-        """`options` are ids and texts; the first one holds."""
+        """`options` are ids and texts; the first one holds. A low one fits into a row of tabs."""
         super().__init__(parent)
         self._group = QButtonGroup(self)
         self._segments: dict[str, _Segment] = {}
@@ -33,6 +37,9 @@ class SegmentedControl(QWidget):
         layout.setSpacing(0)
         for index, (option, text) in enumerate(options):
             segment = _Segment(text, theme, index == 0, index == len(options) - 1)
+            if is_low:
+                segment.height_ems = _LOW_EMS
+                segment.setProperty("role", "low")
             segment.toggled.connect(self._repaint)
             self._segments[option] = segment
             self._group.addButton(segment)
@@ -68,6 +75,7 @@ class _Segment(QPushButton):
 
     def __init__(self, text: str, theme: ThemeModel, is_first: bool, is_last: bool) -> None:
         super().__init__(text)
+        self.height_ems = _USUAL_EMS
         self._theme = theme
         self._is_first = is_first
         self._is_last = is_last
@@ -79,7 +87,7 @@ class _Segment(QPushButton):
         font.setBold(True)
         metrics = self.fontMetrics()
         width = metrics.horizontalAdvance(self.text()) + 2 * metrics.height()
-        return QSize(round(width * 1.06), round(metrics.height() * 2.0))
+        return QSize(round(width * 1.06), round(metrics.height() * self.height_ems))
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         metrics = self.fontMetrics()

@@ -153,7 +153,7 @@ class LiveTab(QWidget):
         self._ways.clear()
         if not model.is_silent:
             return
-        ways: Actions = [("Open TensorBoard folder", model.open_tensorboard)]
+        ways: Actions = [("TensorBoard", model.open_tensorboard)]
         ways = ways if model.has_tensorboard else []
         if model.has_wandb:
             ways.append(("Open W&&B", model.open_wandb))

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gym_gui.models.run_tabs import NO_VIDEO
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.models.video_model import VideoModel
 from gym_gui.views.elements.empty_state import EmptyState
@@ -21,7 +22,6 @@ from gym_gui.views.replay.transport_bar import TransportBar
 from gym_gui.views.replay.transport_keys import act_on_key
 from gym_gui.views.video.video_scrubber import VideoScrubber
 
-NO_VIDEO = "This run has no video. Turn on video when training, or export one from Replay."
 _NO_RUN = ("No video", "Choose a run in the list of runs; its videos are played here.")
 
 

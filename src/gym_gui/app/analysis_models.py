@@ -1,0 +1,118 @@
+"""AnalysisModels: the models of the pages about runs, each made when it is first needed."""
+
+import time
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+from PySide6.QtCore import QObject
+
+from gym_gui.models.shown_run import ShownRun
+
+if TYPE_CHECKING:
+    from gym_gui.app.wiring import Workbench
+    from gym_gui.models.charts_model import ChartsModel
+    from gym_gui.models.compare_model import CompareModel
+    from gym_gui.models.run_page_model import RunPageModel
+    from gym_gui.models.study_model import StudyModel
+    from gym_gui.models.tensorboard_model import TensorBoardModel
+    from gym_gui.models.wandb_model import WandbModel
+
+
+class _WithThreads(Protocol):
+    def close(self) -> None: ...
+
+    def join(self, timeout_s: float) -> bool: ...
+
+
+class AnalysisModels(QObject):
+    """Made once, by `Analysis`. What was never needed is never closed."""
+
+    def __init__(self, bench: "Workbench") -> None:
+        super().__init__(bench)
+        self._bench = bench
+        self._open: list[_WithThreads] = []
+        self.shown = ShownRun(bench.link, bench.tasks, bench.models.runs, self)
+
+    def close(self) -> None:
+        """Nothing more is asked for; does not wait."""
+        for model in self._open:
+            model.close()
+
+    def join(self, deadline: float) -> None:
+        """Until the reading of `time.monotonic()`: wait for their threads."""
+        for model in self._open:
+            model.join(max(0.0, deadline - time.monotonic()))
+
+    @cached_property
+    def run_page(self) -> "RunPageModel":
+        from gym_gui.models.run_page_model import RunPageModel  # noqa: PLC0415 - when shown
+
+        bench, models = self._bench, self._bench.models
+        model = RunPageModel(
+            bench.link,
+            bench.tasks,
+            bench.pulse,
+            bench.notices,
+            self.shown,
+            models.runs,
+            models.run_actions,
+            self,
+        )
+        self._open.append(model)
+        return model
+
+    @cached_property
+    def charts(self) -> "ChartsModel":
+        from gym_gui.models.charts_model import ChartsModel  # noqa: PLC0415 - when shown
+
+        bench = self._bench
+        return ChartsModel(
+            bench.link, bench.tasks, bench.pulse, bench.notices, bench.settings, self
+        )
+
+    @cached_property
+    def compare(self) -> "CompareModel":
+        from gym_gui.models.compare_model import CompareModel  # noqa: PLC0415 - when shown
+
+        bench = self._bench
+        model = CompareModel(
+            bench.link, bench.tasks, bench.pulse, bench.notices, bench.models.runs, self
+        )
+        self._open.append(model)
+        return model
+
+    @cached_property
+    def tensorboard(self) -> "TensorBoardModel":
+        from gym_gui.models.tensorboard_model import TensorBoardModel  # noqa: PLC0415 - when shown
+
+        bench = self._bench
+        model = TensorBoardModel(
+            bench.link,
+            bench.tasks,
+            bench.pulse,
+            bench.notices,
+            self.shown,
+            bench.models.runs,
+            bench.settings,
+            self,
+        )
+        self._open.append(model)
+        return model
+
+    @cached_property
+    def wandb(self) -> "WandbModel":
+        from gym_gui.models.wandb_model import WandbModel  # noqa: PLC0415 - when shown
+
+        bench = self._bench
+        model = WandbModel(bench.link, bench.tasks, bench.pulse, bench.notices, self.shown, self)
+        self._open.append(model)
+        return model
+
+    @cached_property
+    def study(self) -> "StudyModel":
+        from gym_gui.models.study_model import StudyModel  # noqa: PLC0415 - when shown
+
+        bench = self._bench
+        model = StudyModel(bench.link, bench.tasks, bench.pulse, bench.notices, self.shown, self)
+        self._open.append(model)
+        return model
