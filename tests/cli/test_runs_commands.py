@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from mosaic.analytics.event_files import scalars
 from tests.cli.conftest import Mosaic
 
 pytestmark = pytest.mark.process
@@ -144,6 +145,18 @@ def test_a_run_travels_as_a_file(mosaic: Mosaic) -> None:
     assert (imported["run_id"], imported["state"]) == (run_id, "succeeded")
     assert mosaic.json("telemetry", "last", "stats")["steps"] == 100
     assert mosaic.json("runs", "delete", "last", "--yes")["deleted"] == [run_id]
+
+
+def test_a_run_as_event_files(shared_mosaic: Mosaic) -> None:
+    """Its metrics and its episodes are what TensorBoard would read."""
+    run_id = shared_mosaic.train("--set", "steps=100")["run_id"]
+    told = shared_mosaic.json("runs", "export", run_id, "--tensorboard", "board")
+    curves = scalars(shared_mosaic.folder / "board")
+    assert sum(map(len, curves.values())) == told["points"] > 0
+    assert len(curves) == told["tags"]
+    assert len(curves["episodes/return"]) == len(curves["episodes/length"]) > 0
+    assert sum(curves["episodes/length"].values) <= 100
+    assert shared_mosaic("runs", "export", run_id, "x.gz", "--tensorboard", "y").returncode == 2
 
 
 def test_a_run_that_goes_on_is_not_deleted(shared_mosaic: Mosaic) -> None:

@@ -279,6 +279,9 @@ class LifeTest(unittest.TestCase):
         worker = self.started("beat", "--heartbeat-seconds", "0.01")
         beat = worker.wait_for("heartbeat", global_step=100)
         self.assertGreater(beat["rss_bytes"], 1_000_000)
+        self.assertGreaterEqual(beat["cpu_s"], 0)
+        self.assertGreaterEqual(beat["threads"], 2)
+        self.assertEqual(beat["processes"], 1)
         worker.until(lambda: [b for b in worker.events("heartbeat") if "sps" in b], "a rate")
 
     def test_a_forked_child_still_dies_of_sigterm(self) -> None:

@@ -4,8 +4,7 @@ Charts, TensorBoard, W&B and the others import much that a person who only plays
 """
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject
 
@@ -14,6 +13,7 @@ from gym_gui.app.lazy_page import LazyPage
 from gym_gui.models import run_tabs
 
 if TYPE_CHECKING:
+    from gym_gui.app.dashboard_host import DashboardHost
     from gym_gui.app.wiring import Workbench
     from gym_gui.views.analytics.study_page import StudyPage
     from gym_gui.views.analytics.tensorboard_page import TensorBoardPage
@@ -29,8 +29,6 @@ class Analysis(QObject):
     def __init__(self, bench: "Workbench") -> None:
         super().__init__(bench)
         self._bench = bench
-        self.compared: tuple[str, ...] = ()
-        """The runs that a person chose to compare; empty: the shown one alone."""
         self._opening = ""
         """The run that a person has opened, until its papers say in which tab."""
         self.models = AnalysisModels(bench)
@@ -38,8 +36,10 @@ class Analysis(QObject):
         self.run_page: LazyPage[RunPage] = LazyPage(self._make_run_page)
         self.charts_page: LazyPage[ChartsPage] = LazyPage(self._make_charts_page)
         self.compare_page: LazyPage[ComparePage] = LazyPage(self._make_compare_page)
-        self.tensorboard_page: LazyPage[TensorBoardPage] = LazyPage(self._make_tensorboard_page)
-        self.wandb_page: LazyPage[WandbPage] = LazyPage(self._make_wandb_page)
+        self.tensorboard_page: LazyPage[DashboardHost[TensorBoardPage]] = LazyPage(
+            self._make_tensorboard_page
+        )
+        self.wandb_page: LazyPage[DashboardHost[WandbPage]] = LazyPage(self._make_wandb_page)
         self.study_page: LazyPage[StudyPage] = LazyPage(self._make_study_page)
 
     def begin(self) -> None:
@@ -53,29 +53,28 @@ class Analysis(QObject):
 
     def show_run(self, run_id: str) -> None:
         self.shown.show(run_id)
-        if run_id not in self.compared:
-            self.compared = ()
-            if self.charts_page.is_made:
-                self.models.charts.show(self._charted)
-
-    def compare(self, run_ids: Sequence[str]) -> None:
-        """Curves of several runs in one chart, and their episodes side by side."""
-        self.compared = tuple(run_ids)
         if self.charts_page.is_made:
             self.models.charts.show(self._charted)
-        if self.compare_page.is_made:
-            self.models.compare.show(self.compared)
-        self._bench.window.centre.show_tab("charts")
 
     def open_run(self, run_id: str) -> None:
         """In the tab that suits it, as soon as it is known what the run is."""
         self._opening = run_id
+        self._bench.runs_view.select(run_id)
         self._bench.conduct.show_run(run_id)
         self._show_first_tab()
 
     def show_overview(self, run_id: str) -> None:
         self._bench.conduct.show_run(run_id)
         self._bench.window.centre.show_tab("run")
+
+    def compare(self, run_ids: Sequence[str]) -> None:
+        """Their curves in one chart, their scores in one table, their episodes side by side."""
+        self.models.compare.show(run_ids)
+        self._bench.window.centre.show_tab("compare")
+
+    @property
+    def _charted(self) -> tuple[str, ...]:
+        return (self.shown.run_id,) if self.shown.run_id else ()
 
     def _show_first_tab(self) -> None:
         shown, run = self.shown, self.shown.run
@@ -88,67 +87,99 @@ class Analysis(QObject):
         else:
             self._bench.window.centre.show_tab(tab)
 
-    # TensorBoard, also without its page.
-
-    def open_tensorboard(self, run_ids: Sequence[str]) -> None:
-        self.models.tensorboard.open_runs(run_ids)
-        self._bench.window.centre.show_tab("tensorboard")
-
-    def choose_tensorboard_folder(self) -> None:
-        from PySide6.QtWidgets import QFileDialog  # noqa: PLC0415 - when asked for
-
-        dialog = QFileDialog(self._bench.window, "Folder of event files")
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.fileSelected.connect(self._open_folder)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
-
-    def _open_folder(self, folder: str) -> None:
-        self.models.tensorboard.open_folder(Path(folder))
-
-    @property
-    def _charted(self) -> tuple[str, ...]:
-        return self.compared or ((self.shown.run_id,) if self.shown.run_id else ())
-
     def _update_tabs(self) -> None:
         shown, centre = self.shown, self._bench.window.centre
-        for name, why_not in run_tabs.reasons(shown.run, shown.config, shown.manifest).items():
+        reasons = run_tabs.reasons(shown.run, shown.config, shown.manifest)
+        if self.tensorboard_page.is_made and self.models.tensorboard.servers:
+            reasons["tensorboard"] = ""  # where they are listed and stopped
+        for name, why_not in reasons.items():
             centre.set_tab_reason(name, why_not)
+
+    # Dashboards of others.
+
+    def open_tensorboard(self, run_ids: Sequence[str]) -> None:
+        """Runs without event files are exported first."""
+        self._bench.window.centre.show_tab("tensorboard")
+        self.models.tensorboard.open_runs(run_ids)
+
+    def choose_tensorboard_folder(self) -> None:
+        self._bench.window.centre.show_tab("tensorboard")
+        self.tensorboard_page.content.page.choose_folder()
+
+    def _open_dashboard(self, host: "DashboardHost[Any]", url: str, proxy: str = "") -> None:
+        if self._bench.models.settings.dashboards.is_on:
+            host.open(url, proxy)
+        else:
+            self._bench.conduct.open_outside(url)
 
     # Pages, and what leads from them.
 
     def _make_run_page(self) -> "RunPage":
         from gym_gui.views.run_page.run_page import RunPage  # noqa: PLC0415 - when shown
 
-        return RunPage(self.models.run_page, self._bench.theme)
+        bench, model = self._bench, self.models.run_page
+        page = RunPage(model, bench.theme)
+        page.replay_wanted.connect(bench.conduct.replay)
+        page.compare_wanted.connect(self.compare)
+        page.duplicate_wanted.connect(bench.training_conduct.duplicate)
+        page.tab_wanted.connect(bench.window.centre.show_tab)
+        page.video_wanted.connect(bench.conduct.show_video)
+        page.open_wanted.connect(bench.conduct.open_outside)
+        page.checkpoint_requested.connect(bench.training_conduct.play_checkpoint)
+        page.train_on_requested.connect(bench.training_conduct.train_on)
+        page.runs_wanted.connect(bench.window.show_runs)
+        model.show_requested.connect(bench.conduct.open_outside)
+        return page
 
     def _make_charts_page(self) -> "ChartsPage":
         from gym_gui.views.charts.charts_page import ChartsPage  # noqa: PLC0415 - when shown
 
-        page = ChartsPage(self.models.charts, self._bench.theme)
-        self.models.charts.show(self._charted)
+        bench, model = self._bench, self.models.charts
+        page = ChartsPage(model, bench.theme)
+        page.episode_wanted.connect(bench.conduct.replay_step)
+        page.run_wanted.connect(bench.window.show_runs)
+        model.exports.reveal_wanted.connect(bench.conduct.open_outside)
+        model.show(self._charted)
         return page
 
     def _make_compare_page(self) -> "ComparePage":
         from gym_gui.views.compare.compare_page import ComparePage  # noqa: PLC0415 - when shown
 
         page = ComparePage(self.models.compare, self._bench.theme)
-        self.models.compare.show(self.compared)
+        page.episode_wanted.connect(self._bench.conduct.replay_step)
         return page
 
-    def _make_tensorboard_page(self) -> "TensorBoardPage":
-        from gym_gui.views.analytics.tensorboard_page import (  # noqa: PLC0415 - when shown
+    def _make_tensorboard_page(self) -> "DashboardHost[TensorBoardPage]":
+        from gym_gui.app.dashboard_host import DashboardHost  # noqa: PLC0415 - when shown
+        from gym_gui.views.analytics.tensorboard_page import (  # noqa: PLC0415 - as above
             TensorBoardPage,
         )
 
-        return TensorBoardPage(self.models.tensorboard, self._bench.theme)
+        bench, model = self._bench, self.models.tensorboard
+        page = TensorBoardPage(model, bench.theme)
+        host = DashboardHost(page, bench.theme)
+        page.charts_wanted.connect(lambda _: bench.window.centre.show_tab("charts"))
+        model.address_ready.connect(lambda url: self._open_dashboard(host, url))
+        model.reveal_wanted.connect(bench.conduct.open_outside)
+        model.changed.connect(self._update_tabs)
+        return host
 
-    def _make_wandb_page(self) -> "WandbPage":
-        from gym_gui.views.analytics.wandb_page import WandbPage  # noqa: PLC0415 - when shown
+    def _make_wandb_page(self) -> "DashboardHost[WandbPage]":
+        from gym_gui.app.dashboard_host import DashboardHost  # noqa: PLC0415 - when shown
+        from gym_gui.views.analytics.wandb_page import WandbPage  # noqa: PLC0415 - as above
 
-        return WandbPage(self.models.wandb, self._bench.theme)
+        bench = self._bench
+        page = WandbPage(self.models.wandb, bench.theme)
+        host = DashboardHost(page, bench.theme)
+        page.open_wanted.connect(lambda url, proxy: self._open_dashboard(host, url, proxy))
+        page.key_requested.connect(lambda _: bench.training_conduct.show_keys())
+        page.reveal_wanted.connect(bench.conduct.open_outside)
+        return host
 
     def _make_study_page(self) -> "StudyPage":
         from gym_gui.views.analytics.study_page import StudyPage  # noqa: PLC0415 - when shown
 
-        return StudyPage(self.models.study, self._bench.theme)
+        page = StudyPage(self.models.study, self._bench.theme)
+        page.run_wanted.connect(self.open_run)
+        page.compare_wanted.connect(self.compare)
+        return page

@@ -76,7 +76,13 @@ class AnalysisModels(QObject):
 
         bench = self._bench
         model = CompareModel(
-            bench.link, bench.tasks, bench.pulse, bench.notices, bench.models.runs, self
+            bench.link,
+            bench.tasks,
+            bench.pulse,
+            bench.notices,
+            bench.models.runs,
+            bench.settings,
+            self,
         )
         self._open.append(model)
         return model

@@ -86,13 +86,13 @@ def _of_runs(bench: "Workbench") -> dict[str, Binding]:
         return [run.run_id for run in bench.runs_view.chosen_runs()]
 
     return {
-        "run.train": Binding(lambda: bench.conduct.train()),  # noqa: PLW0108 - it comes later
+        "run.train": Binding(lambda: bench.training_conduct.train()),  # noqa: PLW0108 - made later
         "run.open": Binding(lambda: bench.analysis.show_overview(chosen()), none_chosen),
         "run.compare": Binding(lambda: bench.analysis.compare(chosen_ids()), none_chosen),
         "run.tensorboard": Binding(
             lambda: bench.analysis.open_tensorboard(chosen_ids()), none_chosen
         ),
-        "run.duplicate": Binding(lambda: bench.conduct.duplicate(chosen()), none_chosen),
+        "run.duplicate": Binding(lambda: bench.training_conduct.duplicate(chosen()), none_chosen),
         "run.watch": Binding(lambda: bench.conduct.watch(chosen()), none_chosen),
         "run.replay": Binding(lambda: bench.conduct.replay(chosen()), none_chosen),
         "run.stop": Binding(lambda: bench.models.run_actions.stop([chosen()]), cannot_stop),

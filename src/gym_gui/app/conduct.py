@@ -106,8 +106,10 @@ class Conduct(QObject):
     def _connect_runs(self) -> None:
         bench, models = self._bench, self._models
         bench.runs_view.selected.connect(self.show_run)
+        bench.runs_view.open_requested.connect(bench.analysis.open_run)
         bench.runs_view.watch_requested.connect(self.watch)
         bench.runs_view.replay_requested.connect(self.replay)
+        bench.runs_view.compare_requested.connect(bench.analysis.compare)
         models.runs.runs_changed.connect(self._show_wanted_run)
         models.runs.run_changed.connect(self._on_run_changed)
         models.live.replay_requested.connect(self.replay)
@@ -115,7 +117,7 @@ class Conduct(QObject):
         models.live.tab_requested.connect(bench.window.centre.show_tab)
         bench.episodes_view.episode_chosen.connect(self.replay)
         bench.episodes_view.episode_selected.connect(self._show_steps_of)
-        bench.steps_view.step_chosen.connect(self._replay_step)
+        bench.steps_view.step_chosen.connect(self.replay_step)
         bench.window.centre.tab_changed.connect(self._note_watched)
         self._note_watched()
         bench.window.centre.tab_changed.connect(lambda _: self._replay_shown_run())
@@ -165,7 +167,7 @@ class Conduct(QObject):
     def _show_steps_of(self, _: str, episode: int) -> None:
         self._models.live.pin_episode(episode)
 
-    def _replay_step(self, run_id: str, episode: int, step: int) -> None:
+    def replay_step(self, run_id: str, episode: int, step: int) -> None:
         self.replay(run_id, episode)
         self._models.replay.seek(step + 1)
 
@@ -254,7 +256,6 @@ class Conduct(QObject):
         bench.link.changed.connect(self._update_commands)
         bench.runs_view.selected.connect(lambda _: self._bench.commands.update())
         bench.welcome.play_chosen.connect(self._play_first)
-        bench.welcome.train_chosen.connect(self._train_first)
         bench.welcome.demo_chosen.connect(self.start_demo)
         bench.welcome.dismissed.connect(window.centre.show_tabs)
         bench.welcome.set_show_at_start(bench.settings.flag(_WELCOME, True))
@@ -322,9 +323,3 @@ class Conduct(QObject):
         panel.choice.choose(FIRST_ENVIRONMENT)
         self._bench.window.centre.show_tab("grid")
         panel.play()
-
-    def _train_first(self) -> None:
-        self._models.session_panel.set_mode("agent")
-        self._bench.session_panel.training_area.show_part("new")
-        self._bench.window.session_dock.show()
-        self._bench.window.centre.show_tabs()

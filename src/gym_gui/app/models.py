@@ -60,6 +60,7 @@ class Models(QObject):
     def close(self) -> None:
         """Nothing more is asked for; does not wait."""
         self.sessions.close()
+        self.run_actions.close()
         for model in (self.live, self.episodes, self.replay, self.video, self.runs):
             model.close()
         self.log_feed.close()
@@ -71,6 +72,7 @@ class Models(QObject):
             return max(0.0, deadline - time.monotonic())
 
         self.sessions.join(left_s())
+        self.run_actions.join(left_s())
         for model in (self.live, self.episodes, self.replay, self.video, self.runs):
             model.join(left_s())
         for thread in self.log_feed.threads:

@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from types import TracebackType
 
-from PySide6.QtCore import QSocketNotifier, QTimer
+from PySide6.QtCore import QSocketNotifier, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
 from gym_gui.app.theme import apply_theme
@@ -31,6 +31,8 @@ class Wishes:
 def run_window(home: Home, wishes: Wishes) -> int:
     """Shows the window and returns its exit code once it is closed."""
     log = keep_window_log(home)
+    # Pages of others inside the window draw with OpenGL, and want to be told beforehand.
+    QApplication.setAttribute(Qt.ApplicationAttribute.AA_ShareOpenGLContexts)
     app = QApplication(sys.argv[:1])
     app.setApplicationName("MOSAIC")
     app.setApplicationDisplayName("MOSAIC")

@@ -18,6 +18,8 @@ from gym_gui.app.main_window import MainWindow
 from gym_gui.app.models import Models
 from gym_gui.app.screens import Screens
 from gym_gui.app.settings_store import SettingsStore
+from gym_gui.app.training_conduct import TrainingConduct
+from gym_gui.app.training_desk import TrainingDesk
 from gym_gui.models.notices import Notices
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.services.pulse import Pulse
@@ -63,8 +65,21 @@ class Workbench(QObject):
             self.link, self.tasks, self.pulse, self.notices, self.settings, self.theme, self
         )
         self.play_area = PlayArea(self.models.play, self.theme, self)
-        self.session_panel = SessionPanel(self.models.session_panel, self.theme)
-        self.runs_view = RunsView(self.models.runs, self.models.run_actions, self.theme)
+        self.training = TrainingDesk(
+            self.link,
+            self.tasks,
+            self.pulse,
+            self.notices,
+            self.settings,
+            self.models.runs,
+            self.models.session_panel,
+            self.theme,
+            self,
+        )
+        self.session_panel = SessionPanel(self.models.session_panel, self.theme, self.training)
+        self.runs_view = RunsView(
+            self.models.runs, self.models.run_actions, self.theme, settings=self.settings
+        )
         self._replay_place: LazyPage[ReplayPage] = LazyPage(self._make_replay_page)
         self._video_place: LazyPage[VideoPage] = LazyPage(self._make_video_page)
         self._live_place: LazyPage[LiveTab] = LazyPage(self._make_live_tab)
@@ -82,6 +97,7 @@ class Workbench(QObject):
         self.commands = Commands(self.window, bindings(self), self.theme)
         self._add_search_button()
         self.conduct = Conduct(self)
+        self.training_conduct = TrainingConduct(self)
         self.keep_alive: list[object] = []
         """What must live as long as this, and has no other place."""
 
@@ -96,7 +112,9 @@ class Workbench(QObject):
         deadline = time.monotonic() + _LET_GO_S
         self.models.close()
         self.analysis.models.close()
+        self.training.close()
         self.models.join(deadline)
+        self.training.join(max(0.0, deadline - time.monotonic()))
         self.analysis.models.join(deadline)
         self.tasks.close()
         self.pulse.close()

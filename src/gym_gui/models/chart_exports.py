@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.models.notices import Notices
-from gym_gui.services.curve_files import write_points
+from gym_gui.services.curve_files import Told, write_points
 from gym_gui.services.curves import MetricKey
 from gym_gui.services.export_target import free_target
 from gym_gui.services.tasks import Tasks
@@ -30,7 +30,6 @@ class ChartExports(QObject):
     ) -> None:
         super().__init__(parent)
         self.folder = link.home.path / "exports"
-        self._link = link
         self._tasks = tasks
         self._notices = notices
         self._under_way = 0
@@ -62,14 +61,10 @@ class ChartExports(QObject):
         self.changed.emit()
         self._tasks.run(self, work, self._tell, self._fail)
 
-    def save_points(
-        self, title: str, runs: Sequence[tuple[str, str]], keys: Iterable[MetricKey]
-    ) -> None:
-        """Every point of these metrics, of runs given by their ids and names."""
-        if not self._link.has_client:
-            return
-        client, wanted = self._link.client, tuple(keys)
-        self.save(title, "csv", lambda path: write_points(client, runs, wanted, path))
+    def save_points(self, title: str, runs: Sequence[Told], keys: Iterable[MetricKey]) -> None:
+        """Every point of these metrics."""
+        wanted = tuple(keys)
+        self.save(title, "csv", lambda path: write_points(runs, wanted, path))
 
     def save_rows(self, title: str, rows: Sequence[Sequence[str]]) -> None:
         def write(path: Path) -> None:

@@ -11,21 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gym_gui.models.chart_confidence import LEAST_FOR_BAND, t_975
+from gym_gui.services.curve_thinning import thinned
 from gym_gui.services.curves import Curve
 
 Values = NDArray[Any]
 
 _GRID = 200
 """Places at which runs are averaged."""
-_LEAST_FOR_BAND = 3
-"""Runs: of two, a band of confidence would be so wide that it says nothing."""
 _MOST_MARKS = 200
-_T_975 = (
-    *(12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228),
-    *(2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086),
-)
-"""Student's t for 95 %, by degrees of freedom from 1 on: seeds are few."""
-_T_MANY = 1.96
+_FAR_BELOW = 6.0
+"""Powers of ten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,21 +148,6 @@ def smoothed(y: Values, weight: float) -> Values:
     return out
 
 
-def thinned(x: Values, y: Values, pixels: int) -> tuple[Values, Values]:
-    """The smallest and the largest of neighbours, so that spikes stay; all where there is room."""
-    size = -(-len(x) // max(pixels, 1))
-    if size <= 2:
-        return x, y
-    whole = len(x) // size * size
-    blocks = y[:whole].reshape(-1, size)
-    low = np.where(np.isnan(blocks), np.inf, blocks).argmin(axis=1)
-    high = np.where(np.isnan(blocks), -np.inf, blocks).argmax(axis=1)
-    starts = np.arange(0, whole, size)
-    kept = np.stack((starts + np.minimum(low, high), starts + np.maximum(low, high)), axis=1)
-    chosen = np.concatenate((kept.ravel(), np.arange(whole, len(x))))
-    return x[chosen], y[chosen]
-
-
 def sampled(x: Values, y: Values, pixels: int) -> tuple[Values, Values]:
     """Every so many of a line that is smooth, and its end."""
     if not len(x):
@@ -185,6 +166,15 @@ def value_at(x: Values, y: Values, at: float) -> float | None:
     nearest = left if at - x[left] <= x[min(right, len(x) - 1)] - at else right
     value = float(y[nearest])
     return value if np.isfinite(value) else None
+
+
+def nearest_point(x: Values, y: Values, at: float) -> tuple[float, float] | None:
+    """The point of a curve that is nearest along the x axis; None where it has none."""
+    known = np.flatnonzero(np.isfinite(y))
+    if not len(known):
+        return None
+    nearest = known[np.abs(x[known] - at).argmin()]
+    return float(x[nearest]), float(y[nearest])
 
 
 def _sorted(curve: Curve) -> tuple[Values, Values]:
@@ -234,10 +224,12 @@ def _mean(group: int, curves: list[tuple[Values, Values]], is_log: bool) -> Grou
     mean = np.where(count > 0, filled.sum(axis=0) / seen, np.nan)
     spread = np.where(np.isnan(rows), 0.0, rows - mean) ** 2
     deviation = np.sqrt(spread.sum(axis=0) / np.maximum(count - 1, 1))
-    half = np.where(count >= _LEAST_FOR_BAND, _t_975(count - 1) * deviation / np.sqrt(seen), np.nan)
+    half = np.where(count >= LEAST_FOR_BAND, _t_975(count - 1) * deviation / np.sqrt(seen), np.nan)
     low, high = mean - half, mean + half
     if is_log:
         mean, low, high = _logarithm(mean), _logarithm(low), _logarithm(high)
+        # A band that reaches down to 0 goes on to the lower edge of the plot, and beyond.
+        low = np.where(np.isnan(low) & ~np.isnan(high), mean - _FAR_BELOW, low)
     return GroupTrace(group, len(curves), grid, mean, low, high)
 
 
@@ -254,6 +246,6 @@ def _on_grid(x: Values, y: Values, grid: Values) -> Values:
 
 
 def _t_975(freedom: Values) -> Values:
-    table = np.array((np.nan, *_T_975, _T_MANY))
-    found: Values = table[np.clip(freedom, 0, len(table) - 1)]
+    table = np.array([t_975(each) for each in range(int(freedom.max(initial=0)) + 1)])
+    found: Values = table[np.maximum(freedom, 0)]
     return found

@@ -75,11 +75,14 @@ def _names(firsts: Sequence[RunFacts], by: str) -> list[str]:
     if by != SEED:
         return [""] * len(firsts)
     plain = [f"{each.run.algo or each.run.mode} {each.run.env_id}" for each in firsts]
+    if len(firsts) > 1 and len(set(plain)) == 1:
+        plain = [""] * len(firsts)  # what is the same in all of them tells nothing apart
     named = []
     for name, each in zip(plain, firsts, strict=True):
         alike = [other for other, said in zip(firsts, plain, strict=True) if said == name]
         differing = fields_of(alike)[1 : 1 + _MOST_DIFFERENCES]
-        named.append(" ".join((name, *(f"{f}={each.config.get(f, '-')}" for f in differing))))
+        words = (f"{field.replace('_', ' ')} {each.config.get(field, '-')}" for field in differing)
+        named.append(", ".join(filter(None, (name, *words))))
     return named
 
 
@@ -89,4 +92,4 @@ def _label(members: Sequence[RunFacts], by: str, name: str) -> str:
     if by == SEED:
         return f"{name} · {len(members)} seeds"
     runs = "1 run" if len(members) == 1 else f"{len(members)} runs"
-    return f"{by} = {members[0].config.get(by, '-')} · {runs}"
+    return f"{by.replace('_', ' ')} {members[0].config.get(by, '-')} · {runs}"

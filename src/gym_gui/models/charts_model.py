@@ -5,18 +5,23 @@ made into pictures on a thread, and kept for as long as they are in sight, and a
 """
 
 import logging
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.models.chart_exports import ChartExports
+from gym_gui.models.chart_group_scores import GroupScores
 from gym_gui.models.chart_metrics import MetricGroup, grouped, matching
+from gym_gui.models.chart_pictures import ChartPictures, Drawing
 from gym_gui.models.chart_runs import EACH, SEED, RunGroup, fields_of, groups_of, titles_of
 from gym_gui.models.chart_scores import ScoresTable
 from gym_gui.models.notices import Notices
+from gym_gui.services.curve_episodes import EpisodePlace, find_episode
 from gym_gui.services.curve_feed import CurveFeed
+from gym_gui.services.curve_files import Told
+from gym_gui.services.curve_folder import folders_with_events
 from gym_gui.services.curves import MetricKey, RunFacts, Wish, XAxis
 from gym_gui.services.pulse import Pulse
 from gym_gui.services.tasks import Tasks
@@ -39,8 +44,6 @@ _EXACT_IN_ALL = 120_000
 _MARGIN = 0.5
 """Of what is in sight, fetched on either side too, so that panning finds something there."""
 _FEW_RUNS = 6
-_KEPT = 48
-"""Pictures of metrics that are out of sight."""
 
 
 class Remembered(Protocol):
@@ -59,6 +62,8 @@ class ChartsModel(QObject):
     """The `MetricKey` whose picture is new."""
     axis_changed = Signal()
     """What the x axis means: whatever stretch is shown means nothing any more."""
+    episode_found = Signal(str, int, int)
+    """A run, an episode and how many of its steps were done at a point that was clicked at."""
 
     def __init__(
         self,
@@ -79,23 +84,24 @@ class ChartsModel(QObject):
         self.groups: tuple[RunGroup, ...] = ()
         self.metric_groups: tuple[MetricGroup, ...] = ()
         """All that there are; `shown_metrics` are those that are searched for."""
-        self.scores = ScoresTable(link, tasks, pulse, self)
+        self._feed = CurveFeed(link, tasks, pulse, self)
+        self._pictures = ChartPictures(self._feed, tasks, pulse, self)
+        self.scores = ScoresTable(self._feed, link, tasks, pulse, self)
+        self.group_scores = GroupScores(self.scores, self)
         self.exports = ChartExports(link, tasks, notices, self)
         self._link = link
         self._tasks = tasks
         self._pulse = pulse
         self._settings = settings
-        self._feed = CurveFeed(link, tasks, pulse, self)
+        self._notices = notices
         self._problems: dict[str, UserError] = {}
-        self._pictures: OrderedDict[MetricKey, Picture] = OrderedDict()
-        self._pixels: dict[MetricKey, int] = {}
-        self._in_sight: set[MetricKey] = set()
-        self._stale: set[MetricKey] = set()
-        self._composing: set[MetricKey] = set()
-        self._has_news = False
+        self._outline: object = None
+        """What groups and names depend on, as it was when they were last made."""
+        self._has_news = self._has_facts = False
         self._read_settings()
+        self._pictures.changed.connect(self.picture_changed)
         self._feed.facts_changed.connect(self._on_facts)
-        self._feed.arrived.connect(self._on_arrived)
+        self._feed.arrived.connect(self._pictures.note_news)
         self._feed.failed.connect(self._on_failed)
         link.changed.connect(self._note_news)
         pulse.subscribe(self, self._on_beat)
@@ -111,9 +117,12 @@ class ChartsModel(QObject):
         self.hidden &= frozenset(wanted)
         self._problems = {}
         self._feed.show(wanted)
-        self._stale |= set(self._pictures)
         self._regroup()
-        self._note_news()
+        self._redraw()
+
+    def show_folder(self, folder: Path) -> None:
+        """Event files that are no run of ours: each folder that has some is drawn like a run."""
+        self._tasks.run(self, lambda: folders_with_events(folder), self.show, self._notices.fail)
 
     def set_in_sight(self, is_seen: bool) -> None:
         """The tab is in front. While it is not, nothing is asked for."""
@@ -178,6 +187,11 @@ class ChartsModel(QObject):
     def picture(self, key: MetricKey) -> "Picture | None":
         return self._pictures.get(key)
 
+    def is_from_events(self, key: MetricKey) -> bool:
+        """Whether runs tell it by event files only; of a folder nobody expects anything else."""
+        telling = [facts for facts in self.facts if key in facts.series and not facts.folder]
+        return bool(telling) and all(key in facts.from_events for facts in telling)
+
     def group_of(self, run_id: str) -> RunGroup | None:
         return next((group for group in self.groups if run_id in group.run_ids), None)
 
@@ -192,6 +206,40 @@ class ChartsModel(QObject):
         step = clock.step_of(x) if self.axis == "episode" else clock.step_at(x)
         return None if step is None else max(0, round(step))
 
+    def find_episode(self, run_id: str, key: MetricKey, x: float, y: float) -> None:
+        """What was played at a point of a curve; `episode_found` tells."""
+        facts, step = self._feed.facts(run_id), self.step_at(run_id, x)
+        if facts is None or step is None or not self._link.has_client:
+            return
+        if facts.folder:
+            self._notices.say("Event files have no episodes that could be replayed.")
+            return
+        client, value = self._link.client, y if key == facts.returns else None
+
+        def tell(place: EpisodePlace) -> None:
+            self.episode_found.emit(run_id, place.episode, place.step)
+
+        self._tasks.run(
+            self,
+            lambda: find_episode(client, facts, step, value),
+            tell,
+            self._notices.fail,
+        )
+
+    def save_scores(self) -> None:
+        """The tables of final scores as files."""
+        self.exports.save_rows("final scores", self.scores.as_rows())
+        if self.group_scores.has_means:
+            self.exports.save_rows("final scores by group", self.group_scores.as_rows())
+
+    def told(self) -> list[Told]:
+        """Runs that are not hidden, for files."""
+        return [
+            Told(run_id, title, source)
+            for run_id, title in self.titles.items()
+            if run_id not in self.hidden and (source := self._feed.source(run_id)) is not None
+        ]
+
     # How it is drawn.
 
     def set_axis(self, axis: XAxis) -> None:
@@ -201,7 +249,6 @@ class ChartsModel(QObject):
         self._settings.keep("charts/axis", axis)
         self._feed.set_axis(axis)
         self._pictures.clear()
-        self._in_sight.clear()
         self.axis_changed.emit()
         self._note_news()
 
@@ -260,20 +307,13 @@ class ChartsModel(QObject):
         columns = min(pixels, max(pixels // 4, pixels * _FEW_RUNS // max(1, len(self.run_ids))))
         columns = columns if stretch is None else round(columns * (1 + 2 * _MARGIN))
         room = 2 * columns
-        self._pixels[key] = columns
-        self._in_sight.add(key)
         self._feed.want(key, Wish(first, last, room, exact, min(1.0, share)))
-        if key in self._stale:
-            self._pulse.wake()
+        self._pictures.want(key, columns)
 
     def unwant(self, key: MetricKey) -> None:
-        """Out of sight: its picture stays until there are many of them."""
-        self._in_sight.discard(key)
+        """Out of sight."""
         self._feed.unwant(key)
-        unseen = [each for each in self._pictures if each not in self._in_sight]
-        for each in unseen[: max(0, len(unseen) - _KEPT)]:
-            del self._pictures[each]
-            self._feed.forget(each)
+        self._pictures.unwant(key)
 
     def prepare(self, load: Callable[[], Result], then: Callable[[Result], None]) -> None:
         """For what a view has to import before it can draw: off the UI thread."""
@@ -304,11 +344,7 @@ class ChartsModel(QObject):
 
     def _on_facts(self, run_id: str) -> None:
         self._problems.pop(run_id, None)
-        self._regroup()
-        self._note_news()
-
-    def _on_arrived(self, keys: set[MetricKey]) -> None:
-        self._stale |= keys
+        self._has_facts = True
         self._pulse.wake()
 
     def _on_failed(self, run_id: str, error: UserError) -> None:
@@ -316,19 +352,29 @@ class ChartsModel(QObject):
         self._problems[run_id] = error
         self._note_news()
 
+    def _outline_of(self, facts: Sequence[RunFacts]) -> object:
+        """A run that goes on has other figures ten times a second, and all else seldom."""
+        runs = [
+            (each.run.run_id, each.run.name, each.run.state, each.config, frozenset(each.series))
+            for each in facts
+        ]
+        sources = [(each.returns, each.from_events) for each in facts]
+        return (runs, sources, self.group_by)
+
     def _regroup(self) -> None:
         facts = self.facts
+        self._outline = self._outline_of(facts)
         known = self.group_by in (EACH, *fields_of(facts))
         self.grouped_by = self.group_by if known else SEED
         before, self.groups = self.groups, groups_of(facts, self.grouped_by)
         if before != self.groups:
-            self._stale |= set(self._pictures) | self._in_sight
+            self._pictures.redraw()
         keys = {key for each in facts for key in each.series}
         self.metric_groups = grouped(keys, self.returns)
         self.scores.show(facts, titles_of(facts), self.groups)
 
     def _redraw(self) -> None:
-        self._stale |= set(self._pictures) | self._in_sight
+        self._pictures.redraw()
         self._note_news()
 
     def _note_news(self) -> None:
@@ -336,47 +382,15 @@ class ChartsModel(QObject):
         self._pulse.wake()
 
     def _on_beat(self) -> bool:
-        ready = (self._stale & self._in_sight) - self._composing
-        for key in ready:
-            self._compose(key)
+        if self._has_facts:
+            self._has_facts = False
+            if self._outline != self._outline_of(self.facts):
+                self._regroup()
+                self._has_news = True
+        drawing = Drawing(self.axis, self.smoothing, self.is_log, self.groups, self.hidden)
+        is_busy = self._pictures.compose(drawing)
         if self._has_news:
             self._has_news = False
             self.changed.emit()
             return True
-        return bool(ready)
-
-    def _is_all_hidden(self, key: MetricKey) -> bool:
-        telling = [facts.run.run_id for facts in self.facts if key in facts.series]
-        return self.hidden.issuperset(telling)
-
-    def _compose(self, key: MetricKey) -> None:
-        self._stale.discard(key)
-        curves = [
-            (run_id, group.number, curve)
-            for group in self.groups
-            for run_id in group.run_ids
-            if run_id not in self.hidden and (curve := self._feed.curve(run_id, key)) is not None
-        ]
-        if not curves and not self._is_all_hidden(key):
-            return  # on their way
-        axis, pixels = self.axis, self._pixels.get(key, 800)
-        smoothing, is_log, has_means = self.smoothing, self.is_log, self.has_means
-
-        def work() -> "Picture":
-            from gym_gui.models.chart_picture import Traced, compose  # noqa: PLC0415 - NumPy
-
-            traced = [Traced(*each) for each in curves]
-            return compose(
-                traced, smoothing=smoothing, is_log=is_log, has_means=has_means, pixels=pixels
-            )
-
-        def take(picture: "Picture") -> None:
-            self._composing.discard(key)
-            if axis == self.axis:
-                self._pictures[key] = picture
-                self._pictures.move_to_end(key)
-                self.picture_changed.emit(key)
-            self._pulse.wake()
-
-        self._composing.add(key)
-        self._tasks.run(self, work, take)
+        return is_busy

@@ -150,6 +150,11 @@ class ReplayModel(PlayheadModel):
     def is_frame_current(self) -> bool:
         return self.frame is not None and self.frame.index == self.playhead
 
+    def is_there(self, index: int) -> bool:
+        """Whether a playhead that moves by itself may move there; nothing is waited for without
+        an episode."""
+        return self._shown is None or self._shown.is_there(index)
+
     @property
     def picture_problem(self) -> str:
         """Why there is no picture at the playhead and none will come; empty otherwise."""

@@ -1,7 +1,7 @@
 """RunActions: what people do with runs, from the list, the palette or a page of one run.
 
-Everything is asked of the daemon on a thread; the list changes when the daemon says so. What can
-be taken back is offered to be taken back.
+Everything is asked of the daemon on a thread; the list changes when the daemon has answered. What
+can be taken back is offered to be taken back.
 """
 
 from collections.abc import Callable, Collection
@@ -12,11 +12,12 @@ from PySide6.QtCore import QObject, Signal
 
 from gym_gui.models import run_words
 from gym_gui.models.notices import Notices
+from gym_gui.models.run_deeds import why_not
+from gym_gui.models.run_deletions import UNDO_MS, RunDeletions
 from gym_gui.models.runs_model import RunsModel
 from gym_gui.services.export_target import free_target
 from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
-from mosaic.contract.run_states import LIVE_STATES, RunState
 from mosaic.contract.runs import RunRecord
 
 
@@ -33,34 +34,18 @@ class RunActions(QObject):
         notices: Notices,
         runs: RunsModel,
         parent: QObject | None = None,
+        *,
+        undo_ms: int = UNDO_MS,
     ) -> None:
         super().__init__(parent)
         self._link = link
         self._tasks = tasks
         self._notices = notices
         self._runs = runs
-
-    # What is possible.
-
-    def can_watch(self, run: RunRecord) -> bool:
-        return run.state in LIVE_STATES
+        self.deletions = RunDeletions(link, tasks, notices, runs, self, undo_ms=undo_ms)
 
     def can_stop(self, run: RunRecord) -> bool:
-        return not run.state.is_final and run.state is not RunState.STOPPING
-
-    def can_pause(self, run: RunRecord) -> bool:
-        return run.state is RunState.RUNNING
-
-    def can_resume(self, run: RunRecord) -> bool:
-        return run.state is RunState.PAUSED
-
-    def can_replay(self, run: RunRecord) -> bool:
-        return run.digest.episodes > 0 and run.digest.steps > 0
-
-    def can_delete(self, run: RunRecord) -> bool:
-        return run.state.is_final
-
-    # What is done.
+        return not why_not("stop", run)
 
     def stop(self, run_ids: Collection[str]) -> None:
         client = self._link.client
@@ -77,17 +62,24 @@ class RunActions(QObject):
         for run_id in run_ids:
             self._do(partial(client.resume, run_id))
 
-    def set_tags(self, run_id: str, tags: Collection[str]) -> None:
-        """These, and no others."""
-        run = self._runs.by_id(run_id)
-        before = set(run.tags) if run else set()
-        wanted = {tag.strip() for tag in tags} - {""}
+    def rename(self, run_id: str, name: str) -> None:
         client = self._link.client
-        self._do(
-            lambda: client.annotate(
-                run_id, add_tags=sorted(wanted - before), remove_tags=sorted(before - wanted)
-            )
-        )
+        self._do(lambda: client.rename(run_id, name))
+
+    def change_tags(
+        self, run_ids: Collection[str], add: Collection[str], remove: Collection[str] = ()
+    ) -> None:
+        """On each of them; what a run has, or has not, already stays as it is."""
+        client = self._link.client
+        added, removed = sorted(set(add)), sorted(set(remove) - set(add))
+        if added or removed:
+            for run_id in run_ids:
+                self._do(partial(client.annotate, run_id, add_tags=added, remove_tags=removed))
+
+    def write_note(self, run_id: str, note: str) -> None:
+        client, run = self._link.client, self._runs.by_id(run_id)
+        if run is None or run.note != note.strip():
+            self._do(lambda: client.annotate(run_id, note=note.strip()))
 
     def archive(self, run_ids: Collection[str], archived: bool = True) -> None:
         """Put away, or bring back. Can be undone."""
@@ -106,17 +98,8 @@ class RunActions(QObject):
         self._tasks.run(self, put_away, done, self._notices.fail)
 
     def delete(self, run_ids: Collection[str]) -> None:
-        """For good. Whoever calls this has asked the person."""
-        client, chosen = self._link.client, tuple(run_ids)
-        what = self._called(chosen)
-
-        def remove() -> int:
-            return sum(client.delete(run_id) for run_id in chosen)
-
-        def done(freed_bytes: int) -> None:
-            self._notices.say(f"{what} deleted; {freed_bytes / 1e6:,.1f} MB freed.")
-
-        self._tasks.run(self, remove, done, self._notices.fail)
+        """Out of sight at once, and for good ten seconds later, unless it is undone."""
+        self.deletions.delete(run_ids)
 
     def export(self, run_id: str) -> None:
         """All of it into one archive in the home's folder of exports."""
@@ -142,12 +125,19 @@ class RunActions(QObject):
     def open_folder(self, run_id: str) -> None:
         self.show_requested.emit(str(self._link.home.run(run_id).path))
 
+    def close(self) -> None:
+        """Does not wait. Deletions that could still have been undone are carried out."""
+        self.deletions.close()
+
+    def join(self, timeout_s: float) -> bool:
+        return self.deletions.join(timeout_s)
+
     def _do(self, op: Callable[[], RunRecord]) -> None:
-        self._tasks.run(self, op, on_failure=self._notices.fail)
+        self._tasks.run(self, op, self._runs.take, self._notices.fail)
 
     def _called(self, run_ids: Collection[str]) -> str:
         if len(run_ids) != 1:
-            return f"{len(run_ids)} runs"
+            return run_words.some_runs(len(run_ids))
         (run_id,) = run_ids
         run = self._runs.by_id(run_id)
         return run_words.title_of(run) if run else f"Run {run_words.short_id(run_id)}"

@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Mapping
+from datetime import datetime
+from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -42,6 +44,19 @@ STATE_LOOKS: Mapping[RunState, StateLook] = MappingProxyType(
         RunState.LOST: StateLook("?", "lost", "bad"),
     }
 )
+STATE_ORDER: Mapping[RunState, int] = MappingProxyType(
+    {
+        state: place
+        for place, state in enumerate(
+            (
+                *(RunState.RUNNING, RunState.PAUSED, RunState.STOPPING, RunState.PREPARING),
+                *(RunState.QUEUED, RunState.FAILED, RunState.LOST),
+                *(RunState.SUCCEEDED, RunState.CANCELLED),
+            )
+        )
+    }
+)
+"""What goes on first, then what needs an eye."""
 
 
 def short_id(run_id: str) -> str:
@@ -54,6 +69,7 @@ def title_of(run: RunRecord) -> str:
     return run.name or " ".join(filter(None, (run.env_id, run.algo or run.mode, f"s{run.seed}")))
 
 
+@lru_cache(maxsize=256)
 def worker_word(worker: str) -> str:
     """`cleanrl_worker` as people say it, where nothing better is known."""
     words = {"cleanrl": "CleanRL", "corl": "CORL", "llm": "LLM", "bdi": "BDI", "rl": "RL"}
@@ -140,5 +156,28 @@ def whole(value: int) -> str:
     return f"{value:,}"
 
 
+def size(size_bytes: int | None) -> str:
+    """`512 B`, `3.4 MB`."""
+    if size_bytes is None:
+        return ""
+    return f"{amount(size_bytes)}B"
+
+
+def moment(t: float) -> str:
+    """`14:05` today, `12 Nov 14:05` this year, `2025-11-12` before."""
+    then, now = datetime.fromtimestamp(t), datetime.now()  # noqa: DTZ005, DTZ006 - as clocks here
+    if then.date() == now.date():
+        return f"{then:%H:%M}"
+    return f"{then.day} {then:%b %H:%M}" if then.year == now.year else f"{then:%Y-%m-%d}"
+
+
 def one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+def first_line(text: str) -> str:
+    return text.strip().partition("\n")[0].strip()
+
+
+def some_runs(count: int) -> str:
+    return f"{whole(count)} run{'' if count == 1 else 's'}"

@@ -3,7 +3,7 @@
 The left dock shows it, the command table calls it, the status bar echoes `actor_changed`.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 from PySide6.QtCore import QObject, Signal
 
@@ -35,6 +35,9 @@ _NO_DAEMON = SessionProblem(
     "There is no daemon: see above.", "The session begins as soon as one answers."
 )
 MODES: tuple[Mode, ...] = ("human", "hybrid", "agent")
+Part = Literal["new", "trained"]
+"""Of the dock, in the modes in which an agent acts: train one, or use one that was trained."""
+_PART_KEY = "session/part"
 
 
 class SessionPanelModel(QObject):
@@ -44,6 +47,7 @@ class SessionPanelModel(QObject):
     """`mode`, the actor, `activity` or `problem` is new."""
     mode_changed = Signal(str)
     environment_changed = Signal(str)
+    part_changed = Signal(str)
     actor_changed = Signal(str)
     """The label of whoever is to act now."""
 
@@ -77,6 +81,9 @@ class SessionPanelModel(QObject):
         self.actors = ActorsModel(ActorRoster(link, tasks), self)
         self.mode: Mode = _mode_in(memory.text("session/mode"))
         self.actors.set_mode(self.mode)
+        self.part: Part = _part_in(memory.text(_PART_KEY))
+        self._agent_id = ""
+        self._awaited_actor = ""
         self.activity = SessionActivity()
         self._recall_actor()
         self.actors.loaded.connect(self._on_actors_loaded)
@@ -112,6 +119,23 @@ class SessionPanelModel(QObject):
         self.changed.emit()
         self._tell_running_session_who_acts()
 
+    def show_part(self, part: str) -> None:
+        """*Train new* or *Use trained*; remembered for the agent."""
+        self._memory.keep(_PART_KEY, part)
+        if self._agent_id:
+            self._memory.keep(f"{_PART_KEY}/{self._agent_id}", part)
+        if part != self.part:
+            self.part = _part_in(part)
+            self.part_changed.emit(part)
+            self.changed.emit()
+
+    def note_agent(self, agent_id: str, *, is_chosen: bool) -> None:
+        """Which agent the dock is about. One that a person chose has the part that it had."""
+        self._agent_id = agent_id
+        kept = self._memory.text(f"{_PART_KEY}/{agent_id}") if is_chosen else ""
+        if kept:
+            self.show_part(kept)
+
     def choose_actor(self, actor_id: str) -> None:
         """Remembered for the environment; in a session that is going on it takes over at once."""
         actor = self.actors.find(actor_id)
@@ -125,6 +149,26 @@ class SessionPanelModel(QObject):
         self._announce_actor()
         self.changed.emit()
         self._tell_running_session_who_acts()
+
+    def play_with(self, actor_id: str) -> None:
+        """Choose it and play, as soon as the daemon has said that it can act here."""
+        if self.actors.find(actor_id) is None:
+            self._awaited_actor = actor_id
+            self.refresh_actors()
+            return
+        self._awaited_actor = ""
+        self.choose_actor(actor_id)
+        if self.actor_id == actor_id and not self._is_in_control:
+            self.play()
+
+    def _on_awaited_actor(self) -> None:
+        awaited, self._awaited_actor = self._awaited_actor, ""
+        if not awaited or self.actors.problem is not None:
+            return
+        if self.actors.find(awaited) is None:
+            self._notices.say(f"{awaited} cannot act in {self.choice.env_id}.", tone="warning")
+        else:
+            self.play_with(awaited)
 
     def refresh_actors(self) -> None:
         """Policies may have been saved and workers installed since."""
@@ -292,6 +336,7 @@ class SessionPanelModel(QObject):
 
     def _on_actors_loaded(self) -> None:
         self._settle_actor()
+        self._on_awaited_actor()
         self.changed.emit()
 
     @property
@@ -329,3 +374,7 @@ class SessionPanelModel(QObject):
 
 def _mode_in(text: str) -> Mode:
     return next((mode for mode in MODES if mode == text), "human")
+
+
+def _part_in(text: str) -> Part:
+    return "new" if text == "new" else "trained"

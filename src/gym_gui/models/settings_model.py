@@ -10,6 +10,7 @@ from typing import Protocol
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.models.daemon_fields import DAEMON_FIELDS, STORAGE_FIELDS, DaemonField, Number
+from gym_gui.models.embedded_choice import EmbeddedChoice
 from gym_gui.models.notices import Notices
 from gym_gui.models.secrets_model import SecretsModel
 from gym_gui.models.theme_model import ThemeChoice, ThemeModel
@@ -79,6 +80,7 @@ class SettingsModel(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
+        self.dashboards = EmbeddedChoice(settings, self)
         self._link = link
         self._tasks = tasks
         self._notices = notices

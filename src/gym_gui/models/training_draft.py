@@ -6,18 +6,24 @@ preset, a file or the clipboard. Fields without a control are kept in `rest`.
 
 import copy
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import msgspec
+
 from gym_gui.models.training_fields import PLACES, SECTIONS, SectionId
 from mosaic.contract.errors import UserError
+from mosaic.contract.parameters import Parameter
 from mosaic.contract.problems import Path
+from mosaic.contract.run_config import TrainRunConfig, to_json
 
 Values = dict[str, Any]
 MINIMAL_TELEMETRY: Mapping[str, Any] = {"steps": "sampled", "frames": True}
 """Every tenth episode in full, the others as columns, and pictures: hardly felt by training."""
 _GIVEN_BY_THE_DOCK = ("worker", "algo", "env_id", "env_kwargs", "mode")
+OF_THE_RUN_ALONE = ("parent_run", "lease_s", "actor", "episodes", "seeds")
+"""What says nothing about another run that is trained alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +38,18 @@ class TrainingDraft:
 
     def with_values(self, section: SectionId, values: Values) -> "TrainingDraft":
         return replace(self, values={**self.values, section: dict(values)})
+
+    def without_defaults(
+        self, section: SectionId, parameters: Sequence[Parameter]
+    ) -> "TrainingDraft":
+        """Of the section, without values that these parameters have by themselves."""
+        defaults = {parameter.name: parameter.default for parameter in parameters}
+        values = {
+            name: value
+            for name, value in self.of(section).items()
+            if name not in defaults or not is_same(value, defaults[name])
+        }
+        return self.with_values(section, values)
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -95,13 +113,32 @@ def draft_of(document: Mapping[str, Any]) -> TrainingDraft:
             values[place.section][place.name] = value
     if "proxy" in values["tracking"]:
         values["tracking"]["use_proxy"] = True
-    params = rest.pop("params", None)
-    values["params"] = params if isinstance(params, dict) else {}
+    # What is no such thing stays where it is, so that it is said to be wrong.
+    if isinstance(rest.get("params"), dict):
+        values["params"] = rest.pop("params")
     extras = _take(rest, ("bundle", "extras"))
-    values["extras"] = {str(name): True for name in extras or () if isinstance(extras, list)}
+    if isinstance(extras, list):
+        values["extras"] = {str(name): True for name in extras}
+    elif extras is not None:
+        _put(rest, ("bundle", "extras"), extras)
     if rest.get("telemetry") == MINIMAL_TELEMETRY:
         rest.pop("telemetry")
     return TrainingDraft(values, _without_empty(rest))
+
+
+def without_defaults(document: Mapping[str, Any]) -> Values:
+    """A run's configuration as short as somebody would write it: the stored one has every field."""
+    given = {"worker": document.get("worker"), "env_id": document.get("env_id")}
+    try:
+        bare = msgspec.json.decode(to_json(msgspec.convert(given, TrainRunConfig)))
+    except msgspec.ValidationError:
+        bare = {}
+    return {**given, **_without_empty(_differing(document, bare))}
+
+
+def is_same(value: Any, other: Any) -> bool:
+    """As JSON, where true is not 1."""
+    return bool(value == other) and isinstance(value, bool) == isinstance(other, bool)
 
 
 def is_minimal(document: Mapping[str, Any]) -> bool:
@@ -160,6 +197,18 @@ def merged(document: Mapping[str, Any], patch: Mapping[str, Any]) -> Values:
         else:
             result[name] = value
     return result
+
+
+def _differing(document: Mapping[str, Any], bare: Mapping[str, Any]) -> Values:
+    found: Values = {}
+    for name, value in document.items():
+        other = bare.get(name)
+        if isinstance(value, dict) and isinstance(other, dict) and other:
+            if inner := _differing(value, other):
+                found[name] = inner
+        elif not is_same(value, other):
+            found[name] = value
+    return found
 
 
 def _put(document: Values, path: Path, value: Any) -> None:

@@ -95,8 +95,9 @@ SHOWN_WHEN = (
     ShownWhen(fields=("proxy",), other="wandb", values=(True,)),
 )
 LONG_TEXTS = ("note",)
-_LATER_GROUPS = ("Output", "Machine", "Playing", "Pace", "Episodes", "Person")
-"""What concerns the machine, or playing: hardly anybody tunes these."""
+_OF_PLAYING = ("Playing", "Pace", "Episodes", "Person")
+_LATER_GROUPS = ("Output", "Machine", *_OF_PLAYING, "Misbehaviour")
+"""What concerns the machine, playing, or the workbench: hardly anybody tunes these."""
 _EXTRAS = {
     "atari": "Packages for Atari games.",
     "mujoco": "Packages for MuJoCo environments.",
@@ -105,6 +106,12 @@ _EXTRAS = {
     "wandb": "The Weights & Biases client; needed to track.",
     "hub": "The Hugging Face client; needed to upload models.",
 }
+
+
+def title_of(name: str) -> str:
+    """As a sentence calls a field."""
+    words = name.replace("_", " ")
+    return TITLES.get(name) or words[:1].upper() + words[1:]
 
 
 def parameters_of(
@@ -118,9 +125,9 @@ def parameters_of(
         case "run":
             return _RUN
         case "params":
-            return tuple(each for each in algorithm if each.group not in _LATER_GROUPS)
+            return tuple(each for each in algorithm if each.group not in _later_groups(worker))
         case "more_params":
-            return _later(algorithm)
+            return _later(worker, algorithm)
         case "artifacts":
             return _artifacts(worker)
         case "tracking":
@@ -159,8 +166,16 @@ def tracks(worker: WorkerDescriptor) -> bool:
     return "wandb" in worker.needs.extras or "WANDB_API_KEY" in worker.needs.credentials
 
 
-def _later(parameters: Sequence[Parameter]) -> tuple[Parameter, ...]:
-    found = (each for each in parameters if each.group in _LATER_GROUPS)
+def _later_groups(worker: WorkerDescriptor) -> tuple[str, ...]:
+    """Of a worker that plays nothing, such groups are about how it learns."""
+    if "play" in worker.modes:
+        return _LATER_GROUPS
+    return tuple(group for group in _LATER_GROUPS if group not in _OF_PLAYING)
+
+
+def _later(worker: WorkerDescriptor, parameters: Sequence[Parameter]) -> tuple[Parameter, ...]:
+    groups = _later_groups(worker)
+    found = (each for each in parameters if each.group in groups)
     return tuple(sorted(found, key=lambda each: _LATER_GROUPS.index(each.group)))
 
 

@@ -5,6 +5,7 @@ algorithm and environment.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Protocol
 
 from PySide6.QtCore import QObject, Signal
@@ -25,9 +26,14 @@ from gym_gui.models.training_draft import (
     merged,
     remembered_draft,
 )
-from gym_gui.models.training_fields import SectionId, implied_extras, parameters_of
+from gym_gui.models.training_fields import SECTIONS, SectionId, implied_extras, parameters_of
 from gym_gui.models.training_presets import TrainingPresets
-from gym_gui.models.training_problems import Located, find_problems, located
+from gym_gui.models.training_problems import (
+    Located,
+    find_problems,
+    located,
+    problems_of_annotations,
+)
 from gym_gui.services.launching import Launcher, proxy_of_environment
 from mosaic.contract.errors import UserError
 from mosaic.contract.parameters import Parameter
@@ -58,6 +64,8 @@ class TrainingForm(QObject):
 
     agent_changed = Signal()
     """Another agent, or the catalog is new: badges, help and the form's fields."""
+    agent_chosen = Signal()
+    """A person chose an agent, perhaps the one it was; after `agent_changed`."""
     draft_changed = Signal()
     """The values were replaced, not typed."""
     problems_changed = Signal()
@@ -82,6 +90,7 @@ class TrainingForm(QObject):
         self.target = Target()
         self.draft = TrainingDraft()
         self.problems: Located = {}
+        self._was_minimal = False
         self._wished_agent = settings.text(_AGENT_KEY)
         catalog.loaded.connect(self._on_catalog)
 
@@ -99,6 +108,10 @@ class TrainingForm(QObject):
 
     def choose_agent(self, agent_id: str) -> None:
         """By the person; remembered, also when another environment asks for another one."""
+        self._wish_agent(agent_id)
+        self.agent_chosen.emit()
+
+    def _wish_agent(self, agent_id: str) -> None:
         self._wished_agent = agent_id
         self._settings.keep(_AGENT_KEY, agent_id)
         self._take_agent(self.catalog.find(agent_id))
@@ -209,8 +222,11 @@ class TrainingForm(QObject):
             implied_extras=self._implied_extras,
         )
 
-    def take_document(self, document: Mapping[str, Any]) -> None:
-        """Of a preset, a file or another run. Another agent is chosen when it names one."""
+    def take_document(self, document: Mapping[str, Any]) -> bool:
+        """Of a preset, a file or another run. Another agent is chosen when it names one.
+
+        Returns whether it could be taken; the person is told why not.
+        """
         agent_id = f"{document.get('worker', self.target.worker)}/" + str(
             document.get("algo", self.target.algo)
         )
@@ -219,17 +235,39 @@ class TrainingForm(QObject):
                 f"There is no {agent_id.replace('/', ' ')} here; the settings stay as they are.",
                 tone="warning",
             )
-            return
+            return False
         if agent_id != f"{self.target.worker}/{self.target.algo}":
-            self.choose_agent(agent_id)
+            self._wish_agent(agent_id)
         if is_minimal(document) != self.is_minimal and self.offers_minimal:
             self.set_minimal(is_minimal(document))
-        self._replace_draft(draft_of(document))
+        self._replace_draft(self._tidy(draft_of(document)))
         there = document.get("env_id", self.target.env_id)
         if there != self.target.env_id:
             self._notices.say(
                 f"These settings are of {there}; they were taken over for {self.target.env_id}."
             )
+        return True
+
+    def _tidy(self, draft: TrainingDraft) -> TrainingDraft:
+        """Without what is as it would be anyway: only changes are marked, and kept."""
+        self.draft = draft  # which extras are on by themselves depends on it
+        for section in SECTIONS:
+            kept: SectionId = "params" if section == "more_params" else section
+            draft = draft.without_defaults(kept, self.parameters(section))
+        return draft
+
+    @property
+    def without_field(self) -> tuple[str, ...]:
+        """What was pasted or loaded and has no field here: it goes into the run all the same."""
+        return tuple(sorted(self.draft.rest))
+
+    @property
+    def changed_count(self) -> int:
+        """How many settings are not as they would be by themselves."""
+        return len(self.draft.rest) + sum(map(len, self.draft.values.values()))
+
+    def leave_out_rest(self) -> None:
+        self._replace_draft(replace(self.draft, rest={}))
 
     def paste(self, text: str) -> None:
         try:
@@ -286,6 +324,11 @@ class TrainingForm(QObject):
         self._settings.keep(f"{MINIMAL_TELEMETRY_KEY}/{self.target.worker}", is_on)
         self._check()
 
+    def look_at_minimal(self) -> None:
+        """Another view may have changed the setting."""
+        if self.is_minimal != self._was_minimal:
+            self._check()
+
     # What follows from all that.
 
     def _on_catalog(self) -> None:
@@ -325,6 +368,7 @@ class TrainingForm(QObject):
             self._settings.keep(self._draft_key(), draft_text(self.draft))
 
     def _check(self) -> None:
+        self._was_minimal = self.is_minimal
         agent = self.agent
         found: tuple[Problem, ...] = ()
         if agent is not None and agent.descriptor is not None and self.target.env_id:
@@ -332,6 +376,7 @@ class TrainingForm(QObject):
             tracking = self.draft.of("tracking")
             if tracking.get("use_proxy") and not (tracking.get("proxy") or self._default_proxy):
                 found = (*(p for p in found if p.path != _PROXY_MISSING.path), _PROXY_MISSING)
+            found += problems_of_annotations(self.draft.tags, self.draft.note)
         self.show_problems(found)
         self.document_changed.emit()
 

@@ -3,9 +3,10 @@
 The environment comes from outside (`set_environment`). Shown by `views.training.TrainingPanel`.
 """
 
+import json
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -13,18 +14,20 @@ from PySide6.QtCore import QObject, Signal
 from gym_gui.models.notices import Notices
 from gym_gui.models.runs_model import RunsModel
 from gym_gui.models.training_catalog import TrainingCatalog
+from gym_gui.models.training_draft import OF_THE_RUN_ALONE, without_defaults
+from gym_gui.models.training_fields import title_of
 from gym_gui.models.training_form import Remembered, TrainingForm
 from gym_gui.models.training_notes import TrainingNotes
 from gym_gui.models.training_problems import problems_in, problems_of
 from gym_gui.models.training_readiness import TrainingReadiness
 from gym_gui.models.training_run import TrainingRun
-from gym_gui.services.launching import Launcher
+from gym_gui.services.launching import Launched, Launcher
 from gym_gui.services.pulse import Pulse
 from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
 from mosaic.contract.errors import UserError
+from mosaic.contract.problems import Problem
 from mosaic.contract.readiness import CheckStatus
-from mosaic.contract.runs import RunRecord
 
 _log = logging.getLogger(__name__)
 _ALLOWED_KEY = "training/allowed"
@@ -61,8 +64,12 @@ class TrainingModel(QObject):
         self.form = TrainingForm(self.catalog, self._launcher, notices, settings, self)
         self.readiness = TrainingReadiness(self._launcher, pulse, notices, self)
         self.notes = TrainingNotes(self._launcher, self)
-        self.run = TrainingRun(self._launcher, notices, runs, self)
+        self.run = TrainingRun(self._launcher, notices, settings, runs, self)
         self.is_launching = False
+        self.environment_problem = ""
+        """Why the environment cannot be made as it is set."""
+        self._waiting_run: tuple[Mapping[str, Any], str] | None = None
+        """A run that is to be duplicated as soon as the workers are known."""
         self.consent_wanted = False
         """The person pressed Launch, and has not yet allowed the worker to run."""
         self.form.agent_changed.connect(self.refuse_consent)
@@ -71,9 +78,40 @@ class TrainingModel(QObject):
         self.readiness.refused.connect(self._on_refused)
         self.readiness.installed.connect(self.catalog.refresh)
         self.notes.changed.connect(self.state_changed)
+        self.catalog.loaded.connect(self._take_waiting_run)
 
-    def set_environment(self, env_id: str, env_kwargs: Mapping[str, Any]) -> None:
+    def set_environment(
+        self, env_id: str, env_kwargs: Mapping[str, Any], problem: str = ""
+    ) -> None:
+        """`problem`: why it cannot be made so; nothing can be launched then."""
+        is_news = problem != self.environment_problem
+        self.environment_problem = problem
         self.form.set_environment(env_id, env_kwargs)
+        if is_news:
+            self._on_document()
+        self.state_changed.emit()
+
+    def take_run(self, config: Mapping[str, Any], source: str) -> None:
+        """Fill in what another run was asked to be, but for its environment; `source` names it."""
+        if not self.catalog.is_known:
+            self._waiting_run = (config, source)
+            return
+        short = without_defaults(config)
+        document = {name: short[name] for name in short if name not in OF_THE_RUN_ALONE}
+        if document.get("mode", "train") != "train":
+            self._notices.say(f"{source} was not trained; there is nothing to duplicate.")
+            return
+        if not self.form.take_document(document):
+            return
+        told = {name: value for name, value in document.items() if not name.startswith("env_")}
+        text = json.dumps(told, indent=2, ensure_ascii=False)
+        self.notes.tell(f"Draft from {source}", text)
+        self._notices.say(f"The form holds the settings of {source}.", tone="good")
+
+    def _take_waiting_run(self) -> None:
+        if self._waiting_run is not None and self.catalog.is_known:
+            waiting, self._waiting_run = self._waiting_run, None
+            self.take_run(*waiting)
 
     @property
     def worker_label(self) -> str:
@@ -93,14 +131,10 @@ class TrainingModel(QObject):
             return "No worker here can train." if self.catalog.is_known else "Asking for workers."
         if agent.reason:
             return agent.reason
-        wrong = sum(map(len, self.form.problems.values()))
-        if wrong:
-            return (
-                "One field is to be corrected."
-                if wrong == 1
-                else f"{wrong} fields are to be corrected."
-            )
-        return self._not_ready()
+        if self.environment_problem:
+            return self.environment_problem
+        wrong = [problem for found in self.form.problems.values() for problem in found]
+        return _what_is_wrong(wrong) if wrong else self._not_ready()
 
     def _not_ready(self) -> str:
         readiness = self.readiness
@@ -169,7 +203,9 @@ class TrainingModel(QObject):
     def _on_document(self) -> None:
         form = self.form
         agent = form.agent
-        can_check = agent is not None and not agent.reason and not form.problems
+        can_check = agent is not None and not (
+            agent.reason or form.problems or self.environment_problem
+        )
         self.readiness.look_at(form.document if can_check and form.target.env_id else None)
 
     def _on_readiness(self) -> None:
@@ -182,11 +218,13 @@ class TrainingModel(QObject):
         _log.warning("C380 the trainer refused the configuration: %s", error)
         self.form.show_problems(problems_in(error))
 
-    def _on_launched(self, run: RunRecord) -> None:
+    def _on_launched(self, launched: Launched) -> None:
         self.is_launching = False
-        self.run.follow(run)
+        self.run.follow(launched.run)
         self.state_changed.emit()
-        self.launched.emit(run.run_id)
+        self.launched.emit(launched.run.run_id)
+        if launched.problem is not None:
+            self._notices.fail(launched.problem)
 
     def _on_not_launched(self, error: UserError) -> None:
         self.is_launching = False
@@ -207,3 +245,11 @@ class TrainingModel(QObject):
                 self.environment_requested.emit()
             case "set_key":
                 self.key_requested.emit(argument)
+
+
+def _what_is_wrong(problems: Sequence[Problem]) -> str:
+    """`2 fields are to be corrected: Seed, Learning rate.`."""
+    names = [title_of(str(problem.path[-1])) for problem in problems if problem.path]
+    count = "One field is" if len(problems) == 1 else f"{len(problems)} fields are"
+    named = ", ".join(dict.fromkeys(name for name in names if name))
+    return f"{count} to be corrected" + (f": {named}." if named else ".")

@@ -1,4 +1,7 @@
-"""TrainingNotes: what dry runs said, in full and with the time. Shown by the notes of the dock."""
+"""TrainingNotes: what dry runs said and where a draft came from, in full and with the time.
+
+Shown by the notes of the dock.
+"""
 
 import shlex
 import time
@@ -17,7 +20,7 @@ _MOST = 20
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One dry run."""
+    """One dry run, or one thing that was done."""
 
     at: float
     title: str
@@ -49,12 +52,19 @@ class TrainingNotes(QObject):
             lambda error: self._add(_note_of_refusal(label, error)),
         )
 
+    def tell(self, title: str, text: str) -> None:
+        """Something that went as it should."""
+        self._keep(Note(time.time(), title, True, text))
+
     def clear(self) -> None:
         self.notes = ()
         self.changed.emit()
 
     def _add(self, note: Note) -> None:
         self.is_trying = False
+        self._keep(note)
+
+    def _keep(self, note: Note) -> None:
         self.notes = (note, *self.notes)[:_MOST]
         self.changed.emit()
 

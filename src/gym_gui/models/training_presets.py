@@ -1,4 +1,4 @@
-"""TrainingPresets: the presets of a worker and an environment: listed, saved, loaded."""
+"""TrainingPresets: the presets of a worker and an environment: listed, saved, loaded, deleted."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -44,9 +44,23 @@ class TrainingPresets(QObject):
 
         self._launcher.save_preset(self, name, as_preset(document), done, self._notices.fail)
 
-    def load(self, name: str, take: Callable[[dict[str, Any]], None]) -> None:
+    def load(self, name: str, take: Callable[[dict[str, Any]], object]) -> None:
+        def done(document: dict[str, Any]) -> None:
+            take(document)
+
         def fail(error: UserError) -> None:
             self._notices.fail(error)
             self.look_at(self._worker, self._env_id)
 
-        self._launcher.load_preset(self, name, take, fail)
+        self._launcher.load_preset(self, name, done, fail)
+
+    def delete(self, name: str) -> None:
+        """It can be undone."""
+
+        def done(document: dict[str, Any]) -> None:
+            self._notices.offer(
+                f"The preset {name} is deleted.", "Undo", lambda: self.save(name, document)
+            )
+            self.look_at(self._worker, self._env_id)
+
+        self._launcher.delete_preset(self, name, done, self._notices.fail)

@@ -2,7 +2,8 @@
 
 import dataclasses
 import re
-from collections.abc import Iterable, Mapping
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gym_gui.models.training_fields import PLACES, SectionId
@@ -15,6 +16,9 @@ from mosaic.contract.run_config import ConfigError, load_run_config
 Located = dict[SectionId | None, tuple[Problem, ...]]
 """Problems whose path is the field's name; those of no field of the form under None."""
 
+_LONGEST_TAG, _MOST_TAGS, _LONGEST_NOTE = 100, 50, 10_000
+"""As the daemon takes them."""
+_ON_THE_RUN = ("tags", "note")
 _SAID = re.compile(r"`(?P<field>[A-Za-z_][\w.\-]*)`:? (?P<what>.+)")
 
 
@@ -31,6 +35,26 @@ def find_problems(document: Mapping[str, Any], worker: WorkerDescriptor) -> tupl
         told = validate_params(worker, algo if isinstance(algo, str) else None, params)
         known = {problem.path for problem in found}
         found += [problem for problem in told.problems if problem.path not in known]
+    return tuple(found)
+
+
+def problems_of_annotations(tags: Sequence[str], note: str) -> tuple[Problem, ...]:
+    """Of what is written on the run after it was submitted, when it is too late to refuse it."""
+    found: list[Problem] = []
+    bad = next((tag for tag in tags if len(tag) > _LONGEST_TAG or not tag.isprintable()), None)
+    if bad is not None:
+        message = f"has one that is not allowed: {bad[:40]!r}."
+        remedy = f"A tag has up to {_LONGEST_TAG} characters that can be printed."
+        found.append(Problem(("tags",), "value", message, remedy))
+    elif len(tags) > _MOST_TAGS:
+        remedy = f"A run has at most {_MOST_TAGS}; leave some out."
+        found.append(Problem(("tags",), "value", f"are {len(tags)}.", remedy))
+    if len(note) > _LONGEST_NOTE:
+        remedy = f"Keep it below {_LONGEST_NOTE:,}; longer texts belong into a file."
+        found.append(Problem(("note",), "value", f"has {len(note):,} characters.", remedy))
+    elif any(_is_control(letter) for letter in note):
+        remedy = "Give plain text; new lines and tabs are fine."
+        found.append(Problem(("note",), "value", "has control characters.", remedy))
     return tuple(found)
 
 
@@ -63,6 +87,10 @@ def problems_of(items: Iterable[PreflightItem]) -> tuple[Problem, ...]:
     )
 
 
+def _is_control(letter: str) -> bool:
+    return letter not in "\n\t" and unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp")
+
+
 def _problem_said(text: str, remedy: str) -> Iterable[Problem]:
     if found := _SAID.search(text):
         yield Problem(tuple(found["field"].split(".")), "value", found["what"], remedy)
@@ -71,6 +99,8 @@ def _problem_said(text: str, remedy: str) -> Iterable[Problem]:
 def _field_at(path: Path) -> tuple[SectionId | None, str]:
     if path[:1] == ("params",) and len(path) > 1:
         return "params", str(path[1])
+    if len(path) == 1 and path[0] in _ON_THE_RUN:
+        return "about", str(path[0])
     if path[:2] == ("bundle", "extras"):
         return "extras", ""
     for place in PLACES:

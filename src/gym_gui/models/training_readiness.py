@@ -17,7 +17,7 @@ from gym_gui.services.launching import Launcher
 from gym_gui.services.pulse import Pulse
 from gym_gui.services.stream_thread import StreamThread
 from mosaic.contract.errors import UserError
-from mosaic.contract.readiness import InstallProgress, PreflightReport
+from mosaic.contract.readiness import CheckStatus, InstallProgress, PreflightReport
 
 _SETTLES_AFTER_S = 0.35
 
@@ -64,6 +64,12 @@ class TrainingReadiness(QObject):
     def is_current(self) -> bool:
         """The report is that of the configuration which was told last."""
         return self.report is not None and not self.is_checking
+
+    @property
+    def warning_count(self) -> int:
+        """What is to be known of the newest report, though it is in nobody's way."""
+        items = self.report.items if self.report else ()
+        return sum(item.status is CheckStatus.WARNING for item in items)
 
     def look_at(self, document: Mapping[str, Any] | None) -> None:
         """None: there is nothing to check, because fields are wrong."""

@@ -10,10 +10,13 @@ from PySide6.QtCore import QObject, Signal
 from gym_gui.models import run_words
 from gym_gui.models.notices import Notices
 from gym_gui.models.runs_model import RunsModel
+from gym_gui.models.training_form import Remembered
 from gym_gui.services.launching import Launcher
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
+
+_RUN_KEY = "training/run"
 
 
 class TrainingRun(QObject):
@@ -25,17 +28,20 @@ class TrainingRun(QObject):
         self,
         launcher: Launcher,
         notices: Notices,
+        settings: Remembered,
         runs: RunsModel,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._launcher = launcher
         self._notices = notices
+        self._settings = settings
         self._runs = runs
         self._launched: RunRecord | None = None
         self._is_cancelling = False
         runs.run_changed.connect(self._on_run_changed)
-        runs.runs_changed.connect(self.changed)
+        runs.runs_changed.connect(self._on_runs_changed)
+        self._on_runs_changed()
 
     @property
     def run(self) -> RunRecord | None:
@@ -47,11 +53,13 @@ class TrainingRun(QObject):
     def follow(self, run: RunRecord) -> None:
         self._launched = run
         self._is_cancelling = False
+        self._settings.keep(_RUN_KEY, run.run_id)
         self.changed.emit()
 
     def dismiss(self) -> None:
         """One that is over is not shown any longer."""
         self._launched = None
+        self._settings.keep(_RUN_KEY, "")
         self.changed.emit()
 
     def cancel(self) -> None:
@@ -95,6 +103,14 @@ class TrainingRun(QObject):
         if run is None or not run.state.is_final:
             return ""
         return f"{run.reason} {run.remedy}".strip()
+
+    def _on_runs_changed(self) -> None:
+        """A run that an earlier window launched is shown again while it goes on."""
+        kept = self._settings.text(_RUN_KEY)
+        earlier = self._runs.by_id(kept) if kept and self._launched is None else None
+        if earlier is not None and not earlier.state.is_final:
+            self._launched = earlier
+        self.changed.emit()
 
     def _on_run_changed(self, run_id: str) -> None:
         if self._launched is not None and run_id == self._launched.run_id:

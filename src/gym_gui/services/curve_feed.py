@@ -4,24 +4,30 @@ At most one request per run is on its way. A run that goes on is looked at ten t
 of what is in sight only curves that have grown are fetched. Owned by `ChartsModel`.
 """
 
+import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import QObject, Signal
 
-from gym_gui.services.curves import Curve, CurveSource, Look, MetricKey, RunFacts, Wish, XAxis
+from gym_gui.services.curve_folder import FolderSource, is_folder
+from gym_gui.services.curve_scores import Score
+from gym_gui.services.curve_source import CurveSource, Source
+from gym_gui.services.curves import Curve, Look, MetricKey, RunFacts, Wish, XAxis
 from gym_gui.services.pulse import Pulse
 from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_states import RunState
 
+_log = logging.getLogger(__name__)
 _LIVE_S = 0.1
 _WAITING_S = 1.0
 """Between two looks at a run that goes on, and at one that does not yet."""
 _STATE_S = 1.0
-_MOST_ASKED = 3
+_EVENTS_S = 5.0
+_MOST_ASKED = 4
 """Runs at a time: answers are unpacked at the cost of the UI thread."""
 
 
@@ -29,7 +35,7 @@ _MOST_ASKED = 3
 class _Followed:
     """A run, and what is known of it."""
 
-    source: CurveSource | None = None
+    source: Source | None = None
     facts: RunFacts | None = None
     curves: dict[MetricKey, Curve] = field(default_factory=dict)
     points: dict[MetricKey, int] = field(default_factory=dict)
@@ -37,7 +43,13 @@ class _Followed:
     fetched."""
     is_asked: bool = False
     is_failed: bool = False
+    has_new_events: bool = False
+    is_reading_events: bool = False
+    next_events: float = 0.0
+    events_are_final: bool = False
+    """They were read after the run's end."""
     next_look: float = 0.0
+    look_every: float = _WAITING_S
     next_state: float = 0.0
     was_final: bool = False
 
@@ -80,6 +92,16 @@ class CurveFeed(QObject):
         followed = self._runs.get(run_id)
         return followed.curves.get(key) if followed else None
 
+    def source(self, run_id: str) -> Source | None:
+        """To be asked on a thread; None before the first look at the run."""
+        followed = self._runs.get(run_id)
+        return followed.source if followed else None
+
+    def score(self, facts: RunFacts) -> Score:
+        """How good a run was in the end. Waits."""
+        source = self.source(facts.run.run_id)
+        return source.score(facts) if source else Score()
+
     def set_axis(self, axis: XAxis) -> None:
         """All stretches are wished for anew."""
         self._axis = axis
@@ -119,27 +141,32 @@ class CurveFeed(QObject):
         self._pulse.wake()
 
     def _on_beat(self) -> bool:
-        if not self._link.has_client or not self._link.is_ready or self._is_resting:
+        if self._is_resting:
             return False
         now = time.monotonic()
-        is_busy = False
-        for run_id, followed in self._runs.items():
-            if followed.is_failed or followed.is_asked:
-                continue
-            if self._is_due(followed, now):
-                if self._asked() >= _MOST_ASKED:
-                    return True
-                self._ask(run_id, followed, now)
-                is_busy = True
-            # The pulse is to go on while any of them does.
-            is_busy = is_busy or _goes_on(followed)
-        return is_busy
-
-    def _asked(self) -> int:
-        return sum(followed.is_asked for followed in self._runs.values())
+        has_daemon = self._link.has_client and self._link.is_ready
+        reachable = {
+            run_id: each
+            for run_id, each in self._runs.items()
+            if not each.is_failed and (has_daemon or is_folder(run_id))
+        }
+        free = _MOST_ASKED - sum(each.is_asked for each in self._runs.values())
+        due = [
+            (run_id, each)
+            for run_id, each in reachable.items()
+            if not each.is_asked and self._is_due(each, now)
+        ]
+        # Who has waited longest comes first, or the last of many runs would never have its turn.
+        due.sort(key=lambda each: each[1].next_look)
+        for run_id, followed in due[: max(0, free)]:
+            self._ask(run_id, followed, now)
+        for followed in reachable.values():
+            self._read_events(followed, now)
+        # The pulse is to go on while any of them does.
+        return bool(due) or any(map(_goes_on, reachable.values()))
 
     def _is_due(self, followed: _Followed, now: float) -> bool:
-        if followed.facts is None:
+        if followed.facts is None or followed.has_new_events:
             return True
         told = followed.facts.series
         if any(key in told and key not in followed.points for key in self._wishes):
@@ -147,10 +174,14 @@ class CurveFeed(QObject):
         return _goes_on(followed) and now >= followed.next_look
 
     def _ask(self, run_id: str, followed: _Followed, now: float) -> None:
-        source = followed.source = followed.source or CurveSource(self._link.client, run_id)
+        source = followed.source = followed.source or self._made(run_id)
+        followed.has_new_events = False
         asks_state = now >= followed.next_state
         if asks_state:
             followed.next_state = now + _STATE_S
+        # Counted from when it was due, not from the answer: beats and answers take time too.
+        followed.next_look = max(followed.next_look, now - followed.look_every)
+        followed.next_look += followed.look_every
         axis, wishes, known = self._axis, dict(self._wishes), dict(followed.points)
         followed.is_asked = True
         self._tasks.run(
@@ -160,6 +191,31 @@ class CurveFeed(QObject):
             lambda error: self._on_refused(run_id, followed, error),
         )
 
+    def _made(self, run_id: str) -> Source:
+        return FolderSource(run_id) if is_folder(run_id) else CurveSource(self._link.client, run_id)
+
+    def _read_events(self, followed: _Followed, now: float) -> None:
+        """After the first look, so that they keep nothing else from the screen."""
+        source, is_over = followed.source, not _goes_on(followed)
+        if source is None or followed.facts is None or followed.is_reading_events:
+            return
+        if followed.events_are_final or (now < followed.next_events and not is_over):
+            return
+        followed.is_reading_events = True
+        followed.next_events = now + _EVENTS_S
+        followed.events_are_final = is_over
+
+        def take(is_new: bool) -> None:
+            followed.is_reading_events = False
+            followed.has_new_events = followed.has_new_events or is_new
+            self._pulse.wake()
+
+        def refuse(error: UserError) -> None:
+            _log.warning("%s", error)
+            take(False)
+
+        self._tasks.run(self, source.read_events, take, refuse)
+
     def _answer(
         self, run_id: str, followed: _Followed, wishes: dict[MetricKey, Wish]
     ) -> Callable[[Look], None]:
@@ -168,8 +224,7 @@ class CurveFeed(QObject):
             if self._runs.get(run_id) is not followed:
                 return
             before, followed.facts = followed.facts, look.facts
-            is_running = look.facts.run.state is RunState.RUNNING
-            followed.next_look = time.monotonic() + (_LIVE_S if is_running else _WAITING_S)
+            followed.look_every = _pause_of(look.facts)
             # What comes between the last line and the end is read once more.
             was_final = before is not None and before.run.state.is_final
             followed.was_final = was_final or (before is None and look.facts.run.state.is_final)
@@ -194,6 +249,10 @@ class CurveFeed(QObject):
         followed.is_failed = True
         if self._runs.get(run_id) is followed:
             self.failed.emit(run_id, error)
+
+
+def _pause_of(facts: RunFacts) -> float:
+    return _LIVE_S if facts.run.state is RunState.RUNNING else _WAITING_S
 
 
 def _goes_on(followed: _Followed) -> bool:

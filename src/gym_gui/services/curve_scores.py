@@ -49,6 +49,18 @@ def fetch_score(client: "TrainerClient", facts: RunFacts) -> Score:
     )
 
 
+def score_of(points: Curve) -> Score:
+    """Of a curve of returns that is here in full."""
+    import numpy as np  # noqa: PLC0415 - see `curves.py`
+
+    known = np.isfinite(points.y)
+    if not known.any():
+        return Score(step=int(points.x.max()) if len(points.x) else 0)
+    last = points.y[known][-LAST:]
+    best = float(points.y[known].max())
+    return Score(float(last.mean()), len(last), best, int(points.x.max()))
+
+
 def _tail(client: "TrainerClient", run_id: str, key: MetricKey, whole: Curve) -> Curve:
     """At least the last hundred points, where there are as many."""
     end, span = float(whole.x.max()), float(whole.x.max() - whole.x.min())

@@ -1,7 +1,7 @@
-"""Curves: what a run's charts are made of, asked of the daemon. Everything here waits.
+"""Curves: what a run's charts are made of, and how the daemon is asked for it.
 
-Called on threads, by `CurveFeed` and by the exports. NumPy is imported when the first curve is
-asked for, so a window without charts does not load it.
+What waits is called on threads, by the sources of curves. NumPy is imported when the first curve
+is asked for, so a window without charts does not load it.
 """
 
 import json
@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from gym_gui.services.curve_clock import RunClock, fetch_clock
-from gym_gui.services.episode_curves import LENGTH, RETURN, EpisodeCurves, MetricKey
+from gym_gui.services.curve_clock import RunClock
+from gym_gui.services.episode_curves import MetricKey
 from mosaic.contract.runs import RunDetails, RunRecord
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from mosaic.client import TrainerClient
 
-__all__ = ["Curve", "MetricKey", "RunClock", "RunFacts", "Wish", "XAxis"]
+__all__ = ["Curve", "Look", "MetricKey", "RunClock", "RunFacts", "Wish", "XAxis"]
 
 XAxis = Literal["step", "episode", "time"]
 MOST_POINTS = 100_000
@@ -69,6 +69,10 @@ class RunFacts:
     returns: MetricKey | None = None
     clock: RunClock | None = None
     """None where nothing but steps is asked for."""
+    from_events: frozenset[MetricKey] = frozenset()
+    """Which of the series were found in event files only."""
+    folder: str = ""
+    """Of event files that are no run of ours; empty otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,81 +81,6 @@ class Look:
 
     facts: RunFacts
     curves: dict[MetricKey, Curve] = field(default_factory=dict)
-
-
-class CurveSource:
-    """One run. Keeps what need not be asked for again; one thread uses it at a time."""
-
-    def __init__(self, client: "TrainerClient", run_id: str) -> None:
-        self._client = client
-        self.run_id = run_id
-        self._episodes = EpisodeCurves(client, run_id)
-        self._details: RunDetails | None = None
-        self._config: dict[str, str] = {}
-        self._clock: tuple[Mapping[MetricKey, int], RunClock] | None = None
-
-    def look(
-        self,
-        axis: XAxis,
-        wishes: Mapping[MetricKey, Wish],
-        known: Mapping[MetricKey, int],
-        *,
-        asks_state: bool,
-    ) -> Look:
-        """The facts, and those wished for that have other than their `known` number of points."""
-        if self._details is None or asks_state:
-            self._details = self._client.run(self.run_id)
-            self._config = flat_config(self._details)
-        run = self._details.run
-        told = {
-            MetricKey(series.name, series.agent_id or ""): series.points
-            for series in self._client.series(self.run_id)
-        }
-        returns = returns_among(told)
-        if returns is None and run.digest.episodes:
-            episodes = self._episodes.refresh(run.state.is_final)
-            if episodes:
-                told |= {RETURN: episodes, LENGTH: episodes}
-                returns = RETURN
-        clock = self._told_clock(told, returns, run) if axis != "step" else None
-        facts = RunFacts(run, self._config, told, returns, clock)
-        curves = {
-            key: self._curve(axis, key, wish, facts)
-            for key, wish in wishes.items()
-            if key in told and told[key] != known.get(key)
-        }
-        return Look(facts, curves)
-
-    def _told_clock(
-        self, told: Mapping[MetricKey, int], returns: MetricKey | None, run: RunRecord
-    ) -> RunClock:
-        if self._clock is None or self._clock[0] != told:
-            origin = run.started_at or run.created_at
-            if returns == RETURN:
-                clock = self._episodes.clock()
-            else:
-                clock = fetch_clock(self._client, self.run_id, told, returns, origin)
-            self._clock = (told, clock)
-        return self._clock[1]
-
-    def _curve(self, axis: XAxis, key: MetricKey, wish: Wish, facts: RunFacts) -> Curve:
-        clock = facts.clock
-        wish = wish._replace(points=wish.most(facts.series.get(key, 0)))
-        if key in (RETURN, LENGTH) and facts.returns == RETURN:
-            x, y = self._episodes.curve(key, axis)
-            return Curve(x, y, len(x))
-        if clock is None:
-            return fetch_curve(self._client, self.run_id, key, wish)
-        if axis == "time":
-            origin = clock.origin
-            shifted = wish._replace(
-                first=_moved(wish.first, origin), last=_moved(wish.last, origin)
-            )
-            found = fetch_curve(self._client, self.run_id, key, shifted, "t")
-            return Curve(found.x - origin, found.y, found.total)
-        steps = wish._replace(first=clock.step_of(wish.first), last=clock.step_of(wish.last))
-        found = fetch_curve(self._client, self.run_id, key, steps)
-        return Curve(clock.episodes_at(found.x), found.y, found.total)
 
 
 def fetch_curve(
@@ -212,7 +141,3 @@ def flat_config(details: RunDetails) -> dict[str, str]:
             if name not in _NOT_CHOSEN and not isinstance(value, dict | list) and value is not None:
                 found[name] = value if isinstance(value, str) else json.dumps(value)
     return found
-
-
-def _moved(x: float | None, by: float) -> float | None:
-    return None if x is None else x + by

@@ -7,6 +7,7 @@ and configuration files. Answers come back through `Tasks`.
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -26,7 +27,7 @@ from mosaic.contract.runs import RunRecord
 if TYPE_CHECKING:
     from mosaic.client import TrainerClient
 
-__all__ = ["Launcher", "as_preset", "preset_name", "proxy_of_environment"]
+__all__ = ["Launched", "Launcher", "as_preset", "preset_name", "proxy_of_environment"]
 
 as_preset = presets.as_preset
 preset_name = presets.preset_name
@@ -35,6 +36,14 @@ Failed = Callable[[UserError], None]
 _BUNDLE = re.compile(r"(?P<name>[^\[\]]+)(\[(?P<extras>[^\[\]]*)\])?")
 _PROXIES = ("WANDB_VPN_HTTPS_PROXY", "WANDB_VPN_HTTP_PROXY")
 _LARGEST_FILE = 4 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """The run, and why it has not the tags and the note that were asked for."""
+
+    run: RunRecord
+    problem: UserError | None = None
 
 
 class Launcher:
@@ -74,7 +83,7 @@ class Launcher:
         document: Document,
         tags: Sequence[str],
         note: str,
-        on_success: Callable[[RunRecord], None],
+        on_success: Callable[[Launched], None],
         on_failure: Failed,
     ) -> None:
         client = self._link.client
@@ -141,6 +150,17 @@ class Launcher:
         home = self._link.home
         self._tasks.run(parent, lambda: presets.load_preset(home, name), on_success, on_failure)
 
+    def delete_preset(
+        self,
+        parent: QObject,
+        name: str,
+        on_success: Callable[[dict[str, Any]], None],
+        on_failure: Failed,
+    ) -> None:
+        """`on_success` gets what was in it."""
+        home = self._link.home
+        self._tasks.run(parent, lambda: _delete_preset(home, name), on_success, on_failure)
+
     def read_file(
         self, parent: QObject, path: str, on_success: Callable[[bytes], None], on_failure: Failed
     ) -> None:
@@ -169,11 +189,14 @@ def proxy_of_environment() -> str:
 
 def _submit(
     client: "TrainerClient", document: Document, tags: Sequence[str], note: str
-) -> RunRecord:
+) -> Launched:
     run = client.submit(document)
-    if tags or note:
-        return client.annotate(run.run_id, add_tags=tags, note=note or None)
-    return run
+    if not tags and not note:
+        return Launched(run)
+    try:
+        return Launched(client.annotate(run.run_id, add_tags=tags, note=note or None))
+    except UserError as error:  # the run is on its way all the same
+        return Launched(run, error)
 
 
 def _presets_for(home: Home, worker: str, env_id: str) -> tuple[str, ...]:
@@ -186,6 +209,12 @@ def _presets_for(home: Home, worker: str, env_id: str) -> tuple[str, ...]:
         if document.get("worker") == worker and document.get("env_id") in (None, env_id):
             found.append(name)
     return tuple(found)
+
+
+def _delete_preset(home: Home, name: str) -> dict[str, Any]:
+    document = presets.load_preset(home, name)
+    presets.preset_path(home, name).unlink(missing_ok=True)
+    return document
 
 
 def _read(path: Path) -> bytes:

@@ -242,6 +242,9 @@ class Heartbeat(Event, tag="heartbeat"):
     global_step: Count | None = None
     sps: Real | None = None
     rss_bytes: Count | None = None
+    cpu_s: Real | None = None
+    threads: Count | None = None
+    processes: Count | None = None
 
 
 class Progress(Event, tag="progress"):

@@ -28,6 +28,8 @@ class RunDigest(msgspec.Struct, kw_only=True, frozen=True):
     rejects: int = 0
     spool_bytes: int = 0
     committed_bytes: int = 0
+    disk_bytes: int | None = None
+    """Of all files in the run's directory, as of the last look at it."""
 
     @property
     def steps_done(self) -> int:

@@ -27,6 +27,7 @@ from mosaic.trainer.storage.checkpoint_removal import CheckpointRemoval
 from mosaic.trainer.storage.checkpoints import Checkpoints
 from mosaic.trainer.storage.datasets import Datasets
 from mosaic.trainer.storage.retention import Retention
+from mosaic.trainer.storage.run_sizes import measure_unknown_runs
 from mosaic.trainer.workers.folder_workers import CHECKOUT_WORKERS
 from mosaic.trainer.workers.found_worker import FoundWorker
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
@@ -126,6 +127,7 @@ class Trainer:
     async def _keep_house(self) -> None:
         """Now, so that the first run starts quickly, and a few times a day."""
         await in_long_thread(self._describe_workers)
+        await in_long_thread(self._measure_earlier_runs)
         while True:
             await in_long_thread(self._remove_unneeded)
             await asyncio.sleep(_HOUSEKEEPING_EVERY_S)
@@ -135,6 +137,12 @@ class Trainer:
             if isinstance(found, FoundWorker):
                 with suppress(UserError):  # `mosaic workers` tells what is wrong with it
                     self.catalog.describe(found.manifest.id)
+
+    def _measure_earlier_runs(self) -> None:
+        try:
+            measure_unknown_runs(self.home, self.registry)
+        except UserError as error:
+            _log.warning("T160 what earlier runs take could not be found out: %s", error)
 
     def _remove_unneeded(self) -> None:
         try:

@@ -79,7 +79,7 @@ def test_two_windows_show_the_same_runs(
     other.command("run.stop")
     for person in (one, other):
         person.wait(partial(_is_cancelled, person, run_id))
-    assert one.models.runs.rowCount() == other.models.runs.rowCount() == 1
+    assert len(one.models.runs.runs) == len(other.models.runs.runs) == 1
 
 
 def test_without_a_daemon_the_window_says_so_and_starts_one(

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from gym_gui.models.chart_picture import Picture, Traced, compose, smoothed, thinned, value_at
+from gym_gui.models.chart_picture import Picture, Traced, compose, smoothed, value_at
 from gym_gui.services.curves import Curve
 
 
@@ -28,13 +28,24 @@ def test_smoothing_has_no_pull_of_its_beginning() -> None:
     assert with_gap[2] == pytest.approx(1.0)
 
 
-def test_a_spike_survives_thinning() -> None:
-    """One outlier in many points is still there, and in its place."""
-    x, y = np.arange(100_000.0), np.zeros(100_000)
-    y[54_321] = 9.0
-    thin_x, thin_y = thinned(x, y, 500)
-    assert len(thin_x) <= 1_200
-    assert thin_x[thin_y.argmax()] == 54_321
+def test_a_spike_of_one_point_among_a_million_stays() -> None:
+    """It is in the picture, and in its place, whatever room there is."""
+    y = np.random.default_rng(1).normal(size=1_000_000)
+    y[543_217], y[700_001] = 900.0, -900.0
+    traced = Traced("a", 0, Curve(np.arange(1_000_000.0), y, len(y)))
+    for pixels in (50, 333, 800):
+        (run,) = compose([traced], smoothing=0.0, is_log=False, has_means=False, pixels=pixels).runs
+        assert len(run.x) <= 2 * pixels + 2
+        assert run.x[run.y.argmax()] == 543_217
+        assert run.x[run.y.argmin()] == 700_001
+
+
+def test_a_band_that_reaches_zero_stays_on_a_logarithmic_scale() -> None:
+    """It goes on to the lower edge instead of breaking off."""
+    runs = [_traced(str(value), 0, [value] * 10) for value in (0.1, 1.0, 9.0)]
+    (group,) = _composed(*runs, is_log=True, has_means=True).groups
+    assert np.isfinite(group.low).all()
+    assert (group.low < group.mean - 3).all()
 
 
 def test_values_that_are_no_numbers_are_gaps_with_a_mark() -> None:

@@ -30,11 +30,11 @@ def test_runs_that_differ_only_in_their_seed_are_one_group() -> None:
     ]
     groups = groups_of(runs, SEED)
     assert [group.run_ids for group in groups] == [("0.11", "0.12"), ("0.21", "0.22")]
-    assert groups[0].label == "ppo CartPole-v1 learning_rate=0.1 · 2 seeds"
+    assert groups[0].label == "learning rate 0.1 · 2 seeds"
     assert fields_of(runs) == (SEED, "learning_rate")
     assert [group.label for group in groups_of(runs, "learning_rate")] == [
-        "learning_rate = 0.1 · 2 runs",
-        "learning_rate = 0.2 · 2 runs",
+        "learning rate 0.1 · 2 runs",
+        "learning rate 0.2 · 2 runs",
     ]
     assert len(groups_of(runs, EACH)) == 4
 

@@ -1,5 +1,7 @@
 """A draft and the run's configuration: one becomes the other without losing anything."""
 
+import json
+
 import pytest
 
 from gym_gui.models.training_draft import (
@@ -12,9 +14,10 @@ from gym_gui.models.training_draft import (
     draft_text,
     merged,
     remembered_draft,
+    without_defaults,
 )
 from mosaic.contract.errors import UserError
-from mosaic.contract.run_config import load_run_config
+from mosaic.contract.run_config import load_run_config, to_json
 
 TARGET = Target("cleanrl_worker", "ppo", "CartPole-v1", {"sutton_barto_reward": True})
 DRAFT = TrainingDraft(
@@ -73,7 +76,7 @@ def test_what_is_pasted_and_is_no_configuration() -> None:
     for text in ("", "seed = 1", "[1]", "[" * 100_000):
         with pytest.raises(UserError) as refused:
             document_in(text)
-        assert refused.value.code == "C383"
+        assert refused.value.code in ("C382", "C383")
         assert refused.value.remedy
 
 
@@ -81,3 +84,21 @@ def test_a_merge_patch() -> None:
     """Null takes away, objects are gone into."""
     patched = merged({"a": {"b": 1, "c": 2}, "d": 3}, {"a": {"b": None, "e": 4}, "d": None})
     assert patched == {"a": {"c": 2, "e": 4}}
+
+
+def test_a_stored_configuration_as_somebody_would_write_it() -> None:
+    """It has every field; a draft made of it has only those that say something."""
+    document = document_of(DRAFT, TARGET, is_minimal=True, default_proxy="http://proxy:3128")
+    stored = json.loads(to_json(load_run_config(document)))
+    assert without_defaults(stored) == document
+    again = draft_of(without_defaults(stored))
+    assert again.rest == {}
+    assert again.of("params") == DRAFT.of("params")
+
+
+def test_what_is_no_such_thing_is_not_dropped() -> None:
+    """Parameters and extras of a wrong kind stay in the document, which is refused for them."""
+    draft = draft_of({"params": 5, "bundle": {"extras": "atari"}})
+    document = document_of(draft, TARGET, is_minimal=False)
+    assert document["params"] == 5
+    assert document["bundle"] == {"extras": "atari"}

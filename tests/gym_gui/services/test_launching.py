@@ -25,6 +25,23 @@ def launcher(tmp_path: Path, tasks: Tasks) -> Launcher:
     return Launcher(TrainerLink(Home(tmp_path)), tasks)
 
 
+def test_a_preset_that_is_deleted(
+    qtbot: QtBot, launcher: Launcher, owner: QObject, tmp_path: Path
+) -> None:
+    """It is gone, and what was in it is handed back, so that it can be undone."""
+    told: list[Any] = []
+    config = {"worker": "a", "algo": "x", "env_id": "CartPole-v1"}
+    launcher.save_preset(owner, "mine", config, told.append, told.append)
+    qtbot.waitUntil(lambda: len(told) == 1, timeout=PATIENCE_MS)
+    launcher.delete_preset(owner, "mine", told.append, told.append)
+    qtbot.waitUntil(lambda: len(told) == 2, timeout=PATIENCE_MS)
+    assert told[1] == config
+    assert not list(Home(tmp_path).presets.glob("*.json"))
+    launcher.delete_preset(owner, "mine", told.append, told.append)
+    qtbot.waitUntil(lambda: len(told) == 3, timeout=PATIENCE_MS)
+    assert isinstance(told[2], UserError)
+
+
 def test_presets_of_a_worker_and_an_environment(
     qtbot: QtBot, launcher: Launcher, owner: QObject, tmp_path: Path
 ) -> None:

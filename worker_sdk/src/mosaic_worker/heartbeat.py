@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from mosaic_worker.process_use import process_use
 
 if TYPE_CHECKING:
     from mosaic_worker.emitter import Emitter
@@ -36,10 +36,11 @@ class Heartbeat:
 
     def _beat(self) -> None:
         while not self._stopped.is_set():
+            use = process_use()
             self._emitter.heartbeat(
                 global_step=self.global_step,
                 sps=self._steps_per_second(time.monotonic()),
-                rss_bytes=resident_bytes(),
+                **(use._asdict() if use else {}),
             )
             self._stopped.wait(self._period_s)
 
@@ -50,12 +51,3 @@ class Heartbeat:
         if last is None or now <= last[0]:
             return None
         return round((step - last[1]) / (now - last[0]), 1)
-
-
-def resident_bytes() -> int | None:
-    """How much memory this process holds, where the system tells."""
-    try:
-        statm = Path("/proc/self/statm").read_bytes()
-        return int(statm.split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, IndexError, ValueError):
-        return None

@@ -21,7 +21,8 @@ from gym_gui.views.elements.icons import keep_icon
 from gym_gui.views.elements.segmented import SegmentedControl
 from gym_gui.views.play.flow_layout import FlowLayout
 
-_SLIDER_LINES = 5
+_SLIDER_LINES = 4
+_FIELD_CHARACTERS = 9
 
 
 class ChartBar(QWidget):
@@ -29,6 +30,8 @@ class ChartBar(QWidget):
 
     export_wanted = Signal(str)
     """`png` and `svg` of what is in sight, `csv` of every point, `scores` of the table."""
+    folder_wanted = Signal()
+    """A person wants to see event files that are no run of ours."""
 
     def __init__(
         self, model: ChartsModel, theme: ThemeModel, parent: QWidget | None = None
@@ -52,6 +55,10 @@ class ChartBar(QWidget):
         self._weight.setProperty("role", "value")
         self._weight.setMinimumWidth(self.fontMetrics().horizontalAdvance("0.00"))
         self.group_by = QComboBox()
+        self.group_by.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        self.group_by.setMinimumContentsLength(_FIELD_CHARACTERS)
         self.group_by.setToolTip(
             "Draw runs that belong together as their mean, with a band in which the true mean lies"
             " with 95 % confidence, for three runs and more."
@@ -64,14 +71,23 @@ class ChartBar(QWidget):
         keep_icon(self.export, "export", theme)
         self.export.setToolTip("Save charts or their points as a file")
         self.export.setAccessibleName("Save as a file")
-        row = FlowLayout(self, gap=line * 2 // 3)
+        self.folder = QToolButton()
+        keep_icon(self.folder, "folder", theme)
+        self.folder.setToolTip("Open a folder of TensorBoard's event files here…")
+        self.folder.setAccessibleName("Open a folder of event files")
+        row = self._row = FlowLayout(self, gap=line * 2 // 3)
         row.addWidget(self.axis)
         row.addWidget(_labelled("Smooth", self.smoothing, self._weight))
         row.addWidget(_labelled("Mean over", self.group_by))
         row.addWidget(self.log)
         row.addWidget(self.export)
+        row.addWidget(self.folder)
         self._subscribe()
         self.update_choices()
+
+    def add(self, widget: QWidget) -> None:
+        """At its end."""
+        self._row.addWidget(widget)
 
     def _subscribe(self) -> None:
         model = self._model
@@ -82,6 +98,7 @@ class ChartBar(QWidget):
         )
         self.log.toggled.connect(model.set_log)
         self.export.clicked.connect(self._open_menu)
+        self.folder.clicked.connect(self.folder_wanted)
 
     def update_choices(self) -> None:
         """As the model has it, without telling the model so."""

@@ -1,39 +1,28 @@
-"""ChartCard: a metric's name, its plot once it comes in sight, and what can be done with it."""
+"""ChartCard: where a metric is drawn. Empty until it comes in sight, for there may be hundreds."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
-    QMenu,
-    QSizePolicy,
-    QStackedWidget,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QLabel, QMenu, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
-from gym_gui.models.chart_metrics import MetricKey, name_of
+from gym_gui.models.chart_confidence import BAND_NOTE, LEAST_FOR_BAND, NO_BAND_NOTE
+from gym_gui.models.chart_metrics import MetricKey
 from gym_gui.models.charts_model import ChartsModel
 from gym_gui.models.theme_model import ThemeModel
+from gym_gui.views.charts.card_head import CardHead
 from gym_gui.views.charts.skeleton import PlotSkeleton
-from gym_gui.views.elements.elided_label import ElidedLabel
-from gym_gui.views.elements.icons import IconName, keep_icon
 
 if TYPE_CHECKING:
     from gym_gui.views.charts.metric_plot import MetricPlot
 
-MakePlot = Callable[[MetricKey], "MetricPlot"]
 _AXIS_WORDS = {"step": "steps", "episode": "episodes", "time": "time"}
 _LINES_HIGH = 11
 _LINES_HIGH_LARGE = 18
 
 
 class ChartCard(QWidget):
-    """Light until it is in sight: only then a plot is made."""
+    """First `fill`, then `give_plot`: the board does both a few at a time."""
 
     export_wanted = Signal(object, str)
     """The key, and `png`, `svg` or `csv`."""
@@ -47,40 +36,21 @@ class ChartCard(QWidget):
         self.plot: MetricPlot | None = None
         self.is_in_sight = False
         self._model = model
-        self._is_large = False
-        line = self.fontMetrics().height()
-        self._title = ElidedLabel("heading")
-        self._title.say(name_of(key))
-        self._title.setToolTip(key.name)
-        self._note = QLabel()
-        self._note.setProperty("role", "caption")
-        self._whole = self._tool("reset", "Show the whole curve (double-click, or Home)", theme)
-        self._whole.hide()
-        self._large = self._tool("fullscreen", "Enlarge this plot", theme)
-        self._more = self._tool("more", f"More for {name_of(key)}", theme)
-        self._body = QStackedWidget()
-        self._body.addWidget(PlotSkeleton(theme))
-        self._nothing = QLabel()
-        self._nothing.setProperty("role", "muted")
-        self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._nothing.setWordWrap(True)
-        self._body.addWidget(self._nothing)
-        head = QHBoxLayout()
-        head.setSpacing(line // 4)
-        head.addWidget(self._title, 1)
-        for each in (self._note, self._whole, self._large, self._more):
-            head.addWidget(each)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(head)
-        layout.addWidget(self._body, 1)
-        self._large.clicked.connect(lambda: self.enlarge_wanted.emit(self.key))
-        self._more.clicked.connect(self._open_menu)
+        self._theme = theme
+        self._is_large = self._is_enlarged = False
+        self._head: CardHead | None = None
+        self._body: QStackedWidget | None = None
+        self._nothing: QLabel | None = None
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.set_large(False)
+        self.setMinimumHeight(self.sizeHint().height())
+
+    @property
+    def is_filled(self) -> bool:
+        return self._head is not None
 
     def set_large(self, is_large: bool) -> None:
+        if is_large == self._is_large:
+            return
         self._is_large = is_large
         self.setMinimumHeight(self.sizeHint().height())
         self.updateGeometry()
@@ -91,31 +61,57 @@ class ChartCard(QWidget):
         return QSize(line * 16, line * (_LINES_HIGH_LARGE if self._is_large else _LINES_HIGH))
 
     def set_enlarged(self, is_enlarged: bool) -> None:
-        self._large.setToolTip("Back to all plots (Esc)" if is_enlarged else "Enlarge this plot")
-        self._large.setAccessibleName(self._large.toolTip())
+        self._is_enlarged = is_enlarged
+        if self._head is not None:
+            self._head.set_enlarged(is_enlarged)
 
-    def make_plot(self, make: MakePlot) -> None:
-        if self.plot is not None:
+    def fill(self) -> None:
+        """It has come in sight: all but the plot."""
+        if self._head is not None:
             return
-        self.plot = make(self.key)
-        self.plot.zoom_changed.connect(self._whole.setVisible)
-        self._whole.clicked.connect(self.plot.show_whole)
-        self._body.addWidget(self.plot)
-        self.plot.ask()
+        self._head = CardHead(self.key, self._theme)
+        self._head.set_enlarged(self._is_enlarged)
+        self._head.enlarge_wanted.connect(lambda: self.enlarge_wanted.emit(self.key))
+        self._head.more_wanted.connect(self._open_menu)
+        self._head.whole_wanted.connect(self._show_whole)
+        self._nothing = QLabel()
+        self._nothing.setProperty("role", "muted")
+        self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._nothing.setWordWrap(True)
+        self._body = QStackedWidget()
+        self._body.addWidget(PlotSkeleton(self._theme))
+        self._body.addWidget(self._nothing)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._head)
+        layout.addWidget(self._body, 1)
+        self.update_note()
+
+    def give_plot(self, plot: "MetricPlot") -> None:
+        """One that shows this card's metric; the card is filled."""
+        if self._head is None or self._body is None:
+            return
+        self.plot = plot
+        plot.zoom_changed.connect(self._head.set_zoomed)
+        self._body.addWidget(plot)
+        plot.ask()
         self.redraw()
 
-    def drop_plot(self) -> None:
-        """Out of sight for long: its memory is let go."""
-        if self.plot is not None:
+    def take_plot(self) -> "MetricPlot | None":
+        """Out of sight for long: somebody else may have it."""
+        plot, self.plot = self.plot, None
+        if plot is not None and self._body is not None and self._head is not None:
+            plot.zoom_changed.disconnect(self._head.set_zoomed)
+            self._head.set_zoomed(False)
+            plot.hide()
+            self._body.removeWidget(plot)
             self._body.setCurrentIndex(0)
-            self._body.removeWidget(self.plot)
-            self.plot.deleteLater()
-            self.plot = None
-            self._whole.hide()
+        return plot
 
     def redraw(self) -> None:
         picture = self._model.picture(self.key)
-        if self.plot is None or picture is None:
+        if self.plot is None or picture is None or self._body is None or self._nothing is None:
             return
         self.update_note()
         if picture.is_empty:
@@ -126,19 +122,32 @@ class ChartCard(QWidget):
         self._body.setCurrentWidget(self.plot)
 
     def update_note(self) -> None:
-        """What the x axis is, and what the plot cannot show."""
+        """What the x axis is, what the band is, and what the plot cannot show."""
+        if self._head is None:
+            return
         picture = self._model.picture(self.key)
-        # All plots have the same x axis: said once, below the largest.
-        words = [_AXIS_WORDS[self._model.axis]] if self._is_large else []
-        if picture is not None and picture.left_out:
-            words.insert(0, f"{picture.left_out:,} values of 0 or less not on a log scale")
+        words = []
         if picture is not None and picture.odd:
-            words.insert(0, "✕ not a number")
-        self._note.setText(" · ".join(words))
+            words.append("✕ not a number")
+        if picture is not None and picture.left_out:
+            words.append(f"{picture.left_out:,} values of 0 or less not on a log scale")
+        if self._model.is_from_events(self.key):
+            words.append("event file")
+        # All plots have the same x axis and bands: said once, above the largest.
+        if self._is_large:
+            runs = [each.runs for each in picture.groups] if picture is not None else []
+            if any(count > 1 for count in runs):
+                words.append(BAND_NOTE if max(runs) >= LEAST_FOR_BAND else NO_BAND_NOTE)
+            words.append(_AXIS_WORDS[self._model.axis])
+        self._head.say(" · ".join(words))
 
     def restyle(self) -> None:
         if self.plot is not None:
             self.plot.restyle()
+
+    def _show_whole(self) -> None:
+        if self.plot is not None:
+            self.plot.show_whole()
 
     def _why_nothing(self) -> str:
         model = self._model
@@ -150,23 +159,18 @@ class ChartCard(QWidget):
             return "This run does not tell where its episodes end. Choose steps or time."
         return "No points yet."
 
-    def _tool(self, name: IconName, tip: str, theme: ThemeModel) -> QToolButton:
-        button = QToolButton()
-        keep_icon(button, name, theme, "muted")
-        button.setToolTip(tip)
-        button.setAccessibleName(tip)
-        return button
-
     def _open_menu(self) -> None:
+        if self._head is None:
+            return
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        if self.plot is not None:
-            menu.addAction("Show the whole curve", self.plot.show_whole)
-            menu.addSeparator()
+        menu.addAction("Show the whole curve", self._show_whole)
+        menu.addSeparator()
         for kind, words in (
             ("png", "Save as PNG"),
             ("svg", "Save as SVG"),
             ("csv", "Save all points as CSV"),
         ):
             menu.addAction(words, partial(self.export_wanted.emit, self.key, kind))
-        menu.popup(self._more.mapToGlobal(self._more.rect().bottomLeft()))
+        more = self._head.more
+        menu.popup(more.mapToGlobal(more.rect().bottomLeft()))

@@ -1,11 +1,13 @@
 """ChartsPage: every metric of the runs that are shown, one plot each. A tab of the centre."""
 
 import importlib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
+    QFileDialog,
     QHBoxLayout,
     QLineEdit,
     QStackedWidget,
@@ -19,7 +21,7 @@ from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.charts.chart_bar import ChartBar
 from gym_gui.views.charts.chart_board import ChartBoard
 from gym_gui.views.charts.chart_files import drawn
-from gym_gui.views.charts.run_legend import RunLegend, drawn_labels
+from gym_gui.views.charts.run_legend import LegendArea, RunLegend, drawn_labels
 from gym_gui.views.charts.skeleton import PageSkeleton
 from gym_gui.views.elements.banner import Banner
 from gym_gui.views.elements.empty_state import EmptyState
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from gym_gui.views.charts.metric_plot import MetricPlot
 
 _PLOTS = "gym_gui.views.charts.metric_plot"
+_NARROW_LINES = 36
 _SEARCH_FROM = 6
 """Metrics from which on a search helps."""
 
@@ -35,18 +38,25 @@ _SEARCH_FROM = 6
 class ChartsPage(QWidget):
     """Nothing is asked of the daemon while it is not in front."""
 
-    episode_wanted = Signal(str, int)
-    """A click on a curve: the run, and the step whose episode is to be replayed."""
+    episode_wanted = Signal(str, int, int)
+    """A click on a curve: the run, the episode that was played there, and how far it was."""
     run_wanted = Signal()
     """There is no run to draw: a person wants to choose one."""
 
     def __init__(
-        self, model: ChartsModel, theme: ThemeModel, parent: QWidget | None = None
+        self,
+        model: ChartsModel,
+        theme: ThemeModel,
+        parent: QWidget | None = None,
+        *,
+        has_scores: bool = True,
     ) -> None:
+        """`has_scores`: the tables of final scores stand below the curves."""
         super().__init__(parent)
         self._model = model
         self._theme = theme
         self._is_loading = False
+        self._is_narrow = False
         line = self.fontMetrics().height()
         self.bar = ChartBar(model, theme)
         self.legend = RunLegend(model, theme)
@@ -54,9 +64,9 @@ class ChartsPage(QWidget):
         self.search.setPlaceholderText("Find a metric")
         self.search.setAccessibleName("Find a metric")
         self.search.setClearButtonEnabled(True)
-        self.search.setFixedWidth(line * 9)
+        self.search.setFixedWidth(round(line * 7.5))
         self.banner = Banner(theme)
-        self.board = ChartBoard(model, theme)
+        self.board = ChartBoard(model, theme, has_scores=has_scores)
         self.empty = EmptyState("chart", "", "", theme)
         self._nothing_found = EmptyState("search", "", "", theme, action="Show all metrics")
         self._stack = QStackedWidget()
@@ -67,10 +77,10 @@ class ChartsPage(QWidget):
         head.setContentsMargins(line * 3 // 4, line // 2, line * 3 // 4, line // 3)
         head.setSpacing(line // 2)
         head.addWidget(self.bar)
-        below = QHBoxLayout()
-        below.addWidget(self.legend, 1)
-        below.addWidget(self.search, 0, Qt.AlignmentFlag.AlignTop)
-        head.addLayout(below)
+        self._below = QHBoxLayout()
+        self._below.addWidget(LegendArea(self.legend), 1)
+        self._below.addWidget(self.search, 0, Qt.AlignmentFlag.AlignTop)
+        head.addLayout(self._below)
         head.addWidget(self.banner)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -86,9 +96,20 @@ class ChartsPage(QWidget):
         self.search.textChanged.connect(model.search)
         self._nothing_found.acted.connect(self.search.clear)
         self.empty.acted.connect(self._on_empty_acted)
-        self.board.picked.connect(self._on_picked)
+        self.board.picked.connect(model.find_episode)
+        model.episode_found.connect(self.episode_wanted)
         self.board.export_wanted.connect(self._export_card)
         self.bar.export_wanted.connect(self._export)
+        self.bar.folder_wanted.connect(self.choose_folder)
+
+    def choose_folder(self) -> None:
+        """Ask for a folder of event files, and draw what is in it."""
+        dialog = QFileDialog(self, "Open a folder of event files")
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(lambda path: self._model.show_folder(Path(path)))
+        dialog.open()
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         super().showEvent(event)
@@ -97,6 +118,17 @@ class ChartsPage(QWidget):
             self._is_loading = True
             # A third of a second's work, most of it pyqtgraph: not for the UI thread.
             self._model.prepare(lambda: importlib.import_module(_PLOTS), self._on_loaded)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Where it is narrow, the legend needs all of its row."""
+        super().resizeEvent(event)
+        is_narrow = self.width() < self.fontMetrics().height() * _NARROW_LINES
+        if is_narrow != self._is_narrow:
+            self._is_narrow = is_narrow
+            if is_narrow:
+                self.bar.add(self.search)
+            else:
+                self._below.addWidget(self.search, 0, Qt.AlignmentFlag.AlignTop)
 
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802 - Qt's name
         super().hideEvent(event)
@@ -179,20 +211,15 @@ class ChartsPage(QWidget):
         else:
             self._model.retry()
 
-    def _on_picked(self, run_id: str, x: float) -> None:
-        step = self._model.step_at(run_id, x)
-        if step is not None:
-            self.episode_wanted.emit(run_id, step)
-
     # Out to files.
 
     def _export(self, kind: str) -> None:
         model = self._model
         if kind == "scores":
-            model.exports.save_rows("final scores", model.scores.as_rows())
+            model.save_scores()
         elif kind == "csv":
             keys = [key for group in model.shown_metrics for key in group.keys]
-            model.exports.save_points(f"{self._title()} metrics", self._runs(), keys)
+            model.exports.save_points(f"{self._title()} metrics", model.told(), keys)
         else:
             self.board.cross(None)
             write = drawn(self.board.viewport(), self._labels(), self._theme.colours, kind)
@@ -202,15 +229,11 @@ class ChartsPage(QWidget):
         title = f"{self._title()} {name_of(key)}"
         card = self.board.card(key)
         if kind == "csv":
-            self._model.exports.save_points(title, self._runs(), (key,))
+            self._model.exports.save_points(title, self._model.told(), (key,))
         elif card is not None:
             self.board.cross(None)
             write = drawn(card, self._labels(), self._theme.colours, kind)
             self._model.exports.save(title, kind, write)
-
-    def _runs(self) -> list[tuple[str, str]]:
-        hidden = self._model.hidden
-        return [each for each in self._model.titles.items() if each[0] not in hidden]
 
     def _labels(self) -> list[tuple[int, str]]:
         return drawn_labels(self._model.groups, self._model.hidden)

@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QResizeEvent, QWheelEv
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from gym_gui.models.chart_metrics import MetricKey
-from gym_gui.models.chart_picture import Picture, RunTrace, value_at
+from gym_gui.models.chart_picture import Picture, RunTrace, nearest_point, value_at
 from gym_gui.models.charts_model import ChartsModel
 from gym_gui.models.number_words import significant
 from gym_gui.models.theme_model import ThemeModel
@@ -40,8 +40,8 @@ class MetricPlot(pg.PlotWidget):  # type: ignore[misc, unused-ignore]
 
     crossed = Signal(object)
     """Where the mouse is on the x axis; None: elsewhere."""
-    picked = Signal(str, float)
-    """A click near a run's curve: its id, and where on the x axis."""
+    picked = Signal(str, object, float, float)
+    """A click near a run's curve: its id, the metric, and the nearest point."""
     zoom_changed = Signal(bool)
 
     def __init__(
@@ -104,6 +104,14 @@ class MetricPlot(pg.PlotWidget):  # type: ignore[misc, unused-ignore]
     @property
     def stretch(self) -> tuple[float, float] | None:
         return self._stretch
+
+    def show_metric(self, key: MetricKey) -> None:
+        """Another one from now on; what it showed is forgotten."""
+        self.key = key
+        self.setAccessibleName(f"Plot of {key.name}")
+        self.forget_place()
+        self._picture = None
+        self._draw_curves(Picture())
 
     def draw(self, picture: Picture) -> None:
         self._picture = picture
@@ -244,8 +252,10 @@ class MetricPlot(pg.PlotWidget):  # type: ignore[misc, unused-ignore]
             return
         at = box.mapSceneToView(event.scenePos())
         run = self._nearest(at)
-        if run is not None:
-            self.picked.emit(run.run_id, at.x())
+        point = nearest_point(run.x, run.y, at.x()) if run is not None else None
+        if run is not None and point is not None:
+            is_log = self._picture is not None and self._picture.is_log
+            self.picked.emit(run.run_id, self.key, point[0], 10 ** point[1] if is_log else point[1])
 
     def _nearest(self, at: QPointF) -> RunTrace | None:
         """The run whose curve passes near a place."""
@@ -382,4 +392,5 @@ class MetricPlot(pg.PlotWidget):  # type: ignore[misc, unused-ignore]
             ReadoutRow(colour, name, significant(10**y if picture.is_log else y))
             for name, y, colour in values
         ]
-        self._readout.show_rows(place_words(x, self._model.axis), rows, at.toPoint(), self._area())
+        head = f"{place_words(x, self._model.axis)} · click to replay"
+        self._readout.show_rows(head, rows, at.toPoint(), self._area())

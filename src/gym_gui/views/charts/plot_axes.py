@@ -14,8 +14,9 @@ _MINUTE_S = 60.0
 _HOUR_S = 3600.0
 _LINE_ALPHA = 255
 _TINY = 1e-4
-_EVEN = (1.0, 2.0, 5.0)
-_LINES_PER_VALUE = 1.9
+_EVEN = (1.0, 2.0, 2.5, 5.0)
+_BETWEEN_POWERS = (1.0, 2.0, 5.0)
+_LINES_PER_VALUE = 1.6
 _LINES_PER_PLACE = 4.6
 """Room for one number, in heights of a line."""
 _FEW_POWERS = 2.5
@@ -52,7 +53,9 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc, unused-ignore]
         """Powers of ten; where only a few of them are in sight, with 2 and 5 between them."""
         first, last = math.floor(low), math.ceil(high)
         step = max(1, (last - first) // 5)
-        between = [math.log10(each) for each in _EVEN] if high - low < _FEW_POWERS else [0.0]
+        between = (
+            [math.log10(each) for each in _BETWEEN_POWERS] if high - low < _FEW_POWERS else [0.0]
+        )
         marks = [power + part for power in range(first, last + 1, step) for part in between]
         return [(None, [mark for mark in marks if low <= mark <= high])]
 

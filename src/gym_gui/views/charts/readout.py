@@ -12,7 +12,7 @@ from gym_gui.views.elements.mixing import mixed
 from gym_gui.views.elements.type_size import scaled
 
 _MOST_ROWS = 10
-_WIDEST_NAME = 22
+_WIDEST_NAME = 32
 
 
 class ReadoutRow(NamedTuple):

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QAbstractButton, QFrame, QScrollArea, QSizePolicy, QWidget
 
 from gym_gui.models.chart_runs import RunGroup
 from gym_gui.models.charts_model import ChartsModel
@@ -16,10 +16,13 @@ from gym_gui.views.play.flow_layout import FlowLayout
 
 _WIDEST = 34
 """Characters of a name."""
+_MOST_LINES = 5.6
 
 
 class RunLegend(QWidget):
     """One entry for each run, or for each group of runs that is drawn as a mean."""
+
+    laid_out = Signal()
 
     def __init__(
         self, model: ChartsModel, theme: ThemeModel, parent: QWidget | None = None
@@ -41,6 +44,7 @@ class RunLegend(QWidget):
             for entry in self._entries:
                 self._layout.addWidget(entry)
             self.updateGeometry()
+            self.laid_out.emit()
         hidden = self._model.hidden
         for entry in self._entries:
             entry.setChecked(not hidden.issuperset(entry.runs.run_ids))
@@ -56,6 +60,31 @@ class RunLegend(QWidget):
     def _repaint(self) -> None:
         for entry in self._entries:
             entry.update()
+
+
+class LegendArea(QScrollArea):
+    """As high as the legend, up to a few rows; then it scrolls, for the curves need the room."""
+
+    def __init__(self, legend: RunLegend, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._legend = legend
+        self.setWidget(legend)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        legend.laid_out.connect(self._fit)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        wanted = self._legend.heightForWidth(self.viewport().width())
+        most = round(self.fontMetrics().height() * _MOST_LINES)
+        height = max(0, min(wanted, most))
+        if height != self.height():
+            self.setFixedHeight(height)
 
 
 class _Entry(QAbstractButton):

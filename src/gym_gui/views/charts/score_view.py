@@ -1,14 +1,18 @@
-"""ScoreView: the final scores of all runs in the charts, sortable, as high as its rows."""
+"""ScoreView: a table of final scores, sortable, as high as its rows. `ScorePanel` has two."""
+
+from collections.abc import Sequence
 
 from PySide6.QtCore import (
+    QAbstractTableModel,
     QModelIndex,
     QPersistentModelIndex,
     QRectF,
     QSize,
     QSortFilterProxyModel,
     Qt,
+    Signal,
 )
-from PySide6.QtGui import QColor, QGuiApplication, QKeyEvent, QKeySequence, QPainter
+from PySide6.QtGui import QColor, QKeyEvent, QKeySequence, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -19,56 +23,101 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.models.chart_scores import GROUP_ROLE, SORT_ROLE, ScoreColumn, ScoresTable
+from gym_gui.models.chart_scores import GROUP_ROLE, SORT_ROLE
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.charts.run_colours import run_colour
 
 _MOST_ROWS = 12
+_NAME_CHARACTERS = 22
 
 
 class ScoreView(QTableView):
-    """Ctrl+C copies all of it."""
+    """One table. Ctrl+C copies all of it. `samples` say how wide its columns are."""
+
+    copy_wanted = Signal()
 
     def __init__(
-        self, scores: ScoresTable, theme: ThemeModel, parent: QWidget | None = None
+        self,
+        table: QAbstractTableModel,
+        name: str,
+        samples: Sequence[str],
+        theme: ThemeModel,
+        *,
+        sorted_by: int,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self._scores = scores
-        order = QSortFilterProxyModel(self)
-        order.setSourceModel(scores)
+        self._table = table
+        order = _Order(self)
+        order.setSourceModel(table)
         order.setSortRole(SORT_ROLE)
         self.setModel(order)
-        self.setItemDelegateForColumn(ScoreColumn.RUN, _RunDelegate(theme, self))
+        self.setItemDelegateForColumn(0, _RunDelegate(theme, self))
         self.setSortingEnabled(True)
-        self.sortByColumn(ScoreColumn.LAST, Qt.SortOrder.DescendingOrder)
+        self.sortByColumn(sorted_by, Qt.SortOrder.DescendingOrder)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
         self.setWordWrap(False)
-        self.setAccessibleName("Final scores")
+        self.setAccessibleName(name)
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(round(self.fontMetrics().height() * 1.8))
         head = self.horizontalHeader()
         head.setHighlightSections(False)
-        head.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        head.setSectionResizeMode(ScoreColumn.RUN, QHeaderView.ResizeMode.Stretch)
+        # Qt's own mark lies over the words: the order says it in the words themselves.
+        head.setSortIndicatorShown(False)
+        head.setMinimumSectionSize(self.fontMetrics().height() * 2)
+        # Not by their contents, which would all be measured with every score that comes in.
+        head.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        head.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self._widths = [self._width_of(column, text) for column, text in enumerate(samples, 1)]
+        for column, width in enumerate(self._widths, 1):
+            self.setColumnWidth(column, width)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scores.modelReset.connect(self._fit)
+        table.modelReset.connect(self._fit)
         theme.changed.connect(self.viewport().update)
         self._fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         if event.matches(QKeySequence.StandardKey.Copy):
-            rows = ("\t".join(row) for row in self._scores.as_rows())
-            QGuiApplication.clipboard().setText("\n".join(rows))
+            self.copy_wanted.emit()
         else:
             super().keyPressEvent(event)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Where it is narrow, what matters least is left out, from the left."""
+        super().resizeEvent(event)
+        room = self.viewport().width() - self.fontMetrics().averageCharWidth() * _NAME_CHARACTERS
+        missing = sum(self._widths) - room
+        for column, width in enumerate(self._widths, 1):
+            is_hidden = missing > 0 and column < len(self._widths) - 1
+            self.setColumnHidden(column, is_hidden)
+            missing -= width if is_hidden else 0
+
+    def _width_of(self, column: int, text: str) -> int:
+        head = str(self._table.headerData(column, Qt.Orientation.Horizontal))
+        metrics = self.fontMetrics()
+        room = max(metrics.horizontalAdvance(f"{head} ↓"), metrics.horizontalAdvance(text))
+        return round(room + metrics.height() * 1.5)
+
     def _fit(self) -> None:
-        rows = max(1, min(_MOST_ROWS, self._scores.rowCount()))
+        rows = max(1, min(_MOST_ROWS, self._table.rowCount()))
         row = self.verticalHeader().defaultSectionSize()
         self.setFixedHeight(row * rows + round(self.fontMetrics().height() * 2.2))
+
+
+class _Order(QSortFilterProxyModel):
+    """Says in the head by which column it goes."""
+
+    def headerData(  # noqa: N802 - Qt's name
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        said: object = super().headerData(section, orientation, role)
+        if role == Qt.ItemDataRole.DisplayRole and section == self.sortColumn():
+            mark = "↓" if self.sortOrder() == Qt.SortOrder.DescendingOrder else "↑"
+            return f"{said} {mark}"
+        return said
 
 
 class _RunDelegate(QStyledItemDelegate):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 IconName = Literal[
+    "archive",
     "arrow-down",
     "arrow-left",
     "arrow-right",
@@ -20,6 +21,7 @@ IconName = Literal[
     "chevron-up",
     "close",
     "command",
+    "compare",
     "copy",
     "dice",
     "download",
@@ -43,6 +45,7 @@ IconName = Literal[
     "minus",
     "moon",
     "more",
+    "note",
     "pause",
     "person",
     "play",
@@ -64,6 +67,7 @@ IconName = Literal[
     "stop",
     "sun",
     "table",
+    "tag",
     "takeover",
     "trash",
     "undo",
@@ -107,6 +111,9 @@ _PADLOCK = _box(5, 11, 14, 9.5)
 _TRAY = "M4.5 15v3a2 2 0 0 0 2 2h11a2 2 0 0 0 2-2v-3"
 
 DRAWINGS: dict[IconName, Drawing] = {
+    "archive": Drawing(
+        _box(3.5, 4.5, 17, 4.5, 1.5) + "M5 9v9a2 2 0 0 0 2 2h10a2 2 0 0 0 2-2V9M10 13h4"
+    ),
     "arrow-down": Drawing("M12 5v14M6 13l6 6 6-6"),
     "arrow-left": Drawing("M19 12H5M11 6l-6 6 6 6"),
     "arrow-right": Drawing("M5 12h14M13 6l6 6-6 6"),
@@ -121,6 +128,9 @@ DRAWINGS: dict[IconName, Drawing] = {
     "command": Drawing(
         "M9 9h6v6H9zM9 9V6.5A2.5 2.5 0 1 0 6.5 9H9M15 9h2.5A2.5 2.5 0 1 0 15 6.5V9"
         "M15 15v2.5a2.5 2.5 0 1 0 2.5-2.5H15M9 15H6.5A2.5 2.5 0 1 0 9 17.5V15"
+    ),
+    "compare": Drawing(
+        "M4 5v12.5a2 2 0 0 0 2 2h14M7.5 15.5c3-.3 3.5-8.5 11.5-9.5M7.5 16c5 0 6-3.5 11.5-4"
     ),
     "copy": Drawing(
         _box(8.5, 8.5, 11.5, 11.5)
@@ -170,6 +180,9 @@ DRAWINGS: dict[IconName, Drawing] = {
     "minus": Drawing("M5 12h14"),
     "moon": Drawing("M20 14.2A8.3 8.3 0 0 1 9.8 4 8.3 8.3 0 1 0 20 14.2z"),
     "more": Drawing(filled=_dots((5.5, 12), (12, 12), (18.5, 12), radius=0.8)),
+    "note": Drawing(
+        "M4.5 19.5l1-4.3L16 4.7a2 2 0 0 1 2.8 0l.5.5a2 2 0 0 1 0 2.8L8.8 18.5zM13.8 7l3.2 3.2"
+    ),
     "pause": Drawing(filled="M7.5 5.5H9.5v13H7.5zM14.5 5.5H16.5v13H14.5z"),
     "person": Drawing(_circle(12, 8, 3.8) + "M4.8 20c.6-4 3.5-6 7.2-6s6.6 2 7.2 6"),
     "play": Drawing(filled="M7.5 5.5v13L18 12z"),
@@ -205,6 +218,10 @@ DRAWINGS: dict[IconName, Drawing] = {
         "M17.3 17.3l1.3 1.3M5.4 18.6l1.3-1.3M17.3 6.7l1.3-1.3"
     ),
     "table": Drawing(_SCREEN + "M3.5 9.5h17M3.5 14.5h17M9.5 9.5v10"),
+    "tag": Drawing(
+        "M4 5.5A1.5 1.5 0 0 1 5.5 4h6.2a2 2 0 0 1 1.4.6l6.8 6.8a2 2 0 0 1 0 2.8l-5.7 5.7a2 2 0 0 1-2.8 0l-6.8-6.8a2 2 0 0 1-.6-1.4z",
+        _dots((8.3, 8.3), radius=0.7),
+    ),
     "takeover": Drawing(
         _circle(9.5, 8, 3.5) + "M3.2 19.5c.5-3.7 2.9-5.6 6.3-5.6 1.3 0 2.4.3 3.3.7"
         "M14 18.2h6.8M17.8 15.2l3 3-3 3"

@@ -28,9 +28,14 @@ class ParameterForm(QWidget):
     finished = Signal()
     """All rows of what was shown last are there."""
 
-    def __init__(self, theme: ThemeModel, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, theme: ThemeModel, parent: QWidget | None = None, *, has_search: bool = True
+    ) -> None:
+        """Without `has_search` whoever shows the form may search it, with `search`."""
         super().__init__(parent)
         self._theme = theme
+        self._has_search = has_search
+        self._words: list[str] = []
         self._rows: dict[str, ParameterRow] = {}
         self._headings: dict[str, QLabel] = {}
         self._shown: tuple[Parameter, ...] = ()
@@ -41,27 +46,16 @@ class ParameterForm(QWidget):
         self._titles: dict[str, str] = {}
         self._shown_when: tuple[ShownWhen, ...] = ()
         em = self.fontMetrics().height()
-        self._search = QLineEdit()
-        self._search.setPlaceholderText("Search settings")
-        self._search.setAccessibleName("Search settings")
-        self._search.setClearButtonEnabled(True)
-        self._search.textChanged.connect(self._show_rows)
-        self._nothing = QLabel("No setting has these words.")
-        self._nothing.setProperty("role", "muted")
-        self._general = QLabel()
-        self._general.setProperty("tone", "bad")
-        self._general.setWordWrap(True)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(em // 2)
-        layout.addWidget(self._search)
-        layout.addWidget(self._general)
+        # Most forms never need these, and a dock has many forms.
+        self._search: QLineEdit | None = None
+        self._nothing: QLabel | None = None
+        self._general: QLabel | None = None
+        self._frame = QVBoxLayout(self)
+        self._frame.setContentsMargins(0, 0, 0, 0)
+        self._frame.setSpacing(em // 2)
         self._list = QVBoxLayout()
         self._list.setSpacing(em // 2)
-        layout.addLayout(self._list)
-        layout.addWidget(self._nothing)
-        for widget in (self._search, self._general, self._nothing):
-            widget.setVisible(False)
+        self._frame.addLayout(self._list)
 
     def show_parameters(
         self,
@@ -110,8 +104,12 @@ class ParameterForm(QWidget):
                 general.append(f"{problem.sentence} {problem.remedy}".strip())
         for name, row in self._rows.items():
             row.show_problem(by_name.get(name))
-        self._general.setText("\n".join(general))
-        self._general.setVisible(bool(general))
+        self._show_general("\n".join(general))
+
+    def search(self, text: str) -> None:
+        """Show those that have the words."""
+        self._words = text.lower().split()
+        self._show_rows()
 
     def reset(self) -> None:
         """Everything back to its default."""
@@ -148,8 +146,35 @@ class ParameterForm(QWidget):
             if (widget := item.widget()) is not None:
                 widget.hide()
                 widget.deleteLater()
-        self._search.clear()
-        self._search.setVisible(len(parameters) >= _MANY)
+        is_searched = self._has_search and len(parameters) >= _MANY
+        if is_searched and self._search is None:
+            self._add_search()
+        if self._search is not None:
+            self._search.clear()
+            self._search.setVisible(is_searched)
+
+    def _add_search(self) -> None:
+        self._search = QLineEdit()
+        self._search.setPlaceholderText("Search settings")
+        self._search.setAccessibleName("Search settings")
+        self._search.setClearButtonEnabled(True)
+        self._search.textChanged.connect(self.search)
+        self._nothing = QLabel("No setting has these words.")
+        self._nothing.setProperty("role", "muted")
+        self._nothing.setVisible(False)
+        self._frame.insertWidget(0, self._search)
+        self._frame.addWidget(self._nothing)
+
+    def _show_general(self, text: str) -> None:
+        if self._general is None:
+            if not text:
+                return
+            self._general = QLabel()
+            self._general.setProperty("tone", "bad")
+            self._general.setWordWrap(True)
+            self._frame.insertWidget(self._frame.indexOf(self._list), self._general)
+        self._general.setText(text)
+        self._general.setVisible(bool(text))
 
     def _build_some(self) -> None:
         """A few rows at a time, so that a long form never holds the window up."""
@@ -186,7 +211,7 @@ class ParameterForm(QWidget):
 
     def _order_tabs(self) -> None:
         """New widgets come last in the window; here they follow the search field."""
-        before: QWidget = self._search
+        before: QWidget | None = self._search
         for row in self._rows.values():
             before = row.follow_in_tab_order(before)
 
@@ -205,13 +230,15 @@ class ParameterForm(QWidget):
 
     def _show_rows(self) -> None:
         """Those that count and have the words that are searched for."""
-        words = self._search.text().lower().split()
         found = {
-            name for name, row in self._rows.items() if row.matches(words) and self._counts(name)
+            name
+            for name, row in self._rows.items()
+            if row.matches(self._words) and self._counts(name)
         }
         for name, row in self._rows.items():
             row.setVisible(name in found)
         groups = {self._rows[name].parameter.group for name in found}
         for group, heading in self._headings.items():
             heading.setVisible(group in groups)
-        self._nothing.setVisible(not found and bool(self._rows))
+        if self._nothing is not None:
+            self._nothing.setVisible(not found and bool(self._rows))

@@ -35,9 +35,10 @@ class ParameterRow(QWidget):
         self.title = title or title_of(parameter.name)
         self._editor = editor_for(parameter, is_long_text=is_long_text)
         self._theme = theme
-        self._label = f"{self.title} ({parameter.unit})" if parameter.unit else self.title
-        self._name = QLabel(html.escape(self._label))
-        self._name.setTextFormat(Qt.TextFormat.RichText)
+        is_said = parameter.unit.lower() in self.title.lower()
+        self._label = self.title if is_said else f"{self.title} ({parameter.unit})"
+        self._name = QLabel(self._label)
+        self._name.setTextFormat(Qt.TextFormat.PlainText)
         # Most rows never need these two, and a form has many rows.
         self._back: QToolButton | None = None
         self._problem: QLabel | None = None
@@ -73,15 +74,15 @@ class ParameterRow(QWidget):
         self._editor.input.setAccessibleDescription(text or self.parameter.help)
 
     def matches(self, words: list[str]) -> bool:
-        told = f"{self.parameter.name} {self.title} {self.parameter.group} {self.parameter.help}"
-        return all(word in told.lower() for word in words)
+        return has_words(self.parameter, self.title, words)
 
-    def follow_in_tab_order(self, before: QWidget) -> QWidget:
-        """Tab leads here from `before`; returns what it leads on from.
+    def follow_in_tab_order(self, before: QWidget | None) -> QWidget:
+        """Tab leads here from `before`, which may be nothing; returns what it leads on from.
 
         The whole editor moves: left behind, it would lead back to its input from wherever it is.
         """
-        QWidget.setTabOrder(before, self._editor)
+        if before is not None:
+            QWidget.setTabOrder(before, self._editor)
         if self._back is None:
             return self._editor
         QWidget.setTabOrder(self._editor, self._back)
@@ -128,6 +129,7 @@ class ParameterRow(QWidget):
         back.setAccessibleName(f"Reset {self.title}")
         back.setToolTip(f"Back to {_value_text(self.parameter.default)}")
         back.clicked.connect(self._go_back)
+        self._theme.changed.connect(self._mark)  # the dot has a colour of its own
         self._grid.addWidget(back, 0, 1)
         QWidget.setTabOrder(self._editor, back)
         return back
@@ -148,9 +150,20 @@ class ParameterRow(QWidget):
                 return
             self._back = self._way_back()
         self._back.setVisible(is_changed)
+        if not is_changed:
+            self._name.setTextFormat(Qt.TextFormat.PlainText)
+            self._name.setText(self._label)
+            return
         # A font of its own would be lost when the style sheet changes with the theme.
-        name = html.escape(self._label)
-        self._name.setText(f"<b>{name}</b>" if is_changed else name)
+        dot = f'&nbsp;<span style="color: {self._theme.colours.warning}">●</span>'
+        self._name.setTextFormat(Qt.TextFormat.RichText)
+        self._name.setText(f"<b>{html.escape(self._label)}</b>{dot}")
+
+
+def has_words(parameter: Parameter, title: str, words: list[str]) -> bool:
+    """Whether a search for the words finds the parameter; they are in small letters."""
+    told = f"{parameter.name} {title or title_of(parameter.name)} {parameter.group}"
+    return all(word in f"{told} {parameter.help}".lower() for word in words)
 
 
 def title_of(name: str) -> str:

@@ -2,46 +2,46 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeySequence
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QMessageBox,
-    QStackedWidget,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QPoint, QRect, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from gym_gui.models.run_actions import RunActions
-from gym_gui.models.run_words import title_of, whole
-from gym_gui.models.runs_filter import RunsFilter
-from gym_gui.models.runs_model import RIGHT_COLUMNS, RunColumn, RunsModel
+from gym_gui.models.run_deeds import Deed, fitting
+from gym_gui.models.run_groups import WAYS, Grouping
+from gym_gui.models.run_search import completions
+from gym_gui.models.run_words import some_runs, whole
+from gym_gui.models.runs_columns import RunColumn
+from gym_gui.models.runs_model import RunsModel
+from gym_gui.models.runs_table import RunsTable
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.elements.empty_state import EmptyState
-from gym_gui.views.elements.icons import keep_icon
-from gym_gui.views.runs.run_delegate import RunDelegate
-from gym_gui.views.runs.run_menu import RunDeeds, RunMenu
+from gym_gui.views.runs.columns_menu import ColumnsMenu, KeptSettings
+from gym_gui.views.runs.deed_actions import DeedActions
+from gym_gui.views.runs.note_editor import NoteEditor
+from gym_gui.views.runs.runs_bar import RunsBar
+from gym_gui.views.runs.runs_grid import RunsGrid
 from gym_gui.views.runs.tag_editor import TagEditor
-from gym_gui.views.tables.data_table import DataTable
 from mosaic.contract.runs import RunRecord
 
-_WIDTHS = (-20, 11, -11, -18, 11, 9, 11, 13, 9)
-_DISPENSABLE = (
-    *(RunColumn.WORKER, RunColumn.ENVIRONMENT, RunColumn.TREND, RunColumn.ELAPSED),
-    *(RunColumn.SPS, RunColumn.PROGRESS),
-)
+_GROUPING = "runs/grouping"
+_SORTING = "runs/sorting"
+_MOST_TAGS = 30
 
 
 class RunsView(QWidget):
     """For the dock at the bottom."""
 
+    open_requested = Signal(str)
+    """The page of this run: Enter or a double click."""
     watch_requested = Signal(str)
     replay_requested = Signal(str)
+    compare_requested = Signal(list)
+    """Ids of two or more runs."""
+    duplicate_requested = Signal(str)
+    """Its configuration as a new draft in the training form."""
     selected = Signal(str)
-    """The run that the person looks at; empty: none."""
+    """The run that the person looks at. One that is filtered away is still looked at."""
 
     def __init__(
         self,
@@ -49,193 +49,214 @@ class RunsView(QWidget):
         actions: RunActions,
         theme: ThemeModel,
         parent: QWidget | None = None,
+        *,
+        settings: KeptSettings | None = None,
     ) -> None:
         super().__init__(parent)
         self._model = model
         self._actions = actions
-        self._shown = RunsFilter(model, self)
+        self._settings = settings
         self._wanted_run = ""
-        self.filter = QLineEdit()
-        self.filter.setPlaceholderText("Filter runs")
-        self.filter.setToolTip("By name, worker, environment, tag or state")
-        self.filter.setAccessibleName("Filter runs")
-        self.filter.setClearButtonEnabled(True)
-        self._count = QLabel()
-        self._count.setProperty("role", "muted")
-        self._archived = QToolButton()
-        self._archived.setProperty("role", "quiet")
-        self._archived.setText("Archived")
-        self._archived.setCheckable(True)
-        self._archived.setToolTip("Show archived runs too")
-        self._more = QToolButton()
-        self._more.setProperty("role", "quiet")
-        self._more.setToolTip("What can be done with the chosen runs")
-        self._more.setAccessibleName("Actions")
-        keep_icon(self._more, "more", theme, "muted")
-        self.table = DataTable(
-            self._shown,
-            RunDelegate(theme, self),
-            _WIDTHS,
-            theme,
-            numbers=RIGHT_COLUMNS,
-            dispensable=_DISPENSABLE,
+        self._told_run = ""
+        self.runs = RunsTable(model, self)
+        self._recall_order()
+        self.table = RunsGrid(self.runs, theme, self)
+        self.deeds = DeedActions(self._do, theme, self.table)
+        self.menu = self.deeds.menu(self)
+        self.columns = ColumnsMenu(self.table, settings, self)
+        self.bar = RunsBar(
+            lambda word: completions(word, model.runs), self.deeds, self.menu, self.columns, theme
         )
-        self.table.setAccessibleName("Runs")
-        header = self.table.horizontalHeader()
-        header.setSortIndicator(RunColumn.RUN, Qt.SortOrder.DescendingOrder)
-        self.table.setSortingEnabled(True)
-        header.setSortIndicatorShown(False)
-        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.bar.show_grouping(self.runs.grouping)
+        self.filter = self.bar.filter
         self._empty = EmptyState("runs", "", "", theme)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.table)
         self._stack.addWidget(self._empty)
-        self._lay_out()
-        self.menu = RunMenu(self, actions, self.chosen_runs, self._deeds(), theme)
-        for action in self.menu.actions():
-            action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
-            is_table_key = action.shortcut() == QKeySequence("Return")
-            if action.text() and not is_table_key:
-                self.table.addAction(action)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.bar)
+        layout.addWidget(self._stack, 1)
         self._subscribe()
         self._update()
 
     def chosen_runs(self) -> list[RunRecord]:
-        return [self._run_at(row) for row in self.table.chosen_rows()]
+        return self.table.chosen_runs()
 
     def select(self, run_id: str) -> None:
         """Show and choose a run; one that is not listed yet, as soon as it is."""
         self._wanted_run = run_id
         self._choose_wanted()
 
-    def _lay_out(self) -> None:
-        line = self.fontMetrics().height()
-        bar = QHBoxLayout()
-        bar.setContentsMargins(line // 2, line // 3, line // 2, line // 3)
-        bar.setSpacing(line // 2)
-        bar.addWidget(self.filter, 1)
-        bar.addWidget(self._count)
-        bar.addStretch(1)
-        bar.addWidget(self._archived)
-        bar.addWidget(self._more)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(bar)
-        layout.addWidget(self._stack, 1)
-
     def _subscribe(self) -> None:
-        self.filter.textChanged.connect(self._shown.look_for)
-        self.filter.textChanged.connect(lambda _: self._update())
-        self._archived.toggled.connect(self._shown.show_archived)
-        self._archived.toggled.connect(lambda _: self._update())
-        self._more.clicked.connect(self._show_menu_below)
-        self.table.customContextMenuRequested.connect(self._show_menu_at)
-        self.table.row_activated.connect(self._on_activated)
-        self.table.copy_asked.connect(self._copy_ids)
-        self.table.selectionModel().currentRowChanged.connect(lambda *_: self._tell_selected())
-        self._empty.acted.connect(self.filter.clear)
-        self._model.runs_changed.connect(self._update)
-        self._model.runs_changed.connect(self._choose_wanted)
-
-    def _deeds(self) -> RunDeeds:
-        return RunDeeds(
-            watch=lambda: self._for_current(self.watch_requested.emit),
-            replay=lambda: self._for_current(self.replay_requested.emit),
-            rename=self._rename,
-            edit_tags=self._edit_tags,
-            delete=self._ask_to_delete,
-            export=lambda: self._for_current(self._actions.export),
-            copy_ids=self._copy_ids,
+        bar, table, deletions = self.bar, self.table, self._actions.deletions
+        self.filter.textChanged.connect(self.runs.look_for)
+        self.filter.left_downwards.connect(lambda: table.setFocus(Qt.FocusReason.TabFocusReason))
+        bar.archived_toggled.connect(self.runs.show_archived)
+        bar.grouping_chosen.connect(self._group_by)
+        bar.folding_chosen.connect(lambda folds: self.runs.fold_all(folds=folds))
+        table.customContextMenuRequested.connect(self._show_menu_at)
+        header = table.horizontalHeader()
+        header.customContextMenuRequested.connect(
+            lambda place: self.columns.popup(header.mapToGlobal(place))
         )
+        header.sortIndicatorChanged.connect(lambda *_: self._keep_order())
+        table.row_activated.connect(self._on_activated)
+        table.copy_asked.connect(self._copy_ids)
+        table.selectionModel().currentRowChanged.connect(lambda *_: self._tell_selected())
+        table.selectionModel().selectionChanged.connect(lambda *_: self._tell_selected())
+        table.selectionModel().selectionChanged.connect(lambda *_: self._update())
+        self._empty.acted.connect(self._on_empty_acted)
+        self.runs.rename_wanted.connect(self._actions.rename)
+        self.runs.updated.connect(self._update)
+        self.runs.updated.connect(self._choose_wanted)
+        deletions.changed.connect(self._hide_deleted)
+        self._add_key(QKeySequence.StandardKey.Find, self.filter.setFocus)
+        self._add_key(QKeySequence.StandardKey.Undo, deletions.undo)
 
-    def _run_at(self, row: int) -> RunRecord:
-        source = self._shown.mapToSource(self._shown.index(row, 0))
-        return self._model.run(source.row())
+    def _add_key(self, key: QKeySequence.StandardKey, do: Callable[[], None]) -> None:
+        shortcut = QShortcut(QKeySequence(key), self)
+        shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        shortcut.activated.connect(do)
 
-    def _for_current(self, do: Callable[[str], None]) -> None:
+    # What is done with what is chosen.
+
+    def _do(self, deed: Deed) -> None:
         chosen = self.chosen_runs()
-        if len(chosen) == 1:
-            do(chosen[0].run_id)
+        run_ids = fitting(deed, chosen)
+        if not run_ids:
+            return
+        actions, first = self._actions, run_ids[0]
+        does: dict[Deed, Callable[[], object]] = {
+            "open": lambda: self.open_requested.emit(first),
+            "watch": lambda: self.watch_requested.emit(first),
+            "replay": lambda: self.replay_requested.emit(first),
+            "pause": lambda: actions.pause(run_ids),
+            "resume": lambda: actions.resume(run_ids),
+            "stop": lambda: actions.stop(run_ids),
+            "compare": lambda: self.compare_requested.emit(run_ids),
+            "duplicate": lambda: self.duplicate_requested.emit(first),
+            "rename": lambda: self._rename(first),
+            "tag": lambda: self._edit_tags(chosen),
+            "note": lambda: self._edit_note(chosen[0]),
+            "export": lambda: actions.export(first),
+            "folder": lambda: actions.open_folder(first),
+            "copy": self._copy_ids,
+            "archive": lambda: actions.archive(run_ids),
+            "restore": lambda: actions.archive(run_ids, archived=False),
+            "delete": lambda: actions.delete(run_ids),
+        }
+        does[deed]()
 
     def _on_activated(self, row: int) -> None:
-        """Enter and double click: watch what goes on, replay what is over."""
-        run = self._run_at(row)
-        signal = self.watch_requested if self._actions.can_watch(run) else self.replay_requested
-        if self._actions.can_watch(run) or self._actions.can_replay(run):
-            signal.emit(run.run_id)
+        """Enter and double click."""
+        run = self.runs.run_at(row)
+        if run is not None:
+            self.open_requested.emit(run.run_id)
+        else:
+            self.table.fold_or_unfold(row)
 
-    def _tell_selected(self) -> None:
-        index = self.table.currentIndex()
-        self.selected.emit(self._run_at(index.row()).run_id if index.isValid() else "")
+    def _rename(self, run_id: str) -> None:
+        row = self.runs.row_of(run_id)
+        if row is not None:
+            self.table.edit(self.runs.index(row, RunColumn.RUN))
 
-    def _choose_wanted(self) -> None:
-        if not self._wanted_run:
-            return
-        for row in range(self._shown.rowCount()):
-            if self._run_at(row).run_id == self._wanted_run:
-                self._wanted_run = ""
-                self.table.selectRow(row)
-                self.table.scrollTo(self._shown.index(row, 0))
-                return
+    def _edit_tags(self, runs: list[RunRecord]) -> None:
+        others = sorted({tag for run in self._model.runs for tag in run.tags})[:_MOST_TAGS]
+        editor = TagEditor([run.tags for run in runs], others, self)
+        run_ids = [run.run_id for run in runs]
+        editor.chosen.connect(lambda add, remove: self._actions.change_tags(run_ids, add, remove))
+        editor.show_beside(self._place_of(runs[0]))
 
-    def _rename(self) -> None:
-        rows = self.table.chosen_rows()
-        if rows:
-            self.table.edit(self._shown.index(rows[0], RunColumn.RUN))
+    def _edit_note(self, run: RunRecord) -> None:
+        editor = NoteEditor(run.note, self)
+        editor.written.connect(lambda note: self._actions.write_note(run.run_id, note))
+        editor.show_beside(self._place_of(run))
 
-    def _edit_tags(self) -> None:
-        chosen = self.chosen_runs()
-        if not chosen:
-            return
-        run = chosen[0]
-        editor = TagEditor(run.tags, self)
-        editor.chosen.connect(lambda tags: self._actions.set_tags(run.run_id, tags))
-        row = self.table.chosen_rows()[0]
-        place = self.table.visualRect(self._shown.index(row, RunColumn.RUN)).bottomLeft()
-        editor.show_at(self.table.viewport().mapToGlobal(place))
+    def _place_of(self, run: RunRecord) -> QRect:
+        """On the screen."""
+        row = self.runs.row_of(run.run_id) or 0
+        place = self.table.visualRect(self.runs.index(row, RunColumn.RUN))
+        return QRect(self.table.viewport().mapToGlobal(place.topLeft()), place.size())
 
     def _copy_ids(self) -> None:
         ids = "\n".join(run.run_id for run in self.chosen_runs())
         if ids:
             QGuiApplication.clipboard().setText(ids)
 
-    def _ask_to_delete(self) -> None:
-        chosen = [run for run in self.chosen_runs() if self._actions.can_delete(run)]
-        what = title_of(chosen[0]) if len(chosen) == 1 else f"{len(chosen)} runs"
-        box = QMessageBox(self)
-        box.setIcon(QMessageBox.Icon.Warning)
-        box.setWindowTitle("Delete")
-        box.setText(f"Delete {what}?")
-        box.setInformativeText(
-            "Telemetry, videos and checkpoints go with it. This cannot be undone;"
-            " to only clear the list, archive instead."
-        )
-        delete = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
-        delete.setProperty("role", "danger")
-        box.setDefaultButton(box.addButton("Keep", QMessageBox.ButtonRole.RejectRole))
+    def _hide_deleted(self) -> None:
+        """The next row is chosen then, so that keys go on from there."""
+        self.runs.hide(self._actions.deletions.out_of_sight)
+        index = self.table.currentIndex()
+        if index.isValid() and not self.chosen_runs():
+            self.table.selectRow(index.row())
 
-        def answered() -> None:
-            if box.clickedButton() is delete:
-                self._actions.delete([run.run_id for run in chosen])
+    # How it is shown.
 
-        box.finished.connect(answered)
-        box.finished.connect(box.deleteLater)
-        box.open()
+    def _group_by(self, grouping: Grouping) -> None:
+        self.runs.group_by(grouping)
+        self.bar.show_grouping(grouping)
+        if self._settings is not None:
+            self._settings.keep(_GROUPING, grouping)
+
+    def _keep_order(self) -> None:
+        if self._settings is not None:
+            column, order = self.runs.sorting
+            sign = "-" if order is Qt.SortOrder.DescendingOrder else "+"
+            self._settings.keep(_SORTING, f"{sign}{column.name.lower()}")
+
+    def _recall_order(self) -> None:
+        if self._settings is None:
+            return
+        grouping = self._settings.text(_GROUPING)
+        self.runs.group_by(next((way for way in WAYS if way == grouping), "none"))
+        kept = self._settings.text(_SORTING)
+        columns = {column.name.lower(): column for column in RunColumn}
+        if kept[1:] in columns:
+            orders = Qt.SortOrder
+            is_down = kept.startswith("-")
+            self.runs.sort(
+                columns[kept[1:]], orders.DescendingOrder if is_down else orders.AscendingOrder
+            )
+
+    def _tell_selected(self) -> None:
+        """Of a row that goes, Qt makes the next one current; only who chooses it looks at it."""
+        index = self.table.currentIndex()
+        run = self.runs.run_at(index.row()) if index.isValid() else None
+        if run and run.run_id != self._told_run and self.table.selectionModel().isSelected(index):
+            self._told_run = run.run_id
+            self.selected.emit(run.run_id)
+
+    def _choose_wanted(self) -> None:
+        row = self.runs.row_of(self._wanted_run) if self._wanted_run else None
+        if row is not None:
+            self._wanted_run = ""
+            self.table.selectRow(row)
+            self.table.scrollTo(self.runs.index(row, 0))
 
     def _show_menu_at(self, place: QPoint) -> None:
-        if self.table.indexAt(place).isValid():
+        if self.runs.run_at(self.table.rowAt(place.y())) is not None:
             self.menu.popup(self.table.viewport().mapToGlobal(place))
 
-    def _show_menu_below(self) -> None:
-        self.menu.popup(self._more.mapToGlobal(QPoint(0, self._more.height())))
+    def _on_empty_acted(self) -> None:
+        if self.filter.text():
+            self.filter.clear()
+        else:
+            self.bar.archived.setChecked(True)
 
     def _update(self) -> None:
-        shown, known = self._shown.rowCount(), self._model.rowCount()
-        if shown == known:
-            self._count.setText(f"{whole(known)} run{'' if known == 1 else 's'}" if known else "")
-        else:
-            self._count.setText(f"{whole(shown)} of {whole(known)} runs")
+        chosen = self.chosen_runs()
+        self.deeds.show_chosen(chosen)
+        shown, known = self.runs.run_count, self.runs.known_count
+        words = some_runs(known) if shown == known else f"{whole(shown)} of {some_runs(known)}"
+        if self.runs.archived_count:
+            words += f", {whole(self.runs.archived_count)} archived"
+        short = whole(shown) if shown else ""
+        if len(chosen) > 1:
+            short = f"{whole(len(chosen))} chosen"
+            words = f"{short} · {words}"
+        self.bar.say_count(words, short)
         if shown:
             self._stack.setCurrentWidget(self.table)
             return
@@ -243,8 +264,8 @@ class RunsView(QWidget):
             self._empty.say("Looking for runs", "They appear here when the daemon answers.")
         elif self.filter.text():
             self._empty.say("No run matches", "Try fewer words.", "Clear the filter")
-        elif known:
-            self._empty.say("All runs are archived", "Switch Archived on to see them.")
+        elif self.runs.archived_count:
+            self._empty.say("All runs are archived", "", "Show archived runs")
         else:
             self._empty.say("No runs yet", "Play an environment or train an agent to make one.")
         self._stack.setCurrentWidget(self._empty)

@@ -95,8 +95,9 @@ class ActorField(QWidget):
             "good" if actor.is_available else "warning",
         )
         self._badge.setVisible(True)
-        # In Human mode the card would only repeat what the mode says.
-        self._card.setVisible(not is_human or not actor.is_available)
+        # It would only repeat what the mode says, or the list in which the policy was chosen.
+        is_said = is_human or actor.source == "checkpoint"
+        self._card.setVisible(not (is_said and actor.is_available))
 
     def _show_nobody(self) -> None:
         """Before the daemon has answered, or when nobody can act."""

@@ -1,4 +1,7 @@
-"""SessionPanel: the left dock: mode, environment, start, actor, settings, help, and Play."""
+"""SessionPanel: the left dock: mode, environment, start, actor, settings, help, and Play.
+
+Where an agent acts it is also the training dock: `training` makes the pages of its toggle.
+"""
 
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
@@ -16,7 +19,7 @@ from gym_gui.views.session.labelled import Labelled
 from gym_gui.views.session.seed_field import SeedField
 from gym_gui.views.session.session_buttons import SessionButtons
 from gym_gui.views.session.speed_field import SpeedField
-from gym_gui.views.session.training_area import NEW, TrainingArea
+from gym_gui.views.session.training_area import TrainingArea, TrainingPages
 
 _LEAST_EMS = 18
 _TITLES = {"desc": "A map of your own"}
@@ -31,24 +34,31 @@ class SessionPanel(QWidget):
     """All but the buttons scrolls, so that Play is in sight at any height."""
 
     def __init__(
-        self, model: SessionPanelModel, theme: ThemeModel, parent: QWidget | None = None
+        self,
+        model: SessionPanelModel,
+        theme: ThemeModel,
+        training: TrainingPages | None = None,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._model = model
         self.setAccessibleName("Session")
         self._page = QWidget()
+        self._scroll = QScrollArea()
         self._mode = SegmentedControl([(mode, text) for mode, text, _ in _MODES], theme)
         self._meaning = QLabel()
         self._environment = EnvironmentField(model.environments, theme)
         self._needs = QLabel()
+        self._start = QWidget()
         self._seed = SeedField(model.choice, theme)
         self._speed = SpeedField(model.choice)
         self._form = ParameterForm(theme)
         self._counts_later = QLabel("Changes count from the next episode.")
-        self.training_area = TrainingArea(theme)
+        self.training_area = TrainingArea(model, training, theme)
         self._actor = ActorField(model, theme)
         self._help = EnvironmentHelp(theme)
         self.buttons = SessionButtons(model, theme)
+        self._was_training = False
         self._configuration = Section("Game configuration", self._configuration_part(), theme)
         self._about = Section("About this environment", self._help, theme)
         self._build(theme)
@@ -56,7 +66,6 @@ class SessionPanel(QWidget):
         self._environment.chosen.connect(model.choice.choose)
         self._form.changed.connect(self._on_form_changed)
         self._form.finished.connect(self._show_page_soon)
-        self.training_area.part_changed.connect(lambda _: self._show())
         model.choice.environment_changed.connect(lambda _: self._show_environment())
         model.choice.values_changed.connect(self._show_values)
         model.environments.modelReset.connect(self._show_needs)
@@ -82,7 +91,8 @@ class SessionPanel(QWidget):
         self._needs.setProperty("tone", "warning")
         for mode, _, tip in _MODES:
             self._mode.set_tip(mode, tip)
-        start = QHBoxLayout()
+        start = QHBoxLayout(self._start)
+        start.setContentsMargins(0, 0, 0, 0)
         start.setSpacing(em // 2)
         start.addWidget(Labelled("Seed", self._seed), 4)
         start.addWidget(Labelled("Speed", self._speed), 2)
@@ -95,15 +105,17 @@ class SessionPanel(QWidget):
         top.addWidget(self._mode)
         top.addWidget(self._meaning)
         inside.addLayout(top)
+        inside.addWidget(self.training_area)
         inside.addWidget(Labelled("Environment", self._environment))
         inside.addWidget(self._needs)
-        inside.addLayout(start)
-        inside.addWidget(self.training_area)
+        inside.addWidget(self._start)
+        inside.addWidget(self.training_area.trained)
         inside.addWidget(self._actor)
         inside.addWidget(self._configuration)
+        inside.addWidget(self.training_area.new)
         inside.addWidget(self._about)
         inside.addStretch(1)
-        scroll = QScrollArea()
+        scroll = self._scroll
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -113,6 +125,7 @@ class SessionPanel(QWidget):
         standing = QVBoxLayout(foot)
         standing.setContentsMargins(edge, em // 2, edge, edge)
         standing.addWidget(self.buttons)
+        standing.addWidget(self.training_area.foot)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -137,8 +150,15 @@ class SessionPanel(QWidget):
         self._mode.choose(model.mode)
         self._meaning.setText(next(tip for mode, _, tip in _MODES if mode == model.mode))
         is_human = model.mode == "human"
-        self.training_area.setVisible(not is_human)
-        self._actor.setVisible(is_human or self.training_area.part != NEW)
+        self.training_area.show_choice()
+        trains = self.training_area.trains
+        for widget in (self._start, self._actor, self._about, self.buttons):
+            widget.setVisible(not trains)
+        if trains != self._was_training:
+            # What learns comes first there; of the environment its field says enough.
+            self._was_training = trains
+            self._scroll.verticalScrollBar().setValue(0)
+            self._configuration.set_open(not trains)
         self._speed.explain(waits_for_person=is_human and model.choice.entry.turn_based)
         self._counts_later.setVisible(model.plays_chosen_environment)
 
@@ -151,7 +171,6 @@ class SessionPanel(QWidget):
         entry = self._model.choice.entry
         self._environment.show_environment(entry)
         self._show_needs()
-        self.training_area.show_environment(entry)
         # Half a form is not shown: the one before stays on the screen until this one is whole.
         self._page.setUpdatesEnabled(not self.isVisible())
         QTimer.singleShot(0, self, self._show_details)

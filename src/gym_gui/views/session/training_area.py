@@ -1,98 +1,153 @@
-"""TrainingArea: where an agent comes from: one that was trained, or one to be trained.
+"""TrainingArea: where an agent comes from: one to be trained, or one that was trained.
 
-Shown in Hybrid and Agent mode only.
+The pill toggle of the dock in Hybrid and Agent mode, and the places of what it shows: two pages and
+a foot, which `SessionPanel` puts where they belong. The pages are made when they are first seen.
 """
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
 
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from gym_gui.models.session_panel_model import SessionPanelModel
 from gym_gui.models.theme_model import ThemeModel
-from gym_gui.views.elements.icons import keep_icon
 from gym_gui.views.elements.segmented import SegmentedControl
-from mosaic.envs.entries import EnvironmentEntry
 
-TRAINED = "trained"
+if TYPE_CHECKING:
+    from gym_gui.views.training.trained_panel import TrainedPanel
+    from gym_gui.views.training.training_panel import TrainingPanel
+
 NEW = "new"
+TRAINED = "trained"
+_AT_ONCE = 40
+_TIPS = {
+    NEW: "Choose what learns and how, and launch it",
+    TRAINED: "Let a policy act that an earlier run has saved",
+}
+
+
+class TrainingPages(Protocol):
+    """Who makes the pages; `app.training_desk` does."""
+
+    def prepare(self, then: Callable[[], None]) -> None:
+        """Load what the pages are made of, without holding anything up, and call `then`."""
+
+    def new_page(self) -> "TrainingPanel": ...
+    def trained_page(self) -> "TrainedPanel": ...
 
 
 class TrainingArea(QWidget):
-    """*Use trained* leaves the choice to the actors; *Train new* has the command that trains."""
+    """The toggle itself; without pages there is nothing to toggle, and it is never shown."""
 
-    part_changed = Signal(str)
-
-    def __init__(self, theme: ThemeModel, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        model: SessionPanelModel,
+        pages: TrainingPages | None,
+        theme: ThemeModel,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
-        self.part = TRAINED
-        self._switch = SegmentedControl([(TRAINED, "Use trained"), (NEW, "Train new")], theme)
+        self._model = model
+        self._pages = pages
+        self._switch = SegmentedControl([(NEW, "Train new"), (TRAINED, "Use trained")], theme)
         self._switch.setAccessibleName("Where the agent comes from")
-        self._command = QLabel()
-        self._copy = QToolButton()
-        self.new = self._training_by_command(theme)
+        for part, tip in _TIPS.items():
+            self._switch.set_tip(part, tip)
+        self.new = _Place(pages, self._make_new)
+        self.trained = _Place(pages, self._make_trained)
+        self.foot = _Place(None, None)
+        """Where the launch bar stands, once the page it belongs to is there."""
+        # Whoever looks at the one page probably looks at the other next.
+        self.trained.filled.connect(self.new.make_ready)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(self.fontMetrics().height() // 2)
         layout.addWidget(self._switch)
-        layout.addWidget(self.new)
-        self._switch.chosen.connect(self.show_part)
-        self.new.setVisible(False)
+        self._switch.chosen.connect(model.show_part)
+        model.changed.connect(self.show_choice)
+        self.show_choice()
 
-    def show_environment(self, entry: EnvironmentEntry) -> None:
-        algorithm = _algorithm_for(entry)
-        self._command.setText(
-            f"mosaic train cleanrl_worker --algo {algorithm} --env {entry.env_id}"
-        )
-        self._copy.setToolTip("Copy the command")
+    @property
+    def is_offered(self) -> bool:
+        """Whether an agent is to act, and there is something to toggle."""
+        return self._pages is not None and self._model.mode != "human"
+
+    @property
+    def trains(self) -> bool:
+        """Whether the dock is about training."""
+        return self.is_offered and self._model.part == NEW
 
     def show_part(self, part: str) -> None:
-        self.part = part
-        self._switch.choose(part)
-        self.new.setVisible(part == NEW)
-        self.part_changed.emit(part)
+        self._model.show_part(part)
 
-    def _training_by_command(self, theme: ThemeModel) -> QWidget:
-        em = self.fontMetrics().height()
-        words = QLabel(
-            "Train from a terminal. The run appears under Runs at once, and what it saves becomes"
-            " an actor here."
-        )
-        words.setWordWrap(True)
-        words.setProperty("role", "muted")
-        self._command.setProperty("role", "mono")
-        self._command.setWordWrap(True)
-        self._command.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse
-            | Qt.TextInteractionFlag.TextSelectableByKeyboard
-        )
-        self._command.setAccessibleName("Command that trains an agent")
-        self._copy.setIconSize(QSize(round(em * 1.15), round(em * 1.15)))
-        self._copy.setCursor(Qt.CursorShape.PointingHandCursor)
-        keep_icon(self._copy, "copy", theme)
-        self._copy.setAccessibleName("Copy the command")
-        self._copy.setToolTip("Copy the command")
-        self._copy.clicked.connect(self._copy_command)
-        card = QFrame()
-        card.setProperty("role", "card")
-        line = QHBoxLayout(card)
-        line.setContentsMargins(em // 2, em // 2, em // 4, em // 2)
-        line.setSpacing(em // 4)
-        line.addWidget(self._command, 1)
-        line.addWidget(self._copy, 0, Qt.AlignmentFlag.AlignTop)
-        part = QWidget()
-        layout = QVBoxLayout(part)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(em // 3)
-        layout.addWidget(words)
-        layout.addWidget(card)
-        return part
+    def show_choice(self) -> None:
+        self._switch.choose(self._model.part)
+        self.setVisible(self.is_offered)
+        self.new.setVisible(self.trains)
+        self.foot.setVisible(self.trains)
+        self.trained.setVisible(self.is_offered and not self.trains)
 
-    def _copy_command(self) -> None:
-        QGuiApplication.clipboard().setText(self._command.text())
-        self._copy.setToolTip("Copied")
+    def _make_new(self) -> QWidget | None:
+        if self._pages is None:
+            return None
+        page = self._pages.new_page()
+        self.foot.hold(page.foot)
+        return page
+
+    def _make_trained(self) -> QWidget | None:
+        return self._pages.trained_page() if self._pages is not None else None
 
 
-def _algorithm_for(entry: EnvironmentEntry) -> str:
-    """The variant of PPO that takes such observations and actions."""
-    if entry.family == "atari":
-        return "ppo_atari"
-    return "ppo_continuous_action" if entry.action_kind == "continuous" else "ppo"
+class _Place(QWidget):
+    """Empty until it is seen; then it is filled, one small thing per turn of the event loop."""
+
+    filled = Signal()
+
+    def __init__(
+        self, pages: TrainingPages | None, make: Callable[[], QWidget | None] | None
+    ) -> None:
+        super().__init__()
+        self._pages = pages
+        self._make = make
+        self._made: QWidget | None = None
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self.setVisible(False)
+
+    def hold(self, widget: QWidget) -> None:
+        self._layout.addWidget(widget)
+        widget.setVisible(True)
+
+    def make_ready(self) -> None:
+        """Make what belongs here, though nobody looks yet."""
+        if self._pages is not None and self._make is not None:
+            make, self._make = self._make, None
+            self._pages.prepare(lambda: self._later(lambda: self._begin(make)))
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        super().showEvent(event)
+        self.make_ready()
+        self._later(self._fill)
+
+    def _later(self, step: Callable[[], None]) -> None:
+        QTimer.singleShot(0, self, step)
+
+    def _begin(self, make: Callable[[], QWidget | None]) -> None:
+        self._made = make()
+        if self._made is not None:
+            waiting = self._made.findChildren(QWidget)
+            self._later(lambda: self._polish(waiting))
+
+    def _polish(self, waiting: list[QWidget]) -> None:
+        """What the style sheet says of each takes longest; done at once it would be felt."""
+        for widget in waiting[:_AT_ONCE]:
+            widget.ensurePolished()
+        rest = waiting[_AT_ONCE:]
+        self._later((lambda: self._polish(rest)) if rest else self._fill)
+
+    def _fill(self) -> None:
+        if self._made is not None and self.isVisible():
+            made, self._made = self._made, None
+            self.hold(made)
+            self.filled.emit()

@@ -35,13 +35,27 @@ class AppearanceSection(SectionFrame):
                 "Pixels of pictures stay sharp squares; off, pictures fill all the room there is.",
             )
         )
+        self._embedded = QCheckBox("Open inside this window")
+        self._embedded.clicked.connect(model.dashboards.choose)
+        self._embedded.setEnabled(not model.dashboards.why_not)
+        self._embedded.setToolTip(model.dashboards.why_not)
+        self.add(
+            FieldRow(
+                "Dashboards",
+                self._embedded,
+                model.dashboards.why_not
+                or "Pages of TensorBoard and W&&B; off, they open in the browser.",
+            )
+        )
         reset = QPushButton("Reset layout")
         reset.clicked.connect(model.reset_layout)
         self.add(FieldRow("Layout", reset, "Puts all panels back to where they were at first."))
         model.changed.connect(self._show)
+        model.dashboards.changed.connect(self._show)
         theme.changed.connect(self._show)
         self._show()
 
     def _show(self) -> None:
         self._theme_choice.choose(self._model.theme_choice)
         self._scaling.setChecked(self._model.integer_scaling)
+        self._embedded.setChecked(self._model.dashboards.is_on)

@@ -75,6 +75,7 @@ class Snackbar(QFrame):
         self.hide()
         parent.installEventFilter(self)
         notices.posted.connect(self.post)
+        notices.withdrawn.connect(self.withdraw)
         theme.changed.connect(self.update)
 
     @property
@@ -88,10 +89,21 @@ class Snackbar(QFrame):
 
     def post(self, notice: Notice) -> None:
         """Shown now, or after those before it. The same words once more only stay longer."""
-        if self._shown is None or notice.message == self._shown.message:
+        if notice.topic:
+            self._forget(notice.topic)
+            if self._shown is not None and self._shown.topic != notice.topic:
+                self._waiting.appendleft(self._shown)
+            self._show(notice)
+        elif self._shown is None or notice.message == self._shown.message:
             self._show(notice)
         elif all(notice.message != each.message for each in self._waiting):
             self._waiting.append(notice)
+
+    def withdraw(self, topic: str) -> None:
+        """Nothing is said on the topic any more."""
+        self._forget(topic)
+        if self._shown is not None and self._shown.topic == topic:
+            self.dismiss()
 
     def dismiss(self) -> None:
         """On to the next, if there is one."""
@@ -182,7 +194,8 @@ class Snackbar(QFrame):
 
     def _wind_up(self) -> None:
         if self._shown is not None and not self.underMouse():
-            self._clock.start(_BAD_STAYS_MS if self._shown.tone == "bad" else _STAYS_MS)
+            usual_ms = _BAD_STAYS_MS if self._shown.tone == "bad" else _STAYS_MS
+            self._clock.start(self._shown.stays_ms or usual_ms)
 
     def _on_time(self) -> None:
         if self._has_keyboard():
@@ -195,6 +208,10 @@ class Snackbar(QFrame):
         self.dismiss()
         if notice is not None and notice.run is not None:
             notice.run()
+
+    def _forget(self, topic: str) -> None:
+        waiting = (each for each in self._waiting if each.topic != topic)
+        self._waiting = deque(waiting, maxlen=_MOST_WAITING)
 
     def _has_keyboard(self) -> bool:
         focus = QApplication.focusWidget()

@@ -1,8 +1,8 @@
 """DataTable: a table view set up for many rows: one height, no widgets, nothing measured."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, Qt, Signal
+from PySide6.QtCore import QAbstractItemModel, QEvent, QItemSelectionModel, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
@@ -66,6 +66,8 @@ class DataTable(QTableView):
         rows.setDefaultSectionSize(round(self.fontMetrics().height() * ROW_HEIGHTS))
         header = self.horizontalHeader()
         header.setHighlightSections(False)
+        # With the table's own, it would look at all rows for each heading that it paints.
+        header.setSelectionModel(QItemSelectionModel(model, header))
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setMinimumSectionSize(self.fontMetrics().horizontalAdvance("0" * 4))
         theme.changed.connect(self.viewport().update)
@@ -114,6 +116,11 @@ class DataTable(QTableView):
         if is_used == (column in self._unused):
             self._unused ^= {column}
             self.share_width()
+
+    def use_columns(self, columns: Collection[int]) -> None:
+        """These, and no others, as far as there is room."""
+        self._unused = set(range(len(self._widths))) - set(columns)
+        self.share_width()
 
     def forget_widths(self) -> None:
         """What is shown from now on is something else."""

@@ -118,7 +118,7 @@ class CheckList(QFrame):
         elif report.is_blocked:
             self._state.show_text("✕ blocked", "bad")
         else:
-            warnings = sum(item.status is CheckStatus.WARNING for item in report.items)
+            warnings = readiness.warning_count
             words = {0: "✓ all clear", 1: "1 warning"}.get(warnings, f"{warnings} warnings")
             self._state.show_text(words, "warning" if warnings else "good")
 

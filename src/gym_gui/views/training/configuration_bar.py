@@ -37,6 +37,7 @@ class ConfigurationBar(QWidget):
         self.name.returnPressed.connect(self._save)
         form.presets.changed.connect(self._fill_presets)
         form.agent_changed.connect(self._show)
+        form.document_changed.connect(self._show)
         self._fill_presets()
         self._show()
 
@@ -52,7 +53,6 @@ class ConfigurationBar(QWidget):
         menu.addAction("Export to a file…", self._export)
         self.json.setMenu(menu)
         self.json.setToolTip("The whole configuration, to be copied, shared or kept")
-        self.reset.setToolTip("Everything back to its default")
         self.name.setPlaceholderText("Name of the preset")
         self.name.setAccessibleName("Name of the preset")
         line = QHBoxLayout()
@@ -72,8 +72,16 @@ class ConfigurationBar(QWidget):
         layout.addWidget(self._naming)
 
     def _show(self) -> None:
-        for button in (self.presets, self.json, self.reset):
-            button.setEnabled(self._form.agent is not None)
+        has_agent, changed = self._form.agent is not None, self._form.changed_count
+        for button in (self.presets, self.json):
+            button.setEnabled(has_agent)
+        self.reset.setEnabled(has_agent and changed > 0)
+        self.reset.setText(f"Reset {changed}" if changed else "Reset")
+        self.reset.setToolTip(
+            "Everything that was changed back to its default"
+            if changed
+            else "Everything has its default already"
+        )
 
     def _fill_presets(self) -> None:
         menu = self.presets.menu()
@@ -84,6 +92,10 @@ class ConfigurationBar(QWidget):
             menu.addAction("None yet for this worker and environment").setEnabled(False)
         menu.addSeparator()
         menu.addAction("Save as preset…", self._ask_name)
+        if self._form.presets.names:
+            doomed = menu.addMenu("Delete a preset")
+            for name in self._form.presets.names:
+                doomed.addAction(name, partial(self._form.presets.delete, name))
 
     def _ask_name(self) -> None:
         target = self._form.target

@@ -13,6 +13,7 @@ from gym_gui.models.training_fields import LONG_TEXTS, SECTIONS, SHOWN_WHEN, TIT
 from gym_gui.models.training_form import TrainingForm
 from gym_gui.views.elements.section import Section
 from gym_gui.views.forms.parameter_form import ParameterForm
+from gym_gui.views.forms.parameter_row import has_words
 
 _HEADINGS: dict[SectionId, tuple[str, bool]] = {
     "params": ("Parameters", True),
@@ -22,6 +23,7 @@ _HEADINGS: dict[SectionId, tuple[str, bool]] = {
     "extras": ("Extra packages", False),
     "about": ("Name, tags and notes", False),
 }
+_MANY = 12
 _EXTRA_TITLES = {"wandb": "Weights and Biases", "video": "Video files"}
 
 
@@ -38,10 +40,12 @@ class FormSections(QObject):
         self._model = model
         self._waiting: list[SectionId] = []
         self._begun: SectionId | None = None
+        self._words: list[str] = []
+        self._folded_before: frozenset[SectionId] = frozenset()
         self.forms: dict[SectionId, ParameterForm] = {}
         self.widgets: dict[SectionId, QWidget] = {}
         for section in SECTIONS:
-            form = ParameterForm(theme)
+            form = ParameterForm(theme, has_search=False)
             self.forms[section] = form
             self.widgets[section] = self._framed(section, form, theme)
             form.changed.connect(lambda section=section: self._on_edited(section))
@@ -54,8 +58,36 @@ class FormSections(QObject):
         if self._model.draft.of("tracking").get("wandb"):
             self.unfold("tracking")
         for section in SECTIONS:
-            self.widgets[section].setVisible(bool(self._model.parameters(section)))
+            self.widgets[section].setVisible(self._is_found(section))
         self._build([section for section in SECTIONS if self._is_unfolded(section)])
+
+    def search(self, text: str) -> bool:
+        """Only what has the words is in sight, also of folded sections. Returns whether any has."""
+        if not self._words:
+            self._folded_before = frozenset(
+                section for section in SECTIONS if not self._is_unfolded(section)
+            )
+        self._words = text.lower().split()
+        for section in SECTIONS:
+            is_found = self._is_found(section)
+            self.forms[section].search(text)
+            self.widgets[section].setVisible(is_found)
+            frame = self.widgets[section]
+            if isinstance(frame, Section) and section in self._folded_before:
+                frame.set_open(bool(self._words) and is_found)
+        return any(self._is_found(section) for section in SECTIONS)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether there is enough to search in."""
+        return sum(len(self._model.parameters(section)) for section in SECTIONS) >= _MANY
+
+    def _is_found(self, section: SectionId) -> bool:
+        titles = TITLES | (_EXTRA_TITLES if section == "extras" else {})
+        return any(
+            has_words(parameter, titles.get(parameter.name, ""), self._words)
+            for parameter in self._model.parameters(section)
+        )
 
     @property
     def is_finished(self) -> bool:

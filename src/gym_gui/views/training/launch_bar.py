@@ -1,8 +1,9 @@
 """LaunchBar: Dry run and Launch, with the reason while it cannot be; consent for a first run."""
 
+import html
 import shlex
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from gym_gui.models.theme_model import ThemeModel
@@ -11,10 +12,13 @@ from gym_gui.views.play.flow_layout import FlowLayout
 from gym_gui.views.training.run_card import RunCard
 
 _LONGEST = 160
+_CHECKS = "checks"
 
 
 class LaunchBar(QWidget):
     """The foot of the dock: the current run stands above the buttons."""
+
+    checks_wanted = Signal()
 
     def __init__(
         self, model: TrainingModel, theme: ThemeModel, parent: QWidget | None = None
@@ -29,6 +33,7 @@ class LaunchBar(QWidget):
         self._build()
         self.dry_run.clicked.connect(model.try_out)
         self.launch.clicked.connect(model.launch)
+        self._reason.linkActivated.connect(lambda _: self.checks_wanted.emit())
         model.state_changed.connect(self._show)
         model.form.problems_changed.connect(self._show)
         self._show()
@@ -39,6 +44,8 @@ class LaunchBar(QWidget):
         self.dry_run.setToolTip("Let the worker judge these settings, without training")
         self._reason.setWordWrap(True)
         self._reason.setProperty("role", "caption")
+        self._reason.setTextFormat(Qt.TextFormat.RichText)
+        self._reason.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
         buttons = QHBoxLayout()
         buttons.setSpacing(em // 2)
         buttons.addWidget(self.dry_run, 1)
@@ -53,13 +60,19 @@ class LaunchBar(QWidget):
 
     def _show(self) -> None:
         model = self._model
-        reason = model.launch_problem
-        self.launch.setEnabled(not reason and not model.consent_wanted)
+        asks = "Allow it above, or refuse it." if model.consent_wanted else ""
+        reason = model.launch_problem or asks
+        self.launch.setEnabled(not reason)
         self.launch.setToolTip(reason or "Start the run (it appears under Runs at once)")
         shown = reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST].rstrip()}…"
-        self._reason.setText(shown)
+        warnings = model.readiness.warning_count
+        words = html.escape(shown)
+        if warnings and not reason:
+            words = f"{'1 warning' if warnings == 1 else f'{warnings} warnings'} in the"
+            words += f' <a href="{_CHECKS}">check list</a>.'
+        self._reason.setText(words)
         self._reason.setToolTip(reason)
-        self._reason.setVisible(bool(reason))
+        self._reason.setVisible(bool(words))
         is_trying = model.notes.is_trying
         self.dry_run.setText("Trying…" if is_trying else "Dry run")
         self.dry_run.setEnabled(model.form.agent is not None and not is_trying)

@@ -1,9 +1,9 @@
-"""NotesView: what dry runs said, in full, the newest first."""
+"""NotesView: what dry runs said and where drafts came from, in full, the newest first."""
 
 import time
 
 from PySide6.QtCore import QSize
-from PySide6.QtGui import QFontDatabase, QGuiApplication
+from PySide6.QtGui import QFontDatabase, QGuiApplication, QTextOption
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -20,7 +20,7 @@ _LINES = 12
 
 
 class NotesView(QWidget):
-    """Text in letters of one width; long lines are scrolled, never broken."""
+    """Text in letters of one width; in a narrow dock lines are broken rather than cut off."""
 
     def __init__(self, model: TrainingNotes, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -67,7 +67,7 @@ class _Pane(QPlainTextEdit):
         super().__init__()
         self.setReadOnly(True)
         self.setTabChangesFocus(True)
-        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self.setAccessibleName("What dry runs said")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)

@@ -6,10 +6,21 @@ it is always in sight.
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QCheckBox, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QCheckBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.models.training_model import TrainingModel
+from gym_gui.models.training_notes import Note
 from gym_gui.views.elements.section import Section
 from gym_gui.views.training.agent_field import AgentField
 from gym_gui.views.training.algorithm_help import AlgorithmHelp
@@ -44,6 +55,10 @@ class TrainingPanel(QWidget):
         self.minimal = QCheckBox("Minimal telemetry")
         self._silence = QLabel()
         self._general = QLabel()
+        self.search = QLineEdit()
+        self._nothing = QLabel("No setting has these words.")
+        self._rest = QLabel()
+        self.leave_out = QPushButton("Leave out")
         self._key = QLabel()
         self.set_key = QPushButton("Set API key…")
         self.checks = CheckList(model, theme)
@@ -53,9 +68,13 @@ class TrainingPanel(QWidget):
         self.help = AlgorithmHelp()
         self._about = Section("About this algorithm", self.help, theme, is_open=False)
         self.foot = LaunchBar(model, theme)
+        self._newest_note: Note | None = None
         self._columns = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self._build()
         self.minimal.clicked.connect(form.set_minimal)
+        self.search.textChanged.connect(self._on_search)
+        self.foot.checks_wanted.connect(lambda: self._scroll_to(self.checks))
+        self.leave_out.clicked.connect(form.leave_out_rest)
         self.set_key.clicked.connect(lambda: model.key_requested.emit(_WANDB_KEY))
         self.sections.begun.connect(lambda: self.setUpdatesEnabled(not self.isVisible()))
         self.sections.finished.connect(self._on_finished)
@@ -70,15 +89,32 @@ class TrainingPanel(QWidget):
 
     def _build(self) -> None:
         em = self.fontMetrics().height()
-        for label in (self._silence, self._general, self._key):
+        for label in (self._silence, self._general, self._key, self._rest):
             label.setWordWrap(True)
+        self.search.setPlaceholderText("Search settings")
+        self.search.setAccessibleName("Search settings")
+        self.search.setClearButtonEnabled(True)
+        self._nothing.setProperty("role", "muted")
+        self._nothing.setVisible(False)
+        self._rest.setProperty("role", "caption")
+        self.leave_out.setProperty("role", "quiet")
+        self.leave_out.setToolTip("Begin without what has no field here")
         self._silence.setProperty("role", "caption")
         self._key.setProperty("role", "caption")
         self._general.setProperty("tone", "bad")
         widgets = self.sections.widgets
+        rest = QWidget()
+        beside = QHBoxLayout(rest)
+        beside.setContentsMargins(0, 0, 0, 0)
+        beside.addWidget(self._rest, 1)
+        beside.addWidget(self.leave_out)
+        self._rest_line = rest
         left = _column(
             self.agent,
             self.configuration,
+            rest,
+            self.search,
+            self._nothing,
             self._general,
             widgets["run"],
             widgets["params"],
@@ -87,6 +123,7 @@ class TrainingPanel(QWidget):
         )
         tracking = _column(widgets["tracking"], self._key, self.set_key, gap=em // 3)
         telemetry = _column(self.minimal, self._silence, gap=em // 4)
+        self._telemetry, self._tracking = telemetry, tracking
         right = _column(
             telemetry,
             widgets["artifacts"],
@@ -110,9 +147,9 @@ class TrainingPanel(QWidget):
         layout.addStretch(1)
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
-        """Fields are made when somebody looks, not when the window starts."""
+        """What is shared with other views, such as minimal telemetry, may have changed there."""
         super().showEvent(event)
-        self._show_agent()
+        self._model.form.look_at_minimal()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         is_wide = event.size().width() >= self.fontMetrics().height() * _WIDE_EMS
@@ -123,15 +160,27 @@ class TrainingPanel(QWidget):
             self._columns.setDirection(direction)
         super().resizeEvent(event)
 
+    def _scroll_to(self, widget: QWidget) -> None:
+        """In whatever the panel was put into."""
+        parent = self.parentWidget()
+        while parent is not None and not isinstance(parent, QScrollArea):
+            parent = parent.parentWidget()
+        if parent is not None:
+            parent.ensureWidgetVisible(widget)
+
+    def _on_search(self, text: str) -> None:
+        self._nothing.setVisible(not self.sections.search(text))
+
     def _show_agent(self) -> None:
         agent = self._model.form.agent
         page = agent.algorithm.page if agent and agent.algorithm else ""
         self.help.show_page(page)
         self._about.setVisible(bool(page))
+        self.search.setVisible(self.sections.is_long)
         self._show_telemetry()
-        if self.isVisible():
-            # Half a form is not shown: the one before stays until this one is whole.
-            self.sections.show_agent()
+        # A few fields per turn, also while nobody looks: whoever looks next finds them there.
+        # Half a form is not shown: the one before stays until this one is whole.
+        self.sections.show_agent()
 
     def _on_finished(self) -> None:
         # One turn later: by then everything has its place.
@@ -150,11 +199,16 @@ class TrainingPanel(QWidget):
         self.minimal.setChecked(form.is_minimal)
         self.minimal.setToolTip("Tell of some episodes while it trains; hardly felt by training")
         self._silence.setVisible(form.skips_live_telemetry)
+        self._telemetry.setVisible(form.skips_live_telemetry)
+        self._tracking.setVisible(bool(form.parameters("tracking")))
         if form.is_minimal:
             self._silence.setText("Every tenth episode and pictures are told live.")
         else:
             more = " unless Minimal telemetry is on." if form.offers_minimal else "."
             self._silence.setText(f"{_SILENT}{more}")
+        rest = self._model.form.without_field
+        self._rest.setText(f"Set without a field here: {', '.join(rest)}.")
+        self._rest_line.setVisible(bool(rest))
         self._show_key()
 
     def _show_key(self) -> None:
@@ -164,7 +218,8 @@ class TrainingPanel(QWidget):
         is_set = form.catalog.catalog.keys.get(_WANDB_KEY, False)
         is_needed = not is_set and tracking.get("mode") != "offline"
         words = "API key is not set: tracks offline." if is_needed else "Offline needs no API key."
-        self._key.setText("✓ API key is set." if is_set else words)
+        told = "✓ API key is set." if is_set else words
+        self._key.setText(f"{told} The name of the run is used there too.")
         self._key.setVisible(is_tracked)
         self.set_key.setVisible(is_tracked and is_needed)
 
@@ -174,7 +229,14 @@ class TrainingPanel(QWidget):
         self._general.setVisible(bool(told))
 
     def _show_notes(self) -> None:
-        self._notes_section.setVisible(bool(self._model.notes.notes))
+        notes = self._model.notes.notes
+        self._notes_section.setVisible(bool(notes))
+        is_news = bool(notes) and notes[0] is not self._newest_note
+        self._newest_note = notes[0] if notes else None
+        if is_news and self.isVisible():
+            # Whoever asked for a dry run waits for what it says; one turn later it has its place.
+            self._notes_section.set_open(True)
+            QTimer.singleShot(0, self, lambda: self._scroll_to(self._notes_section))
 
 
 def _column(*widgets: QWidget, gap: int) -> QWidget:

@@ -106,6 +106,7 @@ def digest_fields(digest: RunDigest) -> list[tuple[str, str]]:
         ("latest return", formats.real(digest.latest_return)),
         ("steps a second", formats.count(digest.sps)),
         ("memory", formats.size(digest.rss_bytes) if digest.rss_bytes else ""),
+        ("disk use", formats.size(digest.disk_bytes) if digest.disk_bytes else ""),
         ("lines that are no events", f"{digest.rejects:,}" if digest.rejects else ""),
         ("bytes written", f"{digest.spool_bytes:,}"),
         ("bytes of these stored", f"{digest.committed_bytes:,}"),

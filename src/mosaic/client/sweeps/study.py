@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,6 +34,7 @@ _SPECIAL = {"INF_POS": math.inf, "INF_NEG": -math.inf, "NAN": math.nan}
 _WHOLE = ("IntDistribution", "IntUniformDistribution", "IntLogUniformDistribution")
 _NEEDED_TABLES = {"studies", "study_directions", "trials", "trial_params", "trial_values"}
 _FILE_MAGIC = b"SQLite format 3\0"
+_WRITE_VERSION, _WITH_LOG = 18, b"\x02"
 _BUSY_S = 5.0
 
 
@@ -79,6 +81,8 @@ class Study(msgspec.Struct, kw_only=True, frozen=True):
     """`minimize` or `maximize`, one for each objective."""
     trials: tuple[StudyTrial, ...]
     attributes: dict[str, Any] = {}
+    log_params: tuple[str, ...] = ()
+    """The parameters that are searched on a logarithmic scale."""
 
     @property
     def best(self) -> StudyTrial | None:
@@ -118,9 +122,12 @@ def read_study(path: Path, name: str = "") -> Study:
 
 def read_studies(path: Path) -> list[Study]:
     """Every study in the file, oldest first."""
-    _expect_database(path)
+    has_log = _expect_database(path)
+    # Whoever opens a file with a log makes that log, unless it is there: nobody writes then, and
+    # the file can be read as it is.
+    is_at_rest = has_log and not path.with_name(f"{path.name}-wal").exists()
     try:
-        return _read(path, "mode=ro")
+        return _read(path, "immutable=1" if is_at_rest else "mode=ro")
     except sqlite3.OperationalError as error:
         # A file that was being written may need a file beside it, which a folder that cannot be
         # written to does not allow; what is in the main file can still be read.
@@ -134,17 +141,19 @@ def read_studies(path: Path) -> list[Study]:
         raise _unreadable(path, error) from error
 
 
-def _expect_database(path: Path) -> None:
+def _expect_database(path: Path) -> bool:
+    """Whether what is written to it goes to a log beside it first (SQLite's WAL mode)."""
     try:
         with path.open("rb") as file:
-            magic = file.read(len(_FILE_MAGIC))
+            head = file.read(len(_FILE_MAGIC) + 4)
     except OSError as error:
         raise StudyError(
             f"{path} cannot be read: {error.strerror}.",
             remedy="Give the file of an Optuna study, such as optuna.db.",
         ) from error
-    if magic != _FILE_MAGIC:
+    if not head.startswith(_FILE_MAGIC):
         raise StudyError(f"{path} is no SQLite file.", remedy="Give the file of an Optuna study.")
+    return head[_WRITE_VERSION : _WRITE_VERSION + 1] == _WITH_LOG
 
 
 def _is_unwritable(error: sqlite3.OperationalError) -> bool:
@@ -194,7 +203,15 @@ class _Reader:
             directions=tuple(str(direction).lower() for (direction,) in directions),
             trials=tuple(self._trials(study_id)),
             attributes=attributes.get(study_id, {}),
+            log_params=self._log_params(study_id),
         )
+
+    def _log_params(self, study_id: int) -> tuple[str, ...]:
+        rows = self._database.execute(
+            f"SELECT DISTINCT param_name, distribution_json FROM trial_params WHERE {_OF_STUDY}",  # noqa: S608 - names of our own
+            (study_id,),
+        )
+        return tuple(sorted({name for name, text in rows if _is_log(_distribution(text))}))
 
     def _trials(self, study_id: int) -> Iterator[StudyTrial]:
         values = self._numbers("trial_values", "objective", "value", study_id)
@@ -270,11 +287,24 @@ def _grouped(
 
 def _external(value: float, distribution_json: str) -> Any:
     """A parameter's value as it was used: choices are kept as their place in the list."""
-    distribution = json.loads(distribution_json)
+    distribution = _distribution(distribution_json)
     name, attributes = distribution["name"], distribution["attributes"]
     if name == "CategoricalDistribution":
         return attributes["choices"][int(value)]
     return int(value) if name in _WHOLE else value
+
+
+@lru_cache(maxsize=256)
+def _distribution(text: str) -> dict[str, Any]:
+    """Every trial has the same few, over and over."""
+    distribution: dict[str, Any] = json.loads(text)
+    return distribution
+
+
+def _is_log(distribution: dict[str, Any]) -> bool:
+    """Older files have a kind of its own for it."""
+    is_named_so = "LogUniform" in distribution["name"]
+    return is_named_so or bool(distribution["attributes"].get("log"))
 
 
 def _finite(value: float | None) -> float:

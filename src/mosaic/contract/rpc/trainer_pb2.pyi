@@ -263,6 +263,7 @@ class RunDigest(_message.Message):
     REJECTS_FIELD_NUMBER: _builtins.int
     SPOOL_BYTES_FIELD_NUMBER: _builtins.int
     COMMITTED_BYTES_FIELD_NUMBER: _builtins.int
+    DISK_BYTES_FIELD_NUMBER: _builtins.int
     steps: _builtins.int
     episodes: _builtins.int
     metrics: _builtins.int
@@ -280,6 +281,8 @@ class RunDigest(_message.Message):
     rejects: _builtins.int
     spool_bytes: _builtins.int
     committed_bytes: _builtins.int
+    disk_bytes: _builtins.int
+    """of all files in the run's directory"""
     def __init__(
         self,
         *,
@@ -299,11 +302,14 @@ class RunDigest(_message.Message):
         rejects: _builtins.int = ...,
         spool_bytes: _builtins.int = ...,
         committed_bytes: _builtins.int = ...,
+        disk_bytes: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_eta_s", b"_eta_s", "_heartbeat_at", b"_heartbeat_at", "_last_step_at", b"_last_step_at", "_latest_return", b"_latest_return", "_mean_return", b"_mean_return", "_progress_done", b"_progress_done", "_progress_total", b"_progress_total", "_rss_bytes", b"_rss_bytes", "_sps", b"_sps", "eta_s", b"eta_s", "heartbeat_at", b"heartbeat_at", "last_step_at", b"last_step_at", "latest_return", b"latest_return", "mean_return", b"mean_return", "progress_done", b"progress_done", "progress_total", b"progress_total", "rss_bytes", b"rss_bytes", "sps", b"sps"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_disk_bytes", b"_disk_bytes", "_eta_s", b"_eta_s", "_heartbeat_at", b"_heartbeat_at", "_last_step_at", b"_last_step_at", "_latest_return", b"_latest_return", "_mean_return", b"_mean_return", "_progress_done", b"_progress_done", "_progress_total", b"_progress_total", "_rss_bytes", b"_rss_bytes", "_sps", b"_sps", "disk_bytes", b"disk_bytes", "eta_s", b"eta_s", "heartbeat_at", b"heartbeat_at", "last_step_at", b"last_step_at", "latest_return", b"latest_return", "mean_return", b"mean_return", "progress_done", b"progress_done", "progress_total", b"progress_total", "rss_bytes", b"rss_bytes", "sps", b"sps"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_eta_s", b"_eta_s", "_heartbeat_at", b"_heartbeat_at", "_last_step_at", b"_last_step_at", "_latest_return", b"_latest_return", "_mean_return", b"_mean_return", "_progress_done", b"_progress_done", "_progress_total", b"_progress_total", "_rss_bytes", b"_rss_bytes", "_sps", b"_sps", "committed_bytes", b"committed_bytes", "episodes", b"episodes", "eta_s", b"eta_s", "heartbeat_at", b"heartbeat_at", "last_step_at", b"last_step_at", "latest_return", b"latest_return", "mean_return", b"mean_return", "metrics", b"metrics", "progress_done", b"progress_done", "progress_total", b"progress_total", "progress_unit", b"progress_unit", "rejects", b"rejects", "rss_bytes", b"rss_bytes", "spool_bytes", b"spool_bytes", "sps", b"sps", "steps", b"steps"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_disk_bytes", b"_disk_bytes", "_eta_s", b"_eta_s", "_heartbeat_at", b"_heartbeat_at", "_last_step_at", b"_last_step_at", "_latest_return", b"_latest_return", "_mean_return", b"_mean_return", "_progress_done", b"_progress_done", "_progress_total", b"_progress_total", "_rss_bytes", b"_rss_bytes", "_sps", b"_sps", "committed_bytes", b"committed_bytes", "disk_bytes", b"disk_bytes", "episodes", b"episodes", "eta_s", b"eta_s", "heartbeat_at", b"heartbeat_at", "last_step_at", b"last_step_at", "latest_return", b"latest_return", "mean_return", b"mean_return", "metrics", b"metrics", "progress_done", b"progress_done", "progress_total", b"progress_total", "progress_unit", b"progress_unit", "rejects", b"rejects", "rss_bytes", b"rss_bytes", "spool_bytes", b"spool_bytes", "sps", b"sps", "steps", b"steps"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__disk_bytes: _TypeAlias = _typing.Literal["disk_bytes"]  # noqa: Y015
+    _WhichOneofArgType__disk_bytes: _TypeAlias = _typing.Literal["_disk_bytes", b"_disk_bytes"]  # noqa: Y015
     _WhichOneofReturnType__eta_s: _TypeAlias = _typing.Literal["eta_s"]  # noqa: Y015
     _WhichOneofArgType__eta_s: _TypeAlias = _typing.Literal["_eta_s", b"_eta_s"]  # noqa: Y015
     _WhichOneofReturnType__heartbeat_at: _TypeAlias = _typing.Literal["heartbeat_at"]  # noqa: Y015
@@ -322,6 +328,8 @@ class RunDigest(_message.Message):
     _WhichOneofArgType__rss_bytes: _TypeAlias = _typing.Literal["_rss_bytes", b"_rss_bytes"]  # noqa: Y015
     _WhichOneofReturnType__sps: _TypeAlias = _typing.Literal["sps"]  # noqa: Y015
     _WhichOneofArgType__sps: _TypeAlias = _typing.Literal["_sps", b"_sps"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__disk_bytes) -> _WhichOneofReturnType__disk_bytes | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__eta_s) -> _WhichOneofReturnType__eta_s | None: ...
     @_typing.overload

@@ -209,6 +209,11 @@ class RunRegistry:
             with self._database.writing(durable=False) as connection:
                 run_rows.write_digests(connection, digests)
 
+    def set_disk_bytes(self, sizes: Mapping[str, int]) -> None:
+        """What runs take, where it is found out apart from their other numbers."""
+        with self._database.writing(durable=False) as connection:
+            run_rows.write_disk_bytes(connection, sizes)
+
     def set_resolved_config(self, run_id: str, line: bytes) -> None:
         """The worker's `config` event as it came."""
         self._set_document(run_id, "resolved = ?", line)
@@ -243,6 +248,11 @@ class RunRegistry:
         if found is None:
             raise UnknownRunError(run_id)
         return found[1]
+
+    def of_unknown_size(self) -> list[str]:
+        """Runs that are over and of which nobody has found out what they take."""
+        with self._database.reading() as connection:
+            return run_rows.fetch_ids_of_unknown_size(connection)
 
     def details(self, run_id: str) -> RunDetails:
         """A queued run has its `queue_position`: 1 is next."""

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from mosaic.contract.layout import Home
-from mosaic.contract.run_states import RunState
+from mosaic.contract.run_states import FINAL_STATES, RunState
 from mosaic.contract.runs import BundleUse, RunDetails, RunDigest, RunRecord, StateChange
 
 _RUN_COLUMNS = (
@@ -105,6 +105,25 @@ def write_digests(connection: sqlite3.Connection, digests: Mapping[str, RunDiges
             for run_id, digest in digests.items()
         ),
     )
+
+
+def write_disk_bytes(connection: sqlite3.Connection, sizes: Mapping[str, int]) -> None:
+    """Runs that no longer exist are passed over."""
+    connection.executemany(
+        "UPDATE run_digest SET disk_bytes = ? WHERE run = (SELECT key FROM run WHERE run_id = ?)",
+        ((size, run_id) for run_id, size in sizes.items()),
+    )
+
+
+def fetch_ids_of_unknown_size(connection: sqlite3.Connection) -> list[str]:
+    """Of runs that are over, the newest first."""
+    rows = connection.execute(
+        "SELECT run_id FROM run JOIN run_digest ON run_digest.run = key"
+        " WHERE disk_bytes IS NULL AND state IN (SELECT value FROM json_each(?))"
+        " ORDER BY key DESC",
+        (as_json_list(FINAL_STATES),),
+    )
+    return [run_id for (run_id,) in rows]
 
 
 def encode_texts(texts: Sequence[str]) -> str:

@@ -148,10 +148,12 @@ _ARTIFACT_INDEX = (
     + "; END",
 )
 
+_DISK_USE = ("ALTER TABLE run_digest ADD COLUMN disk_bytes INTEGER",)
+
 Migration = Sequence[str]
 """The statements that lead from one version of the schema to the next."""
 
-MIGRATIONS: tuple[Migration, ...] = (_FIRST_SCHEMA, _ARTIFACT_INDEX)
+MIGRATIONS: tuple[Migration, ...] = (_FIRST_SCHEMA, _ARTIFACT_INDEX, _DISK_USE)
 """Applied in order; `user_version` counts how many a file has seen. Only ever appended to."""
 
 

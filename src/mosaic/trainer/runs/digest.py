@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
+import msgspec
+
 from mosaic.contract import numbers
 from mosaic.contract.decode import decode
 from mosaic.contract.errors import UserError
@@ -82,6 +84,10 @@ class DigestBuilder:
             self.close()
         return self.digest
 
+    def note_disk_use(self, disk_bytes: int) -> None:
+        """Whoever looks through the directory tells what it holds."""
+        self.digest = msgspec.structs.replace(self.digest, disk_bytes=disk_bytes)
+
     def _notice(self, reader: TelemetryReader) -> None:
         if self.resolved_config is None:
             config = reader.newest_event(tag_of(ConfigEvent))
@@ -132,6 +138,7 @@ class DigestBuilder:
             rejects=stats.rejects,
             spool_bytes=self._run.spool.stat().st_size if self._run.spool.is_file() else 0,
             committed_bytes=stats.committed_bytes,
+            disk_bytes=self.digest.disk_bytes,
         )
 
     def _progress(

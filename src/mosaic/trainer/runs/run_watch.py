@@ -21,6 +21,7 @@ from mosaic.trainer.registry.failures import RegistryUnavailableError
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.runs.digest import DigestBuilder
 from mosaic.trainer.runs.ingest_pool import IngestPool
+from mosaic.trainer.storage.usage import size_of_run
 
 _log = logging.getLogger(__name__)
 
@@ -87,13 +88,14 @@ class RunWatch:
     def look(self, *, may_stall: bool, final: bool = False) -> RunDigest:
         """Bring everything up to date. `may_stall`: the run is supposed to be at work."""
         with self._lock:
-            digest = self._builder.update()
+            self._builder.update()
             if self._builder.resolved_config is not None and not self._has_resolved:
                 resolved = self._redact(self._builder.resolved_config.decode(errors="replace"))
                 self._registry.set_resolved_config(self._run.run_id, resolved.encode())
                 self._has_resolved = True
             if final or self._clock() >= self._next_scan:
                 self._scan()
+            digest = self._builder.digest
             self._judge_ingest()
             self._judge_liveliness(digest, may_stall)
             self._tell()
@@ -120,6 +122,7 @@ class RunWatch:
             raise
         except (UserError, OSError) as error:
             self._set("manifest", f"Its artifacts cannot be listed: {error}")
+        self._builder.note_disk_use(size_of_run(self._run))
         # A folder of many thousands of files is not looked through all the time.
         self._next_scan = self._clock() + max(_SCAN_EVERY_S, (self._clock() - began) * _SCAN_SHARE)
 

@@ -17,6 +17,7 @@ from mosaic.trainer.artifacts.run_removal import DELETING
 from mosaic.trainer.registry.failures import UnknownRunError
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.runs.digest import DigestBuilder
+from mosaic.trainer.storage.usage import size_of_run
 
 _log = logging.getLogger(__name__)
 
@@ -46,13 +47,14 @@ def remove_artifact(home: Home, run: RunDirectory, path: str, sidecars: list[str
 
 
 def renew_manifest(registry: RunRegistry, run: RunDirectory) -> None:
-    """Make the manifest say what is there now."""
+    """Make manifest and disk use say what is there now."""
     builder = DigestBuilder(run, None)
     try:
         builder.update()
         manifest = scan_artifacts(run, builder.artifacts)
     finally:
         builder.close()
+    registry.set_disk_bytes({run.run_id: size_of_run(run)})
     registry.set_manifest(run.run_id, manifest)
     try:
         write_manifest(run.manifest, manifest)

@@ -1,4 +1,7 @@
-"""StorageUsage: what the home takes, by kind of file. Retention asks here."""
+"""StorageUsage: what the home takes, by kind of file, and what one run takes.
+
+Retention asks for the first, the watch of a run for the second.
+"""
 
 import os
 import threading
@@ -63,6 +66,11 @@ class StorageUsage:
                 found[_kind_in_run(RunDirectory(run), entry)] += sizes.of(entry)
         found["other"] += sizes.below(home.path, {*apart, home.runs})
         return Usage(found, self._clock())
+
+
+def size_of_run(run: RunDirectory) -> int:
+    """Of all files in its directory. Blocking."""
+    return _Sizes().below(run.path)
 
 
 def _kind_in_run(run: RunDirectory, path: Path) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -16,6 +17,8 @@ from gym_gui.services.pulse import Pulse
 from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
 from gym_gui.views.charts.charts_page import ChartsPage
+from gym_gui.views.charts.score_panel import ScorePanel
+from mosaic.analytics.event_file_writer import EventFileWriter
 from tests.gym_gui.conftest import PATIENCE_MS
 from tests.gym_gui.remembered import Remembered
 from tests.trainer.conftest import DaemonUnderTest
@@ -94,9 +97,8 @@ def test_runs_over_each_other(
     at = plot.mapFromScene(place)
     with qtbot.waitSignal(page.episode_wanted, timeout=PATIENCE_MS) as wanted:
         QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(at))
-    run_id, step = wanted.args
-    assert run_id == first
-    assert abs(step - picture.runs[0].x[8]) < 5
+    # Episodes have ten steps, and each return stands at the step at which its episode was over.
+    assert wanted.args == [first, round(picture.runs[0].x[8]) // 10 - 1, 10]
 
     posted: list[Notice] = []
     notices.posted.connect(posted.append)
@@ -108,6 +110,63 @@ def test_runs_over_each_other(
     assert len([line for line in points if ",episode_return," in line]) == 200
     assert (next(model.exports.folder.glob("*.svg"))).read_text().count("<path") > 0
     assert Path(model.exports.folder / "final scores.csv").exists()
+
+
+def test_event_files_say_what_the_run_does_not(
+    page: ChartsPage,
+    model: ChartsModel,
+    daemon: DaemonUnderTest,
+    wait: Callable[[Callable[[], object]], None],
+) -> None:
+    """A scalar that only TensorBoard was told is drawn and marked; one that both were told is the
+    run's own."""
+    run_id = daemon.submit(steps=400, rate=400, episode_length=10)
+    with EventFileWriter(daemon.run(run_id).path / "runs" / "echo", 1.0) as file:
+        for step in range(50):
+            file.add(10.0 + step, step, {"losses/entropy": step / 50, "reward": 7.0})
+    daemon.until(run_id)
+    model.show([run_id])
+    entropy, reward = MetricKey("losses/entropy"), MetricKey("reward")
+    wait(lambda: model.is_from_events(entropy))
+    assert not model.is_from_events(reward)
+    wait(lambda: entropy in {card.key for card in page.board.cards})
+    model.want(entropy, None, 1.0, 320)
+    wait(lambda: model.picture(entropy))
+    picture = model.picture(entropy)
+    assert picture is not None
+    assert picture.x_range == (0.0, 49.0)
+
+
+def test_groups_have_a_mean_and_its_confidence(
+    page: ChartsPage,
+    model: ChartsModel,
+    daemon: DaemonUnderTest,
+    wait: Callable[[Callable[[], object]], None],
+) -> None:
+    """Three runs alike are one row of scores; it can be copied, and a group hidden as a whole."""
+    runs = [daemon.submit(steps=100, episode_length=10) for _ in range(3)]
+    for run_id in runs:
+        daemon.until(run_id)
+    model.show(runs)
+    scores = model.group_scores
+    wait(lambda: scores.rowCount() == 1 and scores.as_rows()[1][1] == "3")
+    _, row = scores.as_rows()
+    # Runs of the same seed come out the same, so there is nothing to be unsure of.
+    assert float(row[3]) == pytest.approx(float(row[4]))
+    assert " ± 0.00" in str(scores.data(scores.index(0, 2)))
+    panel = page.board.findChild(ScorePanel)
+    assert isinstance(panel, ScorePanel)
+    panel.copy_all()
+    copied = QGuiApplication.clipboard().text().splitlines()
+    assert copied[0].startswith("group\truns\tmean\tci95_low")
+    assert len(copied) == 2 + 1 + 1 + 3
+    model.set_hidden(runs, True)
+
+    def is_bare() -> bool:
+        picture = model.picture(_RETURN)
+        return picture is not None and not picture.runs
+
+    wait(is_bare)
 
 
 def test_a_run_that_goes_on(

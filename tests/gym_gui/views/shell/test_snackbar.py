@@ -60,6 +60,19 @@ def test_the_action_is_carried_out_once(bar: Snackbar, notices: Notices) -> None
     assert bar.isHidden()
 
 
+def test_what_can_be_undone_comes_first(bar: Snackbar, notices: Notices) -> None:
+    """In place of what was said on the same topic, and gone when it no longer holds."""
+    notices.say("Saved.")
+    notices.offer("Deleted 1 run.", "Undo", bar.update, topic="deleted", stays_ms=10_000)
+    notices.offer("Deleted 2 runs.", "Undo", bar.update, topic="deleted", stays_ms=10_000)
+    assert bar.shown is not None
+    assert (bar.shown.message, bar.waiting) == ("Deleted 2 runs.", 1)
+    notices.withdraw("other")
+    assert bar.shown.message == "Deleted 2 runs."
+    notices.withdraw("deleted")
+    assert (bar.shown.message, bar.waiting) == ("Saved.", 0)
+
+
 def test_it_goes_by_itself_but_not_under_the_mouse(
     bar: Snackbar, notices: Notices, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

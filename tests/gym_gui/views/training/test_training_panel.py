@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from gym_gui.app.settings_store import SettingsStore
@@ -76,6 +76,16 @@ def write(panel: TrainingPanel, section: SectionId, name: str, text: str) -> Non
     field: QWidget = found[0]
     QTest.keyClick(field, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
     QTest.keyClicks(field, text)
+
+
+def write_nothing(field: QLineEdit) -> None:
+    QTest.keyClick(field, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(field, Qt.Key.Key_Delete)
+
+
+def assert_launch_waits(panel: TrainingPanel) -> None:
+    assert not panel.foot.launch.isEnabled()
+    assert "to be corrected" in panel.foot.launch.toolTip()
 
 
 def wait_until_ready(qtbot: QtBot, model: TrainingModel) -> None:
@@ -155,6 +165,67 @@ def test_wrong_values_and_a_dry_run_that_fails(
     assert "params.gamma" in panel.notes.text.toPlainText()
     write(panel, "params", "gamma", "0.98")
     wait_until_ready(qtbot, model)
+
+
+TYPED: tuple[tuple[SectionId, str, str, str], ...] = (
+    ("run", "seed", "-3", "Seed is -3"),
+    ("run", "seed", "today", "Seed is text"),
+    ("run", "total_timesteps", "1.5", "Total timesteps"),
+    ("params", "num_envs", "many", "In parallel is text"),
+    ("params", "learning_rate", "1e", "Learning rate is text"),
+    ("params", "gamma", "nan", "Discount"),
+    ("tracking", "project", "", "Project"),
+    ("tracking", "proxy", "nonsense", "Proxy address"),
+    ("about", "run_name", "x" * 201, "Run name"),
+    ("about", "tags", f"fine, {'y' * 101}", "Tags has one that is not allowed"),
+    ("about", "note", "a\x07b", "Note has control characters"),
+)
+PASTED: tuple[tuple[str, SectionId | None, str], ...] = (
+    ('{"artifacts": {"wandb": {"enabled": true, "mode": "sideways"}}}', "tracking", "mode"),
+    ('{"artifacts": {"tensorboard": {"enabled": "yes"}}}', "artifacts", "tensorboard"),
+    ('{"params": {"anneal_lr": 3}}', "params", "anneal_lr"),
+    ('{"params": {"gamma": [0.9]}}', "params", "gamma"),
+    ('{"params": {"gama": 0.9}}', "params", ""),
+    ('{"params": ["gamma"]}', None, ""),
+    ('{"bundle": {"extras": "atari"}}', "extras", ""),
+    ('{"telemetry": {"steps": "loud"}}', None, ""),
+)
+
+
+def test_garbage_that_is_typed(qtbot: QtBot, panel: TrainingPanel, model: TrainingModel) -> None:
+    """Of every kind of field: it is said beneath the field, and Launch is grey for that reason."""
+    for section, name, garbage, said in TYPED:
+        model.form.paste('{"artifacts": {"wandb": {"enabled": true, "proxy": "http://proxy:1"}}}')
+        panel.sections.unfold(section)
+        qtbot.waitUntil(lambda: panel.sections.is_finished, timeout=PATIENCE_MS)
+        row = panel.sections.forms[section].row(name)
+        if name == "note":
+            row.findChildren(QPlainTextEdit)[0].setPlainText(garbage)
+        elif garbage:
+            write(panel, section, name, garbage)
+        else:
+            write_nothing(row.findChildren(QLineEdit)[0])
+        told = [each.text() for each in row.findChildren(QLabel) if each.isVisible()]
+        assert any(text.startswith(said) for text in told), told
+        assert_launch_waits(panel)
+
+
+def test_garbage_that_is_pasted(qtbot: QtBot, panel: TrainingPanel, model: TrainingModel) -> None:
+    """What no field could hold is said where it belongs, or above all when it has no field."""
+    for document, section, name in PASTED:
+        model.form.paste(document)
+        qtbot.waitUntil(lambda: panel.sections.is_finished, timeout=PATIENCE_MS)
+        place: QWidget = panel
+        if section is not None:
+            form = panel.sections.forms[section]
+            place = form.row(name) if name else form
+        wrong = [
+            each.text()
+            for each in place.findChildren(QLabel)
+            if each.property("tone") == "bad" and each.isVisible()
+        ]
+        assert any(wrong), document
+        assert_launch_waits(panel)
 
 
 def test_drafts_and_the_way_back(

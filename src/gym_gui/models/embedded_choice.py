@@ -1,0 +1,45 @@
+"""EmbeddedChoice: whether pages of TensorBoard and W&B open inside the window or in the browser.
+
+The browser stays the default. Inside needs Qt's WebEngine, which only the extra `web` installs.
+"""
+
+from importlib.util import find_spec
+from typing import Protocol
+
+from PySide6.QtCore import QObject, Signal
+
+_KEY = "analytics/embedded"
+NOT_INSTALLED = (
+    "Needs Qt WebEngine, which is not installed: run `pip install 'mosaic-workbench[web]'` "
+    "and start the window again."
+)
+
+
+class Memory(Protocol):
+    """What is remembered from one start to the next."""
+
+    def text(self, key: str, default: str = "") -> str: ...
+
+    def keep(self, key: str, value: str) -> None: ...
+
+
+class EmbeddedChoice(QObject):
+    """Cheap to make: nothing of WebEngine is imported to see whether it is there."""
+
+    changed = Signal()
+
+    def __init__(self, settings: Memory, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._settings = settings
+        is_there = find_spec("PySide6.QtWebEngineWidgets") is not None
+        self.why_not = "" if is_there else NOT_INSTALLED
+        """Why pages cannot open inside the window; empty when they can."""
+
+    @property
+    def is_on(self) -> bool:
+        return not self.why_not and self._settings.text(_KEY, "no") == "yes"
+
+    def choose(self, is_on: bool) -> None:
+        if is_on != self.is_on and not self.why_not:
+            self._settings.keep(_KEY, "yes" if is_on else "no")
+            self.changed.emit()

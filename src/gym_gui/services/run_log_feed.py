@@ -1,0 +1,189 @@
+"""RunLogFeed: what one run has written, line by line as it stands there, and what follows.
+
+Three sources: what the worker printed, what it said in `log` lines, and what the daemon said of the
+run. Lines are read and judged on a thread; `RunLogModel` takes them once a beat.
+"""
+
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator
+from typing import Generic, Literal, NamedTuple, TypeVar
+
+from PySide6.QtCore import QObject
+
+from gym_gui.services.log_records import Severity, severity_of
+from gym_gui.services.pulse import Pulse
+from gym_gui.services.stream_thread import Closable, StreamThread
+from gym_gui.services.trainer_link import TrainerLink
+from mosaic.client.results import EventLine
+from mosaic.contract.errors import UserError
+from mosaic.contract.events import Log
+
+__all__ = ["LogLine", "LogSource", "RunLogFeed", "Severity"]
+
+LogSource = Literal["output", "worker", "daemon"]
+
+TAIL_LINES = 50_000
+"""Of what was written before: a log of gigabytes is not read from its beginning."""
+_MOST_AT_ONCE = 1_000
+"""Lines in one beat; the rest waits, in the log itself."""
+_Given = TypeVar("_Given")
+
+_TERMINAL_CODES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07]*\x07|\x1b[@-_]")
+_TRACEBACK = "Traceback (most recent call last):"
+_LEVEL = re.compile(
+    r"(?:[\d:.,/\- T]{5,}\s*)?[\[(<]?(?P<level>debug|info|warn(?:ing)?|error|critical|fatal)\b",
+    re.IGNORECASE,
+)
+_WARNING = re.compile(r"\S+:\d+: \w*Warning: ")
+_EXCEPTION = re.compile(r"(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Interrupt)\b")
+_DAEMON_HEAD = re.compile(
+    r"\d{4}-\d\d-\d\d (?P<time>\d\d:\d\d:\d\d),\d{3} (?P<level>[A-Z]+) +\S+: "
+)
+
+
+class LogLine(NamedTuple):
+    """One line. `more` is what belongs to it and does not fit a line."""
+
+    text: str
+    severity: Severity
+    more: str = ""
+
+
+class RunLogFeed(QObject):
+    """Of one source at a time; for the UI thread. Closed before the link is."""
+
+    def __init__(self, link: TrainerLink, pulse: Pulse, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._link = link
+        self._pulse = pulse
+        self._run_id = ""
+        self._source: LogSource = "output"
+        self._stream: StreamThread[LogLine] | None = None
+        self._threads: list[threading.Thread] = []
+        link.connected.connect(self._begin)
+
+    def show(self, run_id: str, source: LogSource) -> None:
+        """From its beginning, or near its end; an empty id ends it."""
+        self._end()
+        self._run_id, self._source = run_id, source
+        if self._link.has_client:
+            self._begin()
+
+    def take(self) -> list[LogLine]:
+        return self._stream.take() if self._stream else []
+
+    @property
+    def is_over(self) -> bool:
+        """Nothing more comes."""
+        return self._stream is not None and self._stream.is_over
+
+    @property
+    def error(self) -> UserError | None:
+        return self._stream.error if self._stream else None
+
+    @property
+    def threads(self) -> list[threading.Thread]:
+        return [thread for thread in self._threads if thread.is_alive()]
+
+    def close(self) -> None:
+        """Does not wait."""
+        self._end()
+        self._run_id = ""
+
+    def _end(self) -> None:
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+
+    def _begin(self) -> None:
+        if not self._run_id or self._stream is not None:
+            return
+        self._stream = StreamThread(
+            f"log of a run: {self._source}", self._opener(), self._pulse.wake, _MOST_AT_ONCE
+        )
+        self._threads = [*self.threads, self._stream.thread]
+
+    def _opener(self) -> Callable[[], Closable[LogLine]]:
+        client, run_id = self._link.client, self._run_id
+        if self._source == "worker":
+            return lambda: _Judged(client.events(run_id, kind="log", follow=True), _line_of_event)
+        if self._source == "daemon":
+            return lambda: _Judged(
+                client.logs(follow=True, tail_lines=TAIL_LINES), _DaemonLines(run_id)
+            )
+        return lambda: _Judged(
+            client.logs(run_id, follow=True, tail_lines=TAIL_LINES), _OutputLines()
+        )
+
+
+class _Judged(Generic[_Given]):
+    """A stream of lines as they come, turned into ours on the thread that reads them."""
+
+    def __init__(self, stream: Closable[_Given], judge: Callable[[_Given], LogLine | None]) -> None:
+        self._stream = stream
+        self._judge = judge
+
+    def __iter__(self) -> Iterator[LogLine]:
+        for given in self._stream:
+            line = self._judge(given)
+            if line is not None:
+                yield line
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+class _OutputLines:
+    """Remembers whether it is inside of a traceback."""
+
+    def __init__(self) -> None:
+        self._in_traceback = False
+
+    def __call__(self, raw: str) -> LogLine:
+        plain = _TERMINAL_CODES.sub("", raw) if "\x1b" in raw else raw
+        plain = plain.rstrip("\r")
+        # A progress bar writes over itself: what is seen in a terminal is the last of it.
+        text = plain.rpartition("\r")[2]
+        return LogLine(text.expandtabs(4), self._severity(text), plain if text != plain else "")
+
+    def _severity(self, text: str) -> Severity:
+        if self._in_traceback:
+            self._in_traceback = text.startswith((" ", "\t")) or not text
+            return Severity.ERROR
+        if text.startswith(_TRACEBACK):
+            self._in_traceback = True
+            return Severity.ERROR
+        if _EXCEPTION.match(text):
+            return Severity.ERROR
+        if _WARNING.match(text):
+            return Severity.WARNING
+        level = _LEVEL.match(text)
+        return severity_of(level["level"]) if level else Severity.INFO
+
+
+def _line_of_event(given: EventLine) -> LogLine | None:
+    event = given.decoded()
+    if not isinstance(event, Log):
+        return None
+    first, _, rest = event.message.partition("\n")
+    fields = json.dumps(event.fields, ensure_ascii=False, default=str) if event.fields else ""
+    words = (event.level.upper().ljust(7), event.code, first, fields)
+    return LogLine(" ".join(filter(None, words)), severity_of(event.level), rest)
+
+
+class _DaemonLines:
+    """Those that name the run, with the lines that belong to them."""
+
+    def __init__(self, run_id: str) -> None:
+        self._run_id = run_id
+        self._severity: Severity | None = None
+        """Of the line before, when it was one of this run."""
+
+    def __call__(self, text: str) -> LogLine | None:
+        head = _DAEMON_HEAD.match(text)
+        if head is not None:
+            names_it = self._run_id in text
+            self._severity = severity_of(head["level"]) if names_it else None
+        return None if self._severity is None else LogLine(text.expandtabs(4), self._severity)

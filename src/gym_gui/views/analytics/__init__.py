@@ -1,0 +1,1 @@
+"""Pages of TensorBoard, Weights & Biases and Optuna."""

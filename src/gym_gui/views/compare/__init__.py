@@ -1,0 +1,1 @@
+"""Runs compared: curves over each other, their scores, and two replays in lock-step."""

@@ -1,0 +1,169 @@
+"""Numbers of event files, read without TensorBoard: whole, growing, torn and damaged ones."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mosaic.analytics.event_file_writer import EventFileWriter
+from mosaic.analytics.event_files import EventFolder, scalars
+from mosaic.analytics.event_messages import scalars_event, version_event
+from mosaic.analytics.record_frames import frame
+
+_WRITE = """
+import sys
+from torch.utils.tensorboard import SummaryWriter
+from tensorboard.compat.proto.event_pb2 import Event
+from tensorboard.compat.proto.summary_pb2 import Summary, SummaryMetadata
+from tensorboard.util.tensor_util import make_tensor_proto
+import numpy as np
+with SummaryWriter(sys.argv[1]) as writer:
+    writer.add_text("hyperparameters", "|a|b|")
+    writer.add_histogram("weights", np.arange(10.0), 3)
+    for step in range(50):
+        writer.add_scalar("losses/value", step / 8, step, walltime=1000.0 + step)
+        writer.add_scalar("new", step / 4, step, walltime=1000.0 + step, new_style=True)
+    plugin = SummaryMetadata(plugin_data=SummaryMetadata.PluginData(plugin_name="scalars"))
+    for step, number in enumerate([np.float64(0.1), np.int64(7), np.int32(-2), np.float16(1.5)]):
+        value = Summary.Value(tag="tensor", metadata=plugin, tensor=make_tensor_proto(number))
+        event = Event(step=step, wall_time=2000.0 + step, summary=Summary(value=[value]))
+        writer.file_writer.add_event(event)
+"""
+
+
+def _file(folder: Path, begun_at: int, *records: bytes) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"events.out.tfevents.{begun_at:010d}.host.1.0"
+    path.write_bytes(b"".join(map(frame, (version_event(begun_at), *records))))
+    return path
+
+
+def _losses(first: int, count: int) -> list[bytes]:
+    return [
+        scalars_event(100.0 + step, step, {"loss": step / 2})
+        for step in range(first, first + count)
+    ]
+
+
+@pytest.mark.process
+def test_reads_what_tensorboards_writers_write(
+    tmp_path: Path, run_there: Callable[..., str]
+) -> None:
+    """Plain numbers and tensors of every kind are read; texts and histograms are only named."""
+    run_there(_WRITE, str(tmp_path / "run"))
+    events = EventFolder(tmp_path)
+    events.read_more()
+    found = events.series
+    assert list(found) == ["losses/value", "new", "tensor"]
+    assert list(found["losses/value"].steps) == list(range(50))
+    assert found["losses/value"].times[-1] == 1049.0
+    assert found["losses/value"].values[-1] == 49 / 8
+    assert found["new"].values[-1] == 49 / 4
+    assert list(found["tensor"].values) == [0.1, 7.0, -2.0, 1.5]
+    assert events.other_tags == ("hyperparameters/text_summary", "weights")
+    assert (events.unreadable_records, events.broken_files) == (0, ())
+
+
+def test_files_of_one_run_follow_each_other(tmp_path: Path) -> None:
+    """The file that was begun later continues the curve, whatever was found first."""
+    _file(tmp_path / "run", 200, *_losses(10, 5))
+    _file(tmp_path / "run", 100, *_losses(0, 10))
+    assert list(scalars(tmp_path)["loss"].steps) == list(range(15))
+
+
+def test_points_that_came_late_are_put_in_order(tmp_path: Path) -> None:
+    """Two writers of one curve: their points are ordered by time."""
+    _file(tmp_path, 100, *_losses(5, 5))
+    _file(tmp_path, 200, *_losses(0, 5))
+    series = scalars(tmp_path)["loss"]
+    assert list(series.steps) == list(range(10))
+    assert list(series.values) == [step / 2 for step in range(10)]
+
+
+def test_runs_below_a_folder_are_kept_apart(tmp_path: Path) -> None:
+    """A tag that two runs have is named by its run too; the only one of its kind is not."""
+    _file(tmp_path / "a__1", 100, *_losses(0, 2), scalars_event(1.0, 1, {"only": 1.0}))
+    _file(tmp_path / "b__2", 100, *_losses(0, 3))
+    found = scalars(tmp_path)
+    assert {name: len(series) for name, series in found.items()} == {
+        "a__1/loss": 2,
+        "b__2/loss": 3,
+        "only": 1,
+    }
+
+
+def test_reads_on_while_a_file_grows(tmp_path: Path) -> None:
+    """A record that is half written is taken once it is whole, and nothing twice."""
+    path = _file(tmp_path, 100, *_losses(0, 3))
+    events = EventFolder(tmp_path)
+    assert events.read_more() == 3
+    assert events.read_more() == 0
+    late = frame(_losses(3, 1)[0])
+    for cut in (4, 20, len(late) - 1):
+        path.write_bytes(path.read_bytes() + late[:cut])
+        assert events.read_more() == 0
+        path.write_bytes(path.read_bytes()[:-cut])
+    path.write_bytes(path.read_bytes() + late)
+    assert events.read_more() == 1
+    _file(tmp_path / "later", 200, scalars_event(500.0, 9, {"other": 1.0}))
+    assert events.read_more() == 1
+    assert (events.unreadable_records, events.broken_files) == (0, ())
+    assert events.files[0].size_bytes == path.stat().st_size
+
+
+def test_damage_costs_only_what_is_damaged(tmp_path: Path) -> None:
+    """A record with a wrong checksum or a foreign content is passed over and counted."""
+    records = [frame(each) for each in (version_event(1), *_losses(0, 400))]
+    spoilt = bytearray(records[50])
+    spoilt[20] ^= 0xFF
+    records[50] = bytes(spoilt)
+    records[70] = frame(b"\xff\xff\xff")
+    (tmp_path / "events.out.tfevents.1.host").write_bytes(b"".join(records))
+    events = EventFolder(tmp_path)
+    assert events.read_more() == 398
+    assert events.unreadable_records == 2
+    assert events.broken_files == ()
+
+
+def test_what_is_no_event_file_is_named(tmp_path: Path) -> None:
+    """A file whose rest is no record gives what came before, and is named as broken."""
+    path = _file(tmp_path, 100, *_losses(0, 3))
+    path.write_bytes(path.read_bytes() + b"\0" * 64)
+    events = EventFolder(tmp_path)
+    assert events.read_more() == 3
+    assert events.broken_files == (path,)
+    assert events.read_more() == 0
+
+
+def test_a_folder_that_is_not_there_has_nothing(tmp_path: Path) -> None:
+    """No error: a run that has just begun has none yet."""
+    assert scalars(tmp_path / "nowhere") == {}
+
+
+@pytest.mark.process
+def test_tensorboard_reads_what_is_written(
+    tmp_path: Path, read_by_tensorboard: Callable[[Path], dict[str, list[list[float]]]]
+) -> None:
+    """Every number comes back, also those that are none, and a file appears when it is whole."""
+    with EventFileWriter(tmp_path, 100.0) as file:
+        for step in range(20):
+            file.add(100.0 + step, step, {"charts/return": step * 0.5, "losses/ä b": math.inf})
+        assert not file.path.exists()
+    assert [path.name for path in tmp_path.iterdir()] == [file.path.name]
+    found = read_by_tensorboard(tmp_path)
+    assert found["charts/return"] == [[step, 100.0 + step, step * 0.5] for step in range(20)]
+    assert found["losses/ä b"][3] == [3, 103.0, math.inf]
+
+
+def test_a_writer_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    """Neither a file nor half of one."""
+
+    def write_half() -> None:
+        with EventFileWriter(tmp_path, 100.0) as file:
+            file.add(1.0, 1, {"a": 1.0})
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        write_half()
+    assert list(tmp_path.iterdir()) == []

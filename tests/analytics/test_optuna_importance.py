@@ -1,0 +1,65 @@
+"""Which parameters matter: known answers, and what must not mislead."""
+
+import math
+import random
+
+from mosaic.analytics.parameter_importance import LEAST_TRIALS, parameter_importance, ranks_of
+
+
+def _trials(count: int, seed: int = 1) -> list[tuple[dict[str, object], float]]:
+    """The value depends on `rate` most, on `kind` a little, on `noise` not at all."""
+    dice = random.Random(seed)
+    found: list[tuple[dict[str, object], float]] = []
+    for _ in range(count):
+        rate, kind, noise = 10 ** dice.uniform(-5, -2), dice.choice("ab"), dice.random()
+        value = -((math.log10(rate) + 3.5) ** 2) + (0.5 if kind == "a" else 0.0)
+        found.append(({"noise": noise, "rate": rate, "kind": kind}, value))
+    return found
+
+
+def test_the_order_is_that_of_what_matters() -> None:
+    """Also where the best lies in the middle, and whatever the scale."""
+    found = parameter_importance(_trials(80))
+    assert [each.parameter for each in found] == ["rate", "kind", "noise"]
+    assert found[0].share > 0.5 > found[1].share > 0.02
+    assert found[2].share < 0.1
+    twisted = [(params, math.exp(3 * value)) for params, value in _trials(80)]
+    assert parameter_importance(twisted) == found
+
+
+def test_one_diverged_trial_decides_nothing() -> None:
+    """Ranks keep it from that; what is not a number is left out."""
+    trials = _trials(60)
+    trials[7] = (trials[7][0], -1e30)
+    trials[9] = (trials[9][0], -math.inf)
+    trials[11] = (trials[11][0], math.nan)
+    assert [each.parameter for each in parameter_importance(trials)] == ["rate", "kind", "noise"]
+
+
+def test_chance_is_taken_off() -> None:
+    """Parameters that do nothing have next to nothing, however few trials there are."""
+    shares = [
+        each.share
+        for seed in range(20)
+        for each in parameter_importance(_trials(LEAST_TRIALS, seed))
+        if each.parameter == "noise"
+    ]
+    assert sum(shares) / len(shares) < 0.15
+
+
+def test_what_cannot_be_said_is_not_said() -> None:
+    """Too few trials, one value for all, a parameter that few trials have, lists as choices."""
+    assert parameter_importance(_trials(LEAST_TRIALS - 1)) == ()
+    same = [({"a": 1}, float(at)) for at in range(30)]
+    assert parameter_importance(same) == ()
+    some = [({"a": at} if at < 5 else {}, float(at)) for at in range(30)]
+    assert parameter_importance(some) == ()
+    lists = [({"layers": [at % 2]}, float(at % 2)) for at in range(30)]
+    assert parameter_importance(lists)[0].share > 0.9
+    level = [({"a": at % 3}, 1.0) for at in range(30)]
+    assert parameter_importance(level)[0].share == 0.0
+
+
+def test_equal_values_share_a_rank() -> None:
+    """As usual in statistics."""
+    assert ranks_of([3.0, 1.0, 3.0, 2.0]) == [3.5, 1.0, 3.5, 2.0]

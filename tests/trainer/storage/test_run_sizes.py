@@ -1,0 +1,37 @@
+"""What each run takes on the disk."""
+
+from pathlib import Path
+
+import pytest
+
+from mosaic.contract.ids import new_ulid
+from mosaic.contract.layout import Home
+from mosaic.contract.run_config import TrainRunConfig
+from mosaic.contract.run_states import RunState
+from mosaic.trainer.registry.run_registry import RunRegistry
+from mosaic.trainer.storage.run_sizes import measure_unknown_runs
+
+_CONFIG = TrainRunConfig(worker="echo_worker", algo="echo", env_id="Echo-v0")
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"), [(RunState.SUCCEEDED, 1500), (RunState.RUNNING, None)]
+)
+def test_runs_of_earlier_versions_are_measured(
+    tmp_path: Path, state: RunState, expected: int | None
+) -> None:
+    """One that is over is looked through once; one that lives has a watch of its own."""
+    home, run_id = Home(tmp_path), new_ulid()
+    run = home.run(run_id)
+    (run.path / "videos").mkdir(parents=True)
+    run.spool.write_bytes(b"x" * 500)
+    (run.path / "videos" / "episode.mp4").write_bytes(b"x" * 1000)
+    registry = RunRegistry(home.registry)
+    try:
+        registry.add(run_id, _CONFIG, state=state)
+        assert registry.get(run_id).digest.disk_bytes is None
+        measure_unknown_runs(home, registry)
+        assert registry.get(run_id).digest.disk_bytes == expected
+        assert (run_id in registry.of_unknown_size()) is False
+    finally:
+        registry.close()
