@@ -126,11 +126,10 @@ def open_page(home: Home) -> Iterator[tuple[ChartsPage, ChartsModel]]:
     theme, notices, tasks, pulse = ThemeModel(), Notices(), Tasks(), Pulse()
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
-    if not app.styleSheet():
-        apply_theme(app, theme)
     link = TrainerLink(home)
     model = ChartsModel(link, tasks, pulse, notices, SettingsStore(home))
     page = ChartsPage(model, theme)
+    apply_theme(app, theme, page)
     page.resize(*_SIZES[0])
     page.show()
     link.open(start=False)

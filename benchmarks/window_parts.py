@@ -47,7 +47,7 @@ def open_window(home: Home) -> Iterator[Workbench]:
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
     bench = Workbench(home)
-    apply_theme(app, bench.theme)
+    apply_theme(app, bench.theme, bench.window)
     bench.window.show()
     bench.open(Wishes(starts_daemon=False))
     try:

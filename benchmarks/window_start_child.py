@@ -93,7 +93,7 @@ def start_window(home: str, then: Callable[[object], None] | None = None) -> Non
     app = QApplication(sys.argv[:1])
     bench = Workbench(Home(Path(home)))
     passed("models and views")
-    apply_theme(app, bench.theme)
+    apply_theme(app, bench.theme, bench.window)
     passed("theme")
     if then is None:
 

@@ -33,14 +33,36 @@ class Analysis(QObject):
         """The run that a person has opened, until its papers say in which tab."""
         self.models = AnalysisModels(bench)
         self.shown = self.models.shown
-        self.run_page: LazyPage[RunPage] = LazyPage(self._make_run_page)
-        self.charts_page: LazyPage[ChartsPage] = LazyPage(self._make_charts_page)
-        self.compare_page: LazyPage[ComparePage] = LazyPage(self._make_compare_page)
-        self.tensorboard_page: LazyPage[DashboardHost[TensorBoardPage]] = LazyPage(
-            self._make_tensorboard_page
+        self.run_page: LazyPage[RunPage] = LazyPage(
+            self._make_run_page,
+            bench.tasks,
+            ("models.run_page_model", "views.run_page.run_page"),
         )
-        self.wandb_page: LazyPage[DashboardHost[WandbPage]] = LazyPage(self._make_wandb_page)
-        self.study_page: LazyPage[StudyPage] = LazyPage(self._make_study_page)
+        self.charts_page: LazyPage[ChartsPage] = LazyPage(
+            self._make_charts_page,
+            bench.tasks,
+            ("models.charts_model", "views.charts.charts_page", "views.charts.metric_plot"),
+        )
+        self.compare_page: LazyPage[ComparePage] = LazyPage(
+            self._make_compare_page,
+            bench.tasks,
+            ("models.compare_model", "views.compare.compare_page", "views.charts.metric_plot"),
+        )
+        self.tensorboard_page: LazyPage[DashboardHost[TensorBoardPage]] = LazyPage(
+            self._make_tensorboard_page,
+            bench.tasks,
+            ("models.tensorboard_model", "views.analytics.tensorboard_page", "app.dashboard_host"),
+        )
+        self.wandb_page: LazyPage[DashboardHost[WandbPage]] = LazyPage(
+            self._make_wandb_page,
+            bench.tasks,
+            ("models.wandb_model", "views.analytics.wandb_page", "app.dashboard_host"),
+        )
+        self.study_page: LazyPage[StudyPage] = LazyPage(
+            self._make_study_page,
+            bench.tasks,
+            ("models.study_model", "views.analytics.study_page", "views.analytics.study_plots"),
+        )
 
     def begin(self) -> None:
         """Once the window is there."""
@@ -147,6 +169,8 @@ class Analysis(QObject):
 
         page = ComparePage(self.models.compare, self._bench.theme)
         page.episode_wanted.connect(self._bench.conduct.replay_step)
+        exports = self.models.compare.charts.exports
+        exports.reveal_wanted.connect(self._bench.conduct.open_outside)
         return page
 
     def _make_tensorboard_page(self) -> "DashboardHost[TensorBoardPage]":
@@ -173,6 +197,7 @@ class Analysis(QObject):
         host = DashboardHost(page, bench.theme)
         page.open_wanted.connect(lambda url, proxy: self._open_dashboard(host, url, proxy))
         page.key_requested.connect(lambda _: bench.training_conduct.show_keys())
+        bench.models.settings.secrets.changed.connect(self.models.wandb.refresh_key)
         page.reveal_wanted.connect(bench.conduct.open_outside)
         return host
 
@@ -182,4 +207,5 @@ class Analysis(QObject):
         page = StudyPage(self.models.study, self._bench.theme)
         page.run_wanted.connect(self.open_run)
         page.compare_wanted.connect(self.compare)
+        self.models.study.exports.reveal_wanted.connect(self._bench.conduct.open_outside)
         return page

@@ -158,7 +158,7 @@ COMMANDS: tuple[Command, ...] = (
         "Compare the selected runs",
         "Their curves in one chart, their scores in one table, their episodes side by side.",
         "Ctrl+Shift+C",
-        "table",
+        "compare",
     ),
     Command(
         "run.tensorboard",
@@ -213,7 +213,14 @@ COMMANDS: tuple[Command, ...] = (
         begins_group=True,
     ),
     Command("view.charts", "View", "Charts", "Every metric of the run.", "Alt+8", "chart"),
-    Command("view.compare", "View", "Compare", "Two episodes side by side.", "Alt+9", "table"),
+    Command(
+        "view.compare",
+        "View",
+        "Compare",
+        "Curves and scores of several runs, and two episodes side by side.",
+        "Alt+9",
+        "compare",
+    ),
     Command(
         "view.tensorboard", "View", "TensorBoard", "Event files of the run.", "Alt+0", "external"
     ),

@@ -1,37 +1,91 @@
 """LazyPage: a page that is built when it is first looked at, so that the window is there sooner."""
 
-from collections.abc import Callable
+import importlib
+from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from gym_gui.services.tasks import Tasks
+
 Page = TypeVar("Page", bound=QWidget)
+_AT_ONCE = 40
 
 
 class LazyPage(QWidget, Generic[Page]):
-    """Holds the place of its content."""
+    """Holds the place of its content. What it is made of is loaded on a thread before."""
 
-    def __init__(self, make: Callable[[], Page], parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        make: Callable[[], Page],
+        tasks: Tasks,
+        modules: Sequence[str],
+        parent: QWidget | None = None,
+    ) -> None:
+        """`modules` of `gym_gui` are what `make` imports."""
         super().__init__(parent)
         self._make = make
+        self._tasks = tasks
+        self._modules = tuple(f"gym_gui.{name}" for name in modules)
         self._content: Page | None = None
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
+        self._is_loaded = False
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
 
     @property
     def is_made(self) -> bool:
         return self._content is not None
 
     @property
+    def is_filled(self) -> bool:
+        """It is made, and can be seen."""
+        return self._content is not None and not self._content.isHidden()
+
+    @property
     def content(self) -> Page:
+        """Made now, if it is not there yet."""
         if self._content is None:
-            self._content = self._make()
-            layout = self.layout()
-            if layout is not None:
-                layout.addWidget(self._content)
+            page = self._make()
+            # In its place before anybody sees it: the style sheet is that of the window.
+            page.setVisible(False)
+            page.setParent(self)
+            self._content = page
+            QTimer.singleShot(0, self, lambda: self._polish(page.findChildren(QWidget)))
         return self._content
 
+    def load(self, then: Callable[[], None] = lambda: None) -> None:
+        """Import what it is made of, without holding anything up."""
+
+        def loaded(_: None) -> None:
+            self._is_loaded = True
+            then()
+
+        if self._is_loaded:
+            then()
+        else:
+            self._tasks.run(self, self._import, loaded)
+
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
-        _ = self.content
         super().showEvent(event)
+        if not self.is_made:
+            self.load(self._fill)
+
+    def _fill(self) -> None:
+        _ = self.content
+
+    def _polish(self, waiting: Sequence[QWidget]) -> None:
+        """What the style sheet says of each takes longest; done at once it would be felt."""
+        for widget in waiting[:_AT_ONCE]:
+            widget.ensurePolished()
+        rest = waiting[_AT_ONCE:]
+        QTimer.singleShot(0, self, (lambda: self._polish(rest)) if rest else self._show_content)
+
+    def _show_content(self) -> None:
+        self._column.addWidget(self.content)
+        self.content.setVisible(True)
+
+    def _import(self) -> None:
+        for name in self._modules:
+            importlib.import_module(name)

@@ -180,7 +180,7 @@ def main() -> int:
     with throwaway_home(Home.locate(arguments.home)) as home:
         app = QApplication(sys.argv[:1])
         bench = Workbench(home)
-        apply_theme(app, bench.theme)
+        apply_theme(app, bench.theme, bench.window)
         bench.window.show()
         bench.open(Wishes())
         photographer = Photographer(bench, arguments.out)

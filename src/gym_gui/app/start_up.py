@@ -38,7 +38,7 @@ def run_window(home: Home, wishes: Wishes) -> int:
     app.setApplicationDisplayName("MOSAIC")
     app.setDesktopFileName("mosaic")
     workbench = Workbench(home)
-    apply_theme(app, workbench.theme)
+    apply_theme(app, workbench.theme, workbench.window)
     _show_bugs(workbench)
     _close_on_signals(workbench)
     workbench.window.show()

@@ -25,6 +25,7 @@ class TrainingConduct(QObject):
         training.key_requested.connect(lambda _: self.show_keys())
         training.disk_space_requested.connect(lambda: self._show_settings(_STORAGE))
         training.environment_requested.connect(bench.session_panel.open_environment_picker)
+        bench.models.live.changed.connect(training.look_at_telemetry)
         bench.runs_view.duplicate_requested.connect(self.duplicate)
         bench.welcome.train_chosen.connect(self.train)
         bench.models.settings.secrets.changed.connect(self._note_keys)

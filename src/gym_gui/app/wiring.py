@@ -4,9 +4,9 @@
 """
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from gym_gui.app.analysis import Analysis
 from gym_gui.app.command_bindings import bindings
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from gym_gui.views.settings.settings_page import SettingsPage
     from gym_gui.views.video.video_page import VideoPage
 
+_GET_READY_MS = 1_500
 _LET_GO_S = 5.0
 """What sessions and streams get to end; beyond that the process ends without them."""
 
@@ -80,15 +81,23 @@ class Workbench(QObject):
         self.runs_view = RunsView(
             self.models.runs, self.models.run_actions, self.theme, settings=self.settings
         )
-        self._replay_place: LazyPage[ReplayPage] = LazyPage(self._make_replay_page)
-        self._video_place: LazyPage[VideoPage] = LazyPage(self._make_video_page)
-        self._live_place: LazyPage[LiveTab] = LazyPage(self._make_live_tab)
+        self._replay_place: LazyPage[ReplayPage] = LazyPage(
+            self._make_replay_page, self.tasks, ["views.replay.replay_page"]
+        )
+        self._video_place: LazyPage[VideoPage] = LazyPage(
+            self._make_video_page, self.tasks, ["views.video.video_page"]
+        )
+        self._live_place: LazyPage[LiveTab] = LazyPage(
+            self._make_live_tab, self.tasks, ["views.live.live_tab"]
+        )
         self.log_view = LogView(self.models.log, self.theme)
         self.steps_view = StepsView(self.models.live.steps, self.theme)
         self.episodes_view = EpisodesView(self.models.episodes, self.theme)
         self.inspector = StepInspector(self.theme)
         self.welcome = Welcome(self.theme)
-        self.settings_page = LazyPage(self._make_settings_page)
+        self.settings_page: LazyPage[SettingsPage] = LazyPage(
+            self._make_settings_page, self.tasks, ["views.settings.settings_page"]
+        )
         self.status_strip = StatusStrip(self.models.status, self.theme)
         self.analysis = Analysis(self)
         self.window = MainWindow(self._screens(), self.notices, self.settings, self.theme)
@@ -105,6 +114,7 @@ class Workbench(QObject):
         """Once the window is on the screen: find or start the daemon, and show what was asked."""
         self.link.open(start=wishes.starts_daemon)
         self.conduct.begin(run_id=wishes.run_id, env_id=wishes.env_id)
+        QTimer.singleShot(_GET_READY_MS, self, self._get_ready)
 
     def close(self) -> None:
         """After the window has closed. A session that was started here ends, and nothing waits on
@@ -122,6 +132,20 @@ class Workbench(QObject):
         self.link.join(max(0.1, deadline - time.monotonic()))
         self.tasks.join(max(0.1, deadline - time.monotonic()))
         self.settings.save()
+
+    def _get_ready(self) -> None:
+        """What people look at next, so that they do not wait for it then."""
+        pages: list[LazyPage[Any]] = [
+            self._live_place,
+            self._replay_place,
+            self.analysis.charts_page,
+        ]
+
+        def load_next() -> None:
+            if pages:
+                pages.pop(0).load(load_next)
+
+        load_next()
 
     @property
     def replay_page(self) -> "ReplayPage":

@@ -1,11 +1,12 @@
 """Which runs of a chart belong together, and what they are called. Used by `ChartsModel`."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gym_gui.models import run_words
 from gym_gui.services.curves import RunFacts
+from mosaic.contract.runs import RunRecord
 
 SEED = "seed"
 EACH = ""
@@ -33,12 +34,13 @@ def groups_of(facts: Sequence[RunFacts], by: str) -> tuple[RunGroup, ...]:
     for each in facts:
         keyed.setdefault(_key(each, by), []).append(each)
     names = _names([members[0] for members in keyed.values()], by)
+    titles = titles_of(facts)
     return tuple(
         RunGroup(
             number,
-            _label(members, by, names[number]),
+            _label(members, by, names[number], titles),
             tuple(each.run.run_id for each in members),
-            ", ".join(run_words.title_of(each.run) for each in members),
+            ", ".join(titles[each.run.run_id] for each in members),
         )
         for number, members in enumerate(keyed.values())
     )
@@ -52,8 +54,13 @@ def fields_of(facts: Sequence[RunFacts]) -> tuple[str, ...]:
 
 
 def titles_of(facts: Sequence[RunFacts]) -> dict[str, str]:
-    """What each run is called; runs of the same name are told apart by their ids."""
-    titles = {each.run.run_id: run_words.title_of(each.run) for each in facts}
+    """What each run is called."""
+    return told_apart([each.run for each in facts])
+
+
+def told_apart(runs: Sequence[RunRecord]) -> dict[str, str]:
+    """Titles by id; runs of the same name are told apart by their ids."""
+    titles = {run.run_id: run_words.title_of(run) for run in runs}
     often = Counter(titles.values())
     return {
         run_id: title if often[title] == 1 else f"{title} · {run_words.short_id(run_id)}"
@@ -86,9 +93,9 @@ def _names(firsts: Sequence[RunFacts], by: str) -> list[str]:
     return named
 
 
-def _label(members: Sequence[RunFacts], by: str, name: str) -> str:
+def _label(members: Sequence[RunFacts], by: str, name: str, titles: Mapping[str, str]) -> str:
     if by == EACH or (len(members) == 1 and by == SEED):
-        return run_words.title_of(members[0].run)
+        return titles[members[0].run.run_id]
     if by == SEED:
         return f"{name} · {len(members)} seeds"
     runs = "1 run" if len(members) == 1 else f"{len(members)} runs"

@@ -9,12 +9,13 @@ from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
 
+from gym_gui.models.chart_runs import told_apart
 from gym_gui.models.charts_model import ChartsModel, Remembered
 from gym_gui.models.compare_choice import CompareChoice
 from gym_gui.models.notices import Notices
 from gym_gui.models.runs_model import RunsModel
 from gym_gui.models.side_by_side_model import SideBySideModel
-from gym_gui.services.compare_pairs import EpisodePair, find_pairs
+from gym_gui.services.compare_pairs import EpisodePair, best_episode, find_pairs
 from gym_gui.services.pulse import Pulse
 from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
@@ -59,6 +60,7 @@ class CompareModel(QObject):
         self._ticket = 0
         self._is_watched = False
         self.charts.changed.connect(self.changed)
+        runs.runs_changed.connect(self.changed)
         link.connected.connect(self._begin_replays)
 
     @property
@@ -70,8 +72,8 @@ class CompareModel(QObject):
     @property
     def titles(self) -> dict[str, str]:
         """What the runs are called, as far as is known."""
-        told = self.charts.titles
-        return {run_id: told.get(run_id, run_id) for run_id in self.run_ids}
+        known = [run for run_id in self.run_ids if (run := self.runs.by_id(run_id)) is not None]
+        return dict.fromkeys(self.run_ids, "…") | told_apart(known)
 
     # What a person does.
 
@@ -119,22 +121,21 @@ class CompareModel(QObject):
         """The episode with the highest return of each."""
         self.way, self.pair = "best", None
         ticket, left, right = self._ticket, self.left, self.right
-        client = self._link.client if self._link.has_client else None
-        if client is None:
+        if not self._link.has_client:
             return
-
-        def best(run_id: str) -> int | None:
-            page = client.episodes_page(
-                run_id, count=1, order="return", descending=True, ended="over"
-            )
-            return page.episodes[0].episode if page.episodes else None
+        client = self._link.client
 
         def take(found: tuple[int | None, int | None]) -> None:
             if ticket == self._ticket and self.way == "best":
                 self.replays.open((left, found[0]), (right, found[1]))
                 self.changed.emit()
 
-        self._tasks.run(self, lambda: (best(left), best(right)), take, self._notices.fail)
+        self._tasks.run(
+            self,
+            lambda: (best_episode(client, left), best_episode(client, right)),
+            take,
+            self._notices.fail,
+        )
         self.changed.emit()
 
     def choose_episodes(self, left: int, right: int) -> None:

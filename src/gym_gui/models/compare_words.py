@@ -45,18 +45,20 @@ def parting_words(replays: SideBySideModel) -> str:
     parting = replays.parting
     if parting is None:
         return "The same from the first step to the last"
+    place = f"They part at step {parting.step:,}:"
     match parting.what:
         case "start":
             return "They differ from the start"
+        case "unrecorded":
+            return "No steps were recorded of one of them, so they cannot be compared"
         case "action":
-            told = f"{_short(parting.left)} and {_short(parting.right)}"
-            return f"Same up to step {parting.step:,}; then other actions, {told}"
+            return f"{place} other actions, {_short(parting.left)} and {_short(parting.right)}"
         case "reward":
             told = f"{significant(parting.left)} and {significant(parting.right)}"
-            return f"Same up to step {parting.step:,}; then other rewards, {told}"
+            return f"{place} other rewards, {told}"
         case "observation":
-            return f"Same up to step {parting.step:,}; then other observations"
-    return f"Same up to step {parting.step:,}, where one of them ends"
+            return f"{place} other observations"
+    return f"{place} one of them ends there"
 
 
 def _short(value: Any) -> str:

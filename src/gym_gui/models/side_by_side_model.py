@@ -78,6 +78,11 @@ class SideBySideModel(PlayheadModel):
         left, right = self.origins
         return None if left is None or right is None else left == right
 
+    @property
+    def has_parting(self) -> bool:
+        """There is a moment that can be jumped to."""
+        return self.parting is not None and self.parting.what != "unrecorded"
+
     def open(self, left: tuple[str, int | None], right: tuple[str, int | None]) -> None:
         """Runs and numbers of episodes; without a number the newest that was over."""
         self.pause()
@@ -102,7 +107,7 @@ class SideBySideModel(PlayheadModel):
 
     def seek_to_parting(self) -> None:
         """The first moment at which something is different to be seen."""
-        if self.parting is not None:
+        if self.parting is not None and self.has_parting:
             self.pause()
             self.seek(self.parting.step + 1 if self.parting.what != "start" else 0)
 
@@ -142,7 +147,8 @@ class SideBySideModel(PlayheadModel):
             return
         self._forget_parting()
         self._compared = wanted
-        if self.began_alike is False:
+        environments = {side.opening.run.run.env_id for side in self.sides if side.opening}
+        if self.began_alike is False or len(environments) > 1:
             self.parting, self.is_searched = Parting(0, "start"), True
             return
         client = self._link.client

@@ -55,6 +55,7 @@ class StudyModel(QObject):
         self._pulse = pulse
         self._shown = shown
         self._of_run = ""
+        self._told: tuple[str, Phase, bool] | None = None
         self._opened: Path | None = None
         self._studies: tuple[ReadStudy, ...] | None = None
         """None: nobody has looked yet."""
@@ -226,8 +227,11 @@ class StudyModel(QObject):
     # How it comes about.
 
     def _on_papers(self) -> None:
+        """Sooner than the next look: the daemon may have found something."""
         self._on_run()
         self._watch.look_now()
+        self._is_new = True
+        self._pulse.wake()
 
     def _on_run(self) -> None:
         if self._shown.run_id != self._of_run:
@@ -236,8 +240,11 @@ class StudyModel(QObject):
         if self.path != self._path:
             self._begin_again()
         self._look()
-        self._is_new = True
-        self._pulse.wake()
+        told = (self._of_run, self.phase, self.is_live)
+        if told != self._told:  # and not with every figure of a run that goes on
+            self._told = told
+            self._is_new = True
+            self._pulse.wake()
 
     def _begin_again(self) -> None:
         self._path = self.path

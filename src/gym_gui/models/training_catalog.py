@@ -55,6 +55,12 @@ class Agent:
         return (self.algorithm.doc if self.algorithm else "") or said
 
     @property
+    def can_play(self) -> bool:
+        """Whether its worker lets act what it has learned."""
+        worker = self.descriptor
+        return worker is not None and "play" in worker.modes and worker.supports.policy_load
+
+    @property
     def descriptor(self) -> WorkerDescriptor | None:
         return self.worker.descriptor
 

@@ -47,7 +47,7 @@ class TrainingDraft:
         values = {
             name: value
             for name, value in self.of(section).items()
-            if name not in defaults or not is_same(value, defaults[name])
+            if name not in defaults or not _is_same(value, defaults[name])
         }
         return self.with_values(section, values)
 
@@ -136,7 +136,7 @@ def without_defaults(document: Mapping[str, Any]) -> Values:
     return {**given, **_without_empty(_differing(document, bare))}
 
 
-def is_same(value: Any, other: Any) -> bool:
+def _is_same(value: Any, other: Any) -> bool:
     """As JSON, where true is not 1."""
     return bool(value == other) and isinstance(value, bool) == isinstance(other, bool)
 
@@ -206,7 +206,7 @@ def _differing(document: Mapping[str, Any], bare: Mapping[str, Any]) -> Values:
         if isinstance(value, dict) and isinstance(other, dict) and other:
             if inner := _differing(value, other):
                 found[name] = inner
-        elif not is_same(value, other):
+        elif not _is_same(value, other):
             found[name] = value
     return found
 

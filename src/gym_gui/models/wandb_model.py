@@ -65,6 +65,7 @@ class WandbModel(QObject):
         self._watch = CalmWatch("wandb files", watch_wandb, pulse.wake)
         self._places: WandbPlaces | None = None
         self._watched: WandbPlaces | None = None
+        self._told: tuple[str, Phase, bool] | None = None
         shown.changed.connect(self._on_run)
         shown.papers_changed.connect(self._on_papers)
         link.connected.connect(self.refresh_key)
@@ -190,6 +191,8 @@ class WandbModel(QObject):
         """Sooner than the next look: the daemon may have found something."""
         self._on_run()
         self._watch.look_now()
+        self._is_new = True
+        self._pulse.wake()
 
     def _on_run(self) -> None:
         places = self._places_now()
@@ -201,8 +204,11 @@ class WandbModel(QObject):
                 self._watch.begin_again()
                 self._show_values()
         self._look()
-        self._is_new = True
-        self._pulse.wake()
+        told = (self._shown.run_id, self.phase, self.is_over)
+        if told != self._told:  # and not with every figure of a run that goes on
+            self._told = told
+            self._is_new = True
+            self._pulse.wake()
 
     def _places_now(self) -> WandbPlaces | None:
         directory = self._shown.directory

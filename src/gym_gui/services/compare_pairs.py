@@ -66,6 +66,12 @@ def find_pairs(client: "TrainerClient", left: str, right: str) -> list[EpisodePa
     return pairs[:_MOST_PAIRS]
 
 
+def best_episode(client: "TrainerClient", run_id: str) -> int | None:
+    """The number of the one with the highest return; None where none was over."""
+    page = client.episodes_page(run_id, count=1, order="return", descending=True, ended="over")
+    return page.episodes[0].episode if page.episodes else None
+
+
 def origin_of(details: EpisodeDetails) -> Origin | None:
     """None where the record does not say it."""
     for line in (details.start_json, details.end_json):

@@ -9,7 +9,7 @@ from mosaic.contract.events import StepRecord
 if TYPE_CHECKING:
     from mosaic.client import TrainerClient
 
-Difference = Literal["start", "action", "reward", "observation", "end"]
+Difference = Literal["start", "action", "reward", "observation", "end", "unrecorded"]
 Place = tuple[str, int]
 """A run and the number of an episode."""
 _PER_CALL = 500
@@ -17,7 +17,8 @@ _PER_CALL = 500
 
 @dataclass(frozen=True, slots=True)
 class Parting:
-    """`step` is the number of the first step that differs; `end`: only one of them has it."""
+    """`step` is the number of the first step that differs; `end`: only one of them has it;
+    `unrecorded`: of one of them no step was recorded, so nothing can be said."""
 
     step: int
     what: Difference
@@ -36,6 +37,8 @@ def find_parting(
             found = difference(one, other)
             if found is not None:
                 return found
+        if first == 0 and not (ours and theirs):
+            return Parting(0, "unrecorded")
         if len(ours) != len(theirs) and min(len(ours), len(theirs)) < _PER_CALL:
             same = min(len(ours), len(theirs))
             longer = ours if len(ours) > len(theirs) else theirs

@@ -60,21 +60,23 @@ def test_palette_and_style_sheet_follow_the_theme(
     window = QWidget()
     qtbot.addWidget(window)
     theme.choose("light")
-    apply_theme(plain_application, theme)
+    apply_theme(plain_application, theme, window)
     role = QPalette.ColorRole.Window
     assert plain_application.palette().color(role) == QColor(LIGHT.surface)
     theme.choose("dark")
     qtbot.waitUntil(lambda: plain_application.palette().color(role) == QColor(DARK.surface))
     assert window.updatesEnabled()
-    assert DARK.accent in plain_application.styleSheet()
-    assert LIGHT.accent not in plain_application.styleSheet()
+    assert DARK.accent in window.styleSheet()
+    assert LIGHT.accent not in window.styleSheet()
 
 
 def test_the_desktop_decides_while_nothing_else_is_chosen(
-    plain_application: QApplication, theme: ThemeModel
+    plain_application: QApplication, theme: ThemeModel, qtbot: QtBot
 ) -> None:
     """A desktop that turns dark takes the window along, unless a theme was chosen."""
-    apply_theme(plain_application, theme)
+    window = QWidget()
+    qtbot.addWidget(window)
+    apply_theme(plain_application, theme, window)
     plain_application.styleHints().colorSchemeChanged.emit(Qt.ColorScheme.Dark)
     assert theme.colours is DARK
     theme.choose("light")
@@ -87,12 +89,13 @@ def test_the_desktop_decides_while_nothing_else_is_chosen(
 def test_roles_are_styled(plain_application: QApplication, theme: ThemeModel, qtbot: QtBot) -> None:
     """`role` and `tone` make a button primary and words a warning."""
     theme.choose("dark")
-    apply_theme(plain_application, theme)
-    button, label = QPushButton("Play"), QLabel("Careful")
+    window = QWidget()
+    qtbot.addWidget(window)
+    apply_theme(plain_application, theme, window)
+    button, label = QPushButton("Play", window), QLabel("Careful", window)
     button.setProperty("role", "primary")
     label.setProperty("tone", "warning")
     for widget in (button, label):
-        qtbot.addWidget(widget)
         widget.ensurePolished()
     button.resize(120, 40)
     middle = button.grab().toImage().pixelColor(12, 20)

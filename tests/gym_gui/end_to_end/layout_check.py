@@ -73,6 +73,8 @@ def _of_label(label: QLabel) -> Iterator[str]:
 
 def _of_tabs(bar: QTabBar) -> Iterator[str]:
     for index in range(bar.count()):
+        if not bar.isTabVisible(index):
+            continue
         tab = bar.tabRect(index)
         if tab.width() + _ROUNDING < bar.fontMetrics().horizontalAdvance(bar.tabText(index)):
             yield f"{bar.tabText(index)!r} has only {tab.width()}"

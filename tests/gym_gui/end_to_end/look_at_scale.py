@@ -13,15 +13,16 @@ from gym_gui.app.theme import apply_theme
 from gym_gui.app.wiring import Workbench
 from mosaic.contract.layout import Home
 from tests.gym_gui.end_to_end.layout_check import faults
-from tests.gym_gui.end_to_end.screens import each_other_screen, each_played_view
+from tests.gym_gui.end_to_end.screens import each_other_screen, each_played_view, is_complete
 
+_TURNS = 6
 _SIZES = (QSize(1024, 700), QSize(1440, 900))
 
 
 def main() -> None:
     app = QApplication(sys.argv[:1])
     bench = Workbench(Home(Path(sys.argv[1])))
-    apply_theme(app, bench.theme)
+    apply_theme(app, bench.theme, bench.window)
     bench.window.show()
     print(bench.window.devicePixelRatioF())
     found = []
@@ -29,7 +30,9 @@ def main() -> None:
         bench.window.resize(size)
         for screens in (each_played_view, each_other_screen):
             for screen in screens(bench):
-                for _ in range(3):
+                while not is_complete(bench.window):
+                    app.processEvents()
+                for _ in range(_TURNS):
                     app.processEvents()
                 where = f"{size.width()} x {size.height()}, {screen}"
                 found += [f"{where}: {fault}" for fault in faults(bench.window)]

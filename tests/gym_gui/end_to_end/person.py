@@ -15,6 +15,7 @@ from gym_gui.models.theme_model import ThemeChoice
 from gym_gui.views.play.play_bar import PlayBar
 from mosaic.contract.layout import Home
 from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.end_to_end.screens import is_complete
 
 ARROWS = {
     "left": Qt.Key.Key_Left,
@@ -41,8 +42,7 @@ class Person:
         self._turn = QTimer()
         self._turn.setSingleShot(True)
         self.bench = Workbench(home)
-        if not app.styleSheet():  # else there is another window, and all look alike
-            apply_theme(app, self.bench.theme)
+        apply_theme(app, self.bench.theme, self.bench.window)
         self.window = self.bench.window
         self.models = self.bench.models
         self.centre = self.window.centre
@@ -131,7 +131,8 @@ class Person:
         self._qtbot.waitUntil(lambda: bool(condition()), timeout=PATIENCE_MS)
 
     def settle(self) -> None:
-        """Until everything that was asked for by events has been laid out and drawn."""
+        """Until everything that was asked for by events has been built, laid out and drawn."""
+        self.wait(lambda: is_complete(self.window))
         for _ in range(_TURNS):
             with self._qtbot.waitSignal(self._turn.timeout, timeout=PATIENCE_MS):
                 self._turn.start(0)

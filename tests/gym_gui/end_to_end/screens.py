@@ -1,10 +1,21 @@
 """Every screen of the window, one after the other, for what has to hold on all of them."""
 
 from collections.abc import Iterator
+from typing import Any
 
+from PySide6.QtWidgets import QWidget
+
+from gym_gui.app.lazy_page import LazyPage
 from gym_gui.app.screens import CENTRE_TITLES, TELEMETRY_TITLES, CentreTab
 from gym_gui.app.wiring import Workbench
 from gym_gui.models.session_panel_model import MODES
+
+
+def is_complete(window: QWidget) -> bool:
+    """Whether every page that is in sight has been built."""
+    pages: list[LazyPage[Any]] = window.findChildren(LazyPage)
+    return all(page.is_filled for page in pages if page.isVisible())
+
 
 PLAYED: tuple[CentreTab, ...] = ("grid", "frame", "raw")
 

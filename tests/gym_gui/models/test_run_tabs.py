@@ -1,5 +1,7 @@
 """Which tab a run opens in, and the reasons of those that show nothing."""
 
+from typing import Any
+
 import pytest
 
 from gym_gui.models import run_tabs
@@ -10,7 +12,7 @@ from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunDigest, RunRecord
 
 
-def _run(state: RunState, *, mode: str = "train", **figures: int) -> RunRecord:
+def _run(state: RunState, *, mode: str = "train", **figures: Any) -> RunRecord:
     return RunRecord(
         run_id="01H",
         worker="some_worker",

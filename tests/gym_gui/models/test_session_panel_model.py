@@ -73,6 +73,29 @@ def test_actors_by_mode_and_environment(
     )
 
 
+def test_playing_with_somebody_who_is_named(
+    make_model: Callable[[Remembered], SessionPanelModel],
+    sessions: SessionService,
+    notices: Notices,
+    qtbot: QtBot,
+) -> None:
+    """Also right after the environment was chosen, before it is known who can act there."""
+    model = make_model(Remembered())
+    model.set_mode("agent")
+    said: list[Notice] = []
+    notices.posted.connect(said.append)
+    model.play_with("nobody")
+    qtbot.waitUntil(lambda: bool(said), timeout=PATIENCE_MS)
+    assert not model.activity.is_going
+    model.choice.choose("CartPole-v1")
+    model.play_with("scripted")
+    assert not model.activity.is_going
+    qtbot.waitUntil(lambda: sessions.state.step is not None, timeout=PATIENCE_MS)
+    assert (sessions.state.env_id, sessions.state.actor) == ("CartPole-v1", "scripted")
+    model.stop()
+    qtbot.waitUntil(lambda: not sessions.state.phase.is_going, timeout=PATIENCE_MS)
+
+
 def test_a_session_from_play_to_stop(
     make_model: Callable[[Remembered], SessionPanelModel], sessions: SessionService, qtbot: QtBot
 ) -> None:

@@ -79,7 +79,9 @@ class StudyBar(QWidget):
             return
         self.name.say(study.name)
         self.studies.setCurrentText(study.name)
-        self.direction.show_text(" · ".join(study.directions) or "no objective")
+        directions = " · ".join(study.directions) or "no objective"
+        self.direction.show_text(directions)
+        self.direction.setToolTip(directions)
         counts = _counted(read)
         self.counts.say(counts)
         self.counts.setToolTip(f"{counts}\n{model.path}")

@@ -32,6 +32,7 @@ class StudyCharts(QWidget):
         self._plots: Any = None
         self._drawn: dict[str, tuple[ReadStudy, int, str]] = {}
         self._is_loading = False
+        self._marked: frozenset[int] = frozenset()
         self.history: StudyPlot | None = None
         self.scatter: StudyPlot | None = None
         line = self.fontMetrics().height()
@@ -76,6 +77,8 @@ class StudyCharts(QWidget):
         self.update_charts()
 
     def mark(self, numbers: frozenset[int]) -> None:
+        """Those trials are chosen in the table."""
+        self._marked = numbers
         for plot in (self.history, self.scatter):
             if plot is not None:
                 plot.mark(numbers)
@@ -101,6 +104,7 @@ class StudyCharts(QWidget):
         if isinstance(layout, QVBoxLayout):
             layout.insertWidget(0, plot, 1)
         plot.picked.connect(self.picked)
+        plot.mark(self._marked)
         return plot
 
     def _draw(self, which: str, read: "ReadStudy") -> None:
@@ -139,7 +143,7 @@ class StudyCharts(QWidget):
         several = len(read.study.directions) > 1
         value = f"Value {self._model.objective + 1}" if several else "Value"
         best = "on the front" if several else "best"
-        pruned = " · ○ pruned" if read.counts.get("pruned") else ""
+        pruned = " · hollow: pruned" if read.counts.get("pruned") else ""
         self._legends[which].setText(f"{value} {by} · ★ {best}{pruned}")
 
     def _update_pickers(self) -> None:
@@ -148,7 +152,7 @@ class StudyCharts(QWidget):
         self.param.setVisible(self.which.current == "parameter")
         directions = study.directions if study else ()
         self.objective.show_texts(
-            tuple(f"value {at + 1} ({each})" for at, each in enumerate(directions))
+            tuple(f"value {at + 1}, {each[:3]}" for at, each in enumerate(directions))
         )
         self.objective.setVisible(len(directions) > 1)
         if len(directions) > self._model.objective:

@@ -262,7 +262,7 @@ class _Dots(pg.GraphicsObject):  # type: ignore[misc, unused-ignore]
         is_fine = len(self.places[0]) <= _SMOOTH_EDGES_UP_TO
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, is_fine)
         scale *= 1.0 if is_fine else _MANY_SCALE
-        rings = (self._marks, self._mark_colour, _DOT * 1.75)
+        rings = (self._marks, self._mark_colour, _DOT * 1.6)
         for polygon, colour, size in (rings, *self._layers):
             if not polygon.isEmpty():
                 pen = QPen(colour, size * scale)

@@ -73,7 +73,7 @@ class WandbPage(QWidget):
         inside.setSpacing(line * 2 // 3)
         inside.addWidget(self.facts)
         inside.addWidget(self._values, 1)
-        self._tables.setMinimumHeight(line * 5)
+        self._tables.setMinimumHeight(line * 4)
         scroll = QScrollArea()
         scroll.setWidget(full)
         scroll.setWidgetResizable(True)

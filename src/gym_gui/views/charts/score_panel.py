@@ -30,12 +30,18 @@ class ScorePanel(QWidget):
             _GROUP_SAMPLES,
             theme,
             sorted_by=GroupColumn.MEAN,
+            least=(GroupColumn.LOWEST, GroupColumn.HIGHEST),
         )
         self.runs = ScoreView(
-            model.scores, "Final scores of runs", _RUN_SAMPLES, theme, sorted_by=ScoreColumn.LAST
+            model.scores,
+            "Final scores of runs",
+            _RUN_SAMPLES,
+            theme,
+            sorted_by=ScoreColumn.LAST,
+            least=(ScoreColumn.STATE, ScoreColumn.SEED, ScoreColumn.STEPS),
         )
         self._note = ElidedLabel("caption")
-        self._note.say(f"± is {BAND_WORDS}; n is the number of runs.")
+        self._note.say(f"± {BAND_WORDS}, n runs")
         self.copy = QPushButton("Copy")
         self.copy.setToolTip("Copy the scores as text with tabs, for a spreadsheet (Ctrl+C)")
         self.save = QPushButton("Save as CSV")

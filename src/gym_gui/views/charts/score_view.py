@@ -28,11 +28,11 @@ from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.charts.run_colours import run_colour
 
 _MOST_ROWS = 12
-_NAME_CHARACTERS = 22
+_NAME_CHARACTERS = 28
 
 
 class ScoreView(QTableView):
-    """One table. Ctrl+C copies all of it. `samples` say how wide its columns are."""
+    """One table. Ctrl+C copies all of it."""
 
     copy_wanted = Signal()
 
@@ -44,10 +44,14 @@ class ScoreView(QTableView):
         theme: ThemeModel,
         *,
         sorted_by: int,
+        least: Sequence[int],
         parent: QWidget | None = None,
     ) -> None:
+        """`samples` say how wide its columns are, `least` which go first where it is narrow."""
         super().__init__(parent)
+        self.setTabKeyNavigation(False)
         self._table = table
+        self._least = least
         order = _Order(self)
         order.setSourceModel(table)
         order.setSortRole(SORT_ROLE)
@@ -60,6 +64,7 @@ class ScoreView(QTableView):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
         self.setWordWrap(False)
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.setAccessibleName(name)
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(round(self.fontMetrics().height() * 1.8))
@@ -86,14 +91,14 @@ class ScoreView(QTableView):
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
-        """Where it is narrow, what matters least is left out, from the left."""
+        """Where it is narrow, what matters least is left out."""
         super().resizeEvent(event)
         room = self.viewport().width() - self.fontMetrics().averageCharWidth() * _NAME_CHARACTERS
         missing = sum(self._widths) - room
-        for column, width in enumerate(self._widths, 1):
-            is_hidden = missing > 0 and column < len(self._widths) - 1
+        for column in self._least:
+            is_hidden = missing > 0
             self.setColumnHidden(column, is_hidden)
-            missing -= width if is_hidden else 0
+            missing -= self._widths[column - 1] if is_hidden else 0
 
     def _width_of(self, column: int, text: str) -> int:
         head = str(self._table.headerData(column, Qt.Orientation.Horizontal))

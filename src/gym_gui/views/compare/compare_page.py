@@ -75,6 +75,8 @@ class ComparePage(QWidget):
         self.part.choose(part)
         self._is_choosing = False
         self._update()
+        if part == "replays":
+            self.replays.setFocus()  # keys move the playhead
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         super().showEvent(event)

@@ -12,6 +12,7 @@ from gym_gui.models.replay_model import ReplayModel
 from gym_gui.models.side_by_side_model import SideBySideModel
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.elements.scrub_slider import ScrubSlider
+from gym_gui.views.replay.rail import paint_rail
 from gym_gui.views.replay.reward_bars import paint_bars
 
 _FUTURE = 0.55
@@ -144,7 +145,7 @@ class PairTimeline(ScrubSlider):
 
     def _paint_parting(self, painter: QPainter) -> None:
         parting = self._model.parting
-        if parting is None or parting.what == "start":
+        if parting is None or parting.what in ("start", "unrecorded"):
             return
         ink = QColor(self._theme.colours.warning)
         x = self._x(parting.step)
@@ -165,23 +166,9 @@ class PairTimeline(ScrubSlider):
             painter.drawLine(QPointF(x, 0), QPointF(x, self._rail_y()))
 
     def _paint_rail(self, painter: QPainter) -> None:
-        colours = self._theme.colours
-        y, left, right = self._rail_y(), self._x(0), self._x(self.maximum())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(colours.line))
-        painter.drawRoundedRect(QRectF(left, y - 2, right - left, 4), 2, 2)
-        x = self._x(self.value())
-        painter.setBrush(QColor(colours.accent))
-        painter.drawRoundedRect(QRectF(left, y - 2, x - left, 4), 2, 2)
-        if self.hasFocus():
-            halo = QColor(colours.accent)
-            halo.setAlphaF(0.35)
-            painter.setBrush(halo)
-            painter.drawEllipse(QPointF(x, y), self._knob + 2, self._knob + 2)
-        painter.setBrush(QColor(colours.accent if self.isSliderDown() else colours.text))
-        painter.setPen(QPen(QColor(colours.surface), 1.5))
-        painter.drawEllipse(QPointF(x, y), self._knob, self._knob)
+        ends = (self._x(0), self._x(self.maximum()))
+        at = QPointF(self._x(self.value()), self._rail_y())
+        paint_rail(painter, self, ends, at, self._knob, self._theme.colours)
 
     # What comes from the model
 

@@ -76,7 +76,7 @@ class ReplayPair(QWidget):
         layout.addWidget(self._parting)
         layout.addWidget(self.timeline)
         layout.addWidget(self.transport)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setFocusProxy(self.left.canvas)
         self._subscribe()
         self._show_all()
 
@@ -155,7 +155,7 @@ class ReplayPair(QWidget):
         self.start.setVisible(bool(words))
         told = parting_words(replays)
         self._parting.say(told)
-        can_jump = replays.parting is not None
+        can_jump = replays.has_parting
         self.jump.setEnabled(can_jump)
         self.jump.setToolTip("Jump to the first step that differs (J)" if can_jump else told)
         self.transport.show_state(

@@ -50,7 +50,7 @@ class ReplaySide(QWidget):
         self.episode.setPrefix("# ")
         self.episode.setKeyboardTracking(False)
         self.canvas = PictureCanvas(theme, f"Picture on the {name}")
-        self._record = RecordView(model, theme)
+        self._record = RecordView(model, theme, is_narrow=True)
         self._problem = EmptyState("error", "", "", theme, action="Try again")
         self._pictures = QStackedWidget()
         for each in (self.canvas, self._record, self._problem):

@@ -115,6 +115,7 @@ class _Table(QTableView):
         self._choice = choice
         self.setModel(choice)
         self.setAccessibleName("Runs to compare")
+        self.setTabKeyNavigation(False)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)

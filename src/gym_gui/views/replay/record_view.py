@@ -7,6 +7,7 @@ from gym_gui.models.actor_words import HUMAN
 from gym_gui.models.replay_model import ReplayModel
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.elements.banner import Banner
+from gym_gui.views.elements.elided_label import ElidedLabel
 from gym_gui.views.play.raw_text import readable
 from gym_gui.views.replay.scene_view import SceneView
 from mosaic.contract.events import EpisodeStart, StepRecord
@@ -16,12 +17,20 @@ class RecordView(QWidget):
     """The scene where the record has one; the observation as text otherwise. Says why."""
 
     def __init__(
-        self, model: ReplayModel, theme: ThemeModel, parent: QWidget | None = None
+        self,
+        model: ReplayModel,
+        theme: ThemeModel,
+        parent: QWidget | None = None,
+        *,
+        is_narrow: bool = False,
     ) -> None:
+        """`is_narrow`: why there is no picture is said in one line instead of a banner."""
         super().__init__(parent)
         self._model = model
         line = self.fontMetrics().height()
         self._why = Banner(theme)
+        self._why_short = ElidedLabel("muted")
+        self._is_narrow = is_narrow
         self._told = ""
         self._scene = SceneView(theme)
         self._text = QPlainTextEdit()
@@ -31,9 +40,10 @@ class RecordView(QWidget):
         self._caption = QLabel()
         self._caption.setProperty("role", "muted")
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(line, line, line, line)
+        margin = 0 if is_narrow else line
+        layout.setContentsMargins(margin, margin, margin, margin)
         layout.setSpacing(line // 2)
-        layout.addWidget(self._why)
+        layout.addWidget(self._why_short if is_narrow else self._why)
         layout.addWidget(self._scene, 1)
         layout.addWidget(self._text, 1)
         layout.addWidget(self._caption)
@@ -42,7 +52,11 @@ class RecordView(QWidget):
         """What is known at the playhead of the model."""
         if why != self._told:
             self._told = why
-            self._why.say(f"No pictures: {why} What was recorded is shown instead.", "warning", ())
+            if self._is_narrow:
+                self._why_short.say(f"No pictures: {why}")
+            else:
+                words = f"No pictures: {why} What was recorded is shown instead."
+                self._why.say(words, "warning", ())
         scene = self._model.scene
         self._scene.setVisible(scene is not None)
         self._text.setVisible(scene is None)
@@ -52,7 +66,9 @@ class RecordView(QWidget):
             self._scene.show_scene(scene, person_acts=person_acts)
         else:
             self._text.setPlainText(_words(seen))
-        self._caption.setText("" if seen else "Reading the record")
+        is_lost = self._model.playhead == 0 and self._model.opening is not None
+        words = "How it began was not recorded" if is_lost else "Reading the record"
+        self._caption.setText("" if seen else words)
         self._caption.setVisible(seen is None)
 
 

@@ -24,6 +24,7 @@ from gym_gui.models.number_words import signed, significant
 from gym_gui.models.replay_model import ReplayModel
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.elements.scrub_slider import ScrubSlider
+from gym_gui.views.replay.rail import paint_rail
 from gym_gui.views.replay.reward_bars import paint_bars
 
 _DRAWN_WHILE_READING = 30
@@ -186,27 +187,14 @@ class RewardTimeline(ScrubSlider):
 
     def _paint_rail(self, painter: QPainter) -> None:
         colours = self._theme.colours
-        y, left, right = self._rail_y(), self._x(0), self._x(self.maximum())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        y = self._rail_y()
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(colours.line))
-        painter.drawRoundedRect(QRectF(left, y - 2, right - left, 4), 2, 2)
-        kept = QColor(colours.muted)
-        painter.setBrush(kept)
+        painter.setBrush(QColor(colours.muted))
         for cached in self._model.state.cached:
             begin, end = self._x(cached.start), self._x(cached.stop - 1)
             painter.drawRect(QRectF(begin, y + 3.5, max(1.0, end - begin), 1.5))
-        x = self._x(self.value())
-        painter.setBrush(QColor(colours.accent))
-        painter.drawRoundedRect(QRectF(left, y - 2, x - left, 4), 2, 2)
-        if self.hasFocus():
-            halo = QColor(colours.accent)
-            halo.setAlphaF(0.35)
-            painter.setBrush(halo)
-            painter.drawEllipse(QPointF(x, y), self._knob + 2.5, self._knob + 2.5)
-        painter.setBrush(QColor(colours.accent if self.isSliderDown() else colours.text))
-        painter.setPen(QPen(QColor(colours.surface), 1.5))
-        painter.drawEllipse(QPointF(x, y), self._knob, self._knob)
+        ends, at = (self._x(0), self._x(self.maximum())), QPointF(self._x(self.value()), y)
+        paint_rail(painter, self, ends, at, self._knob, colours)
 
     def tip(self, index: int) -> str:
         if index == 0:

@@ -32,6 +32,7 @@ class SessionButtons(QWidget):
         self.stop = QPushButton("Stop")
         self.reset = QPushButton("Reset")
         self._said = ""
+        self._is_aside = False
         self._build(theme)
         self.play.clicked.connect(model.play)
         self.stop.clicked.connect(model.stop)
@@ -40,6 +41,12 @@ class SessionButtons(QWidget):
         self.problem.dismiss.clicked.connect(model.dismiss_problem)
         model.changed.connect(self._show)
         self._show()
+
+    def set_aside(self, is_aside: bool) -> None:
+        """The dock is about something else: only what a session that goes on needs is left."""
+        if is_aside != self._is_aside:
+            self._is_aside = is_aside
+            self._show()
 
     def _build(self, theme: ThemeModel) -> None:
         em = self.fontMetrics().height()
@@ -73,10 +80,13 @@ class SessionButtons(QWidget):
         activity = model.activity
         is_played = model.plays_chosen_environment
         had_focus = self.play.hasFocus() or self.stop.hasFocus()
-        self.play.setVisible(not is_played)
+        is_aside = self._is_aside
+        self.setVisible(not is_aside or activity.is_going or model.problem is not None)
+        self.play.setVisible(not is_played and not is_aside)
+        self.stop.setText("Stop the session" if is_aside else "Stop")
         self.stop.setVisible(activity.is_going)
         self.stop.setEnabled(activity.can_stop)
-        self.reset.setVisible(is_played or not activity.is_going)
+        self.reset.setVisible((is_played or not activity.is_going) and not is_aside)
         self.reset.setEnabled(activity.can_reset and is_played)
         self.play.setEnabled(not model.choice.problems)
         self.play.setToolTip(self._what_play_does())

@@ -152,8 +152,10 @@ class SessionPanel(QWidget):
         is_human = model.mode == "human"
         self.training_area.show_choice()
         trains = self.training_area.trains
-        for widget in (self._start, self._actor, self._about, self.buttons):
+        for widget in (self._start, self._actor, self._about):
             widget.setVisible(not trains)
+        self.buttons.set_aside(trains)
+        self._show_needs()
         if trains != self._was_training:
             # What learns comes first there; of the environment its field says enough.
             self._was_training = trains
@@ -165,7 +167,8 @@ class SessionPanel(QWidget):
     def _show_needs(self) -> None:
         needs = self._model.environments.needs(self._model.choice.env_id)
         self._needs.setText(needs)
-        self._needs.setVisible(bool(needs))
+        # A run brings its own packages, and preflight says so.
+        self._needs.setVisible(bool(needs) and not self.training_area.trains)
 
     def _show_environment(self) -> None:
         entry = self._model.choice.entry

@@ -136,6 +136,9 @@ class _Place(QWidget):
     def _begin(self, make: Callable[[], QWidget | None]) -> None:
         self._made = make()
         if self._made is not None:
+            # Here before anybody sees it: the style sheet is that of the window.
+            self._made.setVisible(False)
+            self._made.setParent(self)
             waiting = self._made.findChildren(QWidget)
             self._later(lambda: self._polish(waiting))
 

@@ -25,6 +25,7 @@ class LaunchBar(QWidget):
     ) -> None:
         super().__init__(parent)
         self._model = model
+        self._theme = theme
         self.run_card = RunCard(model.run, theme)
         self.consent = _ConsentCard(model)
         self.dry_run = QPushButton("Dry run")
@@ -36,6 +37,7 @@ class LaunchBar(QWidget):
         self._reason.linkActivated.connect(lambda _: self.checks_wanted.emit())
         model.state_changed.connect(self._show)
         model.form.problems_changed.connect(self._show)
+        theme.changed.connect(self._show)
         self._show()
 
     def _build(self) -> None:
@@ -69,7 +71,8 @@ class LaunchBar(QWidget):
         words = html.escape(shown)
         if warnings and not reason:
             words = f"{'1 warning' if warnings == 1 else f'{warnings} warnings'} in the"
-            words += f' <a href="{_CHECKS}">check list</a>.'
+            colour = self._theme.colours.accent
+            words += f' <a href="{_CHECKS}" style="color: {colour}">check list</a>.'
         self._reason.setText(words)
         self._reason.setToolTip(reason)
         self._reason.setVisible(bool(words))

@@ -115,6 +115,12 @@ class TrainedPanel(QWidget):
             self._say("No agent", "No worker here can train, so none has learned anything.", "")
         elif agent is None or not self._model.is_known:
             self._say("Looking for policies", "The daemon is asked what was saved.", "")
+        elif not agent.can_play:
+            self._say(
+                "It plays nothing",
+                f"{agent.worker.label} cannot play what it learned. Choose another agent.",
+                "",
+            )
         else:
             env_id = self._form.target.env_id
             self._say(

@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
 
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.models.training_model import TrainingModel
-from gym_gui.models.training_notes import Note
 from gym_gui.views.elements.section import Section
 from gym_gui.views.training.agent_field import AgentField
 from gym_gui.views.training.algorithm_help import AlgorithmHelp
@@ -68,7 +67,7 @@ class TrainingPanel(QWidget):
         self.help = AlgorithmHelp()
         self._about = Section("About this algorithm", self.help, theme, is_open=False)
         self.foot = LaunchBar(model, theme)
-        self._newest_note: Note | None = None
+        self._was_trying = False
         self._columns = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self._build()
         self.minimal.clicked.connect(form.set_minimal)
@@ -229,11 +228,10 @@ class TrainingPanel(QWidget):
         self._general.setVisible(bool(told))
 
     def _show_notes(self) -> None:
-        notes = self._model.notes.notes
-        self._notes_section.setVisible(bool(notes))
-        is_news = bool(notes) and notes[0] is not self._newest_note
-        self._newest_note = notes[0] if notes else None
-        if is_news and self.isVisible():
+        notes = self._model.notes
+        self._notes_section.setVisible(bool(notes.notes))
+        was_trying, self._was_trying = self._was_trying, notes.is_trying
+        if was_trying and not notes.is_trying and self.isVisible():
             # Whoever asked for a dry run waits for what it says; one turn later it has its place.
             self._notes_section.set_open(True)
             QTimer.singleShot(0, self, lambda: self._scroll_to(self._notes_section))

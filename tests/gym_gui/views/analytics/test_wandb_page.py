@@ -1,5 +1,6 @@
 """The page of Weights & Biases on a real daemon: found files, what is missing, and the key."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,13 @@ from tests.gym_gui.conftest import PATIENCE_MS
 from tests.trainer.conftest import DaemonUnderTest
 
 pytestmark = pytest.mark.process
+
+
+@pytest.fixture(autouse=True)
+def nothing_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a key nor a proxy that whoever runs the tests may have."""
+    for name in [each for each in os.environ if each.startswith("WANDB_")]:
+        monkeypatch.delenv(name)
 
 
 @pytest.fixture

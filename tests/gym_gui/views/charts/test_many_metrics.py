@@ -59,7 +59,7 @@ def test_scrolled_to_the_end_and_searched(
     assert sum(card.plot is not None for card in page.board.cards) < _COUNT / 4
 
     page.search.setText("metric_123")
-    wait(lambda: len(page.board.cards) == 1 and all(_drawn(page)))
+    wait(lambda: len(page.board.cards) == 1 and _seen(page) and all(_drawn(page)))
     (card,) = page.board.cards
     assert card.plot is not None
     assert card.plot.key == MetricKey("group3/metric_123")
