@@ -33,6 +33,8 @@ from mosaic.client import TrainerClient
 from mosaic.contract.run_states import RunState
 
 _RUNS = 8
+_GET_READY_S = 4.0
+"""What the window loads by itself after it has started."""
 _RATE = 500
 _GOAL_MS = 50.0
 _GOAL_LAUNCH_S = 1.0
@@ -164,6 +166,7 @@ def main() -> None:
         open_window(home) as bench,
     ):
         bench.window.resize(1440, 900)
+        run_for(_GET_READY_S)
         watch = Watch()
         watch.look("without runs", options.seconds)
         runs = start_runs(client)

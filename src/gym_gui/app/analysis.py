@@ -116,6 +116,7 @@ class Analysis(QObject):
             reasons["tensorboard"] = ""  # where they are listed and stopped
         for name, why_not in reasons.items():
             centre.set_tab_reason(name, why_not)
+        centre.set_tab_reason("replay", run_tabs.no_replay(shown.run))
 
     # Dashboards of others.
 

@@ -86,6 +86,11 @@ class Centre(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         super().resizeEvent(event)
         is_roomy = event.size().width() >= self.fontMetrics().height() * _ROOMY_EMS
+        bar, role = self.tabs.tabBar(), "" if is_roomy else "tight"
+        if bar.property("role") != role:
+            bar.setProperty("role", role)
+            bar.style().unpolish(bar)
+            bar.style().polish(bar)
         for name, short in SHORT_TITLES.items():
             title = _escaped(CENTRE_TITLES[name] if is_roomy else short)
             index = self._names.index(name)

@@ -206,7 +206,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "view.run",
         "View",
-        "Overview of the run",
+        "Run",
         "What the selected run is and how it goes.",
         "Alt+7",
         "info",

@@ -180,14 +180,14 @@ class Conduct(QObject):
         if replay.episode is not None and replay.run_id == self._models.live.run_id:
             self._models.live.pin_episode(replay.episode)
 
-    def _no_more_welcome(self) -> None:
+    def no_more_welcome(self) -> None:
         """Whoever has begun something is not welcomed at the next start, unless they ask for it."""
         if not self._bench.settings.text(_WELCOME):
             self._bench.settings.keep(_WELCOME, False)
             self._bench.welcome.set_show_at_start(False)
 
     def _watch_demo(self, run_id: str) -> None:
-        self._no_more_welcome()
+        self.no_more_welcome()
         self._wanted_run = run_id
         self._show_wanted_run()
         self._bench.window.centre.show_tab("live")
@@ -210,7 +210,7 @@ class Conduct(QObject):
         run_id = self._models.sessions.state.run_id
         if run_id and run_id != self._was_playing:
             self._was_playing = run_id
-            self._no_more_welcome()
+            self.no_more_welcome()
             self.show_run(run_id)
             centre = self._bench.window.centre
             if centre.current != "raw" or not centre.shows_tabs:

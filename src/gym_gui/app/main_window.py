@@ -123,7 +123,7 @@ class MainWindow(QMainWindow):
             Qt.Orientation.Horizontal,
         )
         self.resizeDocks(
-            [self.runs_dock], [min(13 * line, self.height() // 4)], Qt.Orientation.Vertical
+            [self.runs_dock], [min(17 * line, self.height() * 2 // 7)], Qt.Orientation.Vertical
         )
 
     def _first_size(self) -> QSize:

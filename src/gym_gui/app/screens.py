@@ -19,7 +19,7 @@ CENTRE_TITLES: dict[CentreTab, str] = {
     "video": "Video",
     "replay": "Replay",
     "live": "Live-Agent",
-    "run": "Overview",
+    "run": "Run",
     "charts": "Charts",
     "compare": "Compare",
     "tensorboard": "TensorBoard",

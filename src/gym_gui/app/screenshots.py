@@ -20,13 +20,14 @@ from PySide6.QtWidgets import QApplication
 
 from gym_gui.app.start_up import Wishes
 from gym_gui.app.theme import apply_theme
+from gym_gui.app.training_pictures import TrainingPictures
 from gym_gui.app.wiring import Workbench
 from gym_gui.models.theme_model import ThemeChoice
 from mosaic.contract.layout import Home
 
 _LOOK_MS = 20
 _PATIENCE_S = 120.0
-_SETTLE_S = 0.8
+_SETTLE_S = 1.6
 _ENOUGH_STEPS = 600
 _THEMES: tuple[ThemeChoice, ...] = ("light", "dark")
 
@@ -45,76 +46,77 @@ class Photographer:
         """Each picture in both themes; what is on it is set up once."""
         self._bench.window.resize(size)
         self._bench.window.reset_layout()
-        self._wait(lambda: self._bench.link.is_ready, "a daemon")
+        self.wait(lambda: self._bench.link.is_ready, "a daemon")
         self._centre.show_welcome()
-        self._take("welcome")
+        self.take("welcome")
         self._play_by_agent()
         self._play_by_hand()
         self._replay()
         self._watch_demo()
+        TrainingPictures(self, self._bench).take_all()
         self._show_tools()
 
     def _play_by_agent(self) -> None:
         panel = self._models.session_panel
         panel.set_mode("hybrid")
         panel.choice.choose("FrozenLake8x8-v1")
-        self._wait(lambda: panel.actors.find("scripted") is not None, "the actors")
+        self.wait(lambda: panel.actors.find("scripted") is not None, "the actors")
         panel.choose_actor("scripted")
         panel.play()
         self._wait_for_step(8)
-        self._take("hybrid-grid")
+        self.take("hybrid-grid")
         self._models.play.take_over_or_release()
-        self._wait(lambda: self._models.play.person_acts, "the take-over")
-        self._take("hybrid-taken-over")
+        self.wait(lambda: self._models.play.person_acts, "the take-over")
+        self.take("hybrid-taken-over")
         self._centre.show_tab("raw")
-        self._take("raw")
+        self.take("raw")
 
     def _play_by_hand(self) -> None:
         panel = self._models.session_panel
         panel.choice.choose("LunarLander-v3")
         panel.choose_actor("scripted")
         panel.play()
-        self._wait(lambda: self._models.play.state.env_id == "LunarLander-v3", "the lander")
+        self.wait(lambda: self._models.play.state.env_id == "LunarLander-v3", "the lander")
         self._centre.show_tab("frame")
-        self._wait(lambda: self._models.play.frame is not None, "a picture")
-        self._take("frame")
+        self.wait(lambda: self._models.play.frame is not None, "a picture")
+        self.take("frame")
         self._bench.session_panel.open_environment_picker()
-        self._take("environment-picker")
+        self.take("environment-picker")
         popup = QApplication.activePopupWidget()
         if popup is not None:
             popup.close()
-        self._wait(lambda: self._models.play.is_over or self._steps() > _ENOUGH_STEPS, "a landing")
+        self.wait(lambda: self._models.play.is_over or self._steps() > _ENOUGH_STEPS, "a landing")
 
     def _replay(self) -> None:
         run_id = self._models.sessions.state.run_id
         self._models.play.stop()
-        self._wait(lambda: not self._models.play.is_on, "the end of the session")
+        self.wait(lambda: not self._models.play.is_on, "the end of the session")
         self._bench.conduct.replay(run_id, 0)
         replay = self._models.replay
-        self._wait(lambda: replay.state.is_checked, "the check of the replay")
+        self.wait(lambda: replay.state.is_checked, "the check of the replay")
         replay.seek(replay.steps // 2)
-        self._wait(lambda: replay.is_frame_current and replay.step is not None, "the frame")
-        self._take("replay")
+        self.wait(lambda: replay.is_frame_current and replay.step is not None, "the frame")
+        self.take("replay")
 
     def _watch_demo(self) -> None:
         self._bench.conduct.start_demo()
         live = self._models.live
-        self._wait(lambda: live.run is not None and live.run.name == "demo", "demo run")
-        self._wait(lambda: live.newest_episode is not None, "episode of the demo run")
-        self._take("live")
+        self.wait(lambda: live.run is not None and live.run.name == "demo", "demo run")
+        self.wait(lambda: live.newest_episode is not None, "episode of the demo run")
+        self.take("live")
 
     def _show_tools(self) -> None:
         self._bench.window.show_log()
-        self._take("log")
+        self.take("log")
         self._bench.window.show_runs()
         self._centre.show_settings()
-        self._take("settings")
+        self.take("settings")
         self._centre.show_tabs()
         self._bench.commands.actions["tools.palette"].trigger()
-        self._take("command-palette")
+        self.take("command-palette")
         self._bench.palette.dismiss()
 
-    def _take(self, name: str) -> None:
+    def take(self, name: str) -> None:
         for theme in _THEMES:
             self._bench.theme.choose(theme)
             self._settle()
@@ -137,14 +139,14 @@ class Photographer:
         return step.step if step is not None else 0
 
     def _wait_for_step(self, number: int) -> None:
-        self._wait(lambda: self._steps() >= number, f"step {number}")
+        self.wait(lambda: self._steps() >= number, f"step {number}")
 
     def _settle(self) -> None:
         loop = QEventLoop()
         QTimer.singleShot(round(_SETTLE_S * 1000), loop.quit)
         loop.exec()
 
-    def _wait(self, condition: Callable[[], bool], what: str) -> None:
+    def wait(self, condition: Callable[[], bool], what: str) -> None:
         loop, deadline = QEventLoop(), time.monotonic() + _PATIENCE_S
         timer = QTimer()
         timer.setInterval(_LOOK_MS)

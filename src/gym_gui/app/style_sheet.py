@@ -122,6 +122,7 @@ QTabBar::tab {
     padding: $half $two_thirds; margin: 0 $hair;
     border-bottom: 2px solid transparent;
 }
+QTabBar[role="tight"]::tab { padding: $half $third; }
 QTabBar::tab:hover { color: $text; }
 QTabBar::tab:selected { color: $text; border-bottom-color: $accent; }
 QTabBar::tab:disabled { color: $disabled; }

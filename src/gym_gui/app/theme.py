@@ -33,6 +33,7 @@ _PICTURES: tuple[tuple[str, IconName, str], ...] = (
     ("more", "more", "muted"),
 )
 """What a style sheet can only take from files: name, drawing and colour."""
+_LAY_OUT_MS = 60
 
 
 def apply_theme(app: QApplication, theme: ThemeModel, window: QWidget) -> None:
@@ -67,6 +68,10 @@ class _Look(QObject):
         colours = self._theme.colours
         self._app.setPalette(palette(colours))
         self._window.setStyleSheet(style_sheet(colours, self._app.font(), self._draw(colours)))
+        # When everything has its size again: what is painted before that is cut off.
+        QTimer.singleShot(_LAY_OUT_MS, self, self._thaw)
+
+    def _thaw(self) -> None:
         for window in self._frozen:
             if isValid(window):
                 window.setUpdatesEnabled(True)
@@ -86,7 +91,7 @@ class _Look(QObject):
         for window in self._frozen:
             window.setUpdatesEnabled(False)
         self._window.setStyleSheet("")
-        QTimer.singleShot(0, self.apply)
+        QTimer.singleShot(0, self, self.apply)
 
     def _follow_desktop(self, scheme: Qt.ColorScheme) -> None:
         self._theme.set_system_is_dark(scheme == Qt.ColorScheme.Dark)

@@ -20,8 +20,11 @@ class TrainingConduct(QObject):
     def __init__(self, bench: "Workbench") -> None:
         super().__init__(bench)
         self._bench = bench
+        self._launched = ""
         training = bench.training
-        training.launched.connect(self._say_launched)
+        training.launched.connect(self._on_launched)
+        training.open_requested.connect(bench.analysis.open_run)
+        bench.models.runs.runs_changed.connect(self._select_launched)
         training.key_requested.connect(lambda _: self.show_keys())
         training.disk_space_requested.connect(lambda: self._show_settings(_STORAGE))
         training.environment_requested.connect(bench.session_panel.open_environment_picker)
@@ -84,9 +87,14 @@ class TrainingConduct(QObject):
         self._bench.window.centre.show_settings()
         self._bench.settings_page.content.show_topic(topic)
 
-    def _say_launched(self, run_id: str) -> None:
-        """What is in front stays: a person may be looking at something else."""
-        run = self._bench.models.runs.by_id(run_id)
+    def _on_launched(self, run_id: str) -> None:
+        """What is in front stays: a person may be looking at something else. Where no run is shown
+        yet, this one is, in the tabs and panels behind."""
+        self._bench.conduct.no_more_welcome()
+        if not self._bench.models.live.run_id:
+            self._launched = run_id
+            self._select_launched()
+        run = self._bench.training.model.run.run
         name = title_of(run) if run is not None else "The run"
         self._bench.notices.offer(
             f"{name} is launched.",
@@ -94,6 +102,13 @@ class TrainingConduct(QObject):
             lambda: self._bench.analysis.open_run(run_id),
             tone="good",
         )
+
+    def _select_launched(self) -> None:
+        """As soon as it is in the list, unless another run was chosen meanwhile."""
+        if self._launched and self._bench.models.runs.by_id(self._launched) is not None:
+            run_id, self._launched = self._launched, ""
+            if not self._bench.models.live.run_id:
+                self._bench.runs_view.select(run_id)
 
     def _note_keys(self) -> None:
         """A key that was set makes a worker ready."""

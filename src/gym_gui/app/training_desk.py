@@ -33,6 +33,8 @@ class TrainingDesk(QObject):
 
     launched = Signal(str)
     """The id of a run that was launched here."""
+    open_requested = Signal(str)
+    """The id of a run that a person wants to see in full."""
     key_requested = Signal(str)
     """The name of a credential that a person wants to set."""
     disk_space_requested = Signal()
@@ -89,6 +91,13 @@ class TrainingDesk(QObject):
         """On a thread: the modules take as long to load as the pages take to make."""
         self._tasks.run(self, _load_pages, lambda _: then())
 
+    def get_ready(self) -> None:
+        """Load what the form is made of, and ask for the workers, before somebody opens it."""
+        self.prepare(self._ask_for_workers)
+
+    def _ask_for_workers(self) -> None:
+        _ = self.model  # which asks when it is made
+
     def new_page(self) -> "TrainingPanel":
         from gym_gui.views.training.training_panel import TrainingPanel  # noqa: PLC0415 - when seen
 
@@ -139,6 +148,7 @@ class TrainingDesk(QObject):
             self._link, self._tasks, self._pulse, self._notices, self._settings, self._runs, self
         )
         made.launched.connect(self.launched)
+        made.run.open_requested.connect(self.open_requested)
         made.key_requested.connect(self.key_requested)
         made.disk_space_requested.connect(self.disk_space_requested)
         made.environment_requested.connect(self.environment_requested)

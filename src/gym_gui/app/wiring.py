@@ -144,6 +144,8 @@ class Workbench(QObject):
         def load_next() -> None:
             if pages:
                 pages.pop(0).load(load_next)
+            else:
+                self.training.get_ready()
 
         load_next()
 

@@ -18,6 +18,7 @@ from gym_gui.models.runs_model import RunsModel
 from gym_gui.services.export_target import free_target
 from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
+from mosaic.contract.errors import UserError
 from mosaic.contract.runs import RunRecord
 
 
@@ -85,17 +86,27 @@ class RunActions(QObject):
         """Put away, or bring back. Can be undone."""
         client, chosen = self._link.client, tuple(run_ids)
 
-        def put_away() -> int:
+        def put_away() -> tuple[list[str], list[UserError]]:
+            moved: list[str] = []
+            refused: list[UserError] = []
             for run_id in chosen:
-                client.archive(run_id, archived)
-            return len(chosen)
+                try:
+                    client.archive(run_id, archived)
+                    moved.append(run_id)
+                except UserError as error:  # the others are put away all the same
+                    refused.append(error)
+            return moved, refused
 
-        def done(_: int) -> None:
-            what = self._called(chosen)
-            message = f"{what} archived." if archived else f"{what} brought back."
-            self._notices.offer(message, "Undo", lambda: self.archive(chosen, not archived))
+        def done(outcome: tuple[list[str], list[UserError]]) -> None:
+            moved, refused = outcome
+            if moved:
+                what = self._called(moved)
+                message = f"{what} archived." if archived else f"{what} brought back."
+                self._notices.offer(message, "Undo", lambda: self.archive(moved, not archived))
+            for error in refused[:1]:
+                self._notices.fail(error)
 
-        self._tasks.run(self, put_away, done, self._notices.fail)
+        self._tasks.run(self, put_away, done)
 
     def delete(self, run_ids: Collection[str]) -> None:
         """Out of sight at once, and for good ten seconds later, unless it is undone."""

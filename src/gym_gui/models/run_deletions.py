@@ -108,14 +108,17 @@ class RunDeletions(QObject):
             return
         self._asked -= refused.keys()
         self.changed.emit()
-        for error in refused.values():
-            self._notices.fail(error)
+        for run_id, error in refused.items():
+            if self._runs.by_id(run_id) is not None:  # another window may have deleted it
+                self._notices.fail(error)
 
     def _on_runs_changed(self, run_ids: set[str]) -> None:
         gone = {run_id for run_id in run_ids & self.out_of_sight if not self._runs.by_id(run_id)}
         for run_id in gone:
             self._waiting.pop(run_id, None)
             self._asked.discard(run_id)
+        if gone and not self._waiting:
+            self.undo()  # there is nothing left to take back
 
     def _called(self) -> str:
         if len(self._waiting) != 1:

@@ -25,7 +25,8 @@ __all__ = ["LINE_ROLE", "LogLine", "LogSource", "RunLogModel", "Severity"]
 Index = QModelIndex | QPersistentModelIndex
 LINE_ROLE = Qt.ItemDataRole.UserRole + 1
 MOST_LINES = 100_000
-_DROPPED_AT_ONCE = 10_000
+MOST_CHARACTERS = 20_000_000
+_KEPT_OF_TOO_MANY = 0.9
 LONGEST_SHOWN = 2_000
 """Characters of a line that are painted; the rest is there when one asks for it."""
 _NO_PARENT = QModelIndex()
@@ -47,6 +48,7 @@ class RunLogModel(QAbstractListModel):
         """What is searched for."""
         self._feed = RunLogFeed(link, pulse, self)
         self._lines: list[LogLine] = []
+        self._characters = 0
         self._found: list[int] = []
         self._was_over = False
         pulse.subscribe(self, self._on_beat)
@@ -58,7 +60,7 @@ class RunLogModel(QAbstractListModel):
             return
         self.run_id, self.source = run_id, source
         self.beginResetModel()
-        self._lines, self._found, self.dropped = [], [], 0
+        self._lines, self._found, self.dropped, self._characters = [], [], 0, 0
         self._was_over = False
         self.endResetModel()
         self._feed.show(run_id, source)
@@ -161,17 +163,30 @@ class RunLogModel(QAbstractListModel):
         return True
 
     def _append(self, lines: list[LogLine]) -> None:
-        if len(self._lines) + len(lines) > MOST_LINES:
-            self.beginRemoveRows(_NO_PARENT, 0, _DROPPED_AT_ONCE - 1)
-            del self._lines[:_DROPPED_AT_ONCE]
-            self.dropped += _DROPPED_AT_ONCE
-            self._found = self._finds(0)
-            self.endRemoveRows()
+        self._characters += sum(map(_length, lines))
+        if len(self._lines) + len(lines) > MOST_LINES or self._characters > MOST_CHARACTERS:
+            self._drop(len(lines))
         first = len(self._lines)
         self.beginInsertRows(_NO_PARENT, first, first + len(lines) - 1)
         self._lines += lines
         self._found += self._finds(first)
         self.endInsertRows()
+
+    def _drop(self, coming: int) -> None:
+        """Make room at the beginning for so many that come, and for some more."""
+        least = len(self._lines) + coming - round(MOST_LINES * _KEPT_OF_TOO_MANY)
+        room = round(MOST_CHARACTERS * _KEPT_OF_TOO_MANY)
+        count = 0
+        while count < len(self._lines) and (count < least or self._characters > room):
+            self._characters -= _length(self._lines[count])
+            count += 1
+        if count == 0:
+            return
+        self.beginRemoveRows(_NO_PARENT, 0, count - 1)
+        del self._lines[:count]
+        self.dropped += count
+        self._found = self._finds(0)
+        self.endRemoveRows()
 
     def _finds(self, first: int) -> list[int]:
         if not self.text:
@@ -180,6 +195,10 @@ class RunLogModel(QAbstractListModel):
         return [
             row for row in range(first, len(self._lines)) if needle in self._lines[row].text.lower()
         ]
+
+
+def _length(line: LogLine) -> int:
+    return len(line.text) + len(line.more)
 
 
 def whole(line: LogLine) -> str:

@@ -11,7 +11,7 @@ from gym_gui.models.notices import Tone
 from mosaic.contract.descriptor import WorkerDescriptor
 from mosaic.contract.rollups import EpisodeRollup
 from mosaic.contract.run_config import TrainRunConfig
-from mosaic.contract.run_states import LIVE_STATES, RunState
+from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunDetails, RunRecord
 
 _NONE = "—"
@@ -57,10 +57,10 @@ def progress_words(run: RunRecord) -> str:
         words.append(f"{run_words.whole(done)} of {run_words.whole(total)} {unit}")
     elif digest.steps_done:
         words.append(f"{run_words.whole(digest.steps_done)} steps")
-    if run.state in LIVE_STATES and digest.sps is not None:
-        words.append(f"{run_words.rate(digest.sps)}")
-    if run.state in LIVE_STATES and digest.eta_s is not None:
-        words.append(f"{run_words.duration(digest.eta_s)} left")
+    if (speed := run_words.speed_of(run)) is not None:
+        words.append(run_words.rate(speed))
+    if (left := run_words.time_left_of(run)) is not None:
+        words.append(f"{run_words.duration(left)} left")
     return " · ".join(words)
 
 

@@ -17,6 +17,7 @@ AnalyticsTab = Literal["charts", "tensorboard", "wandb", "optuna"]
 NO_RUN = "Select a run in the list below."
 BY_HAND = "A person played this run: it has episodes to replay, and no metrics."
 NO_VIDEO = "This run has no video. Turn on video when training, or export one from Replay."
+NO_STEPS = "No step of this run is recorded. Play its checkpoint, or train with Minimal telemetry."
 NO_TENSORBOARD = "This run has no event files: switch TensorBoard on in the form, or export them."
 NO_WANDB = "Enable --track and login to use W&B"
 NO_STUDY = "This run is no sweep: it has no Optuna database."
@@ -37,6 +38,13 @@ def first_tab(
     if run.digest.metrics or run.digest.episodes:
         return "charts" if not tells_steps or run.digest.metrics else "replay"
     return "run"
+
+
+def no_replay(run: RunRecord | None) -> str:
+    """Why nothing of this run can be seen again; empty while that may still come."""
+    if run is None or run.digest.steps:
+        return ""
+    return NO_STEPS if run.state.is_final or run.digest.episodes else ""
 
 
 def reasons(

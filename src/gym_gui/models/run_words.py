@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from gym_gui.models.notices import Tone
-from mosaic.contract.run_states import RunState
+from mosaic.contract.run_states import LIVE_STATES, RunState
 from mosaic.contract.runs import RunRecord
 
 _SHORT_ID = 6
@@ -106,6 +106,16 @@ def elapsed_s(run: RunRecord, now: float) -> float | None:
     if run.started_at is None:
         return None
     return max(0.0, (run.ended_at or now) - run.started_at)
+
+
+def speed_of(run: RunRecord) -> float | None:
+    """Steps per second; of a run that stands still the last one says nothing."""
+    is_at_work = run.state in LIVE_STATES and run.state is not RunState.PAUSED
+    return run.digest.sps if is_at_work else None
+
+
+def time_left_of(run: RunRecord) -> float | None:
+    return run.digest.eta_s if run.state is RunState.RUNNING else None
 
 
 def duration(seconds: float | None) -> str:

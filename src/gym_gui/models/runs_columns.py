@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from gym_gui.models import run_words
 from gym_gui.models.run_words import STATE_ORDER
-from mosaic.contract.run_states import LIVE_STATES, RunState
 from mosaic.contract.runs import RunRecord
 
 
@@ -116,15 +115,6 @@ def _elapsed_s(run: RunRecord) -> float | None:
     return run_words.elapsed_s(run, time.time())
 
 
-def _sps(run: RunRecord) -> float | None:
-    is_at_work = run.state in LIVE_STATES and run.state is not RunState.PAUSED
-    return run.digest.sps if is_at_work else None
-
-
-def _eta_s(run: RunRecord) -> float | None:
-    return run.digest.eta_s if run.state is RunState.RUNNING else None
-
-
 _TEXTS: dict[RunColumn, Callable[[RunRecord], str]] = {
     RunColumn.RUN: run_words.title_of,
     RunColumn.WORKER: lambda run: run_words.worker_word(run.worker),
@@ -132,8 +122,8 @@ _TEXTS: dict[RunColumn, Callable[[RunRecord], str]] = {
     RunColumn.ALGORITHM: lambda run: run.algo,
     RunColumn.STATE: run_words.state_text,
     RunColumn.ELAPSED: lambda run: run_words.duration(_elapsed_s(run)),
-    RunColumn.ETA: lambda run: run_words.duration(_eta_s(run)),
-    RunColumn.SPS: lambda run: run_words.rate(_sps(run)),
+    RunColumn.ETA: lambda run: run_words.duration(run_words.time_left_of(run)),
+    RunColumn.SPS: lambda run: run_words.rate(run_words.speed_of(run)),
     RunColumn.LATEST: lambda run: run_words.number(run.digest.latest_return),
     RunColumn.MEAN: lambda run: run_words.number(run.digest.mean_return),
     RunColumn.TAGS: lambda run: ", ".join(run.tags),
@@ -146,8 +136,8 @@ _NUMBERS: dict[RunColumn, Callable[[RunRecord], float | None]] = {
     RunColumn.STATE: lambda run: STATE_ORDER[run.state],
     RunColumn.PROGRESS: run_words.progress_of,
     RunColumn.ELAPSED: _elapsed_s,
-    RunColumn.ETA: _eta_s,
-    RunColumn.SPS: _sps,
+    RunColumn.ETA: run_words.time_left_of,
+    RunColumn.SPS: run_words.speed_of,
     RunColumn.LATEST: lambda run: run.digest.latest_return,
     RunColumn.MEAN: lambda run: run.digest.mean_return,
     RunColumn.TREND: lambda run: run.digest.mean_return,

@@ -43,6 +43,8 @@ class StepsTable(PagedTable[StepRecord]):
 
     episode: int | None = None
     """Whose steps are shown; those of the one before stay until there are any of the next."""
+    left_out: int = 0
+    """How many steps the episode had, where the worker told of none of them."""
     _wanted: tuple[str, int | None] = ("", None)
     _meanings: tuple[str, ...] = ()
 
@@ -74,6 +76,7 @@ class StepsTable(PagedTable[StepRecord]):
             details = client.episode(run_id, episode)
             if self._wanted == (run_id, wanted):
                 self._meanings = _meanings_in(details.environment_json) or known_meanings
+                self.left_out = _left_out(details.episode)
             found = client.episode_steps(run_id, episode, first, count)
             return _answer(details.episode, found, first, count)
 
@@ -132,12 +135,20 @@ def _answer(
     episode: EpisodeRollup, found: Sequence[StepRecord], first: int, count: int
 ) -> Answer[StepRecord]:
     """A row for each number; of several agents' steps of one number, the first that came."""
+    if _left_out(episode):
+        return Answer([], 0, is_settled=True)
     told = episode.steps if episode.reported_steps is None else episode.reported_steps
     total = max(told, found[-1].step + 1 if found else 0)
     rows: list[StepRecord | None] = [None] * max(0, min(count, total - first))
     for step in found:
         rows[step.step - first] = rows[step.step - first] or step
     return Answer(rows, total, episode.is_over or len(found) >= PAGE_ROWS)
+
+
+def _left_out(episode: EpisodeRollup) -> int:
+    """A worker may tell the length of an episode, and nothing of what happened in it."""
+    is_told = episode.is_over and not episode.steps
+    return (episode.reported_steps or 0) if is_told else 0
 
 
 def _meanings_in(environment_json: bytes | None) -> tuple[str, ...]:

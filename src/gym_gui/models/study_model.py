@@ -269,6 +269,9 @@ class StudyModel(QObject):
             self.problem = news.error
             if news.found is not None:
                 self._studies = news.found
+                # A file that was written anew may have fewer of them.
+                known = len(self.study.directions) if self.study else 0
+                self.objective = self.objective if self.objective < known else 0
                 self._show_trials()
             self._is_new = True
         if not self._is_new:

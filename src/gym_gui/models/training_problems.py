@@ -63,7 +63,10 @@ def located(problems: Iterable[Problem]) -> Located:
     for problem in problems:
         section, name = _field_at(problem.path)
         path = problem.path if section is None else (name,)
-        by_section.setdefault(section, []).append(dataclasses.replace(problem, path=path))
+        # A field has no null to give: nothing is typed.
+        remedy = problem.remedy.replace(" or null.", ", or nothing.")
+        told = dataclasses.replace(problem, path=path, remedy=remedy)
+        by_section.setdefault(section, []).append(told)
     return {section: tuple(found) for section, found in by_section.items()}
 
 

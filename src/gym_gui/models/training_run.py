@@ -23,6 +23,8 @@ class TrainingRun(QObject):
     """All of it is for the UI thread."""
 
     changed = Signal()
+    open_requested = Signal(str)
+    """The run that a person wants to see in full."""
 
     def __init__(
         self,
@@ -38,6 +40,8 @@ class TrainingRun(QObject):
         self._settings = settings
         self._runs = runs
         self._launched: RunRecord | None = None
+        self._is_listed = False
+        """The list of runs has had it."""
         self._is_cancelling = False
         runs.run_changed.connect(self._on_run_changed)
         runs.runs_changed.connect(self._on_runs_changed)
@@ -52,6 +56,7 @@ class TrainingRun(QObject):
 
     def follow(self, run: RunRecord) -> None:
         self._launched = run
+        self._is_listed = self._runs.by_id(run.run_id) is not None
         self._is_cancelling = False
         self._settings.keep(_RUN_KEY, run.run_id)
         self.changed.emit()
@@ -61,6 +66,10 @@ class TrainingRun(QObject):
         self._launched = None
         self._settings.keep(_RUN_KEY, "")
         self.changed.emit()
+
+    def open(self) -> None:
+        if self._launched is not None:
+            self.open_requested.emit(self._launched.run_id)
 
     def cancel(self) -> None:
         run = self.run
@@ -85,17 +94,18 @@ class TrainingRun(QObject):
         digest = run.digest
         total = digest.progress_total
         far = f"{int(digest.progress_done or 0):,} of {int(total):,} steps" if total else ""
-        left = run_words.duration(digest.eta_s) if not run.state.is_final else ""
+        left = run_words.duration(run_words.time_left_of(run))
         parts = (
             run_words.duration(run_words.elapsed_s(run, time.time())),
             far,
-            "" if run.state.is_final else run_words.rate(digest.sps),
+            run_words.rate(run_words.speed_of(run)),
             f"return {run_words.number(digest.mean_return)}"
             if digest.mean_return is not None
             else "",
             f"{left} left" if left else "",
         )
-        return " · ".join(part for part in parts if part)
+        # A line breaks between two parts, never within one.
+        return " · ".join(part.replace(" ", "\N{NO-BREAK SPACE}") for part in parts if part)
 
     @property
     def why_it_ended(self) -> str:
@@ -109,12 +119,17 @@ class TrainingRun(QObject):
         kept = self._settings.text(_RUN_KEY)
         earlier = self._runs.by_id(kept) if kept and self._launched is None else None
         if earlier is not None and not earlier.state.is_final:
-            self._launched = earlier
+            self._launched, self._is_listed = earlier, True
         self.changed.emit()
 
     def _on_run_changed(self, run_id: str) -> None:
-        if self._launched is not None and run_id == self._launched.run_id:
+        if self._launched is None or run_id != self._launched.run_id:
+            return
+        if self._runs.by_id(run_id) is not None:
+            self._is_listed = True
             self.changed.emit()
+        elif self._is_listed:  # it was deleted
+            self.dismiss()
 
     def _on_not_cancelled(self, error: UserError) -> None:
         self._is_cancelling = False

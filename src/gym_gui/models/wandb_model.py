@@ -234,10 +234,16 @@ class WandbModel(QObject):
 
     def _on_beat(self) -> bool:
         for news in self._watch.take():
-            if news.target == self._places and news.found is not None:
+            if news.target != self._places:
+                continue
+            if news.error is not None:
+                self._notices.fail(news.error)
+            if news.found is not None:
                 self._runs = news.found
-                self._show_values()
-                self._is_new = True
+            elif self._runs is None:
+                self._runs = ()
+            self._show_values()
+            self._is_new = True
         if not self._is_new:
             return False
         self._is_new = False

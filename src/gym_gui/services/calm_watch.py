@@ -18,7 +18,7 @@ Target = TypeVar("Target")
 Found = TypeVar("Found")
 
 _log = logging.getLogger(__name__)
-_BROKEN = "C393"
+_BROKEN = "C398"
 _REST_PER_WORK = 4.0
 """A look that takes long is followed by a rest that is so many times as long."""
 
@@ -128,16 +128,22 @@ class CalmWatch(Generic[Target, Found]):
                 continue
             begun = time.monotonic()
             try:
-                if is_new or look is None:
-                    look, told = self._begin(target), ""
+                if is_new:
+                    look, told = None, ""
+                if look is None:
+                    look = self._begin(target)
                 found = look()
             except UserError as error:
                 if str(error) != told:  # once, not with every look
                     told = str(error)
                     self._box.put(News(target, error=error))
-            except Exception:  # noqa: BLE001 - the edge of the thread
-                _log.exception("%s a look at %s broke by a bug", _BROKEN, target)
+            except Exception as error:  # noqa: BLE001 - the edge of the thread
                 look = None
+                problem = _bug(error)
+                if str(problem) != told:
+                    told = str(problem)
+                    _log.exception("%s a look at %s broke by a bug", _BROKEN, target)
+                    self._box.put(News(target, error=problem))
             else:
                 if found is not None:
                     told = ""
@@ -155,3 +161,11 @@ class CalmWatch(Generic[Target, Found]):
             if left_s is not None and left_s <= 0:
                 return
             self._changed.wait(left_s)
+
+
+def _bug(error: Exception) -> UserError:
+    return UserError(
+        f"Reading it failed: {type(error).__name__}: {error}.",
+        remedy="It is tried again; if it stays so, please report it.",
+        code=_BROKEN,
+    )

@@ -102,8 +102,8 @@ def _beginnings(client: "TrainerClient", run_id: str) -> dict[Origin, tuple[int,
 def _numbers(client: "TrainerClient", run_id: str) -> dict[str, int]:
     """Which number an episode has, for workers that leave it to the daemon."""
     found: dict[str, int] = {}
-    while len(found) < _MOST_LINES:
-        page = client.episodes_page(run_id, first=len(found), count=_PER_PAGE)
+    for first in range(0, _MOST_LINES, _PER_PAGE):
+        page = client.episodes_page(run_id, first=first, count=_PER_PAGE)
         found |= {each.episode_id: each.episode for each in page.episodes}
         if len(page.episodes) < _PER_PAGE:
             break

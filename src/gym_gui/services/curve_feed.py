@@ -5,6 +5,7 @@ of what is in sight only curves that have grown are fetched. Owned by `ChartsMod
 """
 
 import logging
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from gym_gui.services.curves import Curve, Look, MetricKey, RunFacts, Wish, XAxi
 from gym_gui.services.pulse import Pulse
 from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
+from mosaic.client.errors import DaemonUnreachableError, TooSlowError
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_states import RunState
 
@@ -27,6 +29,8 @@ _WAITING_S = 1.0
 """Between two looks at a run that goes on, and at one that does not yet."""
 _STATE_S = 1.0
 _EVENTS_S = 5.0
+_RETRY_S = 3.0
+"""After an answer that did not come: the daemon had too much to do, or was away."""
 _MOST_ASKED = 4
 """Runs at a time: answers are unpacked at the cost of the UI thread."""
 
@@ -43,6 +47,8 @@ class _Followed:
     fetched."""
     is_asked: bool = False
     is_failed: bool = False
+    retry_at: float = math.inf
+    """When it is asked for again after a failure that passes."""
     has_new_events: bool = False
     is_reading_events: bool = False
     next_events: float = 0.0
@@ -137,7 +143,7 @@ class CurveFeed(QObject):
 
     def _retry(self) -> None:
         for followed in self._runs.values():
-            followed.is_failed = False
+            followed.is_failed, followed.retry_at = False, math.inf
         self._pulse.wake()
 
     def _on_beat(self) -> bool:
@@ -148,7 +154,8 @@ class CurveFeed(QObject):
         reachable = {
             run_id: each
             for run_id, each in self._runs.items()
-            if not each.is_failed and (has_daemon or is_folder(run_id))
+            if now >= each.retry_at or not each.is_failed
+            if has_daemon or is_folder(run_id)
         }
         free = _MOST_ASKED - sum(each.is_asked for each in self._runs.values())
         due = [
@@ -163,10 +170,11 @@ class CurveFeed(QObject):
         for followed in reachable.values():
             self._read_events(followed, now)
         # The pulse is to go on while any of them does.
-        return bool(due) or any(map(_goes_on, reachable.values()))
+        is_retried = has_daemon and any(each.retry_at < math.inf for each in self._runs.values())
+        return bool(due) or is_retried or any(map(_goes_on, reachable.values()))
 
     def _is_due(self, followed: _Followed, now: float) -> bool:
-        if followed.facts is None or followed.has_new_events:
+        if followed.facts is None or followed.has_new_events or followed.is_failed:
             return True
         told = followed.facts.series
         if any(key in told and key not in followed.points for key in self._wishes):
@@ -221,6 +229,8 @@ class CurveFeed(QObject):
     ) -> Callable[[Look], None]:
         def take(look: Look) -> None:
             followed.is_asked = False
+            was_failed, followed.is_failed = followed.is_failed, False
+            followed.retry_at = math.inf
             if self._runs.get(run_id) is not followed:
                 return
             before, followed.facts = followed.facts, look.facts
@@ -236,7 +246,7 @@ class CurveFeed(QObject):
             }
             followed.curves |= current
             followed.points |= {key: look.facts.series.get(key, 0) for key in current}
-            if before != look.facts:
+            if before != look.facts or was_failed:
                 self.facts_changed.emit(run_id)
             if current:
                 self.arrived.emit(set(current))
@@ -247,6 +257,8 @@ class CurveFeed(QObject):
     def _on_refused(self, run_id: str, followed: _Followed, error: UserError) -> None:
         followed.is_asked = False
         followed.is_failed = True
+        passes = isinstance(error, DaemonUnreachableError | TooSlowError)
+        followed.retry_at = time.monotonic() + _RETRY_S if passes else math.inf
         if self._runs.get(run_id) is followed:
             self.failed.emit(run_id, error)
 

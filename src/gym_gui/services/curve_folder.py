@@ -97,7 +97,7 @@ class FolderSource:
             raise UserError(
                 f"{self._folder} cannot be read: {error.strerror or error}.",
                 remedy="Change the rights of the folder.",
-                code="C392",
+                code="C397",
             ) from error
 
     def _as_run(self, origin: float) -> RunRecord:

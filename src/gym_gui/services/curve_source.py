@@ -89,16 +89,16 @@ class CurveSource:
             return self._look(axis, wishes, known, asks_state)
 
     def read_events(self) -> bool:
-        folder = self._event_folder()
-        if folder is None:
-            return False
-        if self._events is None or self._events.folder != folder:
-            self._events = EventCurves(folder)
         try:
+            folder = self._event_folder()
+            if folder is None:
+                return False
+            if self._events is None or self._events.folder != folder:
+                self._events = EventCurves(folder)
             return self._events.refresh()
         except OSError as error:
             raise UserError(
-                f"The event files in {folder} cannot be read: {error.strerror or error}.",
+                f"Event files of the run cannot be read: {error.strerror or error}.",
                 remedy="Change the rights of the folder.",
                 code="C392",
             ) from error

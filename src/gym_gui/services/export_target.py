@@ -7,11 +7,13 @@ from mosaic.replay.export.target_file import check_target
 
 _FORBIDDEN_IN_NAMES = '/\\:*?"<>|'
 _MOST_NAMES = 1_000
+_LONGEST_BYTES = 180
+"""File systems take 255, with the ending and a number."""
 
 
 def free_target(folder: Path, stem: str, suffix: str) -> Path:
     """A file in `folder` that is not there yet; the folder is made. Waits for the disk."""
-    stem = "".join("-" if sign in _FORBIDDEN_IN_NAMES else sign for sign in stem).strip() or "run"
+    stem = _as_name(stem)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for number in range(1, _MOST_NAMES):
@@ -31,3 +33,10 @@ def free_target(folder: Path, stem: str, suffix: str) -> Path:
         remedy="Delete some of them.",
         code="C342",
     )
+
+
+def _as_name(stem: str) -> str:
+    plain = "".join(
+        "-" if sign in _FORBIDDEN_IN_NAMES or not sign.isprintable() else sign for sign in stem
+    )
+    return plain.encode()[:_LONGEST_BYTES].decode(errors="ignore").strip() or "run"

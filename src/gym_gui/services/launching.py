@@ -180,9 +180,12 @@ class Launcher:
 def proxy_of_environment() -> str:
     """What W&B goes through when nothing else is given, without any password; empty: nothing."""
     for name in _PROXIES:
-        parts = urlsplit(os.environ.get(name, ""))
-        if parts.hostname:
+        try:
+            parts = urlsplit(os.environ.get(name, ""))
             port = f":{parts.port}" if parts.port else ""
+        except ValueError:
+            continue  # it is no address
+        if parts.hostname:
             return f"{parts.scheme or 'http'}://{parts.hostname}{port}"
     return ""
 
@@ -213,7 +216,14 @@ def _presets_for(home: Home, worker: str, env_id: str) -> tuple[str, ...]:
 
 def _delete_preset(home: Home, name: str) -> dict[str, Any]:
     document = presets.load_preset(home, name)
-    presets.preset_path(home, name).unlink(missing_ok=True)
+    try:
+        presets.preset_path(home, name).unlink(missing_ok=True)
+    except OSError as error:
+        raise UserError(
+            f"The preset {name} cannot be deleted: {error.strerror}.",
+            remedy="Change the rights of the home's folder presets.",
+            code="C384",
+        ) from error
     return document
 
 

@@ -6,6 +6,7 @@ Fetched on a thread for `RunPageModel`, together, and again when there is news.
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -88,8 +89,9 @@ def copy_out(source: Path, folder: Path, stem: str) -> Path:
         else:
             shutil.copyfile(source, target)
     except OSError as error:
+        _remove_part(target)
         raise UserError(
-            f"{source.name} cannot be copied: {error.strerror or error}.",
+            f"{source.name} cannot be copied: {_reason_of(error)}.",
             remedy="It may have been removed meanwhile; or make room in the home's exports.",
             code=_NOT_WRITTEN,
         ) from error
@@ -102,12 +104,29 @@ def write_out(text: str, folder: Path, stem: str, suffix: str) -> Path:
     try:
         target.write_text(text, encoding="utf-8")
     except OSError as error:
+        _remove_part(target)
         raise UserError(
             f"{target.name} cannot be written: {error.strerror or error}.",
             remedy="Free some disk space, or change the folder's rights.",
             code=_NOT_WRITTEN,
         ) from error
     return target
+
+
+def _remove_part(target: Path) -> None:
+    """What was written before the disk was full would be taken for all of it."""
+    with suppress(OSError):
+        if target.is_dir():
+            shutil.rmtree(target)
+        else:
+            target.unlink(missing_ok=True)
+
+
+def _reason_of(error: OSError) -> str:
+    """A folder's copy collects what happened to each file; the first says enough."""
+    if isinstance(error, shutil.Error) and error.args and isinstance(error.args[0], list):
+        return str(error.args[0][0][-1])
+    return error.strerror or str(error)
 
 
 def _use_of(path: Path) -> FolderUse | None:

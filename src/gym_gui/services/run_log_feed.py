@@ -30,7 +30,17 @@ _MOST_AT_ONCE = 1_000
 """Lines in one beat; the rest waits, in the log itself."""
 _Given = TypeVar("_Given")
 
-_TERMINAL_CODES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07]*\x07|\x1b[@-_]")
+_MOST_CHARACTERS = 64_000
+"""Of one line: who wants to see more of it opens the file."""
+# An escape character ends what it stands in: a search to the end of the line for every one of them
+# would keep Python, and with it the UI thread, for minutes.
+_TERMINAL_CODES = re.compile(
+    r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[@-_]"
+)
+# Control characters but tab, newline and return; line separators; marks that turn the direction.
+_NOT_SHOWN = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]"
+)
 _TRACEBACK = "Traceback (most recent call last):"
 _LEVEL = re.compile(
     r"(?:[\d:.,/\- T]{5,}\s*)?[\[(<]?(?P<level>debug|info|warn(?:ing)?|error|critical|fatal)\b",
@@ -146,7 +156,8 @@ class _OutputLines:
         plain = plain.rstrip("\r")
         # A progress bar writes over itself: what is seen in a terminal is the last of it.
         text = plain.rpartition("\r")[2]
-        return LogLine(text.expandtabs(4), self._severity(text), plain if text != plain else "")
+        severity = self._severity(text)
+        return LogLine(_cut(text).expandtabs(4), severity, _cut(plain) if text != plain else "")
 
     def _severity(self, text: str) -> Severity:
         if self._in_traceback:
@@ -170,7 +181,8 @@ def _line_of_event(given: EventLine) -> LogLine | None:
     first, _, rest = event.message.partition("\n")
     fields = json.dumps(event.fields, ensure_ascii=False, default=str) if event.fields else ""
     words = (event.level.upper().ljust(7), event.code, first, fields)
-    return LogLine(" ".join(filter(None, words)), severity_of(event.level), rest)
+    text = _cut(" ".join(filter(None, words)))
+    return LogLine(text, severity_of(event.level), _cut(rest))
 
 
 class _DaemonLines:
@@ -186,4 +198,13 @@ class _DaemonLines:
         if head is not None:
             names_it = self._run_id in text
             self._severity = severity_of(head["level"]) if names_it else None
-        return None if self._severity is None else LogLine(text.expandtabs(4), self._severity)
+        return None if self._severity is None else LogLine(_cut(text).expandtabs(4), self._severity)
+
+
+def _cut(text: str) -> str:
+    """On one line, as it is written; of what is too long the beginning, and how long it is."""
+    if not text.isprintable():
+        text = _NOT_SHOWN.sub("", text)
+    if len(text) <= _MOST_CHARACTERS:
+        return text
+    return f"{text[:_MOST_CHARACTERS]} … ({len(text):,} characters; the log file has them all)"

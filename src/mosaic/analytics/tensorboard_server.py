@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from enum import StrEnum
 from http import HTTPStatus
+from http.client import HTTPException
 from pathlib import Path
 
 from mosaic.analytics import tensorboard_launch
@@ -128,7 +129,7 @@ class TensorBoardServer:
                 )
             )
         except Exception as error:  # noqa: BLE001 - the edge of the thread
-            _log.exception("C246 watching over TensorBoard failed by a bug")
+            _log.exception("C249 watching over TensorBoard failed by a bug")
             self._kill()
             self._fail(
                 UserError(
@@ -258,7 +259,7 @@ def _answers(address: str) -> bool:
     try:
         with opener.open(address, timeout=_PROBE_S) as answer:
             return bool(answer.status == HTTPStatus.OK)
-    except OSError:
+    except (OSError, HTTPException):  # the latter: somebody else answers there
         return False
 
 

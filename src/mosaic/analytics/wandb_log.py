@@ -58,7 +58,7 @@ class WandbLog:
                 raise NotAWandbFileError(
                     f"{self.path.name} is no file of Weights & Biases.",
                     remedy="It may be damaged; W&B cannot upload it either.",
-                    code="C392",
+                    code="C248",
                 )
             self._at = len(HEADER)
         return tuple(self._records(data, begin))

@@ -2,6 +2,10 @@
 
 import codecs
 
+_LONGEST = 4 << 20
+"""Characters: what goes on without an end is broken here, or each part would cost more than the
+one before."""
+
 
 class LineSplitter:
     """Keeps what is not a whole line yet."""
@@ -13,6 +17,9 @@ class LineSplitter:
     def feed(self, part: bytes) -> list[str]:
         """The lines that are complete now, without their ends."""
         *lines, self._unfinished = (self._unfinished + self._decoder.decode(part)).split("\n")
+        while len(self._unfinished) > _LONGEST:
+            lines.append(self._unfinished[:_LONGEST])
+            self._unfinished = self._unfinished[_LONGEST:]
         return lines
 
     def rest(self) -> list[str]:

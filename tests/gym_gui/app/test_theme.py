@@ -65,7 +65,7 @@ def test_palette_and_style_sheet_follow_the_theme(
     assert plain_application.palette().color(role) == QColor(LIGHT.surface)
     theme.choose("dark")
     qtbot.waitUntil(lambda: plain_application.palette().color(role) == QColor(DARK.surface))
-    assert window.updatesEnabled()
+    qtbot.waitUntil(window.updatesEnabled)
     assert DARK.accent in window.styleSheet()
     assert LIGHT.accent not in window.styleSheet()
 

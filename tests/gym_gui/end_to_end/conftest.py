@@ -1,5 +1,6 @@
 """The whole window on a real daemon, as a person has it before them."""
 
+import json
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -13,11 +14,20 @@ from tests.trainer.conftest import DaemonUnderTest
 
 @pytest.fixture(scope="module")
 def shared_daemon(
-    tmp_path_factory: pytest.TempPathFactory, give_session_bundle: Callable[[Home], None]
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    give_bundles: Callable[..., None],
 ) -> Iterator[DaemonUnderTest]:
-    """One for all tests of a file that leave it alive. Its runs stay in the list."""
+    """One for all tests of a file that leave it alive. Its runs stay in the list.
+
+    A file that needs more bundles than the one for playing names them in `BUNDLES`, and settings of
+    the daemon in `SETTINGS`.
+    """
     under_test = DaemonUnderTest(tmp_path_factory.mktemp("shared"))
-    give_session_bundle(under_test.home)
+    give_bundles(under_test.home, "session_worker", *getattr(request.module, "BUNDLES", ()))
+    settings = getattr(request.module, "SETTINGS", {})
+    lines = [f"{name} = {json.dumps(value)}\n" for name, value in settings.items()]
+    under_test.home.settings.write_text("".join(lines))
     try:
         assert under_test.start().startswith("ready ")
         yield under_test

@@ -3,14 +3,16 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QEvent, QPoint, QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, QSize, Qt, QTimer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
+from gym_gui.app.screens import CENTRE_GROUPS, CENTRE_TITLES, GROUP_TITLES, CentreTab
 from gym_gui.app.start_up import Wishes
 from gym_gui.app.theme import apply_theme
 from gym_gui.app.wiring import Workbench
+from gym_gui.models.runs_columns import RunColumn
 from gym_gui.models.theme_model import ThemeChoice
 from gym_gui.views.play.play_bar import PlayBar
 from mosaic.contract.layout import Home
@@ -26,6 +28,8 @@ ARROWS = {
 TO_THE_GOAL = ("down", "down", "right", "right", "down", "right")
 """Of FrozenLake's usual map, where the ice is not slippery."""
 
+LEARNS_MS = 4 * PATIENCE_MS
+"""What a run that learns may take on a busy machine."""
 _TURNS = 5
 """Of the event loop. What is laid out anew asks for more of it, but not for long."""
 
@@ -86,6 +90,41 @@ class Person:
         """On the button that says so."""
         self.click(self.button(text, within))
 
+    def write(self, text: str, field: QWidget) -> None:
+        """Over what is there."""
+        QTest.keyClick(field, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+        QTest.keyClicks(field, text)
+
+    def look_at(self, tab: CentreTab) -> None:
+        """By its tab, and its group where that is not in front; the page is built when it is."""
+        centre = self.centre
+        centre.show_tabs()
+        if tab not in CENTRE_GROUPS[centre.group]:
+            other = next(group for group, tabs in CENTRE_GROUPS.items() if tab in tabs)
+            self.click_on(GROUP_TITLES[other], centre.groups)
+        index = list(CENTRE_TITLES).index(tab)
+        bar = centre.tabs.tabBar()
+        assert centre.tabs.isTabEnabled(index), centre.tab_reason(tab)
+        self.click(bar, bar.tabRect(index).center())
+        self.settle()
+        assert centre.current == tab
+
+    def choose_run(self, run_id: str) -> None:
+        """By its row in the list of runs; until the window knows all about it."""
+        view = self.bench.runs_view
+        self.wait(lambda: view.runs.row_of(run_id) is not None)
+        view.table.scrollTo(self._cell(run_id, RunColumn.RUN))
+        place = view.table.visualRect(self._cell(run_id, RunColumn.RUN)).center()
+        self.click(view.table.viewport(), place)
+        shown = self.bench.analysis.shown
+        self.wait(lambda: shown.run_id == run_id and shown.is_known)
+
+    def open_run(self, run_id: str) -> None:
+        """By Enter, on its row."""
+        self.choose_run(run_id)
+        QTest.keyClick(self.bench.runs_view.table, Qt.Key.Key_Return)
+        self.settle()
+
     def command(self, command_id: str) -> None:
         """From a menu."""
         self.bench.commands.update()
@@ -127,8 +166,24 @@ class Person:
 
     # What they see.
 
-    def wait(self, condition: Callable[[], object]) -> None:
-        self._qtbot.waitUntil(lambda: bool(condition()), timeout=PATIENCE_MS)
+    def listed(self, run_id: str, column: RunColumn) -> str:
+        """What the list of runs says of it; nothing as long as it is not there."""
+        if self.bench.runs_view.runs.row_of(run_id) is None:
+            return ""
+        return str(self._cell(run_id, column).data() or "")
+
+    def _cell(self, run_id: str, column: RunColumn) -> QModelIndex:
+        runs = self.bench.runs_view.runs
+        row = runs.row_of(run_id)
+        assert row is not None
+        return runs.index(row, column)
+
+    def words(self, within: QWidget) -> list[str]:
+        """What labels say there."""
+        return [label.text() for label in within.findChildren(QLabel) if label.isVisible()]
+
+    def wait(self, condition: Callable[[], object], patience_ms: int = PATIENCE_MS) -> None:
+        self._qtbot.waitUntil(lambda: bool(condition()), timeout=patience_ms)
 
     def settle(self) -> None:
         """Until everything that was asked for by events has been built, laid out and drawn."""

@@ -56,6 +56,14 @@ def test_a_run_that_is_over(mode: str, figures: dict[str, int], tab: str) -> Non
     assert run_tabs.first_tab(_run(RunState.FAILED, mode=mode, **figures), None, None) == tab
 
 
+def test_what_has_no_steps_is_not_replayed() -> None:
+    """Greyed once it is known that no step is recorded, not while the first may still come."""
+    assert run_tabs.no_replay(_run(RunState.RUNNING)) == ""
+    assert run_tabs.no_replay(_run(RunState.RUNNING, episodes=1, steps=9)) == ""
+    assert run_tabs.no_replay(_run(RunState.RUNNING, episodes=1)) == run_tabs.NO_STEPS
+    assert run_tabs.no_replay(_run(RunState.SUCCEEDED)) == run_tabs.NO_STEPS
+
+
 def test_reasons() -> None:
     """A tab is greyed unless the manifest has its artifact; a person's run has no metrics."""
     run = _run(RunState.SUCCEEDED)

@@ -26,6 +26,8 @@ from gym_gui.views.elements.type_size import scaled
 _SMOOTH_EDGES_UP_TO = 6_000
 """Points in a plot: beyond it antialiasing costs more than it shows."""
 _PAD = 0.06
+_FARTHEST = 1e300
+"""A view reaches no farther: its height, and what stands around it, must be numbers too."""
 _ZOOM = 1.0015
 _STEP = 0.2
 _RESERVE = 0.35
@@ -321,7 +323,7 @@ class MetricPlot(pg.PlotWidget):  # type: ignore[misc, unused-ignore]
         found = self._picture.y_range(*self._seen())
         if found is None:
             return
-        low, high = found
+        low, high = (max(-_FARTHEST, min(_FARTHEST, each)) for each in found)
         pad = (high - low) * _PAD or max(abs(high) * 0.1, 0.5)
         self.getPlotItem().getViewBox().setYRange(low - pad, high + pad, padding=0.0)
 

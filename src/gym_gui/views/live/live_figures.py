@@ -95,7 +95,7 @@ class LiveFigures(QWidget):
         share = run_words.progress_of(run)
         self._progress.setVisible(share is not None)
         self._progress.setValue(round(1000 * (share or 0.0)))
-        self._progress.setToolTip(_progress_words(share, run.digest.eta_s))
+        self._progress.setToolTip(_progress_words(share, run_words.time_left_of(run)))
         episode, step = self._model.newest_episode, self._model.step
         is_live = run.state in LIVE_STATES and self._model.is_known_now
         values = (
@@ -104,7 +104,7 @@ class LiveFigures(QWidget):
             run_words.number(episode.total_return) if episode else "",
             run_words.number(run.digest.mean_return),
             run_words.whole(run.digest.steps_done) if run.digest.steps_done else "",
-            run_words.rate(run.digest.sps) if is_live else "",
+            run_words.rate(run_words.speed_of(run)) if is_live else "",
         )
         for label, value in zip(self._values, values, strict=True):
             _set(label, value or "—")

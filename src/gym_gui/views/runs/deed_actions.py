@@ -25,7 +25,7 @@ class _Look(NamedTuple):
 
 
 _LOOKS: Mapping[Deed, _Look] = {
-    "open": _Look("table", "Open run page", "Return"),
+    "open": _Look("table", "Open", "Return"),
     "watch": _Look("live", "Watch live", "W"),
     "replay": _Look("replay", "Replay", "R"),
     "pause": _Look("pause", "Pause", "P"),
@@ -33,9 +33,9 @@ _LOOKS: Mapping[Deed, _Look] = {
     "stop": _Look("stop", "Stop", "S"),
     "compare": _Look("compare", "Compare", "C"),
     "duplicate": _Look("copy", "Duplicate as new draft", "D"),
-    "rename": _Look("command", "Rename", "F2"),
+    "rename": _Look("note", "Rename", "F2"),
     "tag": _Look("tag", "Tags…", "T"),
-    "note": _Look("note", "Note…", "N"),
+    "note": _Look("log", "Note…", "N"),
     "export": _Look("export", "Export", "E"),
     "folder": _Look("folder", "Open folder", "O"),
     "copy": _Look("link", "Copy id", "Ctrl+C"),

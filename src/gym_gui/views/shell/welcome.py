@@ -45,7 +45,7 @@ class Welcome(QWidget):
         )
         self._train = _Card(
             "Train an agent",
-            "Copy the command that trains one, and see its run here as it learns.",
+            "Choose an algorithm, press Launch, and watch its curves rise as it learns.",
             paint_learning,
             theme,
         )

@@ -33,6 +33,10 @@ class StepsView(TablePage):
     def empty_words(self) -> tuple[str, str]:
         if not self._steps.run_id:
             return "No episode is selected", "Choose an episode, or a run that is under way."
+        if left_out := self._steps.left_out:
+            title = "Its steps are not recorded"
+            told = f"The worker told the return of these {whole(left_out)} steps, no more. "
+            return title, f"{told}A run with Minimal telemetry records some episodes in full."
         return "No steps yet", "They appear here as soon as the episode goes on."
 
     def _update_title(self) -> None:

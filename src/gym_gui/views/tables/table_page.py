@@ -86,9 +86,12 @@ class TablePage(QWidget):
 
     def _update(self) -> None:
         table = self._table
-        if table.run_id != self._run_id:
+        is_other_run = table.run_id != self._run_id
+        if is_other_run:
             self._run_id = table.run_id
             self.grid.forget_widths()
+        if table.is_loading and not is_other_run and self._stack.currentWidget() is self._empty:
+            return  # one episode without rows may follow another, and nothing is to flicker
         if table.rowCount() or table.is_loading:
             self._stack.setCurrentWidget(self.grid)
             return

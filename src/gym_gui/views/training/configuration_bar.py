@@ -3,7 +3,8 @@
 import json
 from functools import partial
 
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication, QShortcut
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
@@ -35,6 +36,8 @@ class ConfigurationBar(QWidget):
         self.reset.clicked.connect(form.reset)
         self.save.clicked.connect(self._save)
         self.name.returnPressed.connect(self._save)
+        leave = QShortcut(Qt.Key.Key_Escape, self._naming, self._leave_naming)
+        leave.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         form.presets.changed.connect(self._fill_presets)
         form.agent_changed.connect(self._show)
         form.document_changed.connect(self._show)
@@ -107,7 +110,11 @@ class ConfigurationBar(QWidget):
     def _save(self) -> None:
         if self.name.text().strip():
             self._form.save_preset(self.name.text())
-            self._naming.setVisible(False)
+            self._leave_naming()
+
+    def _leave_naming(self) -> None:
+        self.presets.setFocus()
+        self._naming.setVisible(False)
 
     def _text(self) -> str:
         return json.dumps(self._form.document, indent=2, ensure_ascii=False) + "\n"

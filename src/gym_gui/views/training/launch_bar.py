@@ -31,6 +31,8 @@ class LaunchBar(QWidget):
         self.dry_run = QPushButton("Dry run")
         self.launch = QPushButton("Launch")
         self._reason = QLabel()
+        self._pressed: QPushButton | None = None
+        """Which button had the keyboard when it was disabled."""
         self._build()
         self.dry_run.clicked.connect(model.try_out)
         self.launch.clicked.connect(model.launch)
@@ -64,6 +66,8 @@ class LaunchBar(QWidget):
         model = self._model
         asks = "Allow it above, or refuse it." if model.consent_wanted else ""
         reason = model.launch_problem or asks
+        is_trying = model.notes.is_trying
+        focused = next((each for each in (self.dry_run, self.launch) if each.hasFocus()), None)
         self.launch.setEnabled(not reason)
         self.launch.setToolTip(reason or "Start the run (it appears under Runs at once)")
         shown = reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST].rstrip()}…"
@@ -76,9 +80,22 @@ class LaunchBar(QWidget):
         self._reason.setText(words)
         self._reason.setToolTip(reason)
         self._reason.setVisible(bool(words))
-        is_trying = model.notes.is_trying
         self.dry_run.setText("Trying…" if is_trying else "Dry run")
         self.dry_run.setEnabled(model.form.agent is not None and not is_trying)
+        self._keep_keyboard(focused)
+
+    def _keep_keyboard(self, focused: QPushButton | None) -> None:
+        """A button that is disabled by its own press must not hand the keyboard to the next one:
+        Enter, pressed twice, would launch what was only to be tried."""
+        if focused is not None and not focused.isEnabled():
+            self._pressed = focused
+            self.setFocus()
+        if self._pressed is None or not self.hasFocus():
+            self._pressed = None
+        elif self._pressed.isEnabled():
+            self._pressed.setFocus()
+        elif self._pressed is self.launch and self.consent.isVisible():
+            self.consent.refuse.setFocus()
 
 
 class _ConsentCard(QFrame):

@@ -4,8 +4,8 @@ Made with a `TrainingModel`. `foot` (current run, Dry run, Launch) may be taken 
 it is always in sight.
 """
 
-from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QCheckBox,
@@ -93,6 +93,8 @@ class TrainingPanel(QWidget):
         self.search.setPlaceholderText("Search settings")
         self.search.setAccessibleName("Search settings")
         self.search.setClearButtonEnabled(True)
+        forget = QShortcut(Qt.Key.Key_Escape, self.search, self.search.clear)
+        forget.setContext(Qt.ShortcutContext.WidgetShortcut)
         self._nothing.setProperty("role", "muted")
         self._nothing.setVisible(False)
         self._rest.setProperty("role", "caption")

@@ -36,6 +36,8 @@ _NEEDED_TABLES = {"studies", "study_directions", "trials", "trial_params", "tria
 _FILE_MAGIC = b"SQLite format 3\0"
 _WRITE_VERSION, _WITH_LOG = 18, b"\x02"
 _BUSY_S = 5.0
+_NO_STUDY = (sqlite3.Error, ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
+"""What reading raises where something else stands than Optuna writes."""
 
 
 class StudyError(UserError):
@@ -129,15 +131,17 @@ def read_studies(path: Path) -> list[Study]:
     try:
         return _read(path, "immutable=1" if is_at_rest else "mode=ro")
     except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise _locked(path) from error
         # A file that was being written may need a file beside it, which a folder that cannot be
         # written to does not allow; what is in the main file can still be read.
         if not _is_unwritable(error):
             raise _unreadable(path, error) from error
-    except (sqlite3.Error, ValueError, TypeError) as error:
+    except _NO_STUDY as error:
         raise _unreadable(path, error) from error
     try:
         return _read(path, "immutable=1")
-    except (sqlite3.Error, ValueError, TypeError) as error:
+    except _NO_STUDY as error:
         raise _unreadable(path, error) from error
 
 
@@ -163,9 +167,18 @@ def _is_unwritable(error: sqlite3.OperationalError) -> bool:
     )
 
 
-def _unreadable(path: Path, error: Exception) -> StudyError:
+def _locked(path: Path) -> StudyError:
     return StudyError(
-        f"{path} cannot be read as a study: {error}.",
+        f"{path} is locked: another program is writing to it.",
+        remedy="Wait until it is done; what was written by then can be read.",
+    )
+
+
+def _unreadable(path: Path, error: Exception) -> StudyError:
+    # The words of those of Python alone, such as `'name'`, mean nothing to a person.
+    said = str(error) if isinstance(error, sqlite3.Error) else "it holds what Optuna does not write"
+    return StudyError(
+        f"{path} cannot be read as a study: {said}.",
         remedy="Give the SQLite file of a study made with Optuna 2.4 or later.",
     )
 
