@@ -4,7 +4,7 @@ import json
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import Popen
 from typing import Any
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.process
 def test_the_demo_stores_what_the_worker_writes(mosaic: Mosaic) -> None:
     """The table says how much, the exit code is 0, and the daemon that it started is named."""
     home = mosaic.folder / "my home"
-    done = mosaic("demo", "--steps", "3000", "--rate", "0", "--home", str(home))
+    done = mosaic("demo", "--echo", "--steps", "3000", "--rate", "0", "--home", str(home))
     assert done.returncode == 0, done.stderr
     assert "succeeded" in done.stdout
     assert "3,000" in done.stdout
@@ -30,12 +30,43 @@ def test_the_demo_stores_what_the_worker_writes(mosaic: Mosaic) -> None:
     assert "mosaic daemon stop" in done.stderr
 
 
+@pytest.mark.timeout(600)  # whoever comes first installs a bundle
+def test_the_demo_begins_with_an_agent_that_learns(
+    mosaic: Mosaic, give_bundles: Callable[..., None]
+) -> None:
+    """The BDI agent crosses the lake at the end, and every step and belief of it is stored."""
+    give_bundles(mosaic.home, "spade_bdi_rl_worker")
+    result = mosaic.json("demo", "--steps", "12000", "--rate", "0")
+    assert result["state"] == "succeeded", result
+    assert result["digest"]["steps"] == 12_000
+    assert result["digest"]["committed_bytes"] == result["digest"]["spool_bytes"]
+    assert result["digest"]["rejects"] == 0
+    shown = mosaic.json("runs", "show", result["run_id"])
+    assert shown["run"]["worker"] == "spade_bdi_rl_worker"
+    assert shown["run"]["digest"]["mean_return"] > 0.5
+
+
+def test_where_the_agent_cannot_be_installed_the_demo_says_so_and_goes_on(
+    mosaic: Mosaic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a network the echo worker takes its place."""
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    for name in ("PIP_FIND_LINKS", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL"):
+        monkeypatch.delenv(name, raising=False)
+    done = mosaic("demo", "--steps", "1000", "--rate", "0")
+    assert done.returncode == 0, done.stderr
+    assert "The agent cannot run here" in done.stderr
+    assert "The echo worker takes its place" in done.stderr
+    assert "1,000" in done.stdout
+
+
 @pytest.mark.parametrize("place", ["before", "after"])
 def test_json_is_one_document_and_home_may_stand_anywhere(mosaic: Mosaic, place: str) -> None:
     """Progress and messages stay on stderr."""
     chosen = mosaic.folder / "chosen"
     home = ["--home", str(chosen)]
-    arguments = ["demo", "--json", "--steps", "1000", "--rate", "0"]
+    arguments = ["demo", "--echo", "--json", "--steps", "1000", "--rate", "0"]
     done = mosaic(*home, *arguments) if place == "before" else mosaic(*arguments, *home)
     result = json.loads(done.stdout)
     assert (result["state"], result["exit_code"]) == ("succeeded", 0)
@@ -48,7 +79,7 @@ def test_json_is_one_document_and_home_may_stand_anywhere(mosaic: Mosaic, place:
 @pytest.fixture
 def long_demo(mosaic: Mosaic) -> "Iterator[Popen[str]]":
     """A demo that would take half an hour, started as from an interactive shell."""
-    demo = mosaic.start("demo", "--json", "--steps", "1000000", "--rate", "500")
+    demo = mosaic.start("demo", "--echo", "--json", "--steps", "1000000", "--rate", "500")
     yield demo
     demo.kill()
     demo.communicate()
@@ -104,6 +135,6 @@ def test_a_home_that_cannot_be_made_is_explained(mosaic: Mosaic) -> None:
 def test_brackets_in_a_path_are_not_taken_for_styles(mosaic: Mosaic) -> None:
     """The folder is named as it is."""
     home = mosaic.folder / "runs [/b] [bold]"
-    done = mosaic("demo", "--steps", "10", "--rate", "0", "--home", str(home))
+    done = mosaic("demo", "--echo", "--steps", "10", "--rate", "0", "--home", str(home))
     assert done.returncode == 0, done.stderr
     assert str(home) in done.stdout

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject
 
 from gym_gui.app.analysis_models import AnalysisModels
+from gym_gui.app.descriptor_tabs import further_pages
 from gym_gui.app.lazy_page import LazyPage
 from gym_gui.models import run_tabs
 
@@ -63,6 +64,7 @@ class Analysis(QObject):
             bench.tasks,
             ("models.study_model", "views.analytics.study_page", "views.analytics.study_plots"),
         )
+        self.further_pages = further_pages(bench, self.models)
 
     def begin(self) -> None:
         """Once the window is there."""
@@ -116,6 +118,7 @@ class Analysis(QObject):
             reasons["tensorboard"] = ""  # where they are listed and stopped
         for name, why_not in reasons.items():
             centre.set_tab_reason(name, why_not)
+        centre.show_further(run_tabs.further(shown.descriptor, shown.told))
         centre.set_tab_reason("replay", run_tabs.no_replay(shown.run))
 
     # Dashboards of others.

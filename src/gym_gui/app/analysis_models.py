@@ -10,6 +10,7 @@ from gym_gui.models.shown_run import ShownRun
 
 if TYPE_CHECKING:
     from gym_gui.app.wiring import Workbench
+    from gym_gui.models.beliefs_model import BeliefsModel
     from gym_gui.models.charts_model import ChartsModel
     from gym_gui.models.compare_model import CompareModel
     from gym_gui.models.run_page_model import RunPageModel
@@ -120,5 +121,16 @@ class AnalysisModels(QObject):
 
         bench = self._bench
         model = StudyModel(bench.link, bench.tasks, bench.pulse, bench.notices, self.shown, self)
+        self._open.append(model)
+        return model
+
+    @cached_property
+    def beliefs(self) -> "BeliefsModel":
+        from gym_gui.models.beliefs_model import BeliefsModel  # noqa: PLC0415 - when shown
+
+        bench = self._bench
+        model = BeliefsModel(
+            bench.link, bench.tasks, bench.pulse, self.shown, bench.models.replay, self
+        )
         self._open.append(model)
         return model

@@ -1,6 +1,6 @@
 """Centre: the tabs in the middle, what lies under them, and the pages that take their place."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import cast
 
 from PySide6.QtCore import Qt, Signal
@@ -32,6 +32,7 @@ from gym_gui.views.elements.segmented import SegmentedControl
 _ROOMY_EMS = 50
 """From this width on tabs have their whole names."""
 _PLAYED: tuple[CentreTab, ...] = ("grid", "frame", "raw")
+_FURTHER_GROUP: CentreGroup = "watch"
 
 
 class Centre(QWidget):
@@ -51,7 +52,11 @@ class Centre(QWidget):
             page = screens.centre[name]
             self.tabs.addTab(page, _escaped(title))
             self.tabs.setTabToolTip(self.tabs.count() - 1, title)
-        self._names = list(CENTRE_TITLES)
+        for further in screens.further.values():
+            self.tabs.addTab(further.page, _escaped(further.title))
+            self.tabs.setTabToolTip(self.tabs.count() - 1, further.title)
+        self._names: list[CentreTab] = [*CENTRE_TITLES, *screens.further]
+        self._further: tuple[CentreTab, ...] = ()
         self._last_of: dict[CentreGroup, CentreTab] = {
             group: names[0] for group, names in CENTRE_GROUPS.items()
         }
@@ -111,7 +116,7 @@ class Centre(QWidget):
 
     def show_group(self, group: CentreGroup) -> None:
         """The tab of it that was in front last; one that shows nothing now makes room."""
-        able = [name for name in CENTRE_GROUPS[group] if not self.tab_reason(name)]
+        able = [name for name in self._tabs_of(group) if not self.tab_reason(name)]
         last = self._last_of[group]
         self.show_tab(last if last in able or not able else able[0])
 
@@ -135,12 +140,29 @@ class Centre(QWidget):
             return  # Qt paints the bar anew even when nothing is different
         if why_not and name == self.current:
             self._make_room(name)
-        self.tabs.setTabEnabled(index, not why_not)
+        # Of the tab alone: its page may be shown all the same, and must be of use then.
+        self.tabs.tabBar().setTabEnabled(index, not why_not)
         self.tabs.setTabToolTip(index, why_not or CENTRE_TITLES[name])
+
+    def show_further(self, names: Collection[str]) -> None:
+        """Only these of the further tabs are in sight; one in front that goes makes room."""
+        wanted = tuple(name for name in self._screens.further if name in names)
+        if wanted == self._further:
+            return
+        gone = [name for name in self._further if name not in wanted]
+        self._further = wanted
+        if self.current in gone:
+            self._make_room(self.current)
+        for name in self._screens.further:
+            is_seen = name in self._tabs_of(self.group)
+            self.tabs.setTabVisible(self._names.index(name), is_seen)
+
+    def _tabs_of(self, group: CentreGroup) -> tuple[CentreTab, ...]:
+        return CENTRE_GROUPS[group] + (self._further if group == _FURTHER_GROUP else ())
 
     def _make_room(self, name: CentreTab) -> None:
         """For the first of its group that shows something."""
-        others = [each for each in CENTRE_GROUPS[_group_of(name)] if each != name]
+        others = [each for each in self._tabs_of(_group_of(name)) if each != name]
         able = [each for each in others if not self.tab_reason(each)]
         if able:
             self.tabs.setCurrentIndex(self._names.index(able[0]))
@@ -154,12 +176,12 @@ class Centre(QWidget):
         group = _group_of(name)
         self.groups.choose(group)
         for index, each in enumerate(self._names):
-            if each in CENTRE_GROUPS[group]:
+            if each in self._tabs_of(group):
                 self.tabs.setTabVisible(index, True)
         # Before the others are hidden: Qt would move on by itself from one that is.
         self.tabs.setCurrentIndex(self._names.index(name))
         for index, each in enumerate(self._names):
-            if each not in CENTRE_GROUPS[group]:
+            if each not in self._tabs_of(group):
                 self.tabs.setTabVisible(index, False)
 
     def _on_tab_changed(self, index: int) -> None:
@@ -175,7 +197,8 @@ def _escaped(title: str) -> str:
 
 
 def _group_of(name: CentreTab) -> CentreGroup:
-    return next(group for group, names in CENTRE_GROUPS.items() if name in names)
+    found = (group for group, names in CENTRE_GROUPS.items() if name in names)
+    return next(found, _FURTHER_GROUP)
 
 
 def _with_room(widget: QWidget) -> QWidget:

@@ -212,6 +212,7 @@ class Conduct(QObject):
             self._was_playing = run_id
             self.no_more_welcome()
             self.show_run(run_id)
+            self._bench.runs_view.select(run_id)
             centre = self._bench.window.centre
             if centre.current != "raw" or not centre.shows_tabs:
                 centre.show_tab(self._preferred_view())

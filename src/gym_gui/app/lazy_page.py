@@ -4,14 +4,16 @@ import importlib
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from gym_gui.services.tasks import Tasks
 
 Page = TypeVar("Page", bound=QWidget)
 _AT_ONCE = 40
+_PATIENCE_MS = 300
+"""So long an empty place says nothing."""
 
 
 class LazyPage(QWidget, Generic[Page]):
@@ -31,6 +33,7 @@ class LazyPage(QWidget, Generic[Page]):
         self._modules = tuple(f"gym_gui.{name}" for name in modules)
         self._content: Page | None = None
         self._is_loaded = False
+        self._wait: QLabel | None = None
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
 
@@ -71,6 +74,15 @@ class LazyPage(QWidget, Generic[Page]):
         super().showEvent(event)
         if not self.is_made:
             self.load(self._fill)
+        if not self.is_filled:
+            QTimer.singleShot(_PATIENCE_MS, self, self._ask_for_patience)
+
+    def _ask_for_patience(self) -> None:
+        if self._wait is None and not self.is_filled:
+            self._wait = QLabel("Opening…")
+            self._wait.setProperty("role", "muted")
+            self._wait.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            self._column.addWidget(self._wait)
 
     def _fill(self) -> None:
         _ = self.content
@@ -83,6 +95,11 @@ class LazyPage(QWidget, Generic[Page]):
         QTimer.singleShot(0, self, (lambda: self._polish(rest)) if rest else self._show_content)
 
     def _show_content(self) -> None:
+        if self._wait is not None:
+            self._wait.deleteLater()
+            self._wait.setVisible(False)
+            self._column.removeWidget(self._wait)
+            self._wait = None
         self._column.addWidget(self.content)
         self.content.setVisible(True)
 

@@ -1,13 +1,15 @@
 """Screens: the widgets that the window puts together. Made by the wiring, placed by MainWindow."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from PySide6.QtWidgets import QWidget
 
 EnvironmentTab = Literal["grid", "frame", "raw", "video", "replay", "live"]
 AnalysisTab = Literal["run", "charts", "compare", "tensorboard", "wandb", "optuna"]
-CentreTab = EnvironmentTab | AnalysisTab
+FurtherTab = Literal["beliefs"]
+"""Those that only runs of some workers open: see `descriptor_tabs.py`."""
+CentreTab = EnvironmentTab | AnalysisTab | FurtherTab
 CentreGroup = Literal["watch", "analyse"]
 TelemetryTab = Literal["steps", "episodes", "step"]
 RunsTab = Literal["runs", "log"]
@@ -48,6 +50,14 @@ RUNS_TITLES: dict[RunsTab, str] = {"runs": "Runs", "log": "Log"}
 
 
 @dataclass(frozen=True, slots=True)
+class FurtherPage:
+    """A tab that stands at the end of the group *Watch* while it is in sight."""
+
+    title: str
+    page: QWidget
+
+
+@dataclass(frozen=True, slots=True)
 class Screens:
     """Each is bound to its model already."""
 
@@ -60,3 +70,5 @@ class Screens:
     welcome: QWidget
     settings: QWidget
     status: QWidget
+    further: dict[FurtherTab, FurtherPage] = field(default_factory=dict)
+    """In the centre, hidden until the shown run asks for them."""

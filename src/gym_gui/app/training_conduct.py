@@ -20,11 +20,9 @@ class TrainingConduct(QObject):
     def __init__(self, bench: "Workbench") -> None:
         super().__init__(bench)
         self._bench = bench
-        self._launched = ""
         training = bench.training
         training.launched.connect(self._on_launched)
         training.open_requested.connect(bench.analysis.open_run)
-        bench.models.runs.runs_changed.connect(self._select_launched)
         training.key_requested.connect(lambda _: self.show_keys())
         training.disk_space_requested.connect(lambda: self._show_settings(_STORAGE))
         training.environment_requested.connect(bench.session_panel.open_environment_picker)
@@ -92,8 +90,7 @@ class TrainingConduct(QObject):
         yet, this one is, in the tabs and panels behind."""
         self._bench.conduct.no_more_welcome()
         if not self._bench.models.live.run_id:
-            self._launched = run_id
-            self._select_launched()
+            self._bench.runs_view.select(run_id)
         run = self._bench.training.model.run.run
         name = title_of(run) if run is not None else "The run"
         self._bench.notices.offer(
@@ -102,13 +99,6 @@ class TrainingConduct(QObject):
             lambda: self._bench.analysis.open_run(run_id),
             tone="good",
         )
-
-    def _select_launched(self) -> None:
-        """As soon as it is in the list, unless another run was chosen meanwhile."""
-        if self._launched and self._bench.models.runs.by_id(self._launched) is not None:
-            run_id, self._launched = self._launched, ""
-            if not self._bench.models.live.run_id:
-                self._bench.runs_view.select(run_id)
 
     def _note_keys(self) -> None:
         """A key that was set makes a worker ready."""

@@ -203,6 +203,7 @@ class Workbench(QObject):
                 "wandb": self.analysis.wandb_page,
                 "optuna": self.analysis.study_page,
             },
+            further=self.analysis.further_pages,
             play_bar=PlayBar(self.models.play, self.theme),
             telemetry={
                 "steps": self.steps_view,

@@ -9,6 +9,7 @@ from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
 
+from gym_gui.models import run_tabs
 from gym_gui.models.chart_runs import told_apart
 from gym_gui.models.charts_model import ChartsModel, Remembered
 from gym_gui.models.compare_choice import CompareChoice
@@ -24,6 +25,7 @@ from mosaic.contract.errors import UserError
 Phase = Literal["empty", "one", "many"]
 Way = Literal["pair", "best", "last", "chosen"]
 """How the two episodes were found."""
+_NO_STEPS = "No step of these runs is recorded. Train with Minimal telemetry to see them again."
 
 
 class CompareModel(QObject):
@@ -61,6 +63,7 @@ class CompareModel(QObject):
         self._is_watched = False
         self.charts.changed.connect(self.changed)
         runs.runs_changed.connect(self.changed)
+        runs.changed.connect(self._on_runs)
         link.connected.connect(self._begin_replays)
 
     @property
@@ -75,6 +78,13 @@ class CompareModel(QObject):
         known = [run for run_id in self.run_ids if (run := self.runs.by_id(run_id)) is not None]
         return dict.fromkeys(self.run_ids, "…") | told_apart(known)
 
+    @property
+    def no_replays(self) -> str:
+        """Why there is nothing to see side by side; empty where there is, or where it may come."""
+        known = [run for run_id in self.run_ids if (run := self.runs.by_id(run_id)) is not None]
+        is_known = len(known) == len(self.run_ids)
+        return _NO_STEPS if is_known and all(run_tabs.no_replay(run) for run in known) else ""
+
     # What a person does.
 
     def show(self, run_ids: Sequence[str]) -> None:
@@ -86,7 +96,9 @@ class CompareModel(QObject):
         self.choice.choose(wanted)
         self.charts.show(wanted)
         if not {self.left, self.right} <= set(wanted) or self.left == self.right:
-            self.left, self.right = (*wanted, "", "")[:2]
+            # Those of which there is something to see come first.
+            seen = sorted(wanted, key=lambda each: bool(run_tabs.no_replay(self.runs.by_id(each))))
+            self.left, self.right = (*seen, "", "")[:2]
             self._forget_replays()
             self._begin_replays()
         self.changed.emit()
@@ -154,6 +166,12 @@ class CompareModel(QObject):
         return self.replays.join(timeout_s)
 
     # How it comes about.
+
+    def _on_runs(self, run_ids: set[str]) -> None:
+        """What was deleted cannot be compared any more."""
+        gone = {each for each in self.run_ids if each in run_ids and self.runs.by_id(each) is None}
+        if gone:
+            self.show([each for each in self.run_ids if each not in gone])
 
     def _set_two(self, left: str, right: str) -> None:
         if (left, right) == (self.left, self.right):

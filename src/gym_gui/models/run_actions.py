@@ -51,21 +51,21 @@ class RunActions(QObject):
     def stop(self, run_ids: Collection[str]) -> None:
         client = self._link.client
         for run_id in run_ids:
-            self._do(partial(client.cancel, run_id, reason="stopped in the window"))
+            self._do(run_id, partial(client.cancel, run_id, reason="stopped in the window"))
 
     def pause(self, run_ids: Collection[str]) -> None:
         client = self._link.client
         for run_id in run_ids:
-            self._do(partial(client.pause, run_id))
+            self._do(run_id, partial(client.pause, run_id))
 
     def resume(self, run_ids: Collection[str]) -> None:
         client = self._link.client
         for run_id in run_ids:
-            self._do(partial(client.resume, run_id))
+            self._do(run_id, partial(client.resume, run_id))
 
     def rename(self, run_id: str, name: str) -> None:
         client = self._link.client
-        self._do(lambda: client.rename(run_id, name))
+        self._do(run_id, lambda: client.rename(run_id, name))
 
     def change_tags(
         self, run_ids: Collection[str], add: Collection[str], remove: Collection[str] = ()
@@ -75,12 +75,14 @@ class RunActions(QObject):
         added, removed = sorted(set(add)), sorted(set(remove) - set(add))
         if added or removed:
             for run_id in run_ids:
-                self._do(partial(client.annotate, run_id, add_tags=added, remove_tags=removed))
+                self._do(
+                    run_id, partial(client.annotate, run_id, add_tags=added, remove_tags=removed)
+                )
 
     def write_note(self, run_id: str, note: str) -> None:
         client, run = self._link.client, self._runs.by_id(run_id)
         if run is None or run.note != note.strip():
-            self._do(lambda: client.annotate(run_id, note=note.strip()))
+            self._do(run_id, lambda: client.annotate(run_id, note=note.strip()))
 
     def archive(self, run_ids: Collection[str], archived: bool = True) -> None:
         """Put away, or bring back. Can be undone."""
@@ -143,8 +145,15 @@ class RunActions(QObject):
     def join(self, timeout_s: float) -> bool:
         return self.deletions.join(timeout_s)
 
-    def _do(self, op: Callable[[], RunRecord]) -> None:
-        self._tasks.run(self, op, self._runs.take, self._notices.fail)
+    def _do(self, run_id: str, op: Callable[[], RunRecord]) -> None:
+        known = self._runs.by_id(run_id)
+
+        def take(answer: RunRecord) -> None:
+            # What came by the stream meanwhile may be newer, by another window's doing.
+            if self._runs.by_id(run_id) is known:
+                self._runs.take(answer)
+
+        self._tasks.run(self, op, take, self._notices.fail)
 
     def _called(self, run_ids: Collection[str]) -> str:
         if len(run_ids) != 1:

@@ -51,6 +51,7 @@ class RunDeletions(QObject):
         self._clock.setInterval(undo_ms)
         self._clock.timeout.connect(self._carry_out)
         runs.changed.connect(self._on_runs_changed)
+        link.recovered.connect(self._on_recovered)
 
     @property
     def out_of_sight(self) -> frozenset[str]:
@@ -97,10 +98,16 @@ class RunDeletions(QObject):
 
     def _carry_out(self) -> None:
         self._notices.withdraw(_TOPIC)
+        if not self._link.is_ready:
+            return  # done when it is back
         client, waiting = self._link.client, tuple(self._waiting)
         self._waiting.clear()
         self._asked |= set(waiting)
         self._tasks.run(self, lambda: delete_runs(client, waiting), self._on_done)
+
+    def _on_recovered(self) -> None:
+        if self._waiting and not self._clock.isActive():
+            self._carry_out()
 
     def _on_done(self, refused: dict[str, UserError]) -> None:
         """What was deleted stays out of sight until it is gone from the list, too."""

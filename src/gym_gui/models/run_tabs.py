@@ -3,6 +3,7 @@
 By the worker's lane: telemetry opens Live and Replay, analytics the charts, hybrid both.
 """
 
+from collections.abc import Collection
 from typing import Literal
 
 from mosaic.contract.descriptor import WorkerDescriptor
@@ -22,6 +23,8 @@ NO_TENSORBOARD = "This run has no event files: switch TensorBoard on in the form
 NO_WANDB = "Enable --track and login to use W&B"
 NO_STUDY = "This run is no sweep: it has no Optuna database."
 _HUMAN = "human"
+_TAB_OF_LINES = {"bdi": "beliefs"}
+"""By the `type` of a line."""
 
 
 def first_tab(
@@ -45,6 +48,13 @@ def no_replay(run: RunRecord | None) -> str:
     if run is None or run.digest.steps:
         return ""
     return NO_STEPS if run.state.is_final or run.digest.episodes else ""
+
+
+def further(descriptor: WorkerDescriptor | None, told: Collection[str]) -> tuple[str, ...]:
+    """Kinds of further tabs: those that the worker names, and those of lines that the run has."""
+    named = descriptor.tabs if descriptor else ()
+    of_lines = tuple(tab for kind, tab in _TAB_OF_LINES.items() if kind in told)
+    return tuple(dict.fromkeys((*named, *of_lines)))
 
 
 def reasons(

@@ -89,6 +89,11 @@ class ShownRun(QObject):
         return self._papers.descriptor if self._papers else None
 
     @property
+    def told(self) -> frozenset[str]:
+        """The types of the lines that it has told, when its papers were fetched."""
+        return self._papers.told if self._papers else frozenset()
+
+    @property
     def directory(self) -> Path | None:
         return self._papers.directory if self._papers else None
 

@@ -6,6 +6,7 @@ from enum import IntEnum
 import msgspec
 
 from gym_gui.models import run_words
+from gym_gui.models.actor_words import actor_word
 from gym_gui.models.paged_table import PagedTable
 from gym_gui.services.csv_export import Batch
 from gym_gui.services.table_pages import PAGE_ROWS, Answer, Fetch
@@ -86,7 +87,7 @@ class StepsTable(PagedTable[StepRecord]):
         if column == StepColumn.STEP:
             return run_words.whole(row.step)
         if column == StepColumn.ACTOR:
-            return actor_words(row.actor)
+            return actor_word(row.actor) if row.actor else "—"
         if column == StepColumn.ACTION:
             return action_words(row.action, self._meanings)
         if column == StepColumn.REWARD:
@@ -155,10 +156,6 @@ def _meanings_in(environment_json: bytes | None) -> tuple[str, ...]:
     """By the environment itself, which knows better than the catalog."""
     event = None if environment_json is None else decode(environment_json)
     return tuple(event.action_meanings or ()) if isinstance(event, EnvironmentEvent) else ()
-
-
-def actor_words(actor: str | None) -> str:
-    return "you" if actor == "human" else actor or "—"
 
 
 def action_words(action: object, meanings: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from gym_gui.models.run_words import short_id
 from gym_gui.models.training_fields import PLACES, SECTIONS, SectionId
 from mosaic.contract.errors import UserError
 from mosaic.contract.parameters import Parameter
@@ -21,6 +22,7 @@ from mosaic.contract.run_config import TrainRunConfig, to_json
 Values = dict[str, Any]
 MINIMAL_TELEMETRY: Mapping[str, Any] = {"steps": "sampled", "frames": True}
 """Every tenth episode in full, the others as columns, and pictures: hardly felt by training."""
+_WARM_START = "warm_start"
 _GIVEN_BY_THE_DOCK = ("worker", "algo", "env_id", "env_kwargs", "mode")
 OF_THE_RUN_ALONE = ("parent_run", "lease_s", "actor", "episodes", "seeds")
 """What says nothing about another run that is trained alike."""
@@ -32,6 +34,16 @@ class TrainingDraft:
 
     values: Mapping[SectionId, Values] = field(default_factory=dict)
     rest: Values = field(default_factory=dict)
+
+    @property
+    def rest_in_words(self) -> str:
+        """What it holds beyond its fields, for whoever is to launch it."""
+        if not self.rest:
+            return ""
+        others = sorted(name for name in self.rest if name != _WARM_START)
+        run_id = str(self.rest.get(_WARM_START) or "").partition(".")[0]
+        told = f"Begins with what run {short_id(run_id)} had learned." if run_id else ""
+        return f"{told} Set without a field here: {', '.join(others)}.".strip() if others else told
 
     def of(self, section: SectionId) -> Values:
         return dict(self.values.get(section, {}))

@@ -57,6 +57,8 @@ class TrainingModel(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
+        self._link = link
+        self._was_ready = link.is_ready
         self._notices = notices
         self._settings = settings
         self._launcher = Launcher(link, tasks)
@@ -79,6 +81,7 @@ class TrainingModel(QObject):
         self.readiness.installed.connect(self.catalog.refresh)
         self.notes.changed.connect(self.state_changed)
         self.catalog.loaded.connect(self._take_waiting_run)
+        link.changed.connect(self._on_link)
 
     def set_environment(
         self, env_id: str, env_kwargs: Mapping[str, Any], problem: str = ""
@@ -123,6 +126,8 @@ class TrainingModel(QObject):
         """Why it cannot be launched now; empty when it can."""
         if not self._launcher.can_ask:
             return "Connecting to the daemon."
+        if not self._link.is_ready:
+            return "The daemon does not answer; it is being looked for."
         agent = self.form.agent
         if agent is None:
             told = self.catalog.problem
@@ -199,6 +204,14 @@ class TrainingModel(QObject):
         for thread in self.threads:
             thread.join(timeout_s)
         return not any(thread.is_alive() for thread in self.threads)
+
+    def _on_link(self) -> None:
+        if self._link.is_ready == self._was_ready:
+            return
+        self._was_ready = self._link.is_ready
+        if self._was_ready:
+            self.readiness.check_again()  # it may be another daemon, and nobody was asked meanwhile
+        self.state_changed.emit()
 
     def _on_document(self) -> None:
         form = self.form

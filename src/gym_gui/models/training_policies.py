@@ -100,6 +100,7 @@ class TrainedPolicies(QAbstractListModel):
         self._is_watched = is_watched
         if is_watched and self._is_stale:
             self._ask()
+        self._choose_for_worker()
 
     def choose(self, row: int) -> None:
         """By the person: it acts from now on, also in a session that is going on."""
@@ -228,6 +229,15 @@ class TrainedPolicies(QAbstractListModel):
         if ids:
             self._choose(kept if kept in ids else ids[0])
 
+    def _choose_for_worker(self) -> None:
+        """A worker that is to act plays its newest policy: whoever looks here sees which it is."""
+        session = self._session
+        is_meant = session.actor_id == self._of[0] and not session.activity.is_going
+        if self._is_watched and is_meant:
+            self._is_agent_new = True
+            if self.is_known:
+                self._choose_for_agent()
+
     def _choose(self, policy_id: str) -> None:
         self._memory.keep(self._memory_key(), policy_id)
         if self._session.actors.find(policy_id) is None:
@@ -241,6 +251,7 @@ class TrainedPolicies(QAbstractListModel):
     def _on_actors(self) -> None:
         if self._wished and self._session.actors.find(self._wished) is not None:
             self._choose(self._wished)
+        self._choose_for_worker()
         self._repaint()
 
     def _memory_key(self) -> str:

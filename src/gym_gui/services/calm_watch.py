@@ -20,7 +20,8 @@ Found = TypeVar("Found")
 _log = logging.getLogger(__name__)
 _BROKEN = "C398"
 _REST_PER_WORK = 4.0
-"""A look that takes long is followed by a rest that is so many times as long."""
+"""A look that takes long is followed by a rest that is so many times as long; one that failed, most
+likely because it waited, by one that is as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,7 @@ class CalmWatch(Generic[Target, Found]):
                 self._is_due = False
             if target is None:
                 continue
-            begun = time.monotonic()
+            begun, per_work = time.monotonic(), 1.0
             try:
                 if is_new:
                     look, told = None, ""
@@ -145,12 +146,13 @@ class CalmWatch(Generic[Target, Found]):
                     _log.exception("%s a look at %s broke by a bug", _BROKEN, target)
                     self._box.put(News(target, error=problem))
             else:
+                per_work = _REST_PER_WORK
                 if found is not None:
                     told = ""
                     self._box.put(News(target, found))
                 else:
                     self._is_settled = not self._is_live
-            rest_s = max(self._pace_s, _REST_PER_WORK * (time.monotonic() - begun))
+            rest_s = max(self._pace_s, per_work * (time.monotonic() - begun))
 
     def _wait(self, rest_s: float) -> None:
         """Until it is time to look, or all is over."""

@@ -36,6 +36,8 @@ class RunPapers:
     descriptor: WorkerDescriptor | None
     """None: the worker is no longer there, or cannot say what it is."""
     directory: Path
+    told: frozenset[str] = frozenset()
+    """The types of the lines that it has told so far."""
 
     @property
     def label(self) -> str:
@@ -81,7 +83,15 @@ def fetch_papers(client: "TrainerClient", home: Home, run_id: str) -> RunPapers:
         manifest=decode_manifest(details.manifest_json or b"{}"),
         descriptor=descriptor,
         directory=home.run(run_id).path,
+        told=_told(client, run_id),
     )
+
+
+def _told(client: "TrainerClient", run_id: str) -> frozenset[str]:
+    try:
+        return frozenset(client.stats(run_id).types)
+    except UserError:  # nothing is stored of it yet
+        return frozenset()
 
 
 def start_again_telling(client: "TrainerClient", config: TrainRunConfig) -> str:

@@ -1,22 +1,32 @@
-"""`mosaic demo`: one run of the echo worker, through the daemon, down to the last byte."""
+"""`mosaic demo`: an agent learns to cross a frozen lake, through the daemon, down to the last byte.
+
+Where its bundle cannot be installed, the echo worker takes its place, which needs Python alone.
+"""
 
 import sys
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
 from mosaic.cli import exit_codes, formats
 from mosaic.cli.attendance import follow
+from mosaic.cli.bundle_installation import install_bundle
 from mosaic.cli.connecting import connected
 from mosaic.cli.options import home_option, json_option
 from mosaic.cli.output import print_fields, print_json, result_console, say
 from mosaic.cli.window import become_window, why_no_window
+from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.contract.rollups import TelemetryStats
 from mosaic.contract.run_config import load_run_config
 from mosaic.contract.run_states import RunState
 
-_WORKER = "echo_worker"
+if TYPE_CHECKING:
+    from mosaic.client.trainer_client import TrainerClient
+
+_AGENT = "spade_bdi_rl_worker"
+_ECHO = "echo_worker"
 
 
 class DemoResult(msgspec.Struct, kw_only=True):
@@ -33,18 +43,19 @@ class DemoResult(msgspec.Struct, kw_only=True):
 
 @click.command()
 @click.option(
-    "--steps", type=click.IntRange(1), default=50_000, show_default=True, help="Steps to take."
+    "--steps", type=click.IntRange(1), default=20_000, show_default=True, help="Steps to take."
 )
 @click.option(
     "--rate",
     type=click.IntRange(0),
-    default=20_000,
+    default=1_500,
     show_default=True,
-    help="Steps a second; 0: as fast as it can.",
+    help="Steps a second, so that it can be watched; 0: as fast as it can.",
 )
 @click.option(
-    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the random rewards."
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Of everything random."
 )
+@click.option("--echo", "is_echo", is_flag=True, help="With the worker that needs no bundle.")
 @click.option(
     "--window/--no-window",
     "shows_window",
@@ -54,27 +65,26 @@ class DemoResult(msgspec.Struct, kw_only=True):
 @json_option
 @home_option
 def demo(
-    home: Home, steps: int, rate: int, seed: int, shows_window: bool | None, as_json: bool
+    home: Home,
+    steps: int,
+    rate: int,
+    seed: int,
+    is_echo: bool,
+    shows_window: bool | None,
+    as_json: bool,
 ) -> int:
-    """Run the echo worker, store what it writes, show that not a line was lost, open the window.
+    """Watch an agent learn, store what it tells, show that not a line was lost, open the window.
 
+    A BDI agent learns to cross FrozenLake; the first time, its bundle is installed.
     Ctrl-C stops the run. The daemon that it starts stays for whatever comes next.
     """
     if shows_window and (problem := why_no_window()) is not None:
         raise problem
-    config = load_run_config(
-        {
-            "run_name": "demo",
-            "worker": _WORKER,
-            "algo": "echo",
-            "env_id": "Echo-v0",
-            "seed": seed,
-            "params": {"steps": steps, "rate": rate},
-            "telemetry": {"frames": True},
-        }
-    )
     interrupted = False
     with connected(home, start=True) as client:
+        make_act = _agent if not is_echo and _agent_is_ready(client) else _echo
+        act = make_act(steps, rate)
+        config = load_run_config({"run_name": "demo", "seed": seed, **act})
         run_id = client.submit(config).run_id
         try:
             run = follow(client, run_id)
@@ -105,6 +115,43 @@ def demo(
     if shows_window:
         become_window(home, "--run", run_id)
     return 0
+
+
+def _agent(steps: int, rate: int) -> dict[str, Any]:
+    return {
+        "worker": _AGENT,
+        "algo": "q_learning",
+        "env_id": "FrozenLake-v1",
+        "env_kwargs": {"is_slippery": False},
+        "total_timesteps": steps,
+        "telemetry": {"steps": "all"},
+        "params": {"steps_per_second": float(rate)},
+    }
+
+
+def _echo(steps: int, rate: int) -> dict[str, Any]:
+    return {
+        "worker": _ECHO,
+        "algo": "echo",
+        "env_id": "Echo-v0",
+        "telemetry": {"frames": True},
+        "params": {"steps": steps, "rate": rate},
+    }
+
+
+def _agent_is_ready(client: "TrainerClient") -> bool:
+    """Installs the agent's bundle if need be; says why when that fails."""
+    try:
+        bundle = client.worker(_AGENT).bundle
+        if any(each.name == bundle and each.state == "ready" for each in client.bundles()):
+            return True
+        say("The agent's bundle is installed first, which takes a minute or two, once.")
+        install_bundle(client, bundle)
+    except UserError as error:
+        say(f"The agent cannot run here: {error.message} {error.remedy}".rstrip(), style="yellow")
+        say("The echo worker takes its place, which needs Python alone.")
+        return False
+    return True
 
 
 def _print(result: DemoResult) -> None:

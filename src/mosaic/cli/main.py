@@ -20,7 +20,7 @@ _STDOUT_IS_GONE = (errno.EPIPE, errno.ENOSPC)
 
 _COMMANDS = {
     "gui": LazyCommand("mosaic.cli.gui:gui", "Open the window; so does `mosaic` alone."),
-    "demo": LazyCommand("mosaic.cli.demo:demo", "Run the echo worker and show what is stored."),
+    "demo": LazyCommand("mosaic.cli.demo:demo", "Watch an agent learn, and see what is stored."),
     "play": LazyCommand(
         "mosaic.cli.play.command:play", "Play an environment, or let an actor play it."
     ),
@@ -38,7 +38,9 @@ _COMMANDS = {
         "mosaic.cli.checkpoints.group:checkpoints", "Policies that were saved."
     ),
     "envs": LazyCommand("mosaic.cli.envs.command:envs", "Show what can be played and trained in."),
-    "workers": LazyCommand("mosaic.cli.workers:workers", "Show what can be trained with."),
+    "workers": LazyCommand(
+        "mosaic.cli.workers.group:workers", "Show what can be trained with, or begin a worker."
+    ),
     "bundles": LazyCommand("mosaic.cli.bundles:bundles", "Environments that workers run in."),
     "daemon": LazyCommand("mosaic.cli.daemon:daemon", "Start, stop and look at the daemon."),
     "doctor": LazyCommand("mosaic.cli.doctor:doctor", "Say what works here and what is missing."),

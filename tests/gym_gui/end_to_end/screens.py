@@ -6,7 +6,7 @@ from typing import Any
 from PySide6.QtWidgets import QWidget
 
 from gym_gui.app.lazy_page import LazyPage
-from gym_gui.app.screens import CENTRE_TITLES, TELEMETRY_TITLES, CentreTab
+from gym_gui.app.screens import CENTRE_GROUPS, CENTRE_TITLES, TELEMETRY_TITLES, CentreTab
 from gym_gui.app.wiring import Workbench
 from gym_gui.models.session_panel_model import MODES
 
@@ -25,6 +25,31 @@ def each_played_view(bench: Workbench) -> Iterator[str]:
     for name in PLAYED:
         bench.window.centre.show_tab(name)
         yield name
+
+
+def each_view_of_a_run(bench: Workbench) -> Iterator[str]:
+    """The name of each tab about the run that is shown, and of each part of its page."""
+    centre = bench.window.centre
+    for name in CENTRE_GROUPS["analyse"]:
+        if not centre.tab_reason(name):
+            centre.show_tab(name)
+            yield name
+    if not centre.tab_reason("run"):
+        centre.show_tab("run")
+        for part in range(bench.analysis.run_page.content.tabs.count()):
+            bench.analysis.run_page.content.tabs.setCurrentIndex(part)
+            yield f"run, {bench.analysis.run_page.content.tabs.tabText(part)}"
+
+
+def each_part_of_the_dock(bench: Workbench) -> Iterator[str]:
+    """The name of each part of the dock at the left, and of its toggle, while it is shown."""
+    panel = bench.models.session_panel
+    for mode in MODES:
+        panel.set_mode(mode)
+        for part in ("new", "trained") if mode != "human" else ("",):
+            if part:
+                panel.show_part(part)
+            yield f"{mode} mode {part}".strip()
 
 
 def each_other_screen(bench: Workbench) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What a run has left behind, in the whole window: charts, TensorBoard, W&B, checkpoints, trials."""
+"""What a run has left behind, in the whole window: curves, event files, policies, trials."""
 
 import json
 import sqlite3
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QObject, QUrl, Slot
-from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtGui import QDesktopServices
 
 from gym_gui.models.runs_columns import RunColumn
 from gym_gui.views.analytics.tensorboard_server_card import TensorBoardServerCard
@@ -33,7 +33,7 @@ LEARNED = {
     "algo": "ppo",
     "env_id": "CartPole-v1",
     "seed": 1,
-    "total_timesteps": 8_000,
+    "total_timesteps": 6_000,
     "artifacts": {"wandb": {"enabled": True, "mode": "offline", "project": "proof"}},
 }
 
@@ -63,13 +63,13 @@ class Browser(QObject):
 def browser() -> Iterator[Browser]:
     made = Browser()
     # Bytes, as its types have it, it does not take.
-    QDesktopServices.setUrlHandler("http", made, "open")  # type: ignore[call-overload]
+    QDesktopServices.setUrlHandler("http", made, "open")  # type: ignore[arg-type]
     yield made
     QDesktopServices.unsetUrlHandler("http")
 
 
 def test_opening_tensorboard(person: Person, learned: str, browser: Browser) -> None:
-    """A click starts a real one, which serves this run; the browser is led there; a click ends it."""
+    """A click starts a real one, which serves this run; the browser is led there; one ends it."""
     person.choose_run(learned)
     person.look_at("tensorboard")
     page = person.bench.analysis.tensorboard_page.content.page
@@ -123,12 +123,13 @@ def seen_of(person: Person, run_id: str) -> dict[str, Any]:
 def drawn_to_the_end(person: Person) -> Callable[[], bool]:
     def is_drawn() -> bool:
         points = drawn_returns(person)
-        return bool(points) and points[-1][0] > 7_000
+        return bool(points) and points[-1][0] > 5_000
 
     return is_drawn
 
 
-def test_playing_what_was_learned(person: Person, learned: str) -> None:
+@pytest.mark.usefixtures("learned")
+def test_playing_what_was_learned(person: Person) -> None:
     """Use trained lists what the run has saved; a click chooses one, and Play lets it act."""
     panel = person.bench.session_panel
     person.click_on("Agent", panel)
@@ -164,12 +165,12 @@ def test_an_offline_run_of_wandb(
     assert page.facts.state.text() == "Offline, not uploaded"
     assert "proof" in person.words(page.facts)
     rows = page.summary.model()
-    values = {rows.index(row, 0).data(): rows.index(row, 1).data() for row in range(rows.rowCount())}
+    values = {
+        rows.index(row, 0).data(): rows.index(row, 1).data() for row in range(rows.rowCount())
+    }
     assert float(values["charts/episodic_return"]) > 0
-    person.click(page.facts.sync.copy)
-    command = QGuiApplication.clipboard().text()
     (folder,) = (shared_daemon.run(learned).path / "wandb").glob("offline-run-*")
-    assert "wandb sync" in command
+    (command,) = (words for words in person.words(page.facts.sync) if "wandb sync" in words)
     assert str(folder) in command
     assert not page.facts.open.isEnabled()
     assert "offline" in page.facts.open.toolTip()
@@ -188,12 +189,11 @@ def test_the_trials_of_a_sweep(person: Person, shared_daemon: DaemonUnderTest) -
     person.wait(lambda: shown_trials(person) == stored)
     page = person.bench.analysis.study_page.content
     best = max(stored, key=lambda trial: trial[3])
-    assert any(words.startswith(f"Best, trial {best[0]}") for words in person.words(page))
-    page.table.selectRow(best[0])
-    person.click_on("Open run", page)
-    shown = person.bench.analysis.shown
-    person.wait(lambda: shown.run_id != run_id)
-    assert model.runs_of(model.trials.trial(best[0])) == [shown.run_id]
+    assert f"★ Best, trial {best[0]}" in person.words(page)
+    (tried,) = model.runs_of(model.trials.trial(best[0]))
+    person.click(page.best.open)
+    person.wait(lambda: person.bench.analysis.shown.run_id == tried)
+    person.wait(lambda: person.centre.current == "charts")
 
 
 Trial = tuple[int, str, float, float]
@@ -225,5 +225,5 @@ def trials_in(database: Path) -> list[Trial]:
 
 
 def fetched(address: str) -> str:
-    with urllib.request.urlopen(address, timeout=30) as answer:
+    with urllib.request.urlopen(address, timeout=30) as answer:  # noqa: S310 - our own server
         return str(answer.read().decode())

@@ -89,9 +89,9 @@ class Trainer:
         """Of the agent, once the daemon has said which ones there are."""
         dock = self.dock
         self.person.wait(
-            lambda: dock.isVisible()
-            and dock.agent.combo.currentText()
-            and dock.sections.is_finished
+            lambda: (
+                dock.isVisible() and dock.agent.combo.currentText() and dock.sections.is_finished
+            )
         )
 
     def badge(self) -> str:

@@ -91,3 +91,11 @@ def test_reasons() -> None:
     )
     assert set(run_tabs.reasons(run, by_hand, left).values()) == {run_tabs.BY_HAND}
     assert run_tabs.reasons(None, None, ArtifactManifest())["tensorboard"] == run_tabs.NO_RUN
+
+
+def test_further_tabs_are_those_that_are_named_or_needed() -> None:
+    """By the descriptor, and by lines that only they can show; each once."""
+    named = WorkerDescriptor(worker="some_worker", tabs=("beliefs", "horoscope"))
+    assert run_tabs.further(named, {"step", "bdi"}) == ("beliefs", "horoscope")
+    assert run_tabs.further(None, {"bdi"}) == ("beliefs",)
+    assert run_tabs.further(WorkerDescriptor(worker="some_worker"), {"step"}) == ()

@@ -102,3 +102,11 @@ def test_what_is_no_such_thing_is_not_dropped() -> None:
     document = document_of(draft, TARGET, is_minimal=False)
     assert document["params"] == 5
     assert document["bundle"] == {"extras": "atari"}
+
+
+def test_what_has_no_field_is_told_in_words() -> None:
+    """A draft that trains on says of which run, before it is launched."""
+    trains_on = TrainingDraft({}, {"warm_start": "01M7JBVNREGXN7AY9RV7DN8A3G.e174f0c4a7dd"})
+    assert trains_on.rest_in_words == "Begins with what run DN8A3G had learned."
+    assert TrainingDraft({}, {"priority": 3}).rest_in_words == "Set without a field here: priority."
+    assert TrainingDraft().rest_in_words == ""

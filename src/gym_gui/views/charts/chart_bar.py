@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from gym_gui.models.chart_runs import EACH, SEED
 from gym_gui.models.charts_model import ChartsModel
 from gym_gui.models.theme_model import ThemeModel
+from gym_gui.views.elements.greying import grey
 from gym_gui.views.elements.icons import keep_icon
 from gym_gui.views.elements.segmented import SegmentedControl
 from gym_gui.views.play.flow_layout import FlowLayout
@@ -122,7 +123,7 @@ class ChartBar(QWidget):
             for field, words in wanted:
                 self.group_by.addItem(words, field)
         self.group_by.setCurrentIndex(self.group_by.findData(model.grouped_by))
-        self.export.setEnabled(model.phase == "ready")
+        grey(self.export, "" if model.phase == "ready" else "There is nothing to save yet.")
 
     def _on_smoothing(self, percent: int) -> None:
         self._model.set_smoothing(percent / 100)

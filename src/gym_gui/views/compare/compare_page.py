@@ -121,6 +121,10 @@ class ComparePage(QWidget):
             self.picker.show_state(hint, can_cancel=model.phase == "many")
             self._stack.setCurrentWidget(self.picker)
         else:
+            no_replays = model.no_replays
+            self.part.set_enabled_option("replays", not no_replays, no_replays)
+            if no_replays and self.part.current == "replays":
+                self.part.choose("curves")
             place = {"curves": 1, "scores": 2, "replays": 3}[self.part.current]
             self._stack.setCurrentIndex(place)
         # Scores are asked for like curves are.

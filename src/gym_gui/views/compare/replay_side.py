@@ -17,6 +17,7 @@ from gym_gui.models.replay_model import ReplayModel
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.elements.elided_label import ElidedLabel
 from gym_gui.views.elements.empty_state import EmptyState
+from gym_gui.views.elements.greying import grey
 from gym_gui.views.elements.steady_label import SteadyLabel
 from gym_gui.views.replay.picture_canvas import PictureCanvas
 from gym_gui.views.replay.record_view import RecordView
@@ -108,7 +109,7 @@ class ReplaySide(QWidget):
     def _show_episode(self) -> None:
         model = self._model
         with QSignalBlocker(self.episode):
-            self.episode.setEnabled(model.phase == "ready")
+            grey(self.episode, "" if model.phase == "ready" else "No episode is open.")
             last = max(model.episodes.rowCount() - 1, model.episode or 0)
             self.episode.setRange(0, last)
             if model.episode is not None:

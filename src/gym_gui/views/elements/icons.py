@@ -127,6 +127,8 @@ def _pixmap(name: IconName, colour: str, size: QSize, scale: float) -> QPixmap:
     if QPixmapCache.find(key, pixmap):
         return pixmap
     pixmap = QPixmap(size * scale)
+    if pixmap.isNull():
+        return pixmap  # there is no room for it
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)

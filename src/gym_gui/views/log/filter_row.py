@@ -18,6 +18,8 @@ from PySide6.QtWidgets import (
 from gym_gui.models.log_filter import LogFilter, Severity
 from gym_gui.models.log_model import LogModel
 from gym_gui.models.theme_model import ThemeModel
+from gym_gui.views.elements.completer_dress import dress
+from gym_gui.views.elements.greying import grey
 from gym_gui.views.elements.icons import IconName, icon, keep_icon
 
 _SEVERITIES = (
@@ -63,6 +65,7 @@ class FilterRow(QWidget):
         completer = QCompleter(self._known_codes, self)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self._code.setCompleter(completer)
+        dress(completer, self._code)
         self._search = _SearchEdit()
         self._search.setAccessibleName("Search the log")
         self._search.setPlaceholderText("Search")
@@ -168,9 +171,9 @@ class FilterRow(QWidget):
         self._show_components()
         if self._known_codes.stringList() != self._model.codes:
             self._known_codes.setStringList(self._model.codes)
-        has_found = self._model.found_count > 0
-        self._next.setEnabled(has_found)
-        self._previous.setEnabled(has_found)
+        none = "No line has these words." if self._search.text() else "Search for something first."
+        for button in (self._next, self._previous):
+            grey(button, "" if self._model.found_count else none)
         self.show_found(0)
 
     def _show_components(self) -> None:

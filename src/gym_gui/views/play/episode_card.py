@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 from gym_gui.models.play_model import PlayModel
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.elements.badge import Badge
+from gym_gui.views.elements.greying import grey
 from gym_gui.views.elements.icons import keep_icon
 from gym_gui.views.play.flow_layout import FlowLayout
 from gym_gui.views.play.score_line import number_text
@@ -58,8 +59,9 @@ class EpisodeCard(QWidget):
             facts += f", seed {score.seed}"
         self._outcome.show_text(model.outcome, model.outcome_tone)
         self._facts.setText(facts)
-        self._again.setEnabled(model.is_playing and score.seed is not None)
-        self._next.setEnabled(model.is_playing)
+        over = "" if model.is_playing else "The session is over."
+        grey(self._again, over or ("" if score.seed is not None else "Its seed is not known."))
+        grey(self._next, over)
         self._next.setText(f"New episode ({model.keys.cap('reset')})")
         self.setAccessibleName(f"{model.outcome}, return {score.total_return:g} in {steps}")
         self.updateGeometry()

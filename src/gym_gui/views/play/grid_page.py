@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 
 from gym_gui.models.play_model import PlayModel
 from gym_gui.models.theme_model import ThemeModel
+from gym_gui.views.elements.greying import grey
 from gym_gui.views.elements.icons import keep_icon
 from gym_gui.views.elements.segmented import SegmentedControl
 from gym_gui.views.play.grid_canvas import GridCanvas, Heat
@@ -73,7 +74,7 @@ class GridPage(QWidget):
         self._arrows.setEnabled(has_arrows)
         self._arrows.setToolTip(_ARROWS if has_arrows else _NO_ARROWS)
         self._clear.setVisible(self._heat.current == "visits")
-        self._clear.setEnabled(self._model.visits.most > 0)
+        grey(self._clear, "" if self._model.visits.most else "No cell was visited yet.")
         caption = scene.caption if scene else ""
         self._caption.setText(caption[:1].upper() + caption[1:])
         self._caption.setVisible(bool(caption))

@@ -18,6 +18,7 @@ from gym_gui.models.replay_episodes import COLUMNS
 from gym_gui.models.replay_model import Outstanding, ReplayModel
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.elements.elided_label import ElidedLabel
+from gym_gui.views.elements.greying import grey
 from gym_gui.views.elements.icons import keep_icon
 from gym_gui.views.replay.export_row import ExportRow
 from gym_gui.views.replay.verdict_card import VerdictCard
@@ -189,5 +190,6 @@ class EpisodesPanel(QWidget):
         self._verdict.show_verdict(self._model.verdict)
         self._videos.setVisible(bool(self._model.videos))
         for button in self._outstanding:
-            button.setEnabled(self._model.episodes.rowCount() > 0)
+            has_some = self._model.episodes.rowCount() > 0
+            grey(button, "" if has_some else "There are no episodes.")
         self._exports.show_state()

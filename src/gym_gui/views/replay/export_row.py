@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from gym_gui.models.replay_model import ExportFormat, ReplayModel
 from gym_gui.models.theme_model import ThemeModel
+from gym_gui.views.elements.greying import grey
 from gym_gui.views.elements.icons import keep_icon
 
 _KINDS = (
@@ -24,6 +25,9 @@ _KINDS = (
     ("GIF", ExportFormat.GIF, "A moving picture for pages and messages"),
     ("JSONL", ExportFormat.JSONL, "The recorded steps as text, one a line"),
 )
+
+
+_NOTHING = "No episode is open."
 
 
 class ExportRow(QWidget):
@@ -78,12 +82,12 @@ class ExportRow(QWidget):
 
     def show_state(self) -> None:
         exports, is_ready = self._model.exports, self._model.phase == "ready"
-        can_draw = is_ready and not self._model.picture_problem
         for (_, kind, _), button in zip(_KINDS, self._buttons, strict=True):
             is_text = kind is ExportFormat.JSONL
-            button.setEnabled(not exports.is_running and (is_ready if is_text else can_draw))
+            why_not = "" if is_text else self._model.picture_problem
+            grey(button, why_not if is_ready else _NOTHING)
             button.setVisible(not exports.is_running)
-        self._captions.setEnabled(can_draw)
+        grey(self._captions, self._model.picture_problem if is_ready else _NOTHING)
         self._progress.setVisible(exports.is_running)
         self._cancel.setVisible(exports.is_running)
         self._percent.setVisible(exports.is_running)

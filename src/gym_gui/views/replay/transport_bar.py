@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 from gym_gui.models.replay_playback import SPEEDS, Playback
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.elements.elided_label import ElidedLabel
+from gym_gui.views.elements.greying import grey
 from gym_gui.views.elements.icons import IconName, keep_icon
 
 
@@ -87,10 +88,11 @@ class TransportBar(QWidget):
             name: IconName = "pause" if playback.is_playing else "play"
             keep_icon(self.play, name, self._theme, "on_accent")
             text = "Pause" if playback.is_playing else "Play"
-            self.play.setToolTip(f"{text} (Space)")
             self.play.setAccessibleName(text)
         for button in (self._to_start, self._back, self.play, self._forward, self._to_end):
-            button.setEnabled(is_enabled)
+            grey(button, "" if is_enabled else "There is nothing to play.")
+        if is_enabled:
+            self.play.setToolTip(f"{self.play.accessibleName()} (Space)")
         self.speed.setText(speed_text(playback.speed))
         self.loop.setChecked(playback.is_looping)
         self.hint.say(hint)

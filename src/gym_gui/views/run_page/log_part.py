@@ -18,6 +18,7 @@ from gym_gui.models.run_log_model import LogSource, whole
 from gym_gui.models.run_page_model import RunPageModel
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.elements.empty_state import EmptyState
+from gym_gui.views.elements.greying import grey
 from gym_gui.views.elements.icons import IconName, keep_icon
 from gym_gui.views.elements.segmented import SegmentedControl
 from gym_gui.views.play.flow_layout import FlowLayout
@@ -172,7 +173,9 @@ class LogPart(QWidget):
         if self._status.text() != text:
             self._status.setText(text)
         self.catch_up.setVisible(not self.lines.is_following and count > 0)
-        self._open.setEnabled(log.source == "output" and bool(self._model.path_of("worker.log")))
+        has_file = bool(self._model.path_of("worker.log"))
+        not_a_file = "" if log.source == "output" else "Only what the worker printed is a file."
+        grey(self._open, not_a_file if has_file else "The run has no log file.")
         self._say_found()
         if log.text:
             self.lines.viewport().update()
@@ -199,8 +202,9 @@ class LogPart(QWidget):
         if self._found.text() != words:
             self._found.setText(words)
         self._found.setVisible(bool(words))
+        none = "No line has these words." if log.text else "Search for something first."
         for button in (self._next, self._previous):
-            button.setEnabled(found > 0)
+            grey(button, "" if found else none)
 
 
 class _LineInFull(QWidget):

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QVB
 from gym_gui.models.run_page_model import RunPageModel
 from gym_gui.models.run_summary import Fact
 from gym_gui.models.theme_model import ThemeModel
+from gym_gui.views.elements.greying import grey
 from gym_gui.views.run_page.fact_grid import FactGrid
 from gym_gui.views.run_page.fitted_text import TextCard
 from gym_gui.views.run_page.packages_view import PackagesView
@@ -64,4 +65,4 @@ class ReproducePart(QScrollArea):
         self._by_hand.setVisible(model.is_by_hand)
         self.worker_command.say(model.worker_command)
         self.environment.show_facts([Fact(name, value) for name, value in model.environment])
-        self._export.setEnabled(model.shown.is_known)
+        grey(self._export, "" if model.shown.is_known else "The run is not known yet.")

@@ -127,7 +127,8 @@ class RunHead(QWidget):
         share = run_words.progress_of(run)
         self._bar.setValue(round(_STEPS * (share or 0.0)))
         self._bar.setToolTip("" if share is None else f"{share:.0%} done")
-        self._words.say(run_summary.progress_words(run) or "No step yet")
+        none = "It took no step" if run.state.is_final else "No step yet"
+        self._words.say(run_summary.progress_words(run) or none)
         for action, _, _, tip in _ACTIONS:
             self._show_button(action, tip)
 

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QComboBox, QCompleter, QLineEdit, QWidget
 
 from gym_gui.models import run_words
 from gym_gui.models.run_page_model import RunPageModel
+from gym_gui.views.elements.completer_dress import dress
 from mosaic.contract.runs import RunRecord
 
 _MOST_RUNS = 500
@@ -31,6 +32,7 @@ class RunPicker(QComboBox):
         finder.setFilterMode(Qt.MatchFlag.MatchContains)
         finder.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.setCompleter(finder)
+        dress(finder, self._line)
         self.activated.connect(lambda index: model.compare_with(self.itemData(index) or ""))
         self._line.editingFinished.connect(self._choose_text)
         model.other_changed.connect(self._show_chosen)

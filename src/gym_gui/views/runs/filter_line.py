@@ -7,6 +7,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCompleter, QLineEdit, QListView, QWidget
 
 from gym_gui.models.run_search import HELP
+from gym_gui.views.elements.completer_dress import dress
 
 _MOST_OFFERED = 200
 
@@ -33,6 +34,7 @@ class FilterLine(QLineEdit):
         self._popup = QListView()
         self._completer.setPopup(self._popup)
         self._completer.activated.connect(self._take)
+        dress(self._completer, self)
         self.textEdited.connect(self._offer)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 
 from gym_gui.models.session_panel_model import SessionPanelModel
 from gym_gui.models.theme_model import ThemeModel
+from gym_gui.views.elements.greying import grey
 from gym_gui.views.elements.icons import keep_icon
 from gym_gui.views.session.problem_card import ProblemCard
 
@@ -85,9 +86,10 @@ class SessionButtons(QWidget):
         self.play.setVisible(not is_played and not is_aside)
         self.stop.setText("Stop the session" if is_aside else "Stop")
         self.stop.setVisible(activity.is_going)
-        self.stop.setEnabled(activity.can_stop)
+        grey(self.stop, "" if activity.can_stop else "The session is ending.")
         self.reset.setVisible((is_played or not activity.is_going) and not is_aside)
-        self.reset.setEnabled(activity.can_reset and is_played)
+        not_now = "" if activity.can_reset else "There is no episode to begin anew."
+        grey(self.reset, not_now if is_played else "Nothing is played in this environment now.")
         self.play.setEnabled(not model.choice.problems)
         self.play.setToolTip(self._what_play_does())
         if had_focus:  # It must not wander off to a field when the button under it goes.

@@ -10,11 +10,14 @@ from gym_gui.models.settings_model import SettingsModel
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.elements.badge import Badge
 from gym_gui.views.elements.banner import Banner
+from gym_gui.views.elements.greying import grey
 from gym_gui.views.elements.icons import keep_icon
 from gym_gui.views.settings.field_row import NumberField
 from gym_gui.views.settings.section_frame import SectionFrame
 
 _FACTS = ("Address", "Process", "Version", "Running since", "Encryption")
+
+_NOT_KNOWN = "The daemon does not answer: its settings are not known."
 
 
 class DaemonSection(SectionFrame):
@@ -71,7 +74,7 @@ class DaemonSection(SectionFrame):
     def _show(self) -> None:
         model = self._model
         self._state.show_text(model.state_text, "good" if model.is_ready else "warning")
-        self._restart.setEnabled(not model.is_restarting)
+        grey(self._restart, "It is being restarted." if model.is_restarting else "")
         health, view = model.health, model.daemon
         if health is not None:
             self._facts["Address"].setText(health.address)
@@ -88,7 +91,7 @@ class DaemonSection(SectionFrame):
                 " --tls-certificate and --tls-key."
             )
         for row in self._fields:
-            row.setEnabled(view is not None)
+            grey(row, "" if view is not None else _NOT_KNOWN)
             row.show_value(model.stored(row.field.name), model.problems.get(row.field.name, ""))
         self._show_waiting()
 

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 from gym_gui.models.secrets_model import Secret
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.elements.badge import Badge
+from gym_gui.views.elements.greying import grey
 from gym_gui.views.settings.confirm_strip import ConfirmStrip
 
 
@@ -80,7 +81,7 @@ class SecretRow(QWidget):
 
     def _begin(self) -> None:
         self._input.show()
-        self._set.setEnabled(False)
+        grey(self._set, "Paste the key below.")
         self._input.begin()
 
     def _on_given(self, value: str) -> None:
@@ -89,7 +90,7 @@ class SecretRow(QWidget):
 
     def _end(self) -> None:
         self._input.hide()
-        self._set.setEnabled(True)
+        grey(self._set, "")
         self._set.setFocus()
 
 
@@ -107,17 +108,20 @@ class _KeyInput(QWidget):
         self._edit.setAccessibleName(f"Value of {name}")
         self._save = QPushButton("Save")
         self._save.setProperty("role", "primary")
-        self._save.setEnabled(False)
+        self._allow_saving("")
         cancel = QPushButton("Cancel")
         layout = QGridLayout(self)
         layout.setContentsMargins(0, self.fontMetrics().height() // 4, 0, 0)
         layout.addWidget(self._edit, 0, 0)
         layout.addWidget(self._save, 0, 1)
         layout.addWidget(cancel, 0, 2)
-        self._edit.textChanged.connect(lambda text: self._save.setEnabled(bool(text.strip())))
+        self._edit.textChanged.connect(self._allow_saving)
         self._edit.returnPressed.connect(self._give)
         self._save.clicked.connect(self._give)
         cancel.clicked.connect(self._leave)
+
+    def _allow_saving(self, text: str) -> None:
+        grey(self._save, "" if text.strip() else "Paste the key first.")
 
     def begin(self) -> None:
         self._edit.clear()

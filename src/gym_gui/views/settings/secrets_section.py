@@ -4,6 +4,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBox
 
 from gym_gui.models.secrets_model import SecretsModel
 from gym_gui.models.theme_model import ThemeModel
+from gym_gui.views.elements.greying import grey
 from gym_gui.views.settings.field_row import FieldRow
 from gym_gui.views.settings.secret_row import SecretRow
 from gym_gui.views.settings.section_frame import SectionFrame
@@ -71,7 +72,7 @@ class SecretsSection(SectionFrame):
 
     def _show(self) -> None:
         self._waiting.setVisible(not self._model.is_known)
-        self._other.setEnabled(self._model.is_known)
+        grey(self._other, "" if self._model.is_known else "The daemon does not answer.")
         known = {secret.name for secret in self._model.secrets}
         for name in [name for name in self._rows if name not in known]:
             self._rows.pop(name).deleteLater()

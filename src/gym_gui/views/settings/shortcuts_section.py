@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QWidget
 
 from gym_gui.models.theme_model import ThemeModel
@@ -25,12 +25,17 @@ class ShortcutsSection(SectionFrame):
         grid.setHorizontalSpacing(line)
         grid.setVerticalSpacing(line // 3)
         grid.setColumnStretch(2, 1)
-        for at, (text, keys) in enumerate(shortcuts):
-            label = QLabel(text)
-            label.setMinimumWidth(line * 13)
-            grid.addWidget(label, at, 0)
-            grid.addWidget(_caps(keys, theme), at, 1, Qt.AlignmentFlag.AlignLeft)
         self.add(grid)
+        # One turn later: with the rest of the page at once it would be felt.
+        QTimer.singleShot(0, self, lambda: _fill(grid, shortcuts, theme))
+
+
+def _fill(grid: QGridLayout, shortcuts: Sequence[tuple[str, str]], theme: ThemeModel) -> None:
+    for at, (text, keys) in enumerate(shortcuts):
+        label = QLabel(text)
+        label.setMinimumWidth(label.fontMetrics().height() * 13)
+        grid.addWidget(label, at, 0)
+        grid.addWidget(_caps(keys, theme), at, 1, Qt.AlignmentFlag.AlignLeft)
 
 
 def _caps(keys: str, theme: ThemeModel) -> QWidget:

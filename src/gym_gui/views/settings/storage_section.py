@@ -4,9 +4,12 @@ from PySide6.QtWidgets import QWidget
 
 from gym_gui.models.daemon_fields import STORAGE_FIELDS
 from gym_gui.models.settings_model import CACHE_FIELD, SettingsModel, size_text
+from gym_gui.views.elements.greying import grey
 from gym_gui.views.settings.confirm_strip import ConfirmStrip
 from gym_gui.views.settings.field_row import FieldRow, NumberField
 from gym_gui.views.settings.section_frame import SectionFrame
+
+_NOT_KNOWN = "The daemon does not answer: its settings are not known."
 
 
 class StorageSection(SectionFrame):
@@ -32,13 +35,14 @@ class StorageSection(SectionFrame):
     def _show(self) -> None:
         model = self._model
         for row in self._fields:
-            row.setEnabled(model.daemon is not None)
+            grey(row, "" if model.daemon is not None else _NOT_KNOWN)
             row.show_value(model.stored(row.field.name), model.problems.get(row.field.name, ""))
         self._cache.show_value(model.cache_mb, model.problems.get(CACHE_FIELD.name, ""))
         retention = model.retention
         items = 0 if retention is None else retention.prunable_items
         size = size_text(0 if retention is None else retention.prunable_bytes)
-        self._free.setEnabled(items > 0 and not model.is_freeing)
+        going = "Files are being removed." if model.is_freeing else ""
+        grey(self._free, going or ("" if items else "No run that is over has anything to spare."))
         self._free.button.setText(f"Free {size}…" if items else "Nothing to free")
         self._free.set_question(
             f"Remove {items:,} files of {size}: videos, older checkpoints and tracking folders of"

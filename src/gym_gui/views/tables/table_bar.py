@@ -15,6 +15,7 @@ from gym_gui.models.run_words import whole
 from gym_gui.models.steps_table import StepsTable
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.elements.elided_label import ElidedLabel
+from gym_gui.views.elements.greying import grey
 from gym_gui.views.elements.icons import IconName, keep_icon
 
 Table = EpisodesTable | StepsTable
@@ -102,7 +103,8 @@ class TableBar(QWidget):
         table = self._table
         count = table.rowCount()
         self._count.say(self._count_words(count))
-        self._export.setEnabled(count > 0 and table.exported is None)
+        why_not = "" if count else f"There are no {self._noun}s."
+        grey(self._export, "It is being exported." if table.exported is not None else why_not)
         self.follow.setVisible(table.is_live and table.grows_at_the_end)
         self._progress.setVisible(table.exported is not None)
         self._cancel.setVisible(table.exported is not None)

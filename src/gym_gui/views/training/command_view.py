@@ -7,7 +7,10 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from gym_gui.models.training_readiness import TrainingReadiness
+from gym_gui.views.elements.greying import grey
 from gym_gui.views.training.launch_bar import breakable
+
+_NOT_YET = "Known once preflight has answered."
 
 
 class CommandView(QFrame):
@@ -36,5 +39,5 @@ class CommandView(QFrame):
 
     def _show(self) -> None:
         text = self._text()
-        self._command.setText(breakable(text) or "Known once preflight has answered.")
-        self._copy.setEnabled(bool(text))
+        self._command.setText(breakable(text) or _NOT_YET)
+        grey(self._copy, "" if text else _NOT_YET)

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from gym_gui.models.training_form import TrainingForm
+from gym_gui.views.elements.greying import grey
 
 _JSON = "Run configuration (*.json)"
 
@@ -47,6 +48,8 @@ class ConfigurationBar(QWidget):
     def _build(self) -> None:
         em = self.fontMetrics().height()
         self.presets.setMenu(QMenu(self.presets))
+        self.presets.menu().setToolTipsVisible(True)
+        self.reset.setToolTip("Everything that was changed back to its default")
         self.presets.setToolTip("Settings that were kept for this worker and environment")
         menu = QMenu(self.json)
         menu.addAction("Copy as JSON", self._copy)
@@ -75,16 +78,12 @@ class ConfigurationBar(QWidget):
         layout.addWidget(self._naming)
 
     def _show(self) -> None:
-        has_agent, changed = self._form.agent is not None, self._form.changed_count
+        why_not = "" if self._form.agent is not None else "Choose an agent first."
+        changed = self._form.changed_count
         for button in (self.presets, self.json):
-            button.setEnabled(has_agent)
-        self.reset.setEnabled(has_agent and changed > 0)
+            grey(button, why_not)
+        grey(self.reset, why_not or ("" if changed else "Everything has its default already."))
         self.reset.setText(f"Reset {changed}" if changed else "Reset")
-        self.reset.setToolTip(
-            "Everything that was changed back to its default"
-            if changed
-            else "Everything has its default already"
-        )
 
     def _fill_presets(self) -> None:
         menu = self.presets.menu()
@@ -92,7 +91,9 @@ class ConfigurationBar(QWidget):
         for name in self._form.presets.names:
             menu.addAction(name, partial(self._form.load_preset, name))
         if not self._form.presets.names:
-            menu.addAction("None yet for this worker and environment").setEnabled(False)
+            none = menu.addAction("None yet for this worker and environment")
+            none.setToolTip("What is saved as a preset is listed here.")
+            none.setEnabled(False)
         menu.addSeparator()
         menu.addAction("Save as preset…", self._ask_name)
         if self._form.presets.names:

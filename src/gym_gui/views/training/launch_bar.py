@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLay
 
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.models.training_model import TrainingModel
+from gym_gui.views.elements.greying import grey
 from gym_gui.views.play.flow_layout import FlowLayout
 from gym_gui.views.training.run_card import RunCard
 
@@ -81,7 +82,8 @@ class LaunchBar(QWidget):
         self._reason.setToolTip(reason)
         self._reason.setVisible(bool(words))
         self.dry_run.setText("Trying…" if is_trying else "Dry run")
-        self.dry_run.setEnabled(model.form.agent is not None and not is_trying)
+        why_not = "The worker is being asked." if is_trying else ""
+        grey(self.dry_run, why_not or ("" if model.form.agent else "Choose an agent first."))
         self._keep_keyboard(focused)
 
     def _keep_keyboard(self, focused: QPushButton | None) -> None:

@@ -15,6 +15,7 @@ from gym_gui.models import run_words
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.models.training_run import TrainingRun
 from gym_gui.views.elements.badge import Badge
+from gym_gui.views.elements.greying import grey
 from mosaic.contract.run_states import RunState
 
 _STEPS = 1000
@@ -92,5 +93,5 @@ class RunCard(QFrame):
         self._reason.setText(reason)
         self._reason.setVisible(bool(reason))
         self.cancel.setVisible(not run.state.is_final)
-        self.cancel.setEnabled(self._model.can_cancel)
+        grey(self.cancel, "" if self._model.can_cancel else "It is being stopped.")
         self.dismiss.setVisible(run.state.is_final)

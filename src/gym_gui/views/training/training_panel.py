@@ -207,8 +207,8 @@ class TrainingPanel(QWidget):
         else:
             more = " unless Minimal telemetry is on." if form.offers_minimal else "."
             self._silence.setText(f"{_SILENT}{more}")
-        rest = self._model.form.without_field
-        self._rest.setText(f"Set without a field here: {', '.join(rest)}.")
+        rest = self._model.form.draft.rest_in_words
+        self._rest.setText(rest)
         self._rest_line.setVisible(bool(rest))
         self._show_key()
 

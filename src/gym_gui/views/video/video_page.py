@@ -16,6 +16,7 @@ from gym_gui.models.run_tabs import NO_VIDEO
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.models.video_model import VideoModel
 from gym_gui.views.elements.empty_state import EmptyState
+from gym_gui.views.elements.greying import grey
 from gym_gui.views.elements.icons import IconName, keep_icon
 from gym_gui.views.replay.picture_canvas import PictureCanvas
 from gym_gui.views.replay.transport_bar import TransportBar
@@ -181,7 +182,7 @@ class _Player(QWidget):
             self._choice.addItems(titles)
         if model.current in model.videos:
             self._choice.setCurrentIndex(model.videos.index(model.current))
-        self._choice.setEnabled(len(titles) > 1)
+        grey(self._choice, "" if len(titles) > 1 else "There is only this video.")
         self._description.setText(model.description)
         self._description.setToolTip(str(model.current.path) if model.current else "")
         self._show_position()

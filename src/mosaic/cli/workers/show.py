@@ -1,4 +1,4 @@
-"""`mosaic workers`: what can be trained with, and how."""
+"""`mosaic workers [WORKER]`: what can be trained with, and how."""
 
 import json
 
@@ -23,13 +23,13 @@ from mosaic.contract.parameters import Parameter
 from mosaic.contract.readiness import WorkerInfo
 
 
-@click.command()
+@click.command("show")
 @click.argument("worker", required=False, shell_complete=complete_workers)
 @click.option("--algo", metavar="ID", help="The page of one algorithm, and its parameters.")
 @script_option
 @json_option
 @home_option
-def workers(
+def show(
     home: Home, worker: str | None, algo: str | None, script: str | None, as_json: bool
 ) -> None:
     """The workers there are and whether they are ready; of one WORKER, everything it can do.
@@ -61,7 +61,7 @@ def _document(info: WorkerInfo) -> dict[str, object]:
 
 def _print_all(found: list[WorkerInfo]) -> None:
     if not found:
-        say("No workers were found. docs/writing-a-worker.md shows how to write one.")
+        say("No workers were found. `mosaic workers new NAME` writes one to begin with.")
         return
     rows = []
     for info in found:

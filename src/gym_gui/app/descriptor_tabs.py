@@ -1,0 +1,55 @@
+"""Further tabs, opened by their kind: which there are, what they are called, how they are made.
+
+A worker's descriptor names kinds in `tabs`; `models.run_tabs` decides which of them a run opens.
+Nothing here knows a worker, and a kind that is not in the table is ignored.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QWidget
+
+from gym_gui.app.lazy_page import LazyPage
+from gym_gui.app.screens import FurtherPage, FurtherTab
+
+if TYPE_CHECKING:
+    from gym_gui.app.analysis_models import AnalysisModels
+    from gym_gui.app.wiring import Workbench
+    from gym_gui.views.beliefs.beliefs_page import BeliefsPage
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    title: str
+    modules: tuple[str, ...]
+    """What making it imports, of `gym_gui`."""
+    make: "Callable[[Workbench, AnalysisModels], QWidget]"
+
+
+def further_pages(bench: "Workbench", models: "AnalysisModels") -> dict[FurtherTab, FurtherPage]:
+    """One of each kind, built when it is first looked at."""
+    return {
+        name: FurtherPage(
+            kind.title, LazyPage(partial(kind.make, bench, models), bench.tasks, kind.modules)
+        )
+        for name, kind in _KINDS.items()
+    }
+
+
+def _make_beliefs_page(bench: "Workbench", models: "AnalysisModels") -> "BeliefsPage":
+    from gym_gui.views.beliefs.beliefs_page import BeliefsPage  # noqa: PLC0415 - when shown
+
+    page = BeliefsPage(models.beliefs, bench.theme)
+    page.step_wanted.connect(bench.conduct.replay_step)
+    return page
+
+
+_KINDS: dict[FurtherTab, _Kind] = {
+    "beliefs": _Kind(
+        "Beliefs",
+        ("models.beliefs_model", "views.beliefs.beliefs_page"),
+        _make_beliefs_page,
+    ),
+}

@@ -1,0 +1,342 @@
+"""BeliefsModel: what an agent of the shown run has in mind, now or at the step that is replayed.
+
+Changes are taken ten times a second at most, however many there are. While the Replay tab has an
+episode of the same run, the mind is that of the replayed step, unless a person wants to see now.
+"""
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from PySide6.QtCore import QObject, Signal
+
+from gym_gui.models.mind_history import MindHistory, Minds, summed_up
+from gym_gui.models.mind_timeline import MindTimeline
+from gym_gui.models.replay_model import ReplayModel
+from gym_gui.models.shown_run import ShownRun
+from gym_gui.services.mind_feed import MindFeed, fetch_minds
+from gym_gui.services.minds import BdiChange, Intention, Mind, MindEntry, Place
+from gym_gui.services.pulse import Pulse
+from gym_gui.services.tasks import Tasks
+from gym_gui.services.trainer_link import TrainerLink
+from mosaic.contract.bdi import change_on_step
+from mosaic.contract.errors import UserError
+from mosaic.contract.run_states import LIVE_STATES
+
+__all__ = ["BeliefsModel", "BeliefsPhase", "Intention", "ShownMind", "When"]
+
+BeliefsPhase = Literal["none", "waiting", "silent", "failed", "ready"]
+When = Literal["now", "replay"]
+_LEAST_S = 0.1
+"""Between two times that changes are taken: nobody reads faster."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMind:
+    """All that the page shows of one agent."""
+
+    beliefs: tuple[str, ...] = ()
+    """Those that went at this moment are among them."""
+    added: frozenset[str] = frozenset()
+    removed: frozenset[str] = frozenset()
+    goals: tuple[str, ...] = ()
+    intentions: tuple[Intention, ...] = ()
+    plan: str = ""
+    """The one that fired at this moment; otherwise the last one that did."""
+    has_fired: bool = False
+    confidence: float | None = None
+    place: Place | None = None
+
+
+class BeliefsModel(QObject):
+    """Made when the page is first looked at. Of the shown run, once it has been in sight."""
+
+    changed = Signal()
+    """At most ten times a second while a run goes on, and whenever the replay moves."""
+
+    def __init__(
+        self,
+        link: TrainerLink,
+        tasks: Tasks,
+        pulse: Pulse,
+        shown: ShownRun,
+        replay: ReplayModel,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.run_id = ""
+        self.agent = ""
+        self.when: When = "now"
+        self.mind = ShownMind()
+        self.is_reading = False
+        """What was in mind at the replayed step is on its way."""
+        self.timeline = MindTimeline(self)
+        self._link = link
+        self._tasks = tasks
+        self._pulse = pulse
+        self._shown = shown
+        self._replay = replay
+        self._feed = MindFeed(link, pulse, self)
+        self._history = MindHistory()
+        self._news: list[BdiChange] = []
+        """Of the shown agent, in the batch that was taken last."""
+        self._earlier: tuple[Place, Minds] | None = None
+        """Read from the store, of a step before what is kept."""
+        self._is_in_sight = False
+        self._was_over = False
+        self._take_at = 0.0
+        shown.changed.connect(self._follow_run)
+        shown.papers_changed.connect(self.changed)
+        replay.episode_changed.connect(self._on_episode_changed)
+        replay.step_changed.connect(self._on_replay_moved)
+        pulse.subscribe(self, self._on_beat)
+
+    # What is shown.
+
+    @property
+    def phase(self) -> BeliefsPhase:
+        if not self._shown.run_id:
+            return "none"
+        if self._history.total or self._step_change is not None:
+            return "ready"
+        if self._feed.error is not None:
+            return "failed"
+        return "silent" if self._was_over else "waiting"
+
+    @property
+    def problem(self) -> UserError | None:
+        return self._feed.error
+
+    @property
+    def is_live(self) -> bool:
+        run = self._shown.run
+        return run is not None and run.state in LIVE_STATES
+
+    @property
+    def agents(self) -> list[str]:
+        return self._history.agents
+
+    @property
+    def can_replay(self) -> bool:
+        """The Replay tab has an episode of this run."""
+        return bool(self.run_id) and self._replay.run_id == self.run_id and self._has_episode
+
+    @property
+    def follows_replay(self) -> bool:
+        return self.when == "replay" and self.can_replay
+
+    @property
+    def place(self) -> Place | None:
+        """The step that is replayed: the one that led to the playhead."""
+        episode = self._replay.episode
+        if not self.follows_replay or episode is None:
+            return None
+        return Place(episode, max(0, self._replay.playhead - 1))
+
+    @property
+    def dropped(self) -> int:
+        """Changes at the beginning that are no longer listed."""
+        return self._history.dropped
+
+    def replayable(self, row: int) -> Place | None:
+        """Where a change of the timeline can be replayed; None while no episode is recorded."""
+        run, place = self._shown.run, self.timeline.entry(row).place
+        if run is None or not run.digest.episodes:
+            return None
+        # What was told last may be of an episode that never began.
+        last = run.digest.episodes - 1
+        return place if place.episode <= last else Place(last, 0)
+
+    # What a person does.
+
+    def set_in_sight(self, is_in_sight: bool) -> None:
+        self._is_in_sight = is_in_sight
+        if is_in_sight:
+            self._follow_run()
+            self._pulse.wake()
+
+    def choose_agent(self, agent: str) -> None:
+        if agent != self.agent:
+            self.agent = agent
+            self._news = []
+            self.timeline.show(self._history.entries, agent, self.timeline.needle)
+            self._update()
+
+    def choose_when(self, when: When) -> None:
+        self.when = when
+        self._news = []
+        self._update()
+
+    def search(self, words: str) -> None:
+        self.timeline.show(self._history.entries, self.agent, words)
+        self.changed.emit()
+
+    def retry(self) -> None:
+        self._begin(self.run_id)
+
+    def close(self) -> None:
+        """Does not wait."""
+        self._feed.close()
+
+    def join(self, timeout_s: float) -> bool:
+        for thread in self._feed.threads:
+            thread.join(timeout_s)
+        return not self._feed.threads
+
+    # How it comes about.
+
+    def _follow_run(self) -> None:
+        """A run is read once the page is in sight; one that is no longer shown at once no more."""
+        run_id = self._shown.run_id
+        if run_id != self.run_id and (self._is_in_sight or self.run_id):
+            self._begin(run_id if self._is_in_sight else "")
+        run = self._shown.run
+        self.timeline.run_started = run.started_at if run else None
+
+    def _begin(self, run_id: str) -> None:
+        self.run_id, self.agent, self._was_over = run_id, "", False
+        self._history, self._news, self._earlier = MindHistory(), [], None
+        self.when = "replay" if self.can_replay else "now"
+        self.timeline.show((), "", self.timeline.needle)
+        self._feed.show(run_id)
+        self._update()
+
+    def _on_beat(self) -> bool:
+        if not self._is_in_sight or not self.run_id:
+            return False
+        now = time.monotonic()
+        if now < self._take_at:
+            return True
+        entries = self._feed.take()
+        if not entries:
+            if self._feed.is_over and not self._was_over:
+                self._was_over = True
+                self._update()
+            return False
+        self._take_at = now + _LEAST_S
+        self._take(entries)
+        return True
+
+    def _take(self, entries: list[MindEntry]) -> None:
+        had_agent = bool(self._history.total)
+        dropped = self._history.add(entries)
+        if not had_agent:
+            self.agent = entries[0].agent
+            self.timeline.show(self._history.entries, self.agent, self.timeline.needle)
+        else:
+            self.timeline.add(entries)
+        if dropped:
+            self.timeline.drop_before(self._history.entries[0].seq)
+        mine = [entry.change for entry in entries if entry.agent == self.agent]
+        if mine:
+            # A long past that comes at once has no news but its last change.
+            self._news = mine if had_agent and self.is_live else mine[-1:]
+        self._update()
+
+    @property
+    def _has_episode(self) -> bool:
+        return self._replay.episode is not None
+
+    def _on_episode_changed(self) -> None:
+        self._earlier = None
+        if self.run_id:
+            self.when = "replay" if self.can_replay else "now"
+            self._update()
+
+    def _on_replay_moved(self) -> None:
+        if self._is_in_sight and self.follows_replay:
+            self._update()
+
+    def _update(self) -> None:
+        place = self.place
+        self.timeline.mark(place)
+        self.mind = self._mind_now() if place is None else self._mind_at(place)
+        self.changed.emit()
+
+    def _mind_now(self) -> ShownMind:
+        self.is_reading = False
+        mind = self._history.now.get(self.agent, Mind())
+        return _shown(mind, self._news, None)
+
+    def _mind_at(self, place: Place) -> ShownMind:
+        told = [each.change for each in self._history.told_at(place) if each.agent == self.agent]
+        minds = self._minds_at(place)
+        self.is_reading = minds is None
+        if minds is None:
+            return ShownMind(place=place)
+        mind = minds.get(self.agent, Mind())
+        on_step = self._step_change
+        if not told and on_step is not None and self._is_mine(on_step, place):
+            told = [on_step]
+            mind.take(on_step, -1)
+        return _shown(mind, told, place)
+
+    def _minds_at(self, place: Place) -> Minds | None:
+        """None while it is being read."""
+        if self._history.reaches(place):
+            return self._history.minds_at(place)
+        if self._earlier is not None and self._earlier[0] == place:
+            return {agent: mind.copy() for agent, mind in self._earlier[1].items()}
+        self._read(place)
+        return None
+
+    def _read(self, place: Place) -> None:
+        if self.is_reading or not self._link.has_client:
+            return  # where the replay is by then is read afterwards
+        client, run_id = self._link.client, self.run_id
+
+        def answered(minds: Minds) -> None:
+            self.is_reading = False
+            if run_id == self.run_id:
+                self._earlier = (place, minds)
+                self._update()
+
+        def refused(_: UserError) -> None:
+            self.is_reading = False
+            self.changed.emit()
+
+        self._tasks.run(self, lambda: fetch_minds(client, run_id, place), answered, refused)
+
+    @property
+    def _step_change(self) -> BdiChange | None:
+        """What the replayed step itself says."""
+        step = self._replay.step
+        return change_on_step(step.bdi) if step is not None and self.follows_replay else None
+
+    def _is_mine(self, change: BdiChange, place: Place) -> bool:
+        """A step does not always say whose mind it tells of; the line it repeats does."""
+        step, agents = self._replay.step, self.agents
+        if step is not None and step.agent_id in agents:
+            return step.agent_id == self.agent
+        if len(agents) <= 1:
+            return True
+        near = self._history.told_in(place.episode)
+        return any(each.agent == self.agent and each.change == change for each in near)
+
+
+def _shown(mind: Mind, told: list[BdiChange], place: Place | None) -> ShownMind:
+    added, removed = summed_up(told)
+    removed -= mind.beliefs.keys()
+    added &= mind.beliefs.keys()
+    fired = next((change.plan for change in reversed(told) if change.plan), "")
+    return ShownMind(
+        beliefs=_in_order(mind.beliefs, removed),
+        added=added,
+        removed=removed,
+        goals=mind.goals,
+        intentions=mind.intentions,
+        plan=fired or mind.plan,
+        has_fired=bool(fired),
+        confidence=mind.confidence,
+        place=place,
+    )
+
+
+def _in_order(held: Iterable[str], removed: frozenset[str]) -> tuple[str, ...]:
+    """By name, so that they stay where they are while values change; what went before what came."""
+
+    def place(belief: str) -> tuple[str, bool, str]:
+        return belief.partition("(")[0], belief not in removed, belief
+
+    return tuple(sorted((*held, *removed), key=place))

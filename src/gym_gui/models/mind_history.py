@@ -1,0 +1,97 @@
+"""MindHistory: the changes of minds that are kept, and what every agent had in mind at any of them.
+
+The oldest go when there are too many; what they came to stays. Owned by `BeliefsModel`.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+
+from gym_gui.services.minds import BdiChange, Mind, MindEntry, Place, fold
+
+MOST_ENTRIES = 20_000
+_DROPPED_AT_ONCE = 2_048
+_BETWEEN_MARKS = 256
+"""Changes that are folded again to know a mind in the middle of the history."""
+
+Minds = dict[str, Mind]
+
+
+class MindHistory:
+    """Places grow from entry to entry."""
+
+    def __init__(self) -> None:
+        self.entries: list[MindEntry] = []
+        self.dropped = 0
+        self.now: Minds = {}
+        self._places: list[Place] = []
+        self._marks: list[Minds] = [{}]
+        """What was in mind before entry 0, before entry 256, before entry 512 …"""
+
+    @property
+    def agents(self) -> list[str]:
+        """In the order in which they were first heard of."""
+        return list(self.now)
+
+    @property
+    def total(self) -> int:
+        return self.dropped + len(self.entries)
+
+    def add(self, entries: Sequence[MindEntry]) -> int:
+        """How many of the oldest had to go for them."""
+        for entry in entries:
+            if self.entries and len(self.entries) % _BETWEEN_MARKS == 0:
+                self._marks.append(_copied(self.now))
+            self.entries.append(entry)
+            self._places.append(entry.place)
+            fold(self.now, entry)
+        return self._drop() if len(self.entries) > MOST_ENTRIES else 0
+
+    def reaches(self, place: Place) -> bool:
+        """Whether what was in mind there can be told by what is kept."""
+        return not self.dropped or (bool(self._places) and self._places[0] <= place)
+
+    def minds_at(self, place: Place) -> Minds:
+        """After all that was told up to there."""
+        end = bisect_right(self._places, place)
+        mark = min(end // _BETWEEN_MARKS, len(self._marks) - 1)
+        minds = _copied(self._marks[mark])
+        for entry in self.entries[mark * _BETWEEN_MARKS : end]:
+            fold(minds, entry)
+        return minds
+
+    def told_at(self, place: Place) -> list[MindEntry]:
+        """What was told at that very step."""
+        first, end = bisect_left(self._places, place), bisect_right(self._places, place)
+        return self.entries[first:end]
+
+    def told_in(self, episode: int) -> list[MindEntry]:
+        first = bisect_left(self._places, Place(episode, 0))
+        return self.entries[first : bisect_left(self._places, Place(episode + 1, 0))]
+
+    def _drop(self) -> int:
+        # In whole stretches between two marks, so that the marks stay where they are.
+        self.dropped += _DROPPED_AT_ONCE
+        del self.entries[:_DROPPED_AT_ONCE]
+        del self._places[:_DROPPED_AT_ONCE]
+        del self._marks[: _DROPPED_AT_ONCE // _BETWEEN_MARKS]
+        return _DROPPED_AT_ONCE
+
+
+def summed_up(changes: Sequence[BdiChange]) -> tuple[frozenset[str], frozenset[str]]:
+    """Beliefs that came and those that went in all of them together."""
+    added: set[str] = set()
+    removed: set[str] = set()
+    for change in changes:
+        for belief in change.removed:
+            if belief in added:
+                added.discard(belief)  # it came and went in between
+            else:
+                removed.add(belief)
+        for belief in change.added:
+            added.add(belief)
+    both = added & removed
+    return frozenset(added - both), frozenset(removed - both)
+
+
+def _copied(minds: Minds) -> Minds:
+    return {agent: mind.copy() for agent, mind in minds.items()}

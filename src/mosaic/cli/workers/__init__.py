@@ -1,0 +1,1 @@
+"""`mosaic workers`: what can be trained with, and how to begin a worker of one's own."""

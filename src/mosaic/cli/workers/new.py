@@ -1,0 +1,124 @@
+"""`mosaic workers new NAME`: a working worker to begin with, where the daemon finds it."""
+
+import importlib
+import json
+from pathlib import Path
+
+import click
+
+from mosaic.cli.options import home_option, json_option
+from mosaic.cli.output import print_json, say
+from mosaic.cli.workers.skeleton import TEMPLATES, expect_good_name, write_skeleton
+from mosaic.cli.workers.worker_folders import SETTING, WorkerFolders
+from mosaic.contract.errors import UserError
+from mosaic.contract.layout import Home
+from mosaic.contract.worker_manifest import WORKER_MANIFEST
+from mosaic.trainer.workers.worker_sdk import sdk_sources
+
+_EXAMPLE = "--env CartPole-v1 --total-timesteps 20000"
+
+
+@click.command("new")
+@click.argument("name")
+@click.option(
+    "--template",
+    type=click.Choice(TEMPLATES),
+    default=TEMPLATES[0],
+    show_default=True,
+    help="What it learns with: Gymnasium alone, Stable-Baselines3, or RLlib.",
+)
+@click.option(
+    "--into",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Make its folder in here. Default: the first of the settings' worker_folders, else the"
+    " current folder.",
+)
+@json_option
+@home_option
+def new(home: Home, name: str, template: str, into: Path | None, as_json: bool) -> None:
+    """Write a worker called NAME that trains, plays and can be tested, to be made your own.
+
+    The daemon is told where it is. Nothing that exists is changed but that one setting.
+    """
+    expect_good_name(name, template)
+    folders = WorkerFolders(home)
+    folder = (into or next(iter(folders.own), Path())).absolute()
+    _expect_free_place(folders, folder, name)
+    try:
+        files = write_skeleton(folder / name, name, template, _sdk_to_install())
+    except OSError as error:
+        raise UserError(
+            f"{folder / name} cannot be written: {error.strerror}.",
+            remedy="Choose another folder with --into.",
+        ) from error
+    is_known = folders.has(folder)
+    is_added = not is_known and folders.add(folder)
+    runs_on = not is_known and _daemon_runs(home)
+    if as_json:
+        print_json(
+            {
+                "worker": name,
+                "template": template,
+                "folder": str(folder / name),
+                "files": files,
+                "found": is_known or is_added,
+                "setting_changed": str(home.settings) if is_added else None,
+                "restart_daemon": runs_on,
+            }
+        )
+        return
+    click.echo(f"{folder / name}")
+    for file in files:
+        click.echo(f"  {file}")
+    if is_added:
+        say(f"{home.settings} now names {folder} among its {SETTING}.")
+    _tell_what_next(home, name, folder, to_register=not (is_known or is_added), restart=runs_on)
+
+
+def _expect_free_place(folders: WorkerFolders, folder: Path, name: str) -> None:
+    target = folder / name
+    if target.exists() or target.is_symlink():
+        raise click.UsageError(
+            f"{target} is there already, and nothing is overwritten."
+            " Choose another name, or another folder with --into."
+        )
+    if (folder / WORKER_MANIFEST).is_file():
+        raise click.UsageError(
+            f"{folder} is a worker itself, and no worker is looked for inside one."
+            " Choose another folder with --into."
+        )
+    place = folders.place_of(name)
+    if place is not None:
+        raise click.UsageError(f"There is a worker {name} in {place}. Choose another name.")
+
+
+def _tell_what_next(
+    home: Home, name: str, folder: Path, *, to_register: bool, restart: bool
+) -> None:
+    steps = []
+    if to_register:
+        written = json.dumps(str(folder), ensure_ascii=False)
+        steps.append(f"add {written} to `{SETTING}` in {home.settings}")
+    if restart:
+        steps.append("`mosaic daemon stop`: the next one knows the folder; runs go on meanwhile")
+    steps += [
+        f"`mosaic workers {name}` shows what it says of itself",
+        f"`mosaic train {name} {_EXAMPLE}` installs its packages and trains",
+        "`mosaic evaluate last` lets it play what it has learnt",
+        f"{folder / name / 'README.md'} says where to begin with your own",
+    ]
+    say("Next:")
+    for number, step in enumerate(steps, 1):
+        say(f"{number}. {step}")
+
+
+def _daemon_runs(home: Home) -> bool:
+    # gRPC takes long to import, and help needs none.
+    return importlib.import_module("mosaic.client.daemon_process").probe(home) is not None
+
+
+def _sdk_to_install() -> str:
+    """As pip takes it: the checkout's, or the distribution that is installed."""
+    project = sdk_sources().path.parents[1]
+    return f"-e {project}" if (project / "pyproject.toml").is_file() else "mosaic-worker"

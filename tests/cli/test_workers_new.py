@@ -1,0 +1,283 @@
+"""`mosaic workers new`: what it writes works, where the daemon finds it, and harms nothing."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from click.shell_completion import ShellComplete
+
+from mosaic.cli.main import mosaic as root
+from mosaic.cli.workers.skeleton import TEMPLATES, write_skeleton
+from mosaic.contract.layout import Home
+from mosaic.contract.worker_manifest import read_worker_manifest
+from mosaic.trainer.workers.worker_catalog import WorkerCatalog
+from mosaic.trainer.workers.worker_sdk import sdk_sources
+from tests.cli.apprentice import MosaicInside
+from tests.cli.conftest import Mosaic
+from tests.trainer.conftest import eventually
+
+pytestmark = pytest.mark.process
+
+EVERY_TEMPLATE = pytest.mark.parametrize("template", TEMPLATES)
+GiveBundles = Callable[..., None]
+
+
+@pytest.fixture
+def mosaic(tmp_path: Path) -> Iterator[Mosaic]:
+    made = MosaicInside(tmp_path)
+    try:
+        yield made
+    finally:
+        made.clean_up()
+
+
+def settings_of(mosaic: Mosaic) -> dict[str, object]:
+    return tomllib.loads(mosaic.home.settings.read_text())
+
+
+@EVERY_TEMPLATE
+def test_it_is_found_and_says_what_it_is(mosaic: Mosaic, template: str) -> None:
+    """Under its own name everywhere, before any of its packages is installed."""
+    made = mosaic.json("workers", "new", "lake_tamer", "--template", template)
+    folder = mosaic.folder / "lake_tamer"
+    assert (made["folder"], made["found"]) == (str(folder), True)
+    files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert files == set(made["files"])
+    assert {"worker.toml", "pyproject.toml", "README.md", "requirements.txt"} <= files
+    assert {"src/lake_tamer/__main__.py", "tests/test_lake_tamer.py"} <= files
+    text = "".join((folder / file).read_text() for file in files)
+    assert not re.search("my.?worker", text, re.IGNORECASE)
+    assert read_worker_manifest(folder / "worker.toml").label == "Lake Tamer"
+    mosaic.ok("daemon", "start", "--port", "0")
+    shown = mosaic.json("workers", "lake_tamer")
+    assert (shown["problem"], shown["ready"]) == ("", False)
+    assert shown["descriptor"]["modes"] == ["train", "play", "evaluate"]
+
+
+@EVERY_TEMPLATE
+def test_it_plans_a_run(tmp_path: Path, template: str) -> None:
+    """With the standard library and the SDK alone."""
+    write_skeleton(tmp_path / "planner", "planner", template, "mosaic-worker")
+    algo = WorkerCatalog((tmp_path,), search_path=()).describe("planner").algorithms[0].id
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps({"algo": algo, "env_id": "CartPole-v1", "seed": 7}))
+    path = os.pathsep.join([str(tmp_path / "planner" / "src"), str(sdk_sources().path.parent)])
+    done = subprocess.run(
+        [sys.executable, "-m", "planner", "--config", str(config), "--dry-run"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": path},
+        cwd=tmp_path,
+    )
+    assert "env_id = CartPole-v1" in done.stdout
+
+
+@EVERY_TEMPLATE
+def test_its_code_is_clean(tmp_path: Path, template: str) -> None:
+    """A linter and a formatter find nothing to do in what a person begins with."""
+    folder = tmp_path / "my_worker"
+    write_skeleton(folder, "my_worker", template, "mosaic-worker")
+    ruff = [sys.executable, "-m", "ruff"]
+    style = ["--isolated", "--no-cache", "--config", "line-length = 100"]
+    rules = ["--select", "E,F,I,B,UP,SIM,N,ANN", "--ignore", "ANN401", "--config", "src = ['src']"]
+    for command in (["check", *rules], ["format", "--check"]):
+        done = subprocess.run(
+            [*ruff, *command, *style, "."], cwd=folder, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout
+
+
+@EVERY_TEMPLATE
+def test_every_package_is_pinned(tmp_path: Path, template: str) -> None:
+    """What is asked for is in the pins, and torch never at a version of somebody's choosing."""
+    write_skeleton(tmp_path / "pinned", "pinned", template, "mosaic-worker")
+    asked, pins = (
+        [line for line in (tmp_path / "pinned" / name).read_text().splitlines() if line]
+        for name in ("requirements.in", "requirements.txt")
+    )
+    pinned = dict(re.split("==|[ ]+#", line)[:2] for line in pins if not line.startswith("#"))
+    names = {re.split(r"[\[=# ]", line)[0] for line in asked if not line.startswith("#")}
+    assert names <= pinned.keys()
+    assert pinned.get("torch", "").strip() == ("" if template == "plain" else "2.13.0")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Lake-Worker", "Try lake_worker."),
+        ("2fast", "Try my_worker."),
+        ("../elsewhere", "Try elsewhere."),
+        ("import", "Try import_worker."),
+        ("json", "Try json_worker."),
+        ("numpy", "Try numpy_worker."),
+        ("mosaic_worker", "Try mosaic_worker_worker."),
+        ("echo_worker", "Choose another name."),
+    ],
+)
+def test_a_name_that_cannot_be_is_refused(mosaic: Mosaic, name: str, said: str) -> None:
+    """With one that can, and nothing is written."""
+    done = mosaic("workers", "new", name)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not list(mosaic.folder.iterdir())
+
+
+def test_nothing_is_overwritten(mosaic: Mosaic) -> None:
+    """Neither a worker nor any other folder or file of that name."""
+    (mosaic.folder / "mine").mkdir()
+    (mosaic.folder / "mine" / "thesis.txt").write_text("years of work")
+    done = mosaic("workers", "new", "mine")
+    assert (done.returncode, "--into" in done.stderr) == (2, True)
+    assert [path.name for path in (mosaic.folder / "mine").iterdir()] == ["thesis.txt"]
+    mosaic.ok("workers", "new", "first")
+    done = mosaic("workers", "new", "inner", "--into", "first")
+    assert (done.returncode, "is a worker itself" in done.stderr) == (2, True)
+
+
+def test_a_folder_that_cannot_be_written_leaves_nothing(mosaic: Mosaic) -> None:
+    """The reason is told in a sentence."""
+    (mosaic.folder / "file").write_text("")
+    done = mosaic("workers", "new", "mine", "--into", "file/inside")
+    assert (done.returncode, "cannot be written" in done.stderr) == (1, True)
+    assert [path.name for path in mosaic.folder.iterdir()] == ["file"]
+
+
+def test_the_settings_keep_what_they_say(mosaic: Mosaic) -> None:
+    """The folder is added to those that are there, and the next worker goes where they are."""
+    workers = mosaic.folder / "workers"
+    workers.mkdir()
+    mosaic.home.trainer.mkdir(parents=True, mode=0o700)
+    own = f"# mine\nport = 0\nworker_folders = [\n  {json.dumps(str(workers))},  # old ones\n]\n"
+    mosaic.home.settings.write_text(own)
+    made = mosaic.json("workers", "new", "one")
+    assert made["folder"] == str(workers / "one")
+    assert mosaic.home.settings.read_text() == own
+    made = mosaic.json("workers", "new", "two", "--into", "more")
+    assert made["setting_changed"] == str(mosaic.home.settings)
+    more = str(mosaic.folder / "more")
+    assert settings_of(mosaic) == {"port": 0, "worker_folders": [more, str(workers)]}
+    assert "# mine" in mosaic.home.settings.read_text()
+    assert "# old ones" in mosaic.home.settings.read_text()
+
+
+def test_settings_that_only_a_person_can_edit_are_left_alone(mosaic: Mosaic) -> None:
+    """What to write into them is the first thing to do next."""
+    mosaic.home.trainer.mkdir(parents=True, mode=0o700)
+    own = '"worker_folders" = []\n'
+    mosaic.home.settings.write_text(own)
+    done = mosaic("workers", "new", "mine")
+    assert done.returncode == 0
+    assert f'1. add "{mosaic.folder}" to `worker_folders`' in done.stderr
+    assert mosaic.home.settings.read_text() == own
+
+
+def test_a_daemon_that_runs_has_to_start_again(mosaic: Mosaic) -> None:
+    """It is said, with the command; once it is done the worker is there."""
+    mosaic.ok("daemon", "start", "--port", "0")
+    done = mosaic("workers", "new", "late")
+    assert "1. `mosaic daemon stop`" in done.stderr
+    assert "`mosaic train late --env CartPole-v1" in done.stderr
+    mosaic.ok("daemon", "stop")
+    mosaic.ok("daemon", "start", "--port", "0")
+    made = mosaic.json("workers", "new", "later")
+    assert made["restart_daemon"] is False
+    listed = {worker["worker_id"] for worker in mosaic.json("workers")["workers"]}
+    assert {"late", "later"} <= listed
+
+
+def test_workers_are_shown_as_before(mosaic: Mosaic) -> None:
+    """The word `show` may be left out, whatever follows."""
+    mosaic.ok("daemon", "start", "--port", "0")
+    assert mosaic.json("workers", "echo_worker") == mosaic.json("workers", "show", "echo_worker")
+    assert mosaic.json("workers") == mosaic.json("workers", "show")
+    home = ("--home", str(mosaic.home.path))
+    assert mosaic.json("workers", *home) == mosaic.json("workers", "show", *home)
+    assert mosaic("workers", "--algo", "echo").returncode == 2
+
+
+def test_workers_and_commands_are_offered() -> None:
+    """By the shell, in the same place."""
+    shell = ShellComplete(root, {}, "mosaic", "_MOSAIC_COMPLETE")
+    offered = {item.value for item in shell.get_completions(["workers"], "")}
+    assert {"new", "show", "echo_worker", "cleanrl_worker"} <= offered
+    assert [item.value for item in shell.get_completions(["workers"], "echo")] == ["echo_worker"]
+
+
+def test_the_plain_one_learns_plays_and_obeys(mosaic: Mosaic, give_bundles: GiveBundles) -> None:
+    """In an environment made from its own pins: CartPole is solved, episodes replay exactly."""
+    give_bundles(mosaic.home, "session_worker")  # its own is kept beside those of all tests
+    mosaic.ok("workers", "new", "plain_example")
+    mosaic.ok("daemon", "start", "--port", "0")
+    cart_pole = ("train", "plain_example", "--env", "CartPole-v1")
+    done = mosaic.json(*cart_pole, "--total-timesteps", "12000", "--checkpoint-every", "3000")
+    assert done["state"] == "succeeded"
+    assert done["digest"]["steps"] == 12_000
+    assert mosaic.json("evaluate", "last", "--episodes", "3")["summary"]["returns"]["mean"] > 300
+    assert mosaic.json("replay", done["run_id"], "last", "--verify")["identical"]
+    assert len(mosaic.json("checkpoints", "list", "--run", done["run_id"])["checkpoints"]) == 3
+    names = {
+        curve["name"] for curve in mosaic.json("telemetry", done["run_id"], "metrics")["series"]
+    }
+    assert {"return", "best_return"} <= names
+
+    run = mosaic.json(*cart_pole, "--total-timesteps", "1000000000", "--detach")["run_id"]
+    eventually(lambda: mosaic.json("runs", "show", run)["state"] == "running")
+    mosaic.ok("runs", "pause", run)
+    assert mosaic.json("runs", "show", run)["state"] == "paused"
+    mosaic.ok("runs", "resume", run)
+    mosaic.ok("runs", "stop", run)
+    stopped = mosaic.json("runs", "show", run)
+    assert stopped["state"] == "cancelled"
+    steps = stopped["digest"]["steps"] + 2000
+    gone_on = mosaic.json(
+        "train", "plain_example", "--resume", run, "--total-timesteps", str(steps)
+    )
+    assert (gone_on["state"], gone_on["digest"]["steps"]) == ("succeeded", 2000)
+
+
+def test_the_one_for_stable_baselines_learns_and_plays(
+    mosaic: Mosaic, give_bundles: GiveBundles
+) -> None:
+    """In the bundle that brings Stable-Baselines3 to other tests, instead of a second torch."""
+    give_bundles(mosaic.home, "cleanrl_upstream")
+    mosaic.ok("workers", "new", "sb3_example", "--template", "sb3")
+    use_bundle(mosaic.folder / "sb3_example", "cleanrl_upstream")
+    mosaic.ok("daemon", "start", "--port", "0")
+    train = ("train", "sb3_example", "--env", "CartPole-v1", "--extra", "sb3", "--seed", "1")
+    quick = ("--set", "learning_rate=0.002", "--set", "n_steps=256", "--set", "n_epochs=4")
+    done = mosaic.json(
+        *train, "--algo", "ppo", *quick, "--total-timesteps", "3072", "--telemetry", "columns"
+    )
+    assert done["state"] == "succeeded"
+    assert done["digest"]["episodes"] > 50
+    names = {
+        curve["name"] for curve in mosaic.json("telemetry", done["run_id"], "metrics")["series"]
+    }
+    assert {"rollout/ep_rew_mean", "train/loss"} <= names
+    played = mosaic.json("evaluate", "last", "--episodes", "3")
+    assert played["summary"]["returns"]["mean"] > 100
+    assert mosaic.json("replay", done["run_id"], "last", "--verify")["identical"]
+
+
+def use_bundle(folder: Path, bundle: str) -> None:
+    """Let the worker run in a bundle of the checkout instead of its own."""
+    (folder / "requirements.txt").unlink()
+    manifest = folder / "worker.toml"
+    named = f'bundle = "{folder.name}"'
+    assert named in manifest.read_text()
+    manifest.write_text(manifest.read_text().replace(named, f'bundle = "{bundle}"'))
+
+
+def test_home_is_used(tmp_path: Path) -> None:
+    """`--home` says whose daemon is to know the worker."""
+    mosaic = MosaicInside(tmp_path)
+    mosaic.ok("workers", "new", "mine", "--home", "other")
+    assert "worker_folders" in Home(tmp_path / "other").settings.read_text()
+    assert not mosaic.home.path.exists()

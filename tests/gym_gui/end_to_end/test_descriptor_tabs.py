@@ -1,0 +1,57 @@
+"""Tabs that only some runs open: by what their worker says of itself, and by what they have told."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from gym_gui.app.descriptor_tabs import FurtherTab
+from mosaic.contract.layout import Home
+from tests.gym_gui.end_to_end.person import Person
+from tests.gym_gui.thinking_worker import install_thinking_worker, thinking_run
+from tests.trainer.conftest import DaemonUnderTest
+
+pytestmark = pytest.mark.process
+BELIEFS: FurtherTab = "beliefs"
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[DaemonUnderTest]:
+    """It knows a worker that names a tab that there is, and one that there is not."""
+    under_test = DaemonUnderTest(tmp_path)
+    install_thinking_worker(tmp_path / "workers", under_test.home, tabs=("beliefs", "horoscope"))
+    try:
+        assert under_test.start().startswith("ready ")
+        yield under_test
+    finally:
+        under_test.clean_up()
+
+
+def test_a_tab_comes_and_goes_with_the_run(
+    daemon: DaemonUnderTest, arrive: Callable[[Home], Person]
+) -> None:
+    """It is in sight for a run whose worker names it, in its group, and makes room afterwards."""
+    person = arrive(daemon.home)
+    bench, centre = person.bench, person.bench.window.centre
+    person.wait(lambda: bench.link.is_ready)
+    index = centre.tabs.count() - 1
+    assert centre.tabs.tabText(index) == "Beliefs"
+    assert not centre.tabs.isTabVisible(index)
+    other = daemon.submit(steps=20)
+    run_id = bench.link.client.submit(thinking_run()).run_id
+    person.wait(lambda: bench.models.runs.by_id(run_id) is not None)
+    centre.show_tabs()
+    bench.conduct.show_run(run_id)
+    person.wait(lambda: centre.tabs.isTabVisible(index))
+    centre.show_group("analyse")
+    assert not centre.tabs.isTabVisible(index)
+    centre.show_tab(BELIEFS)
+    page = bench.analysis.further_pages[BELIEFS].page
+    person.wait(lambda: page.is_filled and page.content.shows_mind)
+    page.content.step_wanted.emit(run_id, 1, 2)
+    person.wait(lambda: bench.models.replay.step is not None)
+    assert centre.current == "replay"
+    centre.show_tab(BELIEFS)
+    bench.conduct.show_run(other)
+    person.wait(lambda: not centre.tabs.isTabVisible(index))
+    assert centre.current != BELIEFS

@@ -1,0 +1,170 @@
+"""What agents of a real run have in mind: while it runs, afterwards, and where the replay is."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from gym_gui.models import mind_history
+from gym_gui.models.beliefs_model import BeliefsModel
+from gym_gui.models.notices import Notices
+from gym_gui.models.replay_model import ReplayModel
+from gym_gui.models.runs_model import RunsModel
+from gym_gui.models.shown_run import ShownRun
+from gym_gui.models.theme_model import ThemeModel
+from gym_gui.services.minds import Place
+from gym_gui.services.pulse import Pulse
+from gym_gui.services.tasks import Tasks
+from gym_gui.services.trainer_link import TrainerLink
+from gym_gui.views.beliefs.beliefs_page import BeliefsPage
+from gym_gui.views.beliefs.mind_list import MindRow
+from mosaic.contract.run_states import RunState
+from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.thinking_worker import EPISODES, install_thinking_worker, thinking_run
+from tests.trainer.conftest import DaemonUnderTest
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[DaemonUnderTest]:
+    """It knows a worker that tells of minds."""
+    under_test = DaemonUnderTest(tmp_path)
+    install_thinking_worker(tmp_path / "workers", under_test.home, tabs=("beliefs",))
+    try:
+        assert under_test.start().startswith("ready ")
+        yield under_test
+    finally:
+        under_test.clean_up()
+
+
+class Desk(SimpleNamespace):
+    """A page with all that it is about."""
+
+    page: BeliefsPage
+    model: BeliefsModel
+    shown: ShownRun
+    replay: ReplayModel
+    runs: RunsModel
+    link: TrainerLink
+    qtbot: QtBot
+
+    def run(self, **params: Any) -> str:
+        run_id = self.link.client.submit(thinking_run(**params)).run_id
+        self.shown.show(run_id)
+        return run_id
+
+    def wait(self, condition: Any) -> None:
+        self.qtbot.waitUntil(condition, timeout=PATIENCE_MS)
+
+    def wait_for_end(self) -> None:
+        self.wait(lambda: self.shown.run is not None and self.shown.run.state is RunState.SUCCEEDED)
+
+    @property
+    def beliefs(self) -> list[MindRow]:
+        return list(self.page.cards.beliefs.rows)
+
+
+@pytest.fixture
+def desk(
+    qtbot: QtBot,
+    link: TrainerLink,
+    tasks: Tasks,
+    pulse: Pulse,
+    notices: Notices,
+    theme: ThemeModel,
+) -> Iterator[Desk]:
+    runs = RunsModel(link, tasks, pulse, notices)
+    shown = ShownRun(link, tasks, runs)
+    replay = ReplayModel(link, tasks, pulse, notices)
+    model = BeliefsModel(link, tasks, pulse, shown, replay)
+    page = BeliefsPage(model, theme)
+    page.resize(760, 560)
+    qtbot.addWidget(page)
+    page.show()
+    yield Desk(
+        page=page, model=model, shown=shown, replay=replay, runs=runs, link=link, qtbot=qtbot
+    )
+    model.close()
+    replay.close()
+    runs.close()
+    assert model.join(10)
+    assert replay.join(10)
+    assert runs.join(10)
+
+
+def test_minds_of_a_run_and_of_its_replay(desk: Desk) -> None:
+    """Two agents, each with its own; a click leads to the step, and the page follows the replay."""
+    run_id = desk.run()
+    desk.wait_for_end()
+    desk.wait(lambda: desk.model.agents == ["coach", "learner"])
+    assert desk.beliefs == [MindRow("team(learner)", "new")]
+    desk.page.head.agents.setCurrentIndex(1)
+    desk.page.head.agents.activated.emit(1)
+    assert [row.text for row in desk.beliefs if row.mark != "gone"] == ["phase(explore)", "rate(4)"]
+    assert desk.page.cards.goals.rows == (MindRow("train(4)"),)
+    assert desk.page.cards.intentions.rows[0].detail == "plan learn · 1 subgoal deep"
+    assert desk.page.head.share.text() == "100 %"
+    assert desk.page.timeline.count.text() == "5 changes"
+
+    view = desk.page.timeline.list
+    place = view.visualRect(desk.model.timeline.index(2)).center()
+    with desk.qtbot.waitSignal(desk.page.step_wanted) as wanted:
+        desk.qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert wanted.args == [run_id, 1, 2]
+    desk.replay.open(run_id, 1)
+    desk.replay.seek(3)
+    desk.wait(lambda: desk.model.place == Place(1, 2) and not desk.model.is_reading)
+    assert desk.beliefs == [
+        MindRow("phase(explore)"),
+        MindRow("rate(1)", "gone"),
+        MindRow("rate(2)", "new"),
+    ]
+    assert desk.page.head.where.text() == "Episode 1 · step 2"
+    desk.replay.seek(2)
+    assert desk.beliefs == [MindRow("phase(explore)"), MindRow("rate(1)")]
+    desk.model.choose_when("now")
+    assert "rate(4)" in {row.text for row in desk.beliefs}
+    desk.replay.open(run_id, 0)
+    desk.wait(lambda: desk.model.follows_replay)
+
+
+def test_a_thousand_changes_a_second(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The newest are kept, the page stays quick, and what is no longer kept is read again."""
+    monkeypatch.setattr(mind_history, "MOST_ENTRIES", 3_000)
+    run_id = desk.run(thoughts=4_000, pause_s=0.05)
+    desk.wait(lambda: "learner" in desk.model.agents)
+    desk.model.choose_agent("learner")
+    desk.wait_for_end()
+    desk.wait(lambda: "thought(4000)" in desk.model.mind.beliefs)
+    assert desk.model.dropped > 0
+    assert desk.model.timeline.rowCount() <= 3_000
+    assert desk.page.timeline.count.text().startswith("the last ")
+    desk.page.timeline.search.setText("thought(3999)")
+    assert desk.model.timeline.rowCount() == 2  # it came, and it went
+    desk.replay.open(run_id, 0)
+    desk.replay.seek(1)
+    desk.wait(lambda: desk.model.place == Place(0, 0) and not desk.model.is_reading)
+    desk.wait(lambda: [row.text for row in desk.beliefs] == ["phase(explore)", "rate(0)"])
+
+
+def test_nothing_to_show(desk: Desk) -> None:
+    """No run, a run that tells of no mind: each says so. Steps alone are enough for a replay."""
+    assert desk.page.empty._title.text() == "No run is shown"
+    desk.run(is_silent=True)
+    desk.wait(lambda: desk.page.empty._title.text() == "Nothing to show of this run")
+    assert not desk.page.shows_mind
+    run_id = desk.run()
+    desk.wait(lambda: desk.page.shows_mind)
+    desk.wait_for_end()
+    desk.wait(lambda: desk.model.timeline.total > 0)
+    # What was told after the last episode leads to the last one there is.
+    assert desk.model.replayable(0) == Place(0, 0)
+    desk.shown.show("")
+    assert desk.page.empty._title.text() == "No run is shown"
+    assert desk.model.run_id != run_id
+    assert EPISODES == 4
