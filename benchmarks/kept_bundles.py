@@ -18,6 +18,7 @@ _EXTRAS = {
     "session_worker": ["mujoco"],
     "cleanrl_worker": ["atari", "mujoco", "video", "wandb", "hub"],
     "cleanrl_upstream": ["sb3"],
+    "spade_bdi_rl_worker": ["minigrid"],
 }
 
 

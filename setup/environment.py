@@ -20,6 +20,7 @@ LOCAL_DISTRIBUTIONS = (
     "workers/session_worker",
     "workers/cleanrl_worker",
     "workers/sweep_worker",
+    "workers/spade_bdi_rl_worker",
 )
 SETUP_MODULES = ("environment.py", "install.py", "qt_libraries.py")
 

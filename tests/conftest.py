@@ -23,6 +23,7 @@ _EXTRAS = {
     "cleanrl_worker": ("atari", "mujoco", "video", "wandb", "hub"),
     "cleanrl_upstream": ("sb3",),
     "sweep_worker": (),
+    "spade_bdi_rl_worker": ("minigrid",),
 }
 """With one set of extras for all tests a bundle is installed once; it serves runs with fewer."""
 

@@ -1,6 +1,7 @@
 """Numbers of event files, read without TensorBoard: whole, growing, torn and damaged ones."""
 
 import math
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -167,3 +168,14 @@ def test_a_writer_that_fails_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(KeyError):
         write_half()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_pipe_of_that_name_is_not_waited_for(tmp_path: Path) -> None:
+    """Nor is a folder or a link that leads nowhere taken for a file."""
+    os.mkfifo(tmp_path / "events.out.tfevents.1.pipe")
+    (tmp_path / "events.out.tfevents.2.folder").mkdir()
+    (tmp_path / "events.out.tfevents.3.link").symlink_to(tmp_path / "nowhere")
+    _file(tmp_path, 4, scalars_event(1.0, 1, {"a": 2.0}))
+    folder = EventFolder(tmp_path)
+    assert folder.read_more() == 1
+    assert len(folder.files) == 1

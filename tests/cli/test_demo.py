@@ -42,8 +42,8 @@ def test_the_demo_begins_with_an_agent_that_learns(
     assert result["digest"]["committed_bytes"] == result["digest"]["spool_bytes"]
     assert result["digest"]["rejects"] == 0
     shown = mosaic.json("runs", "show", result["run_id"])
-    assert shown["run"]["worker"] == "spade_bdi_rl_worker"
-    assert shown["run"]["digest"]["mean_return"] > 0.5
+    assert shown["worker"] == "spade_bdi_rl_worker"
+    assert shown["digest"]["mean_return"] > 0.5
 
 
 def test_where_the_agent_cannot_be_installed_the_demo_says_so_and_goes_on(

@@ -64,6 +64,15 @@ def test_log_lines_are_whole_whatever_the_parts() -> None:
     assert splitter.rest() == []
 
 
+def test_a_line_without_an_end_is_broken() -> None:
+    """What is kept stays small, and nothing is lost."""
+    splitter = LineSplitter()
+    part = b"x" * (1 << 20)
+    lines = [line for _ in range(9) for line in splitter.feed(part)]
+    assert lines
+    assert sum(map(len, [*lines, *splitter.rest()])) == 9 * len(part)
+
+
 _RUNS = [("01AAAAAAAAAAAAAAAAAAAAAAAX", "one"), ("01AAAAAAAAAAAAAAAAAAAAAAAY", "two")]
 
 

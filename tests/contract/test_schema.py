@@ -29,6 +29,11 @@ GOLDEN_LINES = [
     ),
     '{"type":"episode","episode_id":"...","steps":512,"return":241.7,"t_end":1712.004}',
     '{"type":"metric","name":"policy_loss","value":0.0042,"t":1712.100}',
+    (
+        '{"type":"bdi","step":1200,"agent_id":"learner","added":["phase(consolidate)"],'
+        '"removed":["phase(explore)"],"goals":["train(50)"],"intentions":[{"goal":"train(50)",'
+        '"plan":"consolidate","depth":2}],"plan":"consolidate","confidence":0.62,"t":1712.2}'
+    ),
 ]
 
 UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -20,7 +20,7 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
-WORKERS = ("echo_worker", "session_worker", "cleanrl_worker", "sweep_worker")
+WORKERS = ("echo_worker", "session_worker", "cleanrl_worker", "sweep_worker", "spade_bdi_rl_worker")
 
 PROJECT = """\
 [build-system]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-WORKERS = ("echo_worker", "session_worker", "cleanrl_worker", "sweep_worker")
+WORKERS = ("echo_worker", "session_worker", "cleanrl_worker", "sweep_worker", "spade_bdi_rl_worker")
 SOURCES = ("src", "worker_sdk/src", *(f"workers/{worker}/src" for worker in WORKERS))
 
 

@@ -40,6 +40,7 @@ class TrainingConduct(QObject):
         self._bench.window.session_dock.show()
         self._bench.window.session_dock.raise_()
         self._bench.window.centre.show_tabs()
+        self._bench.session_panel.give_keyboard()
 
     def duplicate(self, run_id: str) -> None:
         """The configuration of a run as a draft that can be changed and launched."""

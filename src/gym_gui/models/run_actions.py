@@ -16,10 +16,13 @@ from gym_gui.models.run_deeds import why_not
 from gym_gui.models.run_deletions import UNDO_MS, RunDeletions
 from gym_gui.models.runs_model import RunsModel
 from gym_gui.services.export_target import free_target
+from gym_gui.services.many_runs import do_to_each
 from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
 from mosaic.contract.errors import UserError
 from mosaic.contract.runs import RunRecord
+
+_FEW = 8
 
 
 class RunActions(QObject):
@@ -50,18 +53,13 @@ class RunActions(QObject):
 
     def stop(self, run_ids: Collection[str]) -> None:
         client = self._link.client
-        for run_id in run_ids:
-            self._do(run_id, partial(client.cancel, run_id, reason="stopped in the window"))
+        self._do_to_each(run_ids, partial(client.cancel, reason="stopped in the window"))
 
     def pause(self, run_ids: Collection[str]) -> None:
-        client = self._link.client
-        for run_id in run_ids:
-            self._do(run_id, partial(client.pause, run_id))
+        self._do_to_each(run_ids, self._link.client.pause)
 
     def resume(self, run_ids: Collection[str]) -> None:
-        client = self._link.client
-        for run_id in run_ids:
-            self._do(run_id, partial(client.resume, run_id))
+        self._do_to_each(run_ids, self._link.client.resume)
 
     def rename(self, run_id: str, name: str) -> None:
         client = self._link.client
@@ -74,10 +72,8 @@ class RunActions(QObject):
         client = self._link.client
         added, removed = sorted(set(add)), sorted(set(remove) - set(add))
         if added or removed:
-            for run_id in run_ids:
-                self._do(
-                    run_id, partial(client.annotate, run_id, add_tags=added, remove_tags=removed)
-                )
+            op = partial(client.annotate, add_tags=added, remove_tags=removed)
+            self._do_to_each(run_ids, op)
 
     def write_note(self, run_id: str, note: str) -> None:
         client, run = self._link.client, self._runs.by_id(run_id)
@@ -88,27 +84,17 @@ class RunActions(QObject):
         """Put away, or bring back. Can be undone."""
         client, chosen = self._link.client, tuple(run_ids)
 
-        def put_away() -> tuple[list[str], list[UserError]]:
-            moved: list[str] = []
-            refused: list[UserError] = []
-            for run_id in chosen:
-                try:
-                    client.archive(run_id, archived)
-                    moved.append(run_id)
-                except UserError as error:  # the others are put away all the same
-                    refused.append(error)
-            return moved, refused
-
-        def done(outcome: tuple[list[str], list[UserError]]) -> None:
-            moved, refused = outcome
+        def done(refused: dict[str, UserError]) -> None:
+            moved = [run_id for run_id in chosen if run_id not in refused]
             if moved:
                 what = self._called(moved)
                 message = f"{what} archived." if archived else f"{what} brought back."
                 self._notices.offer(message, "Undo", lambda: self.archive(moved, not archived))
-            for error in refused[:1]:
-                self._notices.fail(error)
+            self._tell_refused(refused)
 
-        self._tasks.run(self, put_away, done)
+        self._tasks.run(
+            self, lambda: do_to_each(chosen, lambda each: client.archive(each, archived)), done
+        )
 
     def delete(self, run_ids: Collection[str]) -> None:
         """Out of sight at once, and for good ten seconds later, unless it is undone."""
@@ -144,6 +130,20 @@ class RunActions(QObject):
 
     def join(self, timeout_s: float) -> bool:
         return self.deletions.join(timeout_s)
+
+    def _do_to_each(self, run_ids: Collection[str], op: Callable[[str], RunRecord]) -> None:
+        """Of many runs one task: answers come by the stream, and other tasks have their turn."""
+        chosen = tuple(run_ids)
+        if len(chosen) <= _FEW:
+            for run_id in chosen:
+                self._do(run_id, partial(op, run_id))
+        else:
+            self._tasks.run(self, lambda: do_to_each(chosen, op), self._tell_refused)
+
+    def _tell_refused(self, refused: dict[str, UserError]) -> None:
+        """One says enough: all others stay as they are seen."""
+        for error in tuple(refused.values())[:1]:
+            self._notices.fail(error)
 
     def _do(self, run_id: str, op: Callable[[], RunRecord]) -> None:
         known = self._runs.by_id(run_id)

@@ -115,9 +115,10 @@ class RunDeletions(QObject):
             return
         self._asked -= refused.keys()
         self.changed.emit()
-        for run_id, error in refused.items():
-            if self._runs.by_id(run_id) is not None:  # another window may have deleted it
-                self._notices.fail(error)
+        # Another window may have deleted some of them. One reason says enough: they are seen again.
+        kept = [error for run_id, error in refused.items() if self._runs.by_id(run_id)]
+        for error in kept[:1]:
+            self._notices.fail(error)
 
     def _on_runs_changed(self, run_ids: set[str]) -> None:
         gone = {run_id for run_id in run_ids & self.out_of_sight if not self._runs.by_id(run_id)}

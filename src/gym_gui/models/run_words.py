@@ -109,9 +109,9 @@ def elapsed_s(run: RunRecord, now: float) -> float | None:
 
 
 def speed_of(run: RunRecord) -> float | None:
-    """Steps per second; of a run that stands still the last one says nothing."""
+    """Steps per second; of a run that stands still, or has not begun, there are none to tell."""
     is_at_work = run.state in LIVE_STATES and run.state is not RunState.PAUSED
-    return run.digest.sps if is_at_work else None
+    return run.digest.sps if is_at_work and run.digest.steps_done else None
 
 
 def time_left_of(run: RunRecord) -> float | None:

@@ -19,6 +19,7 @@ Found = TypeVar("Found")
 
 _log = logging.getLogger(__name__)
 _BROKEN = "C398"
+"""Looking at files of others failed by a bug; the log has the traceback."""
 _REST_PER_WORK = 4.0
 """A look that takes long is followed by a rest that is so many times as long; one that failed, most
 likely because it waited, by one that is as long."""

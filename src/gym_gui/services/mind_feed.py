@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MindEntries", "MindFeed", "fetch_minds"]
 
-_MOST_AT_ONCE = 1_000
+_MOST_AT_ONCE = 500
 """Changes at a time; the rest waits, in the store."""
 _LATEST_S = 1e11
 """Of the epoch, in seconds: thousands of years from now."""

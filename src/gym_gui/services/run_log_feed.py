@@ -20,7 +20,7 @@ from mosaic.client.results import EventLine
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import Log
 
-__all__ = ["LogLine", "LogSource", "RunLogFeed", "Severity"]
+__all__ = ["LogLine", "LogSource", "OutputLines", "RunLogFeed", "Severity"]
 
 LogSource = Literal["output", "worker", "daemon"]
 
@@ -35,7 +35,7 @@ _MOST_CHARACTERS = 64_000
 # An escape character ends what it stands in: a search to the end of the line for every one of them
 # would keep Python, and with it the UI thread, for minutes.
 _TERMINAL_CODES = re.compile(
-    r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[@-_]"
+    r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-_]"
 )
 # Control characters but tab, newline and return; line separators; marks that turn the direction.
 _NOT_SHOWN = re.compile(
@@ -124,7 +124,7 @@ class RunLogFeed(QObject):
                 client.logs(follow=True, tail_lines=TAIL_LINES), _DaemonLines(run_id)
             )
         return lambda: _Judged(
-            client.logs(run_id, follow=True, tail_lines=TAIL_LINES), _OutputLines()
+            client.logs(run_id, follow=True, tail_lines=TAIL_LINES), OutputLines()
         )
 
 
@@ -145,8 +145,8 @@ class _Judged(Generic[_Given]):
         self._stream.close()
 
 
-class _OutputLines:
-    """Remembers whether it is inside of a traceback."""
+class OutputLines:
+    """What a worker printed, line by line. Remembers whether it is inside of a traceback."""
 
     def __init__(self) -> None:
         self._in_traceback = False

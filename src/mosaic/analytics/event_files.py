@@ -5,6 +5,7 @@ window calls them on threads.
 """
 
 import os
+import stat
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -130,12 +131,15 @@ class EventFolder:
 
     def _look(self) -> None:
         for path in find_event_files(self.path):
+            try:
+                state = path.stat()
+            except OSError:
+                continue  # it was removed meanwhile
+            if not stat.S_ISREG(state.st_mode):
+                continue  # a pipe of that name would be waited for
             below = path.parent.relative_to(self.path).as_posix()
             reading = self._readings.setdefault(path, _Reading("" if below == "." else below))
-            try:
-                reading.size_bytes = path.stat().st_size
-            except OSError:
-                continue
+            reading.size_bytes = state.st_size
 
     def _read_on(self, path: Path, reading: _Reading) -> None:
         wanted = _BYTES_AT_A_TIME

@@ -207,6 +207,30 @@ class PolicyEvent(Event, tag="policy"):
         return len(self.actions or self.q_values or ())
 
 
+class Intention(msgspec.Struct, kw_only=True, frozen=True, omit_defaults=True):
+    """Something that an agent is at."""
+
+    goal: str
+    plan: str = ""
+    depth: Count | None = None
+
+
+class BdiEvent(Event, tag="bdi"):
+    """What changed in an agent's mind: beliefs as changes, all else as it is now.
+
+    The same fields, from `added` to `confidence`, make a step's `bdi`: see `bdi.py`.
+    """
+
+    step: Count | None = None
+    added: list[str] | None = None
+    removed: list[str] | None = None
+    goals: list[str] | None = None
+    intentions: list[Intention] | None = None
+    plan: str | None = None
+    confidence: Real | None = None
+    t: Real | None = None
+
+
 class Metric(Event, tag="metric"):
     """One number by name, or several that belong to one step."""
 
@@ -307,6 +331,7 @@ EVENT_TYPES: tuple[type[Event], ...] = (
     EpisodeEnd,
     StepColumns,
     PolicyEvent,
+    BdiEvent,
     Metric,
     Artifact,
     Heartbeat,

@@ -96,16 +96,24 @@ class EpisodeState(msgspec.Struct):
 
 
 class EpisodeBook:
-    """The episodes that lines are coming in for. Bounded: the rest is read back when needed."""
+    """The episodes that lines are coming in for. Bounded: the rest is read back when needed.
+
+    A new one gets its row at `flush`, where short ones are complete already; until then it is
+    among the cached.
+    """
 
     def __init__(self, connection: sqlite3.Connection, tally: counters.Counters) -> None:
         self._connection = connection
         self._tally = tally
         self._cached: dict[str, EpisodeState] = {}
         self._dirty: dict[int, EpisodeState] = {}
-        next_ordinal, revision = connection.execute(
-            "SELECT coalesce(max(ordinal), -1) + 1, coalesce(max(revision), 0) FROM episode"
+        self._new_ordinals: set[int] = set()
+        """Of episodes without a row."""
+        next_key, next_ordinal, revision = connection.execute(
+            "SELECT coalesce(max(key), 0) + 1, coalesce(max(ordinal), -1) + 1,"
+            " coalesce(max(revision), 0) FROM episode"
         ).fetchone()
+        self._first_new_key = self._next_key = int(next_key)
         self._next_ordinal: int = next_ordinal
         self._revision: int = revision
 
@@ -137,6 +145,10 @@ class EpisodeBook:
     def flush(self) -> None:
         """Write what changed, and let go of what is over."""
         self._connection.executemany(
+            "INSERT INTO episode VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            self._new_rows(),
+        )
+        self._connection.executemany(
             "UPDATE episode SET revision = ?, ordinal = ?, agent_id = ?, start_event = ?,"
             " end_event = ?, steps = ?, reward_sum = ?, seen = ?, terminated = ?, truncated = ?,"
             " duplicate_steps = ?, out_of_order_steps = ?, reported_steps = ?,"
@@ -147,13 +159,27 @@ class EpisodeBook:
             if state.end_event is not None:
                 del self._cached[state.episode_id]
         self._dirty.clear()
+        self._new_ordinals.clear()
+        self._first_new_key = self._next_key
         while len(self._cached) > _MAX_CACHED:
             del self._cached[next(iter(self._cached))]
 
+    def _new_rows(self) -> Iterator[tuple[object, ...]]:
+        for state in self._dirty.values():
+            if self._is_new(state):
+                self._revision += 1
+                ordinal, *rest = state.as_row()
+                yield (state.key, ordinal, state.episode_id, self._revision, *rest)
+
     def _changed_rows(self) -> Iterator[tuple[object, ...]]:
         for state in self._dirty.values():
-            self._revision += 1
-            yield (self._revision, *state.as_row(), state.key)
+            if not self._is_new(state):
+                self._revision += 1
+                yield (self._revision, *state.as_row(), state.key)
+
+    def _is_new(self, state: EpisodeState) -> bool:
+        """Whether it has no row yet."""
+        return state.key >= self._first_new_key
 
     def _load(self, episode_id: str) -> EpisodeState | None:
         row = self._connection.execute(
@@ -167,25 +193,31 @@ class EpisodeBook:
         if wanted_ordinal is not None and not self._is_taken(wanted_ordinal):
             ordinal = wanted_ordinal
         self._next_ordinal = max(self._next_ordinal, ordinal + 1)
-        self._revision += 1
-        cursor = self._connection.execute(
-            "INSERT INTO episode VALUES (NULL, ?, ?, ?, NULL, NULL, NULL, 0, 0.0, '{}', 0, 0, 0, 0,"
-            " NULL, NULL)",
-            (ordinal, episode_id, self._revision),
-        )
+        self._new_ordinals.add(ordinal)
+        key = self._next_key
+        self._next_key += 1
         self._tally.bump(counters.EPISODES)
-        return EpisodeState(cursor.lastrowid or 0, ordinal, episode_id)
+        return EpisodeState(key, ordinal, episode_id)
 
     def _renumber(self, state: EpisodeState, wanted_ordinal: int) -> None:
         """The worker's own number came after the first step; at once, so that no other takes it."""
-        if not self._is_taken(wanted_ordinal):
-            state.ordinal = wanted_ordinal
-            self._next_ordinal = max(self._next_ordinal, wanted_ordinal + 1)
+        if self._is_taken(wanted_ordinal):
+            return
+        self._next_ordinal = max(self._next_ordinal, wanted_ordinal + 1)
+        if self._is_new(state):
+            self._new_ordinals.discard(state.ordinal)
+            self._new_ordinals.add(wanted_ordinal)
+        else:
             self._connection.execute(
                 "UPDATE episode SET ordinal = ? WHERE key = ?", (wanted_ordinal, state.key)
             )
+        state.ordinal = wanted_ordinal
 
     def _is_taken(self, ordinal: int) -> bool:
+        if ordinal >= self._next_ordinal:
+            return False  # as of nearly every new one: numbers grow
+        if ordinal in self._new_ordinals:
+            return True
         row = self._connection.execute("SELECT 1 FROM episode WHERE ordinal = ?", (ordinal,))
         return row.fetchone() is not None
 

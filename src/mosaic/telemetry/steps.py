@@ -4,6 +4,7 @@ import itertools
 import sqlite3
 from array import array
 from collections.abc import Sequence
+from typing import cast
 
 from mosaic.contract import numbers
 from mosaic.contract.decode import decode_head
@@ -90,7 +91,7 @@ class StepWriter:
         wanted_ordinal = event.episode if isinstance(event, EpisodeEnd) else None
         episode = self._book.open(event.episode_id, wanted_ordinal)
         episode.note_steps(event.agent_id, first, last - first + 1)
-        episode.reward_sum += sum(map(numbers.as_float, event.rewards or ()))
+        episode.reward_sum += _added_up(event.rewards or ())
         self._place(episode, [len(self._chunks.tail), 1], first, last)
         self._extend([line])
 
@@ -186,3 +187,11 @@ def step_range(event: StepHead | StepRecord | StepColumns | EpisodeEnd) -> tuple
         first = event.first or 0
         return first, first + len(event.actions or ()) - 1
     return event.step, event.step
+
+
+def _added_up(rewards: Sequence[float | str]) -> float:
+    """Their sum; words such as NaN are rare, and cost only where they are."""
+    try:
+        return sum(cast("Sequence[float]", rewards))
+    except TypeError:
+        return sum(map(numbers.as_float, rewards))

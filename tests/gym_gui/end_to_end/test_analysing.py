@@ -194,6 +194,8 @@ def test_the_trials_of_a_sweep(person: Person, shared_daemon: DaemonUnderTest) -
     person.click(page.best.open)
     person.wait(lambda: person.bench.analysis.shown.run_id == tried)
     person.wait(lambda: person.centre.current == "charts")
+    person.wait(lambda: person.bench.analysis.models.charts.phase == "ready")
+    person.settle()
 
 
 Trial = tuple[int, str, float, float]

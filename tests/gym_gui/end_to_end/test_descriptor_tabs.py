@@ -1,11 +1,13 @@
-"""Tabs that only some runs open: by what their worker says of itself, and by what they have told."""
+"""Tabs that only some runs open, because their worker says so."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from gym_gui.app.descriptor_tabs import FurtherTab
+from gym_gui.app.lazy_page import LazyPage
+from gym_gui.app.screens import FurtherTab
+from gym_gui.views.beliefs.beliefs_page import BeliefsPage
 from mosaic.contract.layout import Home
 from tests.gym_gui.end_to_end.person import Person
 from tests.gym_gui.thinking_worker import install_thinking_worker, thinking_run
@@ -47,10 +49,14 @@ def test_a_tab_comes_and_goes_with_the_run(
     assert not centre.tabs.isTabVisible(index)
     centre.show_tab(BELIEFS)
     page = bench.analysis.further_pages[BELIEFS].page
-    person.wait(lambda: page.is_filled and page.content.shows_mind)
-    page.content.step_wanted.emit(run_id, 1, 2)
+    assert isinstance(page, LazyPage)
+    person.wait(lambda: page.is_filled)
+    beliefs = page.content
+    assert isinstance(beliefs, BeliefsPage)
+    person.wait(lambda: beliefs.shows_mind)
+    beliefs.step_wanted.emit(run_id, 1, 2)
     person.wait(lambda: bench.models.replay.step is not None)
-    assert centre.current == "replay"
+    assert not page.isVisible()
     centre.show_tab(BELIEFS)
     bench.conduct.show_run(other)
     person.wait(lambda: not centre.tabs.isTabVisible(index))

@@ -42,8 +42,8 @@ def _end(episode: int | None, steps: int) -> dict[str, Any]:
     return {"type": "episode", "episode_id": "e", "episode": episode, "steps": steps, "return": 1}
 
 
-def _places(*lines: dict[str, Any]) -> list[tuple[int, int]]:
-    return [tuple(entry.place) for entry in _entries(*lines)]
+def _places(*lines: dict[str, Any]) -> list[Place]:
+    return [entry.place for entry in _entries(*lines)]
 
 
 def test_beliefs_are_folded_and_all_else_is_what_was_told_last() -> None:
@@ -128,7 +128,7 @@ def test_what_came_and_went_in_between_is_no_news() -> None:
         BdiChange(added=("a",), removed=("x", "y")),
         BdiChange(added=("b", "x"), removed=("a",)),
     ]
-    assert summed_up(changes) == ({"b"}, {"y"})
+    assert summed_up(changes) == (frozenset("b"), frozenset("y"))
 
 
 def test_the_timeline_has_the_changes_of_one_agent_with_the_words() -> None:

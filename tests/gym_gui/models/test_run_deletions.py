@@ -1,8 +1,11 @@
 """Runs are deleted for good only when it can no longer be undone."""
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
+from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
 from gym_gui.models.notices import Notice, Notices
@@ -11,7 +14,8 @@ from gym_gui.models.runs_model import RunsModel
 from gym_gui.models.runs_table import RunsTable
 from gym_gui.services.pulse import Pulse
 from gym_gui.services.tasks import Tasks
-from gym_gui.services.trainer_link import TrainerLink
+from gym_gui.services.trainer_link import LinkState, TrainerLink
+from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
 from tests.gym_gui.conftest import PATIENCE_MS
 from tests.trainer.conftest import DaemonUnderTest
@@ -102,3 +106,93 @@ def test_the_daemon_has_the_last_word(
     assert posted[-1].tone == "bad"
     assert live in posted[-1].message
     assert not actions.deletions.can_undo
+
+
+def test_a_daemon_that_is_away_is_waited_for(
+    qtbot: QtBot,
+    runs: RunsModel,
+    link: TrainerLink,
+    tasks: Tasks,
+    notices: Notices,
+    posted: list[Notice],
+    daemon: DaemonUnderTest,
+) -> None:
+    """What can no longer be undone is deleted when the daemon is back, and nothing is said."""
+    actions = RunActions(link, tasks, notices, runs, undo_ms=_SOON_MS)
+    run_id = daemon.submit(steps=10)
+    _wait_for(qtbot, runs, run_id, RunState.SUCCEEDED)
+    daemon.kill()
+    qtbot.waitUntil(lambda: link.state is LinkState.LOST, timeout=PATIENCE_MS)
+    with qtbot.waitSignal(notices.withdrawn, timeout=PATIENCE_MS):
+        actions.delete([run_id])
+    assert actions.deletions.out_of_sight == {run_id}
+    assert daemon.start().startswith("ready ")
+    qtbot.waitUntil(lambda: runs.by_id(run_id) is None, timeout=PATIENCE_MS)
+    assert [notice.tone for notice in posted if notice.tone == "bad"] == []
+    assert not actions.deletions.out_of_sight
+
+
+def test_another_window_deletes_the_same(
+    qtbot: QtBot,
+    runs: RunsModel,
+    link: TrainerLink,
+    tasks: Tasks,
+    notices: Notices,
+    posted: list[Notice],
+    daemon: DaemonUnderTest,
+) -> None:
+    """Nothing is left to undo, and nobody is told that it failed."""
+    actions = RunActions(link, tasks, notices, runs, undo_ms=_LATE_MS)
+    run_id = daemon.submit(steps=10)
+    _wait_for(qtbot, runs, run_id, RunState.SUCCEEDED)
+    actions.delete([run_id])
+    with qtbot.waitSignal(notices.withdrawn, timeout=PATIENCE_MS):
+        daemon.stub.DeleteRun(pb.DeleteRunRequest(run_id=run_id))
+    assert not actions.deletions.can_undo
+    assert not actions.deletions.out_of_sight
+    assert [notice.message for notice in posted] == ["Deleted Echo-v0 echo s1."]
+
+
+class _HeldTasks(Tasks):
+    """Answers are there, and wait to be told until `gate` is opened."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = threading.Event()
+
+    def run(self, parent: QObject, op: Callable[[], Any], *told: Any) -> None:
+        def held() -> Any:
+            outcome = op()
+            assert self.gate.wait(PATIENCE_MS / 1000)
+            return outcome
+
+        super().run(parent, held, *told)
+
+
+def test_a_late_answer_does_not_undo_what_others_did(
+    qtbot: QtBot, runs: RunsModel, link: TrainerLink, notices: Notices, daemon: DaemonUnderTest
+) -> None:
+    """Two windows rename a run: both show the name that came last; a deleted run stays away."""
+    late = _HeldTasks()
+    actions = RunActions(link, late, notices, runs)
+    run_id, other = daemon.submit(steps=10), daemon.submit(steps=10)
+    for each in (run_id, other):
+        _wait_for(qtbot, runs, each, RunState.SUCCEEDED)
+        actions.rename(each, "mine")
+        qtbot.waitUntil(lambda each=each: _name(runs, each) == "mine", timeout=PATIENCE_MS)  # type: ignore[misc]
+    daemon.stub.AnnotateRun(pb.AnnotateRunRequest(run_id=run_id, name="theirs"))
+    daemon.stub.DeleteRun(pb.DeleteRunRequest(run_id=other))
+    qtbot.waitUntil(
+        lambda: _name(runs, run_id) == "theirs" and runs.by_id(other) is None, timeout=PATIENCE_MS
+    )
+    late.gate.set()
+    qtbot.waitUntil(lambda: not late.is_busy, timeout=PATIENCE_MS)
+    late.close()
+    assert late.join()
+    assert _name(runs, run_id) == "theirs"
+    assert runs.by_id(other) is None
+
+
+def _name(runs: RunsModel, run_id: str) -> str:
+    run = runs.by_id(run_id)
+    return run.name if run else ""

@@ -84,3 +84,12 @@ def test_the_proxy_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     assert proxy_of_environment() == ""
     monkeypatch.setenv("WANDB_VPN_HTTP_PROXY", "http://me:hidden@proxy:3128")
     assert proxy_of_environment() == "http://proxy:3128"
+
+
+def test_a_proxy_that_is_no_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It counts as none, and the other one is used."""
+    monkeypatch.setenv("WANDB_VPN_HTTPS_PROXY", "http://host:port")
+    monkeypatch.delenv("WANDB_VPN_HTTP_PROXY", raising=False)
+    assert proxy_of_environment() == ""
+    monkeypatch.setenv("WANDB_VPN_HTTP_PROXY", "http://me:secret@host:8080")
+    assert proxy_of_environment() == "http://host:8080"

@@ -4,7 +4,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -153,3 +153,84 @@ def test_a_database_of_something_else(tmp_path: Path) -> None:
         database.execute("CREATE TABLE things (name TEXT)")
     with pytest.raises(UserError, match="no study of Optuna"):
         watch_studies(path)()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "INSERT INTO trial_params VALUES (1, 1, 'x', 0.5, '{}')",
+        "INSERT INTO trial_params VALUES (1, 1, 'x', 0.5, '[]')",
+        """INSERT INTO trial_params VALUES (1, 1, 'x', 7,
+        '{"name": "CategoricalDistribution", "attributes": {"choices": [1]}}')""",
+        "UPDATE trials SET datetime_start = 'yesterday'",
+        "UPDATE trials SET number = NULL",
+        "ALTER TABLE trials RENAME COLUMN state TO status",
+    ],
+)
+def test_what_optuna_does_not_write(tmp_path: Path, damage: str) -> None:
+    """It is said that this is no study; nothing breaks."""
+    path = tmp_path / "optuna.db"
+    new_study(path)
+    add_trial(path, 0, 1.0)
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute(damage)
+    with pytest.raises(UserError, match="cannot be read as a study"):
+        watch_studies(path)()
+
+
+def test_a_database_that_is_just_being_made(tmp_path: Path) -> None:
+    """An empty file has no studies yet; one without a direction minimizes, as Optuna does."""
+    path = tmp_path / "optuna.db"
+    path.touch()
+    look = watch_studies(path)
+    assert look() == ()
+    new_study(path, directions=())
+    add_trial(path, 0, 1.0)
+    add_trial(path, 1, 0.5)
+    (read,) = look() or ()
+    assert [trial.number for trial in read.best] == [1]
+
+
+def test_a_locked_database_says_that_it_is_locked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not that it is of another kind; it is read as soon as the lock is gone."""
+    monkeypatch.setattr("mosaic.client.sweeps.study._BUSY_S", 0.0)
+    path = tmp_path / "optuna.db"
+    new_study(path)
+    look = watch_studies(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(UserError, match="is locked"):
+            look()
+        database.execute("ROLLBACK")
+    assert _numbers(look()) == []
+
+
+def test_a_bug_is_told_once(qtbot: QtBot) -> None:
+    """Whoever waits for the answer hears that there is none, and the watch goes on."""
+    looks: list[int] = []
+
+    def begin(_: str) -> Callable[[], str]:
+        def look() -> str:
+            looks.append(1)
+            if len(looks) < 4:
+                raise ZeroDivisionError("of a test")
+            return "found"
+
+        return look
+
+    news: list[object] = []
+    watch: CalmWatch[str, str] = CalmWatch("test", begin, lambda: None, pace_s=0.001)
+    watch.watch("it")
+
+    def is_found() -> bool:
+        news.extend(each.error or each.found for each in watch.take())
+        return "found" in news
+
+    qtbot.waitUntil(is_found, timeout=PATIENCE_MS)
+    watch.close()
+    assert watch.join(10)
+    errors = [each for each in news if isinstance(each, UserError)]
+    assert len(errors) == 1
+    assert "ZeroDivisionError" in errors[0].message

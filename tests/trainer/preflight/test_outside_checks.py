@@ -134,7 +134,7 @@ def test_a_service_is_embedded_unless_an_address_is_given(listening: str) -> Non
     """Where one is given, it is connected to."""
     asked = candidate(needs={"services": ["xmpp"]})
     embedded = only(outside_checks.check_services(asked, {}))
-    assert (embedded.status, "embedded" in embedded.message) == (CheckStatus.OK, True)
+    assert (embedded.status, "inside the worker" in embedded.message) == (CheckStatus.OK, True)
     external = only(outside_checks.check_services(asked, {"MOSAIC_XMPP_ADDRESS": listening}))
     assert (external.status, listening in external.message) == (CheckStatus.OK, True)
 
@@ -148,6 +148,32 @@ def test_a_service_that_does_not_answer_blocks(address: str) -> None:
     item = only(outside_checks.check_services(asked, {"MOSAIC_MY_SERVICE_ADDRESS": address}))
     assert item.status is CheckStatus.BLOCKING
     assert "MOSAIC_MY_SERVICE_ADDRESS" in item.remedy
+
+
+XMPP: dict[str, Any] = {
+    "needs": {"services": ["xmpp"], "credentials": ["MOSAIC_XMPP_PASSWORD"]},
+    "algorithms": [{"id": "ppo", "parameters": [{"name": "xmpp", "type": "str", "default": ""}]}],
+}
+
+
+def test_a_parameter_of_the_services_name_says_where_it_is(listening: str) -> None:
+    """Before the variable; a word without a port is a way of the worker's own."""
+    elsewhere = {"MOSAIC_XMPP_ADDRESS": "127.0.0.1:1"}
+    for given in ("", "embedded", listening, f"example.org@{listening}"):
+        asked = candidate(config(params={"xmpp": given}), **XMPP)
+        item = only(outside_checks.check_services(asked, elsewhere))
+        assert (item.status, listening in item.message) == (CheckStatus.OK, listening in given)
+
+    needs_none = {**XMPP, "needs": {}}
+    asked = candidate(config(params={"xmpp": "127.0.0.1:1"}), **needs_none)
+    item = only(outside_checks.check_services(asked, {}))
+    assert (item.status, "`xmpp`" in item.remedy) == (CheckStatus.BLOCKING, True)
+    assert list(outside_checks.check_services(candidate(**needs_none), elsewhere)) == []
+
+
+def test_a_servers_password_is_not_asked_for(tmp_path: Path) -> None:
+    """Most servers, and the embedded one, make accounts by themselves."""
+    assert list(outside_checks.check_credentials(candidate(**XMPP), secrets_of(tmp_path))) == []
 
 
 def test_a_missing_network_warns(fake: FakeMachine) -> None:

@@ -177,7 +177,7 @@ def test_pause_by_command_and_resume(daemon: DaemonUnderTest) -> None:
     run_id = daemon.submit(steps=400, rate=200)
     _started(daemon, run_id)
     paused = daemon.stub.PauseRun(pb.RunRef(run_id=run_id))
-    assert (paused.state, paused.reason) == ("paused", "The worker paused itself.")
+    assert (paused.state, paused.reason) == ("paused", "The worker waits.")
     assert daemon.stub.ResumeRun(pb.RunRef(run_id=run_id)).state == "running"
     assert daemon.until(run_id).digest.steps == 400
 

@@ -55,6 +55,7 @@ class TensorBoardPage(QWidget):
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setAccessibleName("TensorBoard")
         self._overview = scroll
         self._picker = TensorBoardRunPicker(model)
         self._pages = QStackedWidget()

@@ -1,6 +1,6 @@
 """MindCards: three cards, for what an agent believes, what it wants and what it is at."""
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
@@ -19,13 +19,13 @@ class MindCards(QWidget):
     def __init__(self, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._mind = ShownMind()
-        self.beliefs = MindList("Beliefs", theme)
-        self.goals = MindList("Goals", theme)
-        self.intentions = MindList("Intentions", theme, has_details=True)
+        self.beliefs = MindList("Beliefs", "Believes nothing", theme)
+        self.goals = MindList("Goals", "Wants nothing now", theme)
+        self.intentions = MindList("Intentions", "Is at nothing now", theme, has_details=True)
         self._cards = (
-            _Card("Beliefs", self.beliefs, "Believes nothing"),
-            _Card("Goals", self.goals, "Wants nothing now"),
-            _Card("Intentions", self.intentions, "Is at nothing now"),
+            _Card("Beliefs", self.beliefs),
+            _Card("Goals", self.goals),
+            _Card("Intentions", self.intentions),
         )
         line = self.fontMetrics().height()
         self._grid = QGridLayout(self)
@@ -91,7 +91,7 @@ class MindCards(QWidget):
 
 
 class _Card(QFrame):
-    def __init__(self, title: str, content: MindList, nothing: str) -> None:
+    def __init__(self, title: str, content: MindList) -> None:
         super().__init__()
         self.setProperty("role", "card")
         self._content = content
@@ -100,11 +100,6 @@ class _Card(QFrame):
         heading.setProperty("role", "heading")
         self._count = QLabel()
         self._count.setProperty("role", "muted")
-        self._nothing = QLabel(nothing)
-        self._nothing.setProperty("role", "muted")
-        self._nothing.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self._nothing.setWordWrap(True)
-        self._nothing.setContentsMargins(line // 3, 0, 0, 0)
         head = QHBoxLayout()
         head.setContentsMargins(line // 3, 0, line // 3, 0)
         head.addWidget(heading, 1)
@@ -114,13 +109,9 @@ class _Card(QFrame):
         column.setSpacing(line // 4)
         column.addLayout(head)
         column.addWidget(content, 1)
-        column.addWidget(self._nothing, 1)
-        self.show_rows([], 0)
 
     def show_rows(self, rows: list[MindRow], count: int) -> None:
         self._content.show_rows(rows)
-        self._content.setVisible(bool(rows))
-        self._nothing.setVisible(not rows)
         text = f"{count:,}" if count else ""
         if self._count.text() != text:
             self._count.setText(text)

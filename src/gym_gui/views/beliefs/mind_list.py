@@ -15,7 +15,16 @@ from PySide6.QtCore import (
     QSize,
     Qt,
 )
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QGuiApplication, QKeySequence, QPainter
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetrics,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+)
 from PySide6.QtWidgets import (
     QFrame,
     QListView,
@@ -52,10 +61,14 @@ class MindRow(NamedTuple):
 
 
 class MindList(QListView):
-    """Ctrl+C copies the chosen rows."""
+    """Ctrl+C copies the chosen rows. Without any it says `nothing`."""
 
-    def __init__(self, name: str, theme: ThemeModel, *, has_details: bool = False) -> None:
+    def __init__(
+        self, name: str, nothing: str, theme: ThemeModel, *, has_details: bool = False
+    ) -> None:
         super().__init__()
+        self._nothing = nothing
+        self._theme = theme
         self._rows = _Rows()
         self.setModel(self._rows)
         self.setItemDelegate(_RowDelegate(theme, self, _TWO_LINES if has_details else _ONE_LINE))
@@ -65,7 +78,6 @@ class MindList(QListView):
         self.setSelectionMode(QListView.SelectionMode.ExtendedSelection)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
-        self.viewport().setAutoFillBackground(False)
         theme.changed.connect(self.viewport().update)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
@@ -81,9 +93,23 @@ class MindList(QListView):
         return tuple(self._rows.rows)
 
     def show_rows(self, rows: Sequence[MindRow]) -> None:
+        had_rows = bool(self._rows.rows)
         self._rows.show(rows)
+        if had_rows != bool(rows):
+            self.setAccessibleDescription("" if rows else self._nothing)
+            self.viewport().update()
 
-    def keyPressEvent(self, event: Any) -> None:  # noqa: N802 - Qt's name
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        super().paintEvent(event)
+        if not self._rows.rows:
+            line = self.fontMetrics().height()
+            painter = QPainter(self.viewport())
+            painter.setPen(QColor(self._theme.colours.muted))
+            room = self.viewport().rect().adjusted(line // 3, line // 4, -line // 3, 0)
+            painter.drawText(room, int(Qt.TextFlag.TextWordWrap), self._nothing)
+            painter.end()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         if event.matches(QKeySequence.StandardKey.Copy):
             chosen = sorted(index.row() for index in self.selectedIndexes())
             QGuiApplication.clipboard().setText("\n".join(self.rows[row].text for row in chosen))
@@ -179,9 +205,9 @@ class _RowDelegate(QStyledItemDelegate):
         if state & QStyle.StateFlag.State_Selected:
             painter.fillRect(option.rect, QColor(colours.selection))
         elif mark:
-            painter.fillRect(option.rect, mixed(ink, colours.raised, 0.1))
+            painter.fillRect(option.rect, mixed(ink, colours.surface, 0.1))
         elif state & QStyle.StateFlag.State_MouseOver:
-            painter.fillRect(option.rect, mixed(colours.text, colours.raised, 0.05))
+            painter.fillRect(option.rect, mixed(colours.text, colours.surface, 0.035))
 
 
 def _draw(painter: QPainter, text: str, room: QRect, font: QFont) -> None:

@@ -5,12 +5,13 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
+    QHeaderView,
     QLabel,
     QLineEdit,
-    QListView,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
+    QTableView,
     QVBoxLayout,
     QWidget,
 )
@@ -97,7 +98,7 @@ class TimelineView(QWidget):
             row = max(0, timeline.shown_row)
             if row != self.list.currentIndex().row():
                 self.list.setCurrentIndex(timeline.index(row))
-                middle = QListView.ScrollHint.PositionAtCenter
+                middle = QTableView.ScrollHint.PositionAtCenter
                 self.list.scrollTo(timeline.index(row), middle)
         else:
             self._stay_at_end()
@@ -110,7 +111,9 @@ class TimelineView(QWidget):
         self._is_following = value >= self.list.verticalScrollBar().maximum()
 
 
-class _ChangeList(QListView):
+class _ChangeList(QTableView):
+    """A table of one column: a list would lay all rows out again whenever one is added."""
+
     row_entered = Signal(int)
     """By the keyboard."""
 
@@ -119,7 +122,16 @@ class _ChangeList(QListView):
         self.setModel(timeline)
         self.setItemDelegate(_ChangeDelegate(theme, self))
         self.setAccessibleName("Changes of the mind")
-        self.setUniformItemSizes(True)
+        self.horizontalHeader().hide()
+        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        rows = self.verticalHeader()
+        rows.hide()
+        rows.setMinimumSectionSize(1)
+        rows.setDefaultSectionSize(round(self.fontMetrics().height() * _LINE_HEIGHTS))
+        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+        self.setTabKeyNavigation(False)
+        self.setWordWrap(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMouseTracking(True)
@@ -142,9 +154,6 @@ class _ChangeDelegate(QStyledItemDelegate):
     def __init__(self, theme: ThemeModel, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-
-    def sizeHint(self, option: QStyleOptionViewItem, _index: Index) -> QSize:  # noqa: N802 - Qt's name
-        return QSize(0, round(option.fontMetrics.height() * _LINE_HEIGHTS))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         row: TimelineRow = index.data(ROW_ROLE)

@@ -49,6 +49,7 @@ class ChartBoard(QScrollArea):
         has_scores: bool = True,
     ) -> None:
         super().__init__(parent)
+        self.setAccessibleName("Charts")
         self._model = model
         self._theme = theme
         self._make: MakePlot | None = None

@@ -21,6 +21,6 @@ class _Dress(QObject):
         # Before anything is offered: the list is measured when it is opened.
         if event.type() == QEvent.Type.FocusIn:
             popup, sheet = self._completer.popup(), self._line.window().styleSheet()
-            if popup.styleSheet() != sheet:
+            if popup is not None and popup.styleSheet() != sheet:
                 popup.setStyleSheet(sheet)
         return super().eventFilter(watched, event)

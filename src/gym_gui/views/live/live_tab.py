@@ -166,7 +166,7 @@ class LiveTab(QWidget):
             self._ways.addWidget(self._switch())
 
     def _switch(self) -> QCheckBox:
-        switch = QCheckBox("Live telemetry for the next run of this worker")
+        switch = QCheckBox("Minimal telemetry for the next run of this worker")
         switch.setToolTip(
             "Every tenth episode step by step, the others in brief, and pictures."
             " Training hardly notices it."

@@ -77,6 +77,10 @@ class SessionPanel(QWidget):
         """For the command table."""
         self._environment.open_picker()
 
+    def give_keyboard(self) -> None:
+        """To the first thing that is to be chosen."""
+        self._environment.setFocus(Qt.FocusReason.OtherFocusReason)
+
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         em = self.fontMetrics().height()
         return QSize(em * 21, em * 50)

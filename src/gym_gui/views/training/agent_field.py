@@ -31,6 +31,7 @@ class AgentField(QWidget):
         self._build()
         self.recommended.clicked.connect(form.use_recommended)
         form.agent_changed.connect(self._show)
+        form.catalog.loaded.connect(self._show)
         form.document_changed.connect(self._show_recommended)
         self._show()
 
@@ -61,13 +62,22 @@ class AgentField(QWidget):
             self._flow.addWidget(badge)
         self._badges.setVisible(bool(form.badges))
         self._badges.updateGeometry()
-        known = form.catalog.is_known
-        empty = "No worker here can train." if known else "Asking the daemon for its workers…"
-        self._summary.setText((agent.reason or agent.summary) if agent else empty)
+        self._summary.setText((agent.reason or agent.summary) if agent else self._why_none())
         able = abilities_of(agent.descriptor) if agent and agent.descriptor else ""
         self._abilities.setText(able)
         self._abilities.setVisible(bool(able))
         self._show_recommended()
+
+    def _why_none(self) -> str:
+        catalog = self._form.catalog
+        if catalog.problem is not None:
+            told = f"{catalog.problem.message} {catalog.problem.remedy}".strip()
+            return f"{told} Opening the list asks again."
+        return (
+            "No worker here can train."
+            if catalog.is_known
+            else "Asking the daemon for its workers…"
+        )
 
     def _show_recommended(self) -> None:
         values = self._form.recommended

@@ -125,6 +125,8 @@ def read_study(path: Path, name: str = "") -> Study:
 def read_studies(path: Path) -> list[Study]:
     """Every study in the file, oldest first."""
     has_log = _expect_database(path)
+    if has_log is None:
+        return []
     # Whoever opens a file with a log makes that log, unless it is there: nobody writes then, and
     # the file can be read as it is.
     is_at_rest = has_log and not path.with_name(f"{path.name}-wal").exists()
@@ -145,8 +147,9 @@ def read_studies(path: Path) -> list[Study]:
         raise _unreadable(path, error) from error
 
 
-def _expect_database(path: Path) -> bool:
-    """Whether what is written to it goes to a log beside it first (SQLite's WAL mode)."""
+def _expect_database(path: Path) -> bool | None:
+    """Whether what is written to it goes to a log beside it first (SQLite's WAL mode); None of a
+    file that is just being made, and has nothing in it yet."""
     try:
         with path.open("rb") as file:
             head = file.read(len(_FILE_MAGIC) + 4)
@@ -155,6 +158,8 @@ def _expect_database(path: Path) -> bool:
             f"{path} cannot be read: {error.strerror}.",
             remedy="Give the file of an Optuna study, such as optuna.db.",
         ) from error
+    if not head:
+        return None
     if not head.startswith(_FILE_MAGIC):
         raise StudyError(f"{path} is no SQLite file.", remedy="Give the file of an Optuna study.")
     return head[_WRITE_VERSION : _WRITE_VERSION + 1] == _WITH_LOG
@@ -213,7 +218,8 @@ class _Reader:
         attributes = self._attributes("study_user_attributes", "study_id = ?", study_id)
         return Study(
             name=str(name),
-            directions=tuple(str(direction).lower() for (direction,) in directions),
+            # Optuna minimizes what nobody has told it to do with.
+            directions=tuple(str(each).lower() for (each,) in directions) or ("minimize",),
             trials=tuple(self._trials(study_id)),
             attributes=attributes.get(study_id, {}),
             log_params=self._log_params(study_id),
@@ -243,7 +249,7 @@ class _Reader:
             read = _STATES.get(state, "failed")
             objectives = values.get(trial_id, {})
             yield StudyTrial(
-                number=number,
+                number=int(number),
                 state="stopped" if read == "failed" and STOPPED_ATTRIBUTE in noted else read,
                 values=tuple(objectives[each] for each in sorted(objectives)),
                 params=params.get(trial_id, {}),

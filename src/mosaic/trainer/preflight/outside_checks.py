@@ -13,6 +13,10 @@ _HUB_TOKEN = "HF_TOKEN"  # noqa: S105 - the name of a variable
 _UPLOADS = "upload_model"
 _TRACKS = "track"
 """As CleanRL calls the parameter that switches W&B on."""
+_OPTIONAL = frozenset({_WANDB_KEY, _HUB_TOKEN, "MOSAIC_XMPP_PASSWORD", "MOSAIC_XMPP_ACCOUNT"})
+"""Of trackers and hubs, and of accounts on a server that makes none by itself."""
+_XMPP = "xmpp"
+"""A service that a run may name in a parameter, also of a worker that does without."""
 _CONNECT_LIMIT_S = 2.0
 
 
@@ -48,10 +52,10 @@ def check_wandb(
 
 
 def check_credentials(candidate: Candidate, secrets: Secrets) -> Items:
-    """Those of trackers and hubs are needed only by a run that uses them."""
+    """Those that are optional are given to a run when they are set."""
     names = candidate.descriptor.needs.credentials
     absent = [name for name in names if not secrets.has(name)]
-    missing = [name for name in absent if name not in (_WANDB_KEY, _HUB_TOKEN)]
+    missing = [name for name in absent if name not in _OPTIONAL]
     if _HUB_TOKEN in absent and candidate.resolved_params().get(_UPLOADS):
         yield warning(
             "credentials",
@@ -70,12 +74,25 @@ def check_credentials(candidate: Candidate, secrets: Secrets) -> Items:
 
 
 def check_services(candidate: Candidate, environ: Mapping[str, str]) -> Items:
-    """A service is embedded in the worker, unless `MOSAIC_<SERVICE>_ADDRESS` says where it is."""
-    for service in candidate.descriptor.needs.services:
+    """Whether a service outside of the worker answers.
+
+    Where it is, says the run's parameter of that name, such as `xmpp`, and else the variable
+    `MOSAIC_<SERVICE>_ADDRESS`; where neither does, it is embedded in the worker.
+    """
+    params = candidate.resolved_params()
+    services = list(candidate.descriptor.needs.services)
+    if params.get(_XMPP) and _XMPP not in services:
+        services.append(_XMPP)
+    for service in services:
         variable = f"MOSAIC_{''.join(c if c.isalnum() else '_' for c in service).upper()}_ADDRESS"
-        address = environ.get(variable)
+        if isinstance(params.get(service), str):
+            # What is no address is one of the worker's own ways.
+            given, address = f"`{service}`", str(params[service])
+            address = address if ":" in address else ""
+        else:
+            given, address = variable, environ.get(variable, "")
         if not address:
-            yield ok("services", f"{service}: embedded in the worker.")
+            yield ok("services", f"{service}: inside the worker.")
             continue
         problem = _cannot_connect(address)
         if problem is None:
@@ -84,12 +101,13 @@ def check_services(candidate: Candidate, environ: Mapping[str, str]) -> Items:
             yield blocking(
                 "services",
                 f"{service}: {address} cannot be reached: {problem}.",
-                f"Start it, or correct {variable}, or unset it to use the embedded one.",
+                f"Start it, or correct {given}, or leave that out to do without one outside.",
             )
 
 
 def _cannot_connect(address: str) -> str | None:
-    host, _, port = address.rpartition(":")
+    """`address` may begin with the domain that is meant: `domain@host:port`."""
+    host, _, port = address.rpartition("@")[2].rpartition(":")
     if not host or not port.isdecimal():
         return "it is not host:port"
     try:

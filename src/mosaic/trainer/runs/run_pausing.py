@@ -43,7 +43,7 @@ class RunPausing:
         """By a command if the worker can, else by stopping its processes where they stand."""
         async with self._one_at_a_time:
             await self._expect(RunState.RUNNING, RunState.PAUSED)
-            how = "The worker paused itself."
+            how = "The worker waits."
             if not (await self._can_pause() and await self._pauses_itself()):
                 await in_thread(self._parts.launcher.signal, self._run, signal.SIGSTOP)
                 how = "Its processes were frozen where they stood."

@@ -184,3 +184,24 @@ def test_too_few_trials_and_broken_files(
     new_study(broken, "mended")
     page.empty.acted.emit()
     qtbot.waitUntil(lambda: model.names == ("mended",), timeout=PATIENCE_MS)
+
+
+def test_a_file_that_is_written_anew_with_fewer_objectives(
+    qtbot: QtBot, page: StudyPage, model: StudyModel, tmp_path: Path
+) -> None:
+    """The objective that was chosen is no longer there: the first one is shown."""
+    path = tmp_path / "two.db"
+    new_study(path, directions=("MAXIMIZE", "MINIMIZE"))
+    add_trial(path, 0, 1.0, 2.0)
+    page.show()
+    model.open_database(str(path))
+    qtbot.waitUntil(lambda: model.study is not None, timeout=PATIENCE_MS)
+    model.choose_objective(1)
+    path.unlink()
+    new_study(path, directions=())
+    add_trial(path, 0, 1.0)
+    model.retry()
+    qtbot.waitUntil(
+        lambda: model.study is not None and len(model.study.directions) == 1, timeout=PATIENCE_MS
+    )
+    assert model.objective == 0

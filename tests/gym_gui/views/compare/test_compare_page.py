@@ -15,6 +15,7 @@ from gym_gui.services.pulse import Pulse
 from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
 from gym_gui.views.compare.compare_page import ComparePage
+from mosaic.contract.rpc import trainer_pb2 as pb
 from tests.gym_gui.conftest import PATIENCE_MS
 from tests.gym_gui.remembered import Remembered
 from tests.trainer.conftest import DaemonUnderTest
@@ -140,3 +141,23 @@ def test_runs_are_chosen_from_a_list(
     wait(lambda: len(model.charts.facts) == 2)
     page.picker.search.setText("no such run")
     assert model.choice.rowCount() == 0 or not page.picker.isVisible()
+
+
+def test_a_run_that_is_deleted_is_no_longer_compared(
+    page: ComparePage,
+    model: CompareModel,
+    daemon: DaemonUnderTest,
+    wait: Callable[[Callable[[], object]], None],
+) -> None:
+    """The others stay, and nothing is said of a run that cannot be read."""
+    first, second = daemon.submit(steps=20), daemon.submit(steps=20)
+    for run_id in (first, second):
+        daemon.until(run_id)
+    wait(lambda: model.runs.by_id(second) is not None)
+    model.show([first, second])
+    wait(lambda: len(model.charts.facts) == 2)
+    assert page.isVisible()
+    daemon.stub.DeleteRun(pb.DeleteRunRequest(run_id=first))
+    wait(lambda: model.run_ids == (second,))
+    assert model.charts.run_ids == (second,)
+    assert model.charts.problem == ""

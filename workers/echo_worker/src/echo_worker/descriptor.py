@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from echo_worker import __version__
 from mosaic_worker import Algorithm, Descriptor, Environments, Needs, Parameter, Supports
 
@@ -68,6 +70,7 @@ DESCRIPTOR = Descriptor(
             label="Echo",
             doc="Rewards are random numbers; the same seed gives the same ones.",
             parameters=_PACE + _MISBEHAVIOUR,
+            page=Path(__file__).with_name("echo.md").read_text(encoding="utf-8"),
         ),
     ),
     environments=Environments(any=True),

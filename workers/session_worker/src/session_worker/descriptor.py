@@ -5,6 +5,8 @@ A run's `algo` says who begins; its `actor` may say so more exactly (`scripted:m
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from mosaic_worker import Algorithm, Descriptor, Environments, Needs, Parameter, Supports
 from mosaic_worker.play import HUMAN, PARAMETERS
 from session_worker import __version__
@@ -22,6 +24,11 @@ _RECORDING = Parameter(
     help="The file of a recorded episode (JSON with `env_id`, `seed` and `actions`).",
 )  # fmt: skip
 
+
+def _page(actor: str) -> str:
+    return Path(__file__).with_name(f"{actor}.md").read_text(encoding="utf-8")
+
+
 DESCRIPTOR = Descriptor(
     worker="session_worker",
     label="Session Worker",
@@ -34,24 +41,28 @@ DESCRIPTOR = Descriptor(
             label="Human-Only",
             doc="You act, with keys, mouse or gamepad.",
             parameters=PARAMETERS,
+            page=_page(HUMAN),
         ),
         Algorithm(
             id=RANDOM,
             label="Random",
             doc="Any action, each as likely as the others; the same seed gives the same ones.",
             parameters=PARAMETERS,
+            page=_page(RANDOM),
         ),
         Algorithm(
             id=SCRIPTED,
             label="Scripted",
             doc="A rule written in Python: your own, or one that comes with MOSAIC.",
             parameters=(_SCRIPT, *PARAMETERS),
+            page=_page(SCRIPTED),
         ),
         Algorithm(
             id=RECORDED,
             label="Recorded",
             doc="The actions of a recorded episode, one after the other.",
             parameters=(_RECORDING, *PARAMETERS),
+            page=_page(RECORDED),
         ),
     ),
     environments=Environments(any=True),

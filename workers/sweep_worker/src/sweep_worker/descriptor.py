@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from mosaic_worker import Algorithm, Descriptor, Environments, Needs, Parameter, Supports
 from sweep_worker import __version__
 
@@ -118,6 +120,7 @@ DESCRIPTOR = Descriptor(
             label="Optuna",
             doc="Trials are runs of their own; Optuna chooses their values and ends hopeless ones.",
             parameters=_SEARCH + _OBJECTIVE + _PRUNING + _RESULT,
+            page=Path(__file__).with_name("optuna.md").read_text(encoding="utf-8"),
         ),
     ),
     environments=Environments(any=True),

@@ -1,0 +1,96 @@
+"""Changes of a mind: on lines of their own, and on steps, where nothing is certain."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mosaic.contract.bdi import BdiChange, Intention, change_on_line, change_on_step
+from mosaic.contract.decode import RejectedLineError, decode, decode_head_fast
+from mosaic.contract.events import BdiEvent, StepRecord
+
+FIELDS: dict[str, Any] = {
+    "added": ["phase(explore)", "NaN"],
+    "removed": ["phase(rest)"],
+    "goals": ["train(10)"],
+    "intentions": [{"goal": "train(10)", "plan": "practise", "depth": 2}, {"goal": "rest"}],
+    "plan": "practise",
+    "confidence": 0.25,
+}
+CHANGE = BdiChange(
+    added=("phase(explore)", "NaN"),
+    removed=("phase(rest)",),
+    goals=("train(10)",),
+    intentions=(Intention(goal="train(10)", plan="practise", depth=2), Intention(goal="rest")),
+    plan="practise",
+    confidence=0.25,
+)
+
+
+def test_a_line_and_a_step_say_the_same() -> None:
+    """What a line tells is what the step tells that repeats it."""
+    event = decode(json.dumps({"type": "bdi", "step": 3, "agent_id": "a", **FIELDS}).encode())
+    assert isinstance(event, BdiEvent)
+    assert (event.step, event.agent_id) == (3, "a")
+    assert change_on_line(event) == CHANGE
+    assert change_on_step(FIELDS) == CHANGE
+    assert change_on_line(BdiEvent()) == BdiChange()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"added": "phase(explore)"},
+        {"added": [1]},
+        {"goals": {"g": 1}},
+        {"intentions": [{"plan": "p"}]},
+        {"intentions": [{"goal": "g", "depth": -1}]},
+        {"step": -1},
+        {"confidence": "high"},
+    ],
+)
+def test_a_line_of_another_shape_is_no_event(fields: dict[str, Any]) -> None:
+    """It is kept among the rejects, with the reason."""
+    with pytest.raises(RejectedLineError):
+        decode(json.dumps({"type": "bdi", **fields}).encode())
+
+
+@pytest.mark.parametrize(
+    ("told", "change"),
+    [
+        (None, None),
+        ("happy", None),
+        ({}, None),
+        ({"mood": "fine"}, None),
+        ({"added": 7, "plan": "rest"}, BdiChange(plan="rest")),
+        (
+            {"added": ["a"], "intentions": [1], "confidence": 3},
+            BdiChange(added=("a",), confidence=1),
+        ),
+        ({"added": ["a"], "confidence": float("nan")}, BdiChange(added=("a",))),
+    ],
+)
+def test_of_a_step_whatever_makes_sense_is_taken(told: Any, change: BdiChange | None) -> None:
+    """A step is kept whatever its `bdi` is; the rest of it is not shown."""
+    assert change_on_step(told) == change
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from([*FIELDS, "x"]), inner),
+        max_leaves=8,
+    )
+)
+def test_no_step_is_lost_for_its_bdi(told: Any) -> None:
+    """Any value is decoded with its step and looked at without an error."""
+    fields = {"episode_id": "e", "step": 0, "action": 0, "reward": 0}
+    ended = {"terminated": False, "truncated": False}
+    line = json.dumps({"type": "step", **fields, **ended, "bdi": told}).encode()
+    step = decode(line)
+    assert isinstance(step, StepRecord)
+    change_on_step(step.bdi)
+    if b"NaN" not in line and b"Infinity" not in line:
+        decode_head_fast(line)

@@ -1,0 +1,85 @@
+"""The worker as a person uses it: trained by the daemon, replayed, evaluated, stopped, killed."""
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import DEADLINE_S, Mosaic
+
+# Whoever comes first installs a bundle.
+pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
+
+WORKER = "spade_bdi_rl_worker"
+LAKE = (WORKER, "--algo", "q_learning", "--env", "FrozenLake-v1", "--env-arg", "is_slippery=false")
+
+
+@pytest.fixture
+def mosaic(tmp_path: Path, give_bundles: Callable[..., None]) -> Iterator[Mosaic]:
+    """On a home that has the worker's bundle."""
+    made = Mosaic(tmp_path)
+    give_bundles(made.home, WORKER)
+    yield made
+    made.clean_up()
+
+
+@pytest.mark.parametrize("detail", ["columns", "all"])
+def test_what_it_learns_is_stored_replays_and_plays(mosaic: Mosaic, detail: str) -> None:
+    """Every episode is there, single ones replay exactly, and the table crosses the lake."""
+    run = mosaic.json("train", *LAKE, "--max-episodes", "1500", "--telemetry", detail)
+    assert (run["state"], run["digest"]["episodes"]) == ("succeeded", 1_500), run["reason"]
+    assert run["digest"]["rejects"] == 0
+    assert run["digest"]["committed_bytes"] == run["digest"]["spool_bytes"]
+
+    for episode in ("0", "700", "last"):
+        assert "Identical" in mosaic.ok("replay", run["run_id"], episode, "--verify")
+
+    evaluated = mosaic.json("evaluate", run["run_id"], "--episodes", "5")
+    assert evaluated["state"] == "succeeded", evaluated["reason"]
+    assert evaluated["digest"]["mean_return"] == 1.0
+
+
+def test_two_agents_talk_through_a_server_of_their_own(mosaic: Mosaic) -> None:
+    """A coach sets the goals; the embedded server is gone with the run."""
+    talk = ("--set", "xmpp=embedded", "--set", "team=coach")
+    run = mosaic.json("train", *LAKE, "--max-episodes", "300", *talk)
+    assert run["state"] == "succeeded", run["reason"]
+    said = " ".join(run["output_tail"])
+    assert "messages by XMPP" in said
+    assert "coach is done" in said
+
+
+def test_it_pauses_goes_on_and_its_death_is_told(mosaic: Mosaic) -> None:
+    """Nothing is stepped while paused; killed, it ends as failed, with all that it wrote."""
+    slowly = ("--set", "steps_per_second=500", "--detach")
+    run_id = mosaic.json("train", *LAKE, "--max-episodes", "1000000", *slowly)["run_id"]
+    steps_of(mosaic, run_id, more_than=0)
+    mosaic.ok("runs", "pause", run_id)
+    paused = state_of(mosaic, run_id)
+    assert paused["state"] == "paused"
+    mosaic.ok("runs", "resume", run_id)
+    steps_of(mosaic, run_id, more_than=paused["digest"]["steps"])
+
+    started = json.loads((mosaic.home.runs / run_id / "started.json").read_text())
+    os.kill(started["pid"], signal.SIGKILL)
+    mosaic("runs", "watch", run_id)
+    ended = state_of(mosaic, run_id)
+    assert (ended["state"], "SIGKILL" in ended["reason"]) == ("failed", True)
+    spool = (mosaic.home.runs / run_id / "telemetry.jsonl").stat().st_size
+    assert ended["digest"]["committed_bytes"] == spool
+
+
+def state_of(mosaic: Mosaic, run_id: str) -> Any:
+    return mosaic.json("runs", "show", run_id)
+
+
+def steps_of(mosaic: Mosaic, run_id: str, more_than: int) -> None:
+    """Waits until the run has stored more steps than that."""
+    deadline = time.monotonic() + DEADLINE_S
+    while state_of(mosaic, run_id)["digest"]["steps"] <= more_than:
+        assert time.monotonic() < deadline, "it takes no steps"

@@ -1,0 +1,112 @@
+"""An AgentSpeak agent whose mind can be looked at: beliefs, goals, intentions and fired plans.
+
+Built by `plan_files`, read by `Deliberation` when the agent comes to rest. Nothing here runs per
+environment step: a plan that fires adds its name to a list, and all else is looked at afterwards.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import agentspeak
+from agentspeak.runtime import Agent
+
+from mosaic_worker.errors import WorkerError
+from spade_bdi_rl_worker.agent.terms import belief_text, term_text
+from spade_bdi_rl_worker.telemetry.outlet import Intention
+
+if TYPE_CHECKING:
+    from agentspeak.runtime import Plan
+
+_BELIEFS_SHOWN = 12
+
+
+class ObservedAgent(Agent):
+    """Tells which plans fired, and says what is missing when none is applicable."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.fired: list[str] = []
+        super().__init__(*args, **kwargs)
+
+    def add_plan(self, plan: Plan) -> None:
+        # Every body begins with an instruction that does nothing: here it says that it was reached.
+        plan.body.f = partial(_fire, plan_label(plan))
+        super().add_plan(plan)
+
+    def call(
+        self,
+        trigger: agentspeak.Trigger,
+        goal_type: agentspeak.GoalType,
+        term: Any,
+        calling_intention: Any,
+        delayed: bool = False,
+    ) -> bool:
+        try:
+            return bool(super().call(trigger, goal_type, term, calling_intention, delayed))
+        except agentspeak.AslError as error:
+            if not str(error).startswith("no applicable plan"):
+                raise
+            goal = term_text(agentspeak.freeze(term, calling_intention.scope, {}))
+            raise self._no_plan(goal, error) from error
+
+    def beliefs_held(self) -> dict[Any, str]:
+        """Every belief with its text, in order of their names."""
+        held = {belief: belief_text(belief) for group in self.beliefs.values() for belief in group}
+        return dict(sorted(held.items(), key=lambda item: item[1]))
+
+    def goals(self) -> tuple[str, ...]:
+        """What the agent wants to achieve now; a goal that several intentions have only once."""
+        heads = [
+            term_text(intention.head_term)
+            for stack in self.intentions
+            for intention in stack
+            if intention.head_term is not None
+        ]
+        return tuple(dict.fromkeys(heads))
+
+    def intentions_now(self) -> tuple[Intention, ...]:
+        return tuple(
+            Intention(
+                goal=term_text(stack[0].head_term),
+                plan=getattr(stack[-1], "plan_label", ""),
+                depth=len(stack),
+            )
+            for stack in self.intentions
+            if stack and stack[0].head_term is not None
+        )
+
+    def _no_plan(self, goal: str, error: agentspeak.AslError) -> WorkerError:
+        beliefs = list(self.beliefs_held().values())
+        more = len(beliefs) - _BELIEFS_SHOWN
+        shown = ", ".join(beliefs[:_BELIEFS_SHOWN]) + (f" and {more} more" if more > 0 else "")
+        name = str(error).rsplit(" ", 1)[-1]
+        there = [
+            label for key in self.plans for label in map(plan_label, self.plans[key])
+            if f"{key[0].value}{key[1].value}{key[2]}/{key[3]}" == name
+        ]  # fmt: skip
+        if there:
+            remedy = (
+                f"Its plans for it ({', '.join(there)}) have conditions that do not hold."
+                " Correct them, or add one without a condition as the last."
+            )
+        else:
+            remedy = f"Add a plan that begins with `{name.split('/')[0]}` to its file of plans."
+        return WorkerError(
+            f"No plan is applicable to the goal !{goal}. The agent believes {shown or 'nothing'}.",
+            remedy=remedy,
+        )
+
+
+def plan_label(plan: Plan) -> str:
+    """The name that its author gave it (`@name`), or what it reacts to."""
+    if plan.annotation is not None:
+        return str(plan.annotation.functor)
+    arity = f"/{len(plan.head.args)}" if plan.head.args else ""
+    return f"{plan.trigger.value}{plan.goal_type.value}{plan.head.functor}{arity}"
+
+
+def _fire(label: str, agent: ObservedAgent, intention: Any) -> bool:
+    intention.plan_label = label
+    agent.fired.append(label)
+    return True

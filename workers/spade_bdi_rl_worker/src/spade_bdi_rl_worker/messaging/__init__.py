@@ -1,0 +1,1 @@
+"""How agents reach one another: inside the process, or through an XMPP server."""

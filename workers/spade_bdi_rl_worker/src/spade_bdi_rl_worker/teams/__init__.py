@@ -1,0 +1,1 @@
+"""Agents that work together: who is in a team, and how learners share what they know."""

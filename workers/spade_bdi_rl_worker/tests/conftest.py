@@ -1,0 +1,3 @@
+"""Tests that need spade run in the bundle's Python; those here need gymnasium and numpy."""
+
+collect_ignore = ["with_spade"]

@@ -1,0 +1,81 @@
+"""A run without a process: telemetry into a file, and a learner that no agent drives."""
+
+from __future__ import annotations
+
+import json
+import os
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+from mosaic_worker.checkpoint import save_checkpoint
+from mosaic_worker.emitter import Emitter
+from mosaic_worker.recording.recorder import EpisodeRecorder
+from mosaic_worker.run_config import resolve
+from spade_bdi_rl_worker.descriptor import describe
+from spade_bdi_rl_worker.learning.making import make_learner
+from spade_bdi_rl_worker.settings import resolved
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from mosaic_worker import Run
+    from spade_bdi_rl_worker.learning.learner import Learner
+    from spade_bdi_rl_worker.telemetry.outlet import BdiChange
+
+
+def always() -> bool:
+    return True
+
+
+class ListOutlet:
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.changes: list[BdiChange] = []
+        self.sentences: list[str] = []
+        self.rows: list[tuple[int, dict[str, float]]] = []
+
+    def bdi(self, change: BdiChange) -> None:
+        self.changes.append(change)
+
+    def say(self, level: str, code: str, message: str, **fields: Any) -> None:  # noqa: ARG002
+        self.sentences.append(message)
+
+    def figures(self, values: Mapping[str, float], step: int) -> None:
+        self.rows.append((step, dict(values)))
+
+
+class LearningRun:
+    """What a learner wants of a run. `config` is a TrainRunConfig."""
+
+    def __init__(
+        self, folder: Path, config: Mapping[str, Any], checkpoint: Path | None = None
+    ) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.directory = folder
+        self.config = resolved(resolve({"algo": "q_learning", **config}, describe()))
+        self.checkpoint = checkpoint
+        self.heartbeat = SimpleNamespace(global_step=0)
+        self.telemetry = folder / "telemetry.jsonl"
+        self._fd = os.open(self.telemetry, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        self.emitter = Emitter(fd=self._fd)
+        self.recorder = EpisodeRecorder(self.emitter, detail=self.config.step_detail)
+        self.outlet = ListOutlet()
+
+    def save_checkpoint(self, name: str, content: Any, **fields: Any) -> Path:
+        return save_checkpoint(self.emitter, self.directory, name, content, **fields)
+
+    def learner(self) -> Learner:
+        return make_learner(cast("Run", self), self.outlet)
+
+    def finish(self, learner: Learner) -> None:
+        learner.close()
+        self.recorder.close()
+        self.emitter.flush()
+
+    def lines(self, kind: str) -> list[dict[str, Any]]:
+        """The telemetry of that type, so far."""
+        self.emitter.flush()
+        lines = self.telemetry.read_text(encoding="utf-8").splitlines()
+        return [line for line in map(json.loads, lines) if line["type"] == kind]

@@ -1,0 +1,44 @@
+"""A process with an XMPP server of its own, for tests: prints its port, and lives until killed.
+
+`python lone_server.py [register] [NAME PASSWORD …]`: with `register`, clients can make accounts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+import uvloop
+
+from spade_bdi_rl_worker.messaging.embedded_server import EmbeddedServer, Listening
+from spade_bdi_rl_worker.messaging.light_import import import_spade
+
+
+async def serve(words: list[str]) -> None:
+    server = EmbeddedServer()
+    if words[:1] == ["register"]:
+        words = words[1:]
+        address = await start_with_registration(server)
+    else:
+        address = await server.start()
+    for name, password in zip(words[::2], words[1::2], strict=True):
+        await server.add_account(name, password)
+    print(address.port, flush=True)
+    await asyncio.Event().wait()
+
+
+async def start_with_registration(server: EmbeddedServer) -> Listening:
+    """As servers of others may be set up."""
+    from pyjabber import AppConfig  # noqa: PLC0415
+    from pyjabber.features.SASL.SASL import SASL  # noqa: PLC0415
+
+    registering = SASL.handle_iq
+    address = await server.start()
+    SASL.handle_iq = registering
+    AppConfig.app_config.plugins.append("jabber:iq:register")
+    return address
+
+
+if __name__ == "__main__":
+    import_spade()
+    uvloop.run(serve(sys.argv[1:]))

@@ -1,0 +1,192 @@
+"""The embedded server: on loopback alone, for the run's own agents, and gone without a trace."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import threading
+import unittest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import uvloop
+from counting_learner import Control, CountingLearner, Remembering
+
+from spade_bdi_rl_worker.messaging.light_import import import_spade
+
+import_spade()
+
+from spade.xmpp_client import XMPPClient  # noqa: E402 - SPADE is imported our way first
+
+from mosaic_worker.errors import WorkerError  # noqa: E402
+from spade_bdi_rl_worker.agent import run, running  # noqa: E402
+from spade_bdi_rl_worker.messaging.embedded_server import EmbeddedServer  # noqa: E402
+from spade_bdi_rl_worker.settings import AgentSettings  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+PATIENCE_S = 20
+_LISTENING = "0A"
+
+
+def listening_addresses() -> set[tuple[str, int]]:
+    """Of this process, from the kernel's table."""
+    own = {_socket(link) for link in Path("/proc/self/fd").iterdir()}
+    found = set()
+    for table in ("tcp", "tcp6"):
+        for line in Path("/proc/net", table).read_text().splitlines()[1:]:
+            words = line.split()
+            if words[3] == _LISTENING and words[9] in own:
+                host, port = words[1].split(":")
+                found.add((host, int(port, 16)))
+    return found
+
+
+def _socket(link: Path) -> str:
+    """The number of the socket behind a descriptor, as the kernel's table has it."""
+    try:
+        return str(link.readlink()).removeprefix("socket:[").rstrip("]")
+    except OSError:
+        return ""
+
+
+def with_server(use: Callable[[EmbeddedServer, Any], Coroutine[Any, Any, None]]) -> None:
+    async def main() -> None:
+        server = EmbeddedServer()
+        address = await server.start()
+        try:
+            await asyncio.wait_for(use(server, address), PATIENCE_S)
+        finally:
+            await server.stop()
+
+    uvloop.run(main())
+
+
+async def first_event(client: XMPPClient, address: Any, *names: str) -> str:
+    """Which of these events comes first for a client that connects."""
+    came: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    def note(name: str) -> Any:
+        return lambda _: None if came.done() else came.set_result(name)
+
+    for name in names:
+        client.add_event_handler(name, note(name))
+    client.connect(host=address.host, port=address.port)
+    try:
+        return await came
+    finally:
+        client.abort()
+        client.cancel_connection_attempt()
+
+
+class EmbeddedServerTest(unittest.TestCase):
+    def test_listens_on_loopback_alone(self) -> None:
+        """One socket on 127.0.0.1: no other interface, no page for administrators, no servers."""
+
+        async def use(_: EmbeddedServer, address: Any) -> None:
+            self.assertEqual(listening_addresses(), {("0100007F", address.port)})
+
+        with_server(use)
+        self.assertEqual(listening_addresses(), set())
+
+    def test_leaves_signals_and_processes_alone(self) -> None:
+        """Stop signals reach the run as before, and no child process could outlive it."""
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGABRT)
+        before = [signal.getsignal(number) for number in numbers]
+        children = Path(f"/proc/self/task/{os.getpid()}/children").read_text
+
+        async def use(server: EmbeddedServer, address: Any) -> None:
+            await server.add_account("anna", "secret")
+            client = XMPPClient("anna@localhost", "secret", False, False)
+            event = await first_event(client, address, "session_start", "failed_all_auth")
+            self.assertEqual(event, "session_start")
+            self.assertEqual(children(), "")
+
+        with_server(use)
+        self.assertEqual([signal.getsignal(number) for number in numbers], before)
+
+    def test_writes_nothing_beside_its_code(self) -> None:
+        """No key, certificate or database is left in the packages or in the working directory."""
+        import pyjabber  # noqa: PLC0415 - found, not started
+
+        folder = Path(str(pyjabber.__file__)).parent
+        keys = sorted(folder.rglob("*.pem"))
+        here = sorted(Path.cwd().iterdir())
+
+        async def use(_: EmbeddedServer, __: Any) -> None:
+            pass
+
+        with_server(use)
+        self.assertEqual(sorted(folder.rglob("*.pem")), keys)
+        self.assertEqual(sorted(Path.cwd().iterdir()), here)
+
+    def test_nobody_can_register(self) -> None:
+        """Another user of the machine gets no account, and no session with a wrong password."""
+
+        async def use(server: EmbeddedServer, address: Any) -> None:
+            await server.add_account("anna", "secret")
+            for name, password, registers in (("eve", "x", True), ("anna", "guess", False)):
+                client = XMPPClient(f"{name}@localhost", password, False, registers)
+                event = await first_event(
+                    client, address, "session_start", "failed_all_auth", "disconnected"
+                )
+                self.assertNotEqual(event, "session_start", name)
+
+        with_server(use)
+
+    def test_two_at_once(self) -> None:
+        """Servers take free ports, so a port that is taken stops nobody."""
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+
+            async def use(_: EmbeddedServer, address: Any) -> None:
+                self.assertNotEqual(address.port, taken.getsockname()[1])
+
+            with_server(use)
+
+
+class DyingServerTest(unittest.TestCase):
+    def test_the_server_stops_in_the_middle(self) -> None:
+        """A run whose server goes away fails with a reason, keeps what it learnt, and is over."""
+        learner, outlet = CountingLearner(10**9), Remembering()
+        servers: list[EmbeddedServer] = []
+        start = EmbeddedServer.start
+
+        async def remember(server: EmbeddedServer) -> Any:
+            servers.append(server)
+            return await start(server)
+
+        self.addCleanup(setattr, EmbeddedServer, "start", start)
+        setattr(EmbeddedServer, "start", remember)  # noqa: B010 - mypy would mind
+        looked = learner.learn
+
+        def learn_then_lose(episodes: int, go_on: Any) -> Any:
+            if len(learner.batches) == 3:
+                loop.call_soon_threadsafe(lambda: asyncio.ensure_future(servers[0].stop()))
+            return looked(episodes, go_on)
+
+        setattr(learner, "learn", learn_then_lose)  # noqa: B010
+        loop: Any = None
+        live = running._live
+
+        async def note_loop(*arguments: Any) -> None:
+            nonlocal loop
+            loop = asyncio.get_running_loop()
+            await live(*arguments)
+
+        self.addCleanup(setattr, running, "_live", live)
+        setattr(running, "_live", note_loop)  # noqa: B010
+        with self.assertRaises(WorkerError) as raised:
+            run(learner, AgentSettings(xmpp="embedded", batch_episodes=50), outlet, Control())  # type: ignore[arg-type]
+
+        self.assertIn("lost its connection to the XMPP server", raised.exception.message)
+        self.assertTrue(raised.exception.remedy)
+        self.assertEqual(learner.saved, ["the run failed"])
+        self.assertEqual(listening_addresses(), set())
+        self.assertEqual(threading.enumerate(), [threading.main_thread()])
+
+
+if __name__ == "__main__":
+    unittest.main()

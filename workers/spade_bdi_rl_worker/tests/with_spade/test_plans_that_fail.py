@@ -1,0 +1,137 @@
+"""Plans of one's own that cannot be used: each ends with the place, and with what to do."""
+
+from __future__ import annotations
+
+import tempfile
+import textwrap
+import unittest
+from pathlib import Path
+
+from counting_learner import CountingLearner, live
+
+from mosaic_worker.errors import WorkerError
+
+
+class PlansThatFailTest(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.file = Path(folder.name, "own.asl")
+        self.learner = CountingLearner(40)
+
+    def error_of(self, plans: str) -> WorkerError:
+        """What a run with these plans ends with."""
+        self.file.write_text(textwrap.dedent(plans))
+        with self.assertRaises(WorkerError) as raised:
+            live(self.learner, asl=str(self.file))
+        self.assertTrue(raised.exception.remedy)
+        return raised.exception
+
+    def test_own_plans_are_used(self) -> None:
+        """A file of one's own replaces the plans that come with the worker."""
+        self.file.write_text('@mine\n+!train(N) <- .learn(7); .done("my way").')
+
+        outlet = live(self.learner, asl=str(self.file))
+
+        self.assertEqual(self.learner.batches, [7])
+        self.assertIn("mine", outlet.plans())
+
+    def test_broken_file(self) -> None:
+        """A mistake in the language is told with its file and line."""
+        error = self.error_of("""\
+            +!train(N) : batch(B)
+               <- .learn(B
+                  !!train(N).
+            """)
+
+        self.assertIn("own.asl, line 3", error.message)
+
+    def test_unknown_action(self) -> None:
+        """An action that the worker does not have is found before anything is learnt."""
+        error = self.error_of("+!train(N)\n   <- .lern(5).")
+
+        self.assertIn("line 2: no such action '.lern/1'", error.message)
+        self.assertEqual(self.learner.batches, [])
+
+    def test_missing_file(self) -> None:
+        """A file that is not there is named, and so are the plans that are."""
+        with self.assertRaises(WorkerError) as raised:
+            live(self.learner, asl=str(self.file))
+
+        self.assertIn("own.asl", raised.exception.message)
+        self.assertIn("learner", raised.exception.remedy)
+
+    def test_not_a_text(self) -> None:
+        """A file that is no text is refused."""
+        self.file.write_bytes(b"\xff\xfe")
+        with self.assertRaises(WorkerError) as raised:
+            live(self.learner, asl=str(self.file))
+
+        self.assertIn("UTF-8", raised.exception.remedy)
+
+    def test_no_plan_is_applicable(self) -> None:
+        """The goal, what is believed, and the plans whose conditions do not hold are told."""
+        error = self.error_of("+!train(N) : episodes(E) & E > 1000 <- .learn(5).")
+
+        self.assertIn("!train(40)", error.message)
+        self.assertIn("episodes(0)", error.message)
+        self.assertIn("+!train/1", error.remedy)
+
+    def test_no_plan_for_a_goal_within(self) -> None:
+        """A goal that nobody wrote a plan for is told with the line that asked for it."""
+        error = self.error_of("+!train(N)\n   <- .learn(5);\n      !celebrate(N).")
+
+        self.assertIn("line 3", error.message)
+        self.assertIn("!celebrate(40)", error.message)
+
+    def test_a_test_fails(self) -> None:
+        """A plan whose test does not hold fails at that line, and what was learnt is saved."""
+        error = self.error_of("+!train(N)\n   <- .learn(5);\n      ?happy(X).")
+
+        self.assertIn("line 3: the plan failed", error.message)
+        self.assertEqual(self.learner.saved, ["the run failed"])
+
+    def test_wrong_argument(self) -> None:
+        """An action says what it needs."""
+        error = self.error_of('+!train(N) <- .learn("all").')
+
+        self.assertIn(".learn needs a whole number", error.message)
+
+    def test_exception_in_an_action(self) -> None:
+        """What an action raised is told with the line of the action, and its traceback is kept."""
+        self.learner.error = ZeroDivisionError("by nothing")
+
+        error = self.error_of("+!train(N)\n   <- .learn(5).")
+
+        self.assertIn("line 2: an action failed: ZeroDivisionError: by nothing", error.message)
+        self.assertIsInstance(error.__cause__, ZeroDivisionError)
+
+    def test_error_for_people_in_an_action(self) -> None:
+        """An error that is already a sentence with a remedy stays one."""
+        self.learner.error = WorkerError("The lake is dry.", remedy="Fill it.")
+
+        error = self.error_of("+!train(N)\n   <- .learn(5).")
+
+        self.assertEqual((error.message, error.remedy), ("The lake is dry.", "Fill it."))
+
+    def test_plans_that_end_without_saying_so(self) -> None:
+        """A lone agent whose plans are over is done."""
+        self.file.write_text("+!train(N) <- .learn(5).")
+
+        outlet = live(self.learner, asl=str(self.file))
+
+        self.assertIn(
+            ("W293", "info: learner is done: its plans have nothing more to do"), outlet.said
+        )
+
+    def test_remarks_are_told(self) -> None:
+        """A plan that has no effect is told about."""
+        self.file.write_text('+!train(N) <- .done("so").\n-!train(N) <- .learn(5).')
+
+        outlet = live(self.learner, asl=str(self.file))
+
+        self.assertIn("line 2", dict(outlet.said)["W295"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,133 @@
+"""A coach and a learner, and two learners that share: inside the process and through XMPP."""
+
+from __future__ import annotations
+
+import tempfile
+import unittest
+from pathlib import Path
+
+from counting_learner import CountingLearner, live
+
+from mosaic_worker.errors import WorkerError
+from spade_bdi_rl_worker.agent import running
+from spade_bdi_rl_worker.teams.shared_values import Parcels, pack
+
+
+class CoachTest(unittest.TestCase):
+    xmpp = ""
+
+    def test_the_coach_sets_the_goals(self) -> None:
+        """The learner trains in lessons that the coach gives, and the coach says when to end."""
+        learner = CountingLearner(100)
+
+        outlet = live(learner, team="coach", batch_episodes=10, xmpp=self.xmpp)
+
+        self.assertEqual(learner.episodes, 100)
+        self.assertIn(
+            ("W293", "info: coach is done: the learner has reached the goal"), outlet.said
+        )
+        self.assertEqual(outlet.plans("coach").count("first_lesson"), 1)
+        told = [belief for belief in outlet.beliefs("coach") if belief.startswith("scored(")]
+        self.assertIn("[source(", told[0])
+        self.assertIn("learner@localhost", told[0])
+
+    def test_the_coach_tests_early(self) -> None:
+        """A coach that wants a goal reached lets the learner stop when an evaluation shows it."""
+        learner = CountingLearner(1000)
+
+        live(learner, team="coach", batch_episodes=10, stop_when_reached=True, xmpp=self.xmpp)
+
+        self.assertEqual(learner.episodes, 500)
+
+
+class CoachThroughXmppTest(CoachTest):
+    """The same over a real server: messages of both agents go through its socket."""
+
+    xmpp = "embedded"
+
+
+class PairTest(unittest.TestCase):
+    xmpp = ""
+
+    def test_learners_share_what_they_know(self) -> None:
+        """Each takes over what the other knows, several times on the way."""
+        learner = CountingLearner(100)
+
+        outlet = live(learner, team="pair", batch_episodes=20, xmpp=self.xmpp)
+
+        partner = learner.partner
+        assert partner is not None
+        self.assertEqual((learner.episodes, partner.episodes), (100, 100))
+        self.assertGreater(len(learner.taken), 1)
+        self.assertEqual(learner.taken[0], partner.share())
+        self.assertEqual(partner.taken[0], learner.share())
+        self.assertTrue(any(each.startswith("taken_over(") for each in outlet.beliefs()))
+        self.assertTrue(any(each.startswith("taken_over(") for each in outlet.beliefs("learner2")))
+
+
+class PairThroughXmppTest(PairTest):
+    """Tables that are larger than a server's limit for one message arrive whole."""
+
+    xmpp = "embedded"
+
+
+class WrongTeamTest(unittest.TestCase):
+    def test_agents_that_wait_for_one_another(self) -> None:
+        """A team in which nobody has anything to do ends with a reason."""
+        self.addCleanup(setattr, running, "_STALLED_SECONDS", running._STALLED_SECONDS)
+        running._STALLED_SECONDS = 0.2
+        with tempfile.TemporaryDirectory() as folder:
+            plans = Path(folder, "silent.asl")
+            plans.write_text("+!train(N) <- .learn(5).")
+            with self.assertRaises(WorkerError) as raised:
+                live(CountingLearner(50), team="coach", asl=str(plans))
+
+        self.assertIn("wait for one another", raised.exception.message)
+
+    def test_writing_to_a_stranger(self) -> None:
+        """A plan that writes to somebody who is not there is told so."""
+        with tempfile.TemporaryDirectory() as folder:
+            plans = Path(folder, "chatty.asl")
+            plans.write_text(
+                '+!train(N) <- .send("nobody@localhost", tell, hello); .learn(5); !!train(N).'
+            )
+            with self.assertRaises(WorkerError) as raised:
+                live(CountingLearner(10**6), asl=str(plans))
+
+        self.assertIn("nobody@localhost", raised.exception.message)
+
+    def test_unknown_team(self) -> None:
+        """A team that does not exist is refused with those that do."""
+        with self.assertRaises(WorkerError) as raised:
+            live(CountingLearner(50), team="orchestra")
+
+        self.assertIn("alone, coach, pair", raised.exception.remedy)
+
+
+class ParcelsTest(unittest.TestCase):
+    def test_a_large_table_comes_in_parts(self) -> None:
+        """Parts in any order become what was shared; each is small enough for a server."""
+        table = {str(state): [state * 0.1234567, -state] for state in range(15_000)}
+
+        parts = pack(table)
+
+        self.assertGreater(len(parts), 3)
+        self.assertLess(max(map(len, parts)), 60_000)
+        parcels = Parcels()
+        answers = [parcels.add("a@b", part) for part in reversed(parts)]
+        self.assertEqual(answers[:-1], [None] * (len(parts) - 1))
+        self.assertEqual(answers[-1], table)
+
+    def test_an_unfinished_parcel_is_forgotten(self) -> None:
+        """What a newer one replaces never becomes whole, and broken ones do no harm."""
+        old, new = pack(list(range(90_000))), pack([1])
+        parcels = Parcels()
+
+        self.assertIsNone(parcels.add("a@b", old[0]))
+        self.assertEqual(parcels.add("a@b", new[0]), [1])
+        self.assertIsNone(parcels.add("a@b", old[-1]))
+        self.assertIsNone(parcels.add("a@b", "not JSON"))
+
+
+if __name__ == "__main__":
+    unittest.main()

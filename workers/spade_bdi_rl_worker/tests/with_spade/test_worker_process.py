@@ -1,0 +1,195 @@
+"""The worker as the trainer starts it, when things go wrong around it: it ends, and says why."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+from mosaic_worker.testing import WorkerProcess
+
+HERE = Path(__file__).parent
+_LISTENING = "0A"
+
+
+def listening_ports() -> set[int]:
+    """Of the whole machine."""
+    lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
+    return {
+        int(line.split()[1].split(":")[1], 16) for line in lines if line.split()[3] == _LISTENING
+    }
+
+
+class WorkerProcessTest(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def worker(self, name: str = "run", **fields: Any) -> WorkerProcess:
+        """Trains for ever, unless told otherwise."""
+        folder = self.folder / name
+        folder.mkdir()
+        config = {
+            "algo": "q_learning",
+            "env_id": "FrozenLake-v1",
+            "max_episodes": 10**8,
+            "telemetry": {"steps": "off"},
+            **fields,
+            "params": {"metrics_every": 100, **fields.get("params", {})},
+        }
+        (folder / "config.json").write_text(json.dumps(config))
+        worker = WorkerProcess(["-m", "spade_bdi_rl_worker", "--config", "config.json"], folder)
+        self.addCleanup(worker.__exit__, None, None, None)
+        return worker
+
+    def server(self, *words: str) -> tuple[subprocess.Popen[str], int]:
+        """An XMPP server in another process, and its port."""
+        server = subprocess.Popen(
+            [sys.executable, HERE / "lone_server.py", *words], stdout=subprocess.PIPE, text=True
+        )
+        assert server.stdout is not None
+        self.addCleanup(server.stdout.close)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        return server, int(server.stdout.readline())
+
+    def failure(self, worker: WorkerProcess) -> dict[str, Any]:
+        """The last line of a run that failed."""
+        self.assertEqual(worker.wait(), 1)
+        bye = worker.events("bye")[-1]
+        self.assertEqual(bye["outcome"], "failed")
+        self.assertTrue(bye["remedy"])
+        return bye
+
+    def test_two_workers_at_once(self) -> None:
+        """Each has a server of its own, and neither notices the other."""
+        workers = [
+            self.worker(name, max_episodes=300, params={"team": "coach", "xmpp": "embedded"})
+            for name in ("one", "two")
+        ]
+        ports = set()
+        for worker in workers:
+            self.assertEqual(worker.wait(), 0, worker.log.read_text()[-2000:])
+            self.assertEqual(worker.events("bye")[-1]["outcome"], "succeeded")
+            ports.add(self.port_of(worker))
+        self.assertEqual(len(ports), 2)
+
+    def test_killed(self) -> None:
+        """After a kill nobody is left, and nothing listens any more."""
+        worker = self.worker(params={"team": "pair", "xmpp": "embedded"})
+        port = self.port_of(worker)
+        self.assertIn(port, listening_ports())
+        children = Path(
+            f"/proc/{worker.process.pid}/task/{worker.process.pid}/children"
+        ).read_text()
+
+        worker.signal(signal.SIGKILL)
+        worker.wait()
+
+        self.assertEqual(children, "")
+        self.assertNotIn(port, listening_ports())
+
+    def test_stopped(self) -> None:
+        """A stop in the middle of a batch ends the run as cancelled, with a checkpoint."""
+        worker = self.worker(params={"xmpp": "embedded", "batch_episodes": 1_000_000})
+        port = self.port_of(worker)
+        worker.wait_for("metric")
+
+        worker.send("stop")
+
+        self.assertEqual(worker.wait(), 0)
+        self.assertEqual(worker.events("bye")[-1]["outcome"], "cancelled")
+        self.assertTrue(worker.events("artifact"))
+        self.assertNotIn(port, listening_ports())
+
+    def test_paused(self) -> None:
+        """A pause in the middle of a batch, and then a stop by signal."""
+        worker = self.worker(params={"batch_episodes": 1_000_000})
+        worker.wait_for("metric")
+        worker.send("pause")
+        worker.wait_for("status", state="paused")
+
+        worker.signal(signal.SIGTERM)
+
+        self.assertEqual(worker.wait(), 0)
+        self.assertEqual(worker.events("bye")[-1]["outcome"], "cancelled")
+
+    def test_accounts_are_made_on_a_server_that_allows_it(self) -> None:
+        """A coach and a learner talk through the server of another process."""
+        _, port = self.server("register")
+
+        worker = self.worker(
+            max_episodes=300, params={"team": "coach", "xmpp": f"localhost@127.0.0.1:{port}"}
+        )
+
+        self.assertEqual(worker.wait(), 0, worker.log.read_text()[-2000:])
+        self.assertEqual(worker.events("bye")[-1]["outcome"], "succeeded")
+
+    def test_a_server_without_registration(self) -> None:
+        """Where no account can be made, the run says how to use one that is there."""
+        _, port = self.server()
+
+        worker = self.worker(params={"xmpp": f"localhost@127.0.0.1:{port}"})
+
+        self.assertIn("MOSAIC_XMPP_PASSWORD", self.failure(worker)["remedy"])
+
+    def test_the_server_dies_in_the_middle(self) -> None:
+        """The run fails with a reason, and keeps what was learnt."""
+        words = ("mine-learner", "secret", "mine-coach", "secret")
+        server, port = self.server(*words)
+        os.environ.update(MOSAIC_XMPP_ACCOUNT="mine", MOSAIC_XMPP_PASSWORD=words[1])
+        self.addCleanup(os.environ.pop, "MOSAIC_XMPP_ACCOUNT")
+        self.addCleanup(os.environ.pop, "MOSAIC_XMPP_PASSWORD")
+        worker = self.worker(params={"team": "coach", "xmpp": f"localhost@127.0.0.1:{port}"})
+        worker.wait_for("metric")
+
+        server.kill()
+
+        self.assertIn("lost its connection to the XMPP server", self.failure(worker)["error"])
+        self.assertTrue(worker.events("artifact"))
+
+    def test_no_server(self) -> None:
+        """A server that is not there is told at once, before anything is learnt."""
+        worker = self.worker(params={"xmpp": "127.0.0.1:1"})
+
+        bye = self.failure(worker)
+
+        self.assertIn("127.0.0.1:1 cannot be reached", bye["error"])
+        self.assertEqual(worker.events("episode"), [])
+
+    def test_the_environment_breaks(self) -> None:
+        """An exception in an action is told with the plan's line; its traceback is in the log."""
+        worker = self.worker(env_id="raising_environment:Breaking-v0")
+
+        bye = self.failure(worker)
+
+        self.assertRegex(bye["error"], r"learner\.asl, line \d+: .*ZeroDivisionError")
+        self.assertIn("raising_environment.py", worker.log.read_text())
+
+    def test_broken_plans(self) -> None:
+        """The place of a mistake is on the run's page."""
+        plans = self.folder / "mine.asl"
+        plans.write_text("+!train(N)\n   <- .learn(.\n")
+
+        bye = self.failure(self.worker(params={"asl": str(plans)}))
+
+        self.assertIn("mine.asl, line 2", bye["error"])
+
+    def port_of(self, worker: WorkerProcess) -> int:
+        """Of its server, from what it says when its agents are ready."""
+        ready = worker.wait_for("log", code="W292")
+        match = re.search(r"127\.0\.0\.1:(\d+)", ready["message"])
+        assert match is not None
+        return int(match[1])
+
+
+if __name__ == "__main__":
+    unittest.main()
