@@ -58,7 +58,8 @@ def show_speed(
             ),
         ],
     )
-    print_ratio("columns against the plain loop", max(seen["columns"]) / max(seen["plain"]), "1")
+    ratio = max(seen["columns"]) / max(seen["plain"])
+    print_ratio("columns against the plain loop", ratio, "none; 20,000 episodes/s are aimed at")
 
 
 def plain_speed(is_slippery: bool) -> float:
