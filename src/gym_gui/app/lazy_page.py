@@ -4,9 +4,10 @@ import importlib
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from gym_gui.services.tasks import Tasks
 
@@ -58,6 +59,13 @@ class LazyPage(QWidget, Generic[Page]):
             QTimer.singleShot(0, self, lambda: self._polish(page.findChildren(QWidget)))
         return self._content
 
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """A page that nobody sees takes no room, and nobody has to work out how much it would."""
+        return super().sizeHint() if self.isVisible() else QSize(0, 0)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        return super().minimumSizeHint() if self.isVisible() else QSize(0, 0)
+
     def load(self, then: Callable[[], None] = lambda: None) -> None:
         """Import what it is made of, without holding anything up."""
 
@@ -72,6 +80,7 @@ class LazyPage(QWidget, Generic[Page]):
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         super().showEvent(event)
+        self.updateGeometry()
         if not self.is_made:
             self.load(self._fill)
         if not self.is_filled:
@@ -90,7 +99,8 @@ class LazyPage(QWidget, Generic[Page]):
     def _polish(self, waiting: Sequence[QWidget]) -> None:
         """What the style sheet says of each takes longest; done at once it would be felt."""
         for widget in waiting[:_AT_ONCE]:
-            widget.ensurePolished()
+            if isValid(widget):  # a page may have thrown it away meanwhile
+                widget.ensurePolished()
         rest = waiting[_AT_ONCE:]
         QTimer.singleShot(0, self, (lambda: self._polish(rest)) if rest else self._show_content)
 

@@ -8,7 +8,13 @@ from gym_gui.services.worker_catalog import Catalog
 from mosaic.contract.descriptor import WorkerCapabilities, WorkerDescriptor
 from mosaic.contract.readiness import BundleInfo
 
-_KEYS = {"WANDB_API_KEY": "W&B key", "HF_TOKEN": "Hugging Face key", "OPENAI_API_KEY": "OpenAI key"}
+_KEYS = {
+    "WANDB_API_KEY": "W&B key",
+    "HF_TOKEN": "Hugging Face key",
+    "OPENAI_API_KEY": "OpenAI key",
+    "MOSAIC_XMPP_ACCOUNT": "XMPP account",
+    "MOSAIC_XMPP_PASSWORD": "XMPP password",
+}
 _SERVICES = {"xmpp": "XMPP"}
 _BUNDLES: dict[str, tuple[str, Tone]] = {
     "ready": ("✓ bundle", "good"),

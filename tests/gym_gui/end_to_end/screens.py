@@ -9,12 +9,20 @@ from gym_gui.app.lazy_page import LazyPage
 from gym_gui.app.screens import CENTRE_GROUPS, CENTRE_TITLES, TELEMETRY_TITLES, CentreTab
 from gym_gui.app.wiring import Workbench
 from gym_gui.models.session_panel_model import MODES
+from gym_gui.views.session.training_area import TrainingPlace
+from gym_gui.views.training.training_panel import TrainingPanel
 
 
 def is_complete(window: QWidget) -> bool:
     """Whether every page that is in sight has been built."""
     pages: list[LazyPage[Any]] = window.findChildren(LazyPage)
-    return all(page.is_filled for page in pages if page.isVisible())
+    places = window.findChildren(TrainingPlace)
+    panels = window.findChildren(TrainingPanel)
+    return (
+        all(page.is_filled for page in pages if page.isVisible())
+        and all(place.is_filled for place in places if place.isVisible())
+        and all(panel.sections.is_finished for panel in panels if panel.isVisible())
+    )
 
 
 PLAYED: tuple[CentreTab, ...] = ("grid", "frame", "raw")

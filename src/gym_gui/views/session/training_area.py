@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from gym_gui.models.session_panel_model import SessionPanelModel
 from gym_gui.models.theme_model import ThemeModel
@@ -55,9 +56,9 @@ class TrainingArea(QWidget):
         self._switch.setAccessibleName("Where the agent comes from")
         for part, tip in _TIPS.items():
             self._switch.set_tip(part, tip)
-        self.new = _Place(pages, self._make_new)
-        self.trained = _Place(pages, self._make_trained)
-        self.foot = _Place(None, None)
+        self.new = TrainingPlace(pages, self._make_new)
+        self.trained = TrainingPlace(pages, self._make_trained)
+        self.foot = TrainingPlace(None, None)
         """Where the launch bar stands, once the page it belongs to is there."""
         # Whoever looks at the one page probably looks at the other next.
         self.trained.filled.connect(self.new.make_ready)
@@ -99,7 +100,7 @@ class TrainingArea(QWidget):
         return self._pages.trained_page() if self._pages is not None else None
 
 
-class _Place(QWidget):
+class TrainingPlace(QWidget):
     """Empty until it is seen; then it is filled, one small thing per turn of the event loop."""
 
     filled = Signal()
@@ -114,6 +115,11 @@ class _Place(QWidget):
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self.setVisible(False)
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether what belongs here can be seen; always, where nothing does."""
+        return self._pages is None or self._layout.count() > 0
 
     def hold(self, widget: QWidget) -> None:
         self._layout.addWidget(widget)
@@ -145,7 +151,8 @@ class _Place(QWidget):
     def _polish(self, waiting: list[QWidget]) -> None:
         """What the style sheet says of each takes longest; done at once it would be felt."""
         for widget in waiting[:_AT_ONCE]:
-            widget.ensurePolished()
+            if isValid(widget):  # the form may have thrown it away meanwhile
+                widget.ensurePolished()
         rest = waiting[_AT_ONCE:]
         self._later((lambda: self._polish(rest)) if rest else self._fill)
 

@@ -161,7 +161,9 @@ def test_the_log_of_a_run_that_goes_on(
     assert part.full.isVisible()
     assert len(part.full.text.toPlainText()) == 50_000
     part.copy()
-    assert QGuiApplication.clipboard().text() == "x" * 300_000
+    copied = QGuiApplication.clipboard().text()
+    assert copied.startswith("x" * 64_000)
+    assert copied.endswith("(300,000 characters; the log file has them all)")
     part.lines.follow(is_following=True)
     with log.open("a") as file:
         file.write("one more\n")
