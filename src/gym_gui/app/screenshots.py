@@ -147,15 +147,21 @@ class Photographer:
         loop.exec()
 
     def wait(self, condition: Callable[[], bool], what: str) -> None:
-        loop, deadline = QEventLoop(), time.monotonic() + _PATIENCE_S
+        loop, deadline, is_seen = QEventLoop(), time.monotonic() + _PATIENCE_S, False
+
+        def look() -> None:
+            nonlocal is_seen
+            is_seen = condition()  # once is enough: what is over may begin again
+            if is_seen or time.monotonic() > deadline:
+                loop.quit()
+
         timer = QTimer()
         timer.setInterval(_LOOK_MS)
-        timer.timeout.connect(
-            lambda: loop.quit() if condition() or time.monotonic() > deadline else None
-        )
+        timer.timeout.connect(look)
         timer.start()
         loop.exec()
-        if not condition():
+        timer.stop()
+        if not is_seen:
             raise SystemExit(f"Waited in vain for {what} for {_PATIENCE_S:.0f} s.")
 
 

@@ -13,6 +13,7 @@ from PySide6.QtCore import (
     QObject,
     QPersistentModelIndex,
     Qt,
+    QTimer,
     Signal,
 )
 
@@ -26,6 +27,8 @@ from mosaic.envs.entries import EnvironmentEntry
 
 AGENT_ROLE = int(Qt.ItemDataRole.UserRole)
 _SPACES = {"discrete": "discrete", "continuous": "box"}
+
+_ASK_AGAIN_MS = 3_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +163,12 @@ class TrainingCatalog(QAbstractListModel):
     def _fail(self, error: UserError) -> None:
         self.problem = error
         self.loaded.emit()
+        QTimer.singleShot(_ASK_AGAIN_MS, self, self._ask_again)
+
+    def _ask_again(self) -> None:
+        """A daemon that is busy with something else answers later."""
+        if self.problem is not None and self._link.is_ready:
+            self.refresh()
 
     def _judge(self) -> None:
         entry = environment(self._env_id) if self._env_id else None

@@ -4,6 +4,8 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QToolTip, QWidget
 
+from gym_gui.views.elements.greying import grey
+
 
 class ScrubSlider(QAbstractSlider):
     """A base class: it says where its line is in `line_ends`, and what is at a value in `tip`."""
@@ -30,7 +32,7 @@ class ScrubSlider(QAbstractSlider):
         self.blockSignals(True)
         self.setRange(0, last)
         self.setPageStep(max(1, last // 10))
-        self.setEnabled(is_enabled)
+        grey(self, "" if is_enabled else "There is nothing to go through yet.")
         self.blockSignals(False)
 
     def show_value(self, value: int) -> None:
