@@ -5,7 +5,6 @@ count their steps differently, with evaluation or without. Read on a thread; `Be
 what came.
 """
 
-import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -14,12 +13,12 @@ from PySide6.QtCore import QObject
 
 from gym_gui.services.minds import Mind, MindEntry, Place, fold
 from gym_gui.services.pulse import Pulse
-from gym_gui.services.stream_thread import Closable, StreamThread
+from gym_gui.services.run_stream import RunStream
+from gym_gui.services.stream_thread import Closable
 from gym_gui.services.trainer_link import TrainerLink
 from mosaic.client.results import EventLine
 from mosaic.contract.bdi import BdiChange, change_on_line
 from mosaic.contract.decode import RejectedLineError
-from mosaic.contract.errors import UserError
 from mosaic.contract.events import BdiEvent
 
 if TYPE_CHECKING:
@@ -33,59 +32,14 @@ _LATEST_S = 1e11
 """Of the epoch, in seconds: thousands of years from now."""
 
 
-class MindFeed(QObject):
-    """Of one run at a time; for the UI thread. Closed before the link is."""
+class MindFeed(RunStream[MindEntry]):
+    """From the first change on."""
 
     def __init__(self, link: TrainerLink, pulse: Pulse, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._link = link
-        self._pulse = pulse
-        self._run_id = ""
-        self._stream: StreamThread[MindEntry] | None = None
-        self._threads: list[threading.Thread] = []
-        link.connected.connect(self._begin)
+        super().__init__(link, pulse, "minds of a run", _MOST_AT_ONCE, parent)
 
-    def show(self, run_id: str) -> None:
-        """From its first change on; an empty id ends it."""
-        self.close()
-        self._run_id = run_id
-        if self._link.has_client:
-            self._begin()
-
-    def take(self) -> list[MindEntry]:
-        return self._stream.take() if self._stream else []
-
-    @property
-    def is_over(self) -> bool:
-        """Nothing more comes."""
-        return self._stream is not None and self._stream.is_over
-
-    @property
-    def error(self) -> UserError | None:
-        return self._stream.error if self._stream else None
-
-    @property
-    def threads(self) -> list[threading.Thread]:
-        return [thread for thread in self._threads if thread.is_alive()]
-
-    def close(self) -> None:
-        """Does not wait."""
-        self._run_id = ""
-        if self._stream is not None:
-            self._stream.close()
-            self._stream = None
-
-    def _begin(self) -> None:
-        if not self._run_id or self._stream is not None:
-            return
-        client, run_id = self._link.client, self._run_id
-        self._stream = StreamThread(
-            "minds of a run",
-            lambda: MindEntries(client.events(run_id, follow=True)),
-            self._pulse.wake,
-            _MOST_AT_ONCE,
-        )
-        self._threads = [*self.threads, self._stream.thread]
+    def read(self, client: "TrainerClient", run_id: str) -> Closable[MindEntry]:
+        return MindEntries(client.events(run_id, follow=True))
 
 
 def fetch_minds(client: "TrainerClient", run_id: str, place: Place) -> dict[str, Mind]:

@@ -4,7 +4,6 @@ The samples are those that the worker told, so they are there after a restart an
 """
 
 import math
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QObject
 
 from gym_gui.services.pulse import Pulse
-from gym_gui.services.stream_thread import Closable, StreamThread
+from gym_gui.services.run_stream import RunStream
+from gym_gui.services.stream_thread import Closable
 from gym_gui.services.trainer_link import TrainerLink
 from mosaic.client.results import EventLine
 from mosaic.contract.errors import UserError
@@ -55,50 +55,14 @@ def fetch_machine(client: "TrainerClient", home: Home, run_id: str) -> MachineFa
     return MachineFacts(client.health(), ended)
 
 
-class RunUsageFeed(QObject):
-    """For the UI thread. Closed before the link is."""
+class RunUsageFeed(RunStream[UsageSample]):
+    """From the first heartbeat on."""
 
     def __init__(self, link: TrainerLink, pulse: Pulse, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._link = link
-        self._pulse = pulse
-        self._run_id = ""
-        self._stream: StreamThread[UsageSample] | None = None
-        self._threads: list[threading.Thread] = []
-        link.connected.connect(self._begin)
+        super().__init__(link, pulse, "usage of a run", _MOST_AT_ONCE, parent)
 
-    def show(self, run_id: str) -> None:
-        """From its first heartbeat on; an empty id ends it."""
-        self.close()
-        self._run_id = run_id
-        if self._link.has_client:
-            self._begin()
-
-    def take(self) -> list[UsageSample]:
-        return self._stream.take() if self._stream else []
-
-    @property
-    def threads(self) -> list[threading.Thread]:
-        return [thread for thread in self._threads if thread.is_alive()]
-
-    def close(self) -> None:
-        """Does not wait."""
-        self._run_id = ""
-        if self._stream is not None:
-            self._stream.close()
-            self._stream = None
-
-    def _begin(self) -> None:
-        if not self._run_id or self._stream is not None:
-            return
-        client, run_id = self._link.client, self._run_id
-        self._stream = StreamThread(
-            "usage of a run",
-            lambda: _Samples(client.events(run_id, kind="heartbeat", follow=True)),
-            self._pulse.wake,
-            _MOST_AT_ONCE,
-        )
-        self._threads = [*self.threads, self._stream.thread]
+    def read(self, client: "TrainerClient", run_id: str) -> Closable[UsageSample]:
+        return _Samples(client.events(run_id, kind="heartbeat", follow=True))
 
 
 class _Samples:
