@@ -50,7 +50,7 @@ def nothing_left_behind(qapp: QApplication, qtbot: QtBot) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def ui_thread_is_never_held_up(nothing_left_behind: None) -> Iterator[None]:  # noqa: ARG001 - order
-    """In any scenario: our code holds the UI thread for no longer than a tenth of a second."""
+    """In any scenario: our code never waits on the UI thread, nor computes there until it shows."""
     watch = UiWatch()
     yield
     blocks = watch.stop()

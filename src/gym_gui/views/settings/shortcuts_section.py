@@ -1,6 +1,7 @@
 """Keyboard: every command that has a shortcut, as the window knows them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QWidget
@@ -8,6 +9,8 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QWidget
 from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.elements.key_cap import KeyCap
 from gym_gui.views.settings.section_frame import SectionFrame
+
+_AT_ONCE = 8
 
 
 class ShortcutsSection(SectionFrame):
@@ -26,16 +29,21 @@ class ShortcutsSection(SectionFrame):
         grid.setVerticalSpacing(line // 3)
         grid.setColumnStretch(2, 1)
         self.add(grid)
-        # One turn later: with the rest of the page at once it would be felt.
-        QTimer.singleShot(0, self, lambda: _fill(grid, shortcuts, theme))
+        # A few per turn, from the next one on: with the rest of the page at once it would be felt.
+        waiting = iter(tuple(enumerate(shortcuts)))
+        QTimer.singleShot(0, self, lambda: self._add_some(grid, waiting, theme))
 
-
-def _fill(grid: QGridLayout, shortcuts: Sequence[tuple[str, str]], theme: ThemeModel) -> None:
-    for at, (text, keys) in enumerate(shortcuts):
-        label = QLabel(text)
-        label.setMinimumWidth(label.fontMetrics().height() * 13)
-        grid.addWidget(label, at, 0)
-        grid.addWidget(_caps(keys, theme), at, 1, Qt.AlignmentFlag.AlignLeft)
+    def _add_some(
+        self, grid: QGridLayout, waiting: Iterator[tuple[int, tuple[str, str]]], theme: ThemeModel
+    ) -> None:
+        some = list(islice(waiting, _AT_ONCE))
+        for at, (text, keys) in some:
+            label = QLabel(text)
+            label.setMinimumWidth(label.fontMetrics().height() * 13)
+            grid.addWidget(label, at, 0)
+            grid.addWidget(_caps(keys, theme), at, 1, Qt.AlignmentFlag.AlignLeft)
+        if some:
+            QTimer.singleShot(0, self, lambda: self._add_some(grid, waiting, theme))
 
 
 def _caps(keys: str, theme: ThemeModel) -> QWidget:
