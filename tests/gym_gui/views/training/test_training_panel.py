@@ -63,9 +63,12 @@ def panel(qtbot: QtBot, model: TrainingModel, theme: ThemeModel) -> TrainingPane
     made = TrainingPanel(model, theme)
     qtbot.addWidget(made)
     made.show()
-    qtbot.waitUntil(
-        lambda: model.form.agent is not None and made.sections.is_finished, timeout=PATIENCE_MS
-    )
+
+    def check() -> None:
+        assert model.form.agent is not None, model.launch_problem
+        assert made.sections.is_finished
+
+    qtbot.waitUntil(check, timeout=PATIENCE_MS)
     return made
 
 
