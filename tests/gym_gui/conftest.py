@@ -17,6 +17,7 @@ from gym_gui.models.theme_model import ThemeModel
 from gym_gui.services.pulse import Pulse
 from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
+from gym_gui.services.ui_collection import UiCollection
 from mosaic.contract.layout import Home
 from tests.gym_gui.ui_watch import UiWatch
 from tests.trainer.conftest import DaemonUnderTest
@@ -26,6 +27,14 @@ PATIENCE_MS = 30_000
 
 _NOT_OURS = ("daemon-reaper", "Dummy-")
 """The latter are threads of gRPC's core that have called Python once."""
+
+
+@pytest.fixture(autouse=True)
+def garbage_is_left_to_the_ui_thread(qapp: QApplication) -> Iterator[None]:  # noqa: ARG001 - order
+    """As in the window: what earlier tests have left is not destroyed by a thread of this one."""
+    collection = UiCollection()
+    yield
+    collection.close()
 
 
 @pytest.fixture(autouse=True)

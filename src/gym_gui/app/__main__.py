@@ -15,7 +15,7 @@ def main() -> int:
     parser.add_argument("--play", default="", metavar="ENV_ID", help="an environment to begin with")
     parser.add_argument("--no-daemon", action="store_true", help="do not start a daemon")
     arguments = parser.parse_args()
-    gc.disable()  # what start-up makes is there to stay; `run_window` turns it on again
+    gc.disable()  # what start-up makes is there to stay; `UiCollection` collects afterwards
     from gym_gui.app.start_up import Wishes, run_window  # noqa: PLC0415 - --help needs no Qt
 
     return run_window(

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication
 from gym_gui.app.theme import apply_theme
 from gym_gui.app.window_log import keep_window_log, leave_window_log
 from gym_gui.app.wiring import Workbench
+from gym_gui.services.ui_collection import UiCollection
 from mosaic.contract.layout import Home
 
 _log = logging.getLogger(__name__)
@@ -37,6 +38,7 @@ def run_window(home: Home, wishes: Wishes) -> int:
     app.setApplicationName("MOSAIC")
     app.setApplicationDisplayName("MOSAIC")
     app.setDesktopFileName("mosaic")
+    collection = UiCollection()
     workbench = Workbench(home)
     apply_theme(app, workbench.theme, workbench.window)
     _show_bugs(workbench)
@@ -46,14 +48,14 @@ def run_window(home: Home, wishes: Wishes) -> int:
     QTimer.singleShot(0, lambda: _begin(workbench, wishes))
     code = app.exec()
     workbench.close()
+    collection.close()
     leave_window_log(log)
     return code
 
 
 def _begin(workbench: Workbench, wishes: Wishes) -> None:
-    """From here on garbage is collected, but what start-up has made is not searched for it."""
+    """What start-up has made is there to stay: it is not searched for garbage."""
     gc.freeze()
-    gc.enable()
     workbench.open(wishes)
 
 
