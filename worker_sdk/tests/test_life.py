@@ -57,6 +57,12 @@ def work(run):
         run.heartbeat.global_step = 100
     if what == "print":
         print("stray")
+    if what == "litter":
+        class Litter:
+            def __del__(self, write=os.write):
+                write(2, b"collected")
+        one = Litter()
+        one.itself = one
     while what in ("loop", "beat") and not run.should_stop:
         run.wait_while_paused()
         run.emitter.emit("turn")
@@ -129,6 +135,12 @@ class LifeTest(unittest.TestCase):
         self.assertEqual((config["type"], config["seed"]), ("config", 4))
         self.assertEqual((config["args"]["rate"], config["args"]["what"]), (0.25, "nothing"))
         self.assertEqual(bye, {"type": "bye", "outcome": "succeeded"})
+
+    def test_a_run_that_is_over_does_not_tidy_up(self) -> None:
+        """Whoever stopped it waits for its process, which has said all."""
+        worker = self.started("litter")
+        self.assertEqual(worker.wait(), 0)
+        self.assertNotIn("collected", worker.log.read_text())
 
     def test_a_signal_ends_the_loop_cleanly(self) -> None:
         """SIGTERM and SIGINT let the worker finish, and the run is cancelled with exit code 0."""

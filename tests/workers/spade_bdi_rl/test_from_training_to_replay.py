@@ -54,6 +54,41 @@ def test_two_agents_talk_through_a_server_of_their_own(mosaic: Mosaic) -> None:
     assert "coach is done" in said
 
 
+@pytest.mark.parametrize("detail", ["columns", "all"])
+def test_two_learners_are_told_apart(mosaic: Mosaic, detail: str) -> None:
+    """Episodes, steps and curves say whose they are, and those of both replay exactly."""
+    pair = ("--set", "team=pair", "--max-episodes", "200", "--telemetry", detail)
+    run = mosaic.json("train", *LAKE[:-2], *pair)
+    assert (run["state"], run["digest"]["rejects"]) == ("succeeded", 0), run["reason"]
+    run_id = run["run_id"]
+
+    listed = mosaic.json("telemetry", run_id, "episodes", "--count", "1000")["episodes"]
+    episodes = {
+        agent: [each for each in listed if each["agent_id"] == agent]
+        for agent in ("learner", "learner2")
+    }
+    assert [len(each) for each in episodes.values()] == [200, 200]
+    assert len(listed) == 400
+    for agent, own in episodes.items():
+        for episode in (own[0], own[len(own) // 2], own[-1]):
+            number = str(episode["episode"])
+            document = mosaic.json("replay", run_id, number, "--verify")
+            assert (document["identical"], document["steps"]) == (True, episode["steps"])
+            shown = ("--episode", number, "--count", "1000")
+            steps = mosaic.json("telemetry", run_id, "steps", *shown)["steps"]
+            assert {step["agent_id"] for step in steps} == {agent}
+            assert sum(step["reward"] for step in steps) == episode["total_return"]
+
+    series = mosaic.json("telemetry", run_id, "metrics")["series"]
+    returns = [each["agent_id"] for each in series if each["name"] == "charts/episodic_return"]
+    assert sorted(returns) == ["learner", "learner2"]
+    asked = ("telemetry", run_id, "metrics", "charts/episodic_return")
+    refused = mosaic(*asked)
+    assert "told by learner and learner2." in refused.stderr
+    assert "--agent learner." in refused.stderr
+    assert mosaic.json(*asked, "--agent", "learner2")["points"] > 0
+
+
 def test_it_pauses_goes_on_and_its_death_is_told(mosaic: Mosaic) -> None:
     """Nothing is stepped while paused; killed, it ends as failed, with all that it wrote."""
     slowly = ("--set", "steps_per_second=500", "--detach")

@@ -27,6 +27,7 @@ class _Shape(NamedTuple):
 
 
 _ORIGIN = ("episode", "env_index", "seed", "start", "options", "action_dtype")
+_COLUMNS = ("first", "actions", "rewards")
 
 _SHAPES = {
     "step": _Shape(
@@ -34,11 +35,11 @@ _SHAPES = {
         ("obs", "info", "render", "actor", "seq", "bdi", "llm", "agent_id", "t"),
     ),
     "metric": _Shape(("name", "value"), ("step", "agent_id", "t")),
-    "episode_start": _Shape(("episode_id",), (*_ORIGIN, "obs", "info", "render")),
-    "steps": _Shape(("episode_id", "first", "actions", "rewards"), ()),
+    "episode_start": _Shape(("episode_id",), (*_ORIGIN, "obs", "info", "render", "agent_id")),
+    "steps": _Shape(("episode_id", *_COLUMNS), ("agent_id",)),
     "episode": _Shape(
         ("episode_id", "steps", "return"),
-        ("terminated", "truncated", "t_end", *_ORIGIN, "first", "actions", "rewards"),
+        ("terminated", "truncated", "t_end", *_ORIGIN, *_COLUMNS, "agent_id"),
     ),
 }
 

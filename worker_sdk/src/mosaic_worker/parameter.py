@@ -114,8 +114,11 @@ class Parameter(NamedTuple):
         raise ConfigError(
             field,
             f"{given!r} is not {_ARTICLED[self.type]}.",
-            remedy=f"Use {_ARTICLED[self.type]} such as {self.default!r}.",
+            remedy=f"Use {_ARTICLED[self.type]}{self._example()}.",
         )
+
+    def _example(self) -> str:
+        return "" if self.default in (None, "") else f" such as {self.default!r}"
 
     def _in_range(self, value: float) -> bool:
         return (self.min is None or value >= self.min) and (self.max is None or value <= self.max)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mosaic_worker.checkpoint import Content
     from mosaic_worker.recording.recorder import EpisodeRecorder
     from mosaic_worker.run_config import RunConfig
+    from mosaic_worker.tracking.trackers import Trackers
 
 RUN_ID_VARIABLE = "MOSAIC_RUN_ID"
 RUN_DIR_VARIABLE = "MOSAIC_RUN_DIR"
@@ -43,7 +44,8 @@ class Run:
         self._control = Control(self.emitter, wake=self._flow.nudge)
         self._control.on("stop", lambda _: self.request_stop("asked by the stop command"))
         self._opened = False
-        self._recorder: EpisodeRecorder | None = None
+        self._trackers: Trackers | None = None
+        self._recorders: dict[str | None, EpisodeRecorder] = {}
         self._signals = StopSignals(
             lambda number: self.request_stop(f"received {signal.Signals(number).name}"),
             self._end_now,
@@ -56,13 +58,39 @@ class Run:
 
         Made on first use, and closed with the run.
         """
-        if self._recorder is None:
+        return self.recorder_of(None)
+
+    def recorder_of(self, agent_id: str | None) -> EpisodeRecorder:
+        """The recorder of one agent of several: its lines say whose they are.
+
+        None: of the only one. For the thread that attaches environments.
+        """
+        if agent_id not in self._recorders:
             from mosaic_worker.recording.recorder import (  # noqa: PLC0415 - not every worker needs it
                 EpisodeRecorder,
             )
 
-            self._recorder = EpisodeRecorder(self.emitter, detail=self.config.step_detail)
-        return self._recorder
+            self._recorders[agent_id] = EpisodeRecorder(
+                self.emitter, detail=self.config.step_detail, agent_id=agent_id
+            )
+        return self._recorders[agent_id]
+
+    @property
+    def trackers(self) -> Trackers:
+        """Event files and Weights & Biases, as the run's config says.
+
+        Made on first use, and closed with the run.
+        """
+        if self._trackers is None:
+            from mosaic_worker.tracking.trackers import trackers_of  # noqa: PLC0415 - as above
+
+            self._trackers = trackers_of(self)
+        return self._trackers
+
+    def track(self, values: Mapping[str, float], step: int) -> None:
+        """Points of several curves, as telemetry and for `trackers`. From one thread."""
+        self.emitter.metrics(values, step=step)
+        self.trackers.scalars(values, step)
 
     @property
     def checkpoint(self) -> Path | None:
@@ -158,9 +186,11 @@ class Run:
 
     def close(self, outcome: str, error: str = "", remedy: str = "") -> None:
         """Write the last line."""
+        if self._trackers is not None:
+            self._trackers.close()
         self.heartbeat.stop()
-        if self._recorder is not None:
-            self._recorder.close()
+        for recorder in self._recorders.values():
+            recorder.close()
         self.emitter.bye(outcome, error, remedy)
         self._signals.restore()
 

@@ -35,6 +35,7 @@ class ListOutlet:
         self.changes: list[BdiChange] = []
         self.sentences: list[str] = []
         self.rows: list[tuple[int, dict[str, float]]] = []
+        self.agents: list[str | None] = []
 
     def bdi(self, change: BdiChange) -> None:
         self.changes.append(change)
@@ -42,8 +43,12 @@ class ListOutlet:
     def say(self, level: str, code: str, message: str, **fields: Any) -> None:  # noqa: ARG002
         self.sentences.append(message)
 
-    def figures(self, values: Mapping[str, float], step: int) -> None:
+    def note_on(self, agent_id: str | None, note: Any) -> None:
+        pass
+
+    def figures(self, values: Mapping[str, float], step: int, agent_id: str | None = None) -> None:
         self.rows.append((step, dict(values)))
+        self.agents.append(agent_id)
 
 
 class LearningRun:
@@ -60,8 +65,15 @@ class LearningRun:
         self.telemetry = folder / "telemetry.jsonl"
         self._fd = os.open(self.telemetry, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         self.emitter = Emitter(fd=self._fd)
-        self.recorder = EpisodeRecorder(self.emitter, detail=self.config.step_detail)
+        self._recorders: dict[str | None, EpisodeRecorder] = {}
         self.outlet = ListOutlet()
+
+    def recorder_of(self, agent_id: str | None) -> EpisodeRecorder:
+        if agent_id not in self._recorders:
+            self._recorders[agent_id] = EpisodeRecorder(
+                self.emitter, detail=self.config.step_detail, agent_id=agent_id
+            )
+        return self._recorders[agent_id]
 
     def save_checkpoint(self, name: str, content: Any, **fields: Any) -> Path:
         return save_checkpoint(self.emitter, self.directory, name, content, **fields)
@@ -71,7 +83,8 @@ class LearningRun:
 
     def finish(self, learner: Learner) -> None:
         learner.close()
-        self.recorder.close()
+        for recorder in self._recorders.values():
+            recorder.close()
         self.emitter.flush()
 
     def lines(self, kind: str) -> list[dict[str, Any]]:

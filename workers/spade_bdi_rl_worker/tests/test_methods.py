@@ -125,3 +125,6 @@ def test_plans_decide_otherwise() -> None:
     assert [exploration.epsilon(done) for done in (0.0, 0.9)] == [1.0, 0.6]
     exploration.explore(0.0)
     assert exploration.epsilon(0.9) == pytest.approx(0.19)
+    constant = Exploration(0.3, 0.1, 0.5, "constant")
+    constant.consolidate()
+    assert constant.epsilon(1.0) == 0.3

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import struct
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from workers.spade_bdi_rl_worker.tests.learning_run import LearningRun, always
 
-from spade_bdi_rl_worker.telemetry.event_file import EventFile, _checksum
 from spade_bdi_rl_worker.telemetry.outlet import BdiChange, Intention
 from spade_bdi_rl_worker.telemetry.reporter import Reporter
 from spade_bdi_rl_worker.telemetry.run_outlet import RunOutlet
@@ -100,9 +98,9 @@ def test_a_change_of_mind_has_a_line_of_its_own_and_stands_on_the_next_step(
     run = LearningRun(
         tmp_path, {"env_id": env_id, "max_episodes": 50, "telemetry": {"steps": "all"}}
     )
-    outlet = RunOutlet(cast("Run", run), "learner")
+    outlet = RunOutlet(cast("Run", run))
     learner = run.learner()
-    outlet.note = learner.note
+    outlet.note_on("learner", learner.note)
     learner.learn(10, always)
     outlet.bdi(CHANGE)
     outlet.bdi(dataclasses.replace(CHANGE, added=("phase(exploring)",), plan="+!explore"))
@@ -123,31 +121,18 @@ def test_a_change_of_mind_has_a_line_of_its_own_and_stands_on_the_next_step(
     assert sum(line["steps"] for line in run.lines("episode")) == len(run.lines("step"))
 
 
-def test_event_files_hold_records_that_tensorboard_reads(tmp_path: Path) -> None:
-    """Lengths and checksums are right, and a value is where its message has it."""
-    events = EventFile(tmp_path)
-    events.scalars({"charts/success_rate": 0.5}, 300)
-    events.close()
-    (path,) = tmp_path.iterdir()
-    data, records = path.read_bytes(), []
-    while data:
-        (size,) = struct.unpack("<Q", data[:8])
-        assert data[8:12] == _checksum(data[:8])
-        event = data[12 : 12 + size]
-        assert data[12 + size : 16 + size] == _checksum(event)
-        records.append(event)
-        data = data[16 + size :]
+def test_figures_are_in_an_event_file_too(tmp_path: Path) -> None:
+    """Where the protocol wants it, and announced."""
+    run = LearningRun(tmp_path, LAKE)
+    outlet = RunOutlet(cast("Run", run))
+    outlet.figures({"charts/success_rate": 0.5}, 300)
+    outlet.close()
 
-    assert path.name.startswith("events.out.tfevents.")
-    assert records[0].endswith(b"\x1a\x0dbrain.Event:2")
-    assert b"\x10\xac\x02" in records[1]  # the step, 300
-    assert records[1].endswith(b"charts/success_rate\x15" + struct.pack("<f", 0.5))
-
-
-def test_checksums_are_those_of_the_format() -> None:
-    """CRC-32C of the usual test word is 0xE3069283, before it is masked."""
-    turned = (0xE3069283 >> 15 | 0xE3069283 << 17) + 0xA282EAD8
-    assert _checksum(b"123456789") == struct.pack("<I", turned & 0xFFFFFFFF)
+    (announced,) = run.lines("artifact")
+    assert announced["kind"] == "tensorboard"
+    assert announced["path"].startswith("runs/FrozenLake-v1__q_learning__1__")
+    (file,) = (tmp_path / announced["path"]).iterdir()
+    assert b"charts/success_rate" in file.read_bytes()
 
 
 def test_a_run_that_wants_no_event_file_has_none(

@@ -41,6 +41,8 @@ def answer_once(listener: socket.socket, answer: bytes) -> Address:
         ("chat.example:5222", Address("external", "chat.example", 5222, "chat.example")),
         ("lab@10.0.0.7:5222", Address("external", "10.0.0.7", 5222, "lab")),
         ("lab@[::1]:5222", Address("external", "::1", 5222, "lab")),
+        ("127.0.0.1:5222", Address("external", "127.0.0.1", 5222, "localhost")),
+        ("[::1]:5222", Address("external", "::1", 5222, "localhost")),
     ],
 )
 def test_what_can_be_given(given: str, expected: Address) -> None:
@@ -78,6 +80,27 @@ def test_something_else_listens(listener: socket.socket) -> None:
     """A web server is no XMPP server."""
     with pytest.raises(WorkerError, match="is no XMPP server"):
         require_server(answer_once(listener, b"HTTP/1.1 400 Bad Request\r\n\r\n"))
+
+
+def test_a_server_that_never_comes_to_an_end(listener: socket.socket) -> None:
+    """Whoever answers letter by letter is waited for no longer than whoever says nothing."""
+    host, port = listener.getsockname()
+    is_over = threading.Event()
+
+    def serve() -> None:
+        link, _ = listener.accept()
+        with link:
+            while not is_over.wait(0.01):
+                link.sendall(b" ")
+
+    answering = threading.Thread(target=serve)
+    answering.start()
+    try:
+        with pytest.raises(WorkerError, match="does not answer a greeting"):
+            require_server(Address("external", host, port, host), limit_s=0.2)
+    finally:
+        is_over.set()
+        answering.join()
 
 
 def test_another_domain(listener: socket.socket) -> None:

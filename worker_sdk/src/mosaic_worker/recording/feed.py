@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Ending = tuple[Any, ...]
 
 _WITHOUT_NOTES = 7  # entries of a step
-_NO_NOTES = (None,) * 5  # after the hint
+_NO_NOTES = (None,) * 4  # after the hint, before `agent_id`
 _NO_COLUMNS = (None, None, None)
 _NO_ORIGIN = (None, None, None)
 _reward = itemgetter(1)
@@ -39,12 +39,14 @@ class EpisodeFeed:
         log: EpisodeLog,
         copier: ActionCopier,
         env_index: int | None,
+        agent_id: str | None,
         *,
         has_columns: bool,
     ) -> None:
         """`copier` knows the type of the running episode's actions.
 
-        Without `has_columns`, columns are added up and not written.
+        With `agent_id`, every line carries it. Without `has_columns`, columns are added up and not
+        written.
         """
         self.is_all_wanted = False
         """Set this to have the running episode written as far as it is."""
@@ -57,6 +59,9 @@ class EpisodeFeed:
         self._log = log
         self._copier = copier
         self._env_index = env_index
+        self._agent_id = agent_id
+        self._no_notes = (*_NO_NOTES, agent_id)
+        self._make_step = self._records.step if agent_id is None else self._step_of_agent
         self._has_columns = has_columns
         # What was taken from the log and is still in it.
         self._episodes_taken = 0
@@ -133,6 +138,7 @@ class EpisodeFeed:
                     *origin,
                     action_dtype,
                     *columns,
+                    self._agent_id,
                 )
             )
         self.is_announced = False
@@ -150,8 +156,8 @@ class EpisodeFeed:
         if self._has_columns:
             if not self.is_announced:
                 self._announce(beginning, action_dtype, made)
-            name = f"ep{beginning[0]}"
-            made.append(self._records.steps(name, self._written, log.actions[first:end], rewards))
+            name, actions = f"ep{beginning[0]}", log.actions[first:end]
+            made.append(self._records.steps(name, self._written, actions, rewards, self._agent_id))
         self._written += len(rewards)
         self._return += added
 
@@ -172,9 +178,9 @@ class EpisodeFeed:
         now = time.monotonic()
         if steps and now >= self._emitter.stamp_due:
             stamp = self._emitter.stamp(now)
-            made.append(self._records.step(name, first, *steps.pop(0), *_NO_NOTES, stamp))
+            made.append(self._records.step(name, first, *steps.pop(0), *self._no_notes, stamp))
             first += 1
-        make = self._records.step
+        make = self._make_step
         made += [
             make(name, index, action, reward, terminated, truncated, observation, info, hint)
             for index, (
@@ -190,9 +196,13 @@ class EpisodeFeed:
         if noted is not None:
             made.append(self._noted_step(name, first + len(steps), noted))
 
+    def _step_of_agent(self, *values: Any) -> Any:
+        """A step without notes, of the agent whose environment this is."""
+        return self._records.step(*values, *self._no_notes)
+
     def _noted_step(self, name: str, index: int, step: Step) -> Any:
         *plain, hint, notes = step
-        noted = {"render": hint, **notes}
+        noted = {"render": hint, "agent_id": self._agent_id, **notes}
         values = [noted.get(field) for field in NOTED]
         now = time.monotonic()
         stamp = self._emitter.stamp(now) if now >= self._emitter.stamp_due else None
@@ -204,6 +214,14 @@ class EpisodeFeed:
         start = start_fields(captured)
         made.append(
             self._records.episode_start(
-                f"ep{episode}", episode, self._env_index, seed, start, options, action_dtype, *seen
+                f"ep{episode}",
+                episode,
+                self._env_index,
+                seed,
+                start,
+                options,
+                action_dtype,
+                *seen,
+                self._agent_id,
             )
         )

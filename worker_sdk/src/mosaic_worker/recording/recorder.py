@@ -37,9 +37,16 @@ class EpisodeRecorder:
     full what the emitter says. A forked child records nothing of what its parent attached.
     """
 
-    def __init__(self, emitter: Emitter, *, detail: str = "all") -> None:
-        """`detail` is "all", "sampled", "columns" or "off"."""
+    def __init__(
+        self, emitter: Emitter, *, detail: str = "all", agent_id: str | None = None
+    ) -> None:
+        """`detail` is "all", "sampled", "columns" or "off".
+
+        Agents that work side by side have a recorder each, so that a note stays with its agent;
+        with `agent_id`, every line says whose it is.
+        """
         self._emitter = emitter
+        self._agent_id = None if agent_id is None else str(agent_id)
         self._detail = Detail(detail)
         self._watchers = Watchers()
         self._attached: dict[int, _Attached] = {}
@@ -150,6 +157,7 @@ class EpisodeRecorder:
             environment,
             action_space=action_space,
             env_index=env_index,
+            agent_id=self._agent_id,
             hint=hint,
         )
         with self._emitter.writer.lock:

@@ -47,15 +47,24 @@ class Track:
         *,
         action_space: Any,
         env_index: int | None = None,
+        agent_id: str | None = None,
         hint: Callable[[], Any] | None = None,
     ) -> None:
-        """Writes the `environment` line. `hint` tells what a view needs to draw a step."""
+        """Writes the `environment` line. `hint` tells what a view needs to draw a step.
+
+        `agent_id` says who steps it, where a run has several agents.
+        """
         self.copy_action = ActionCopier(action_space)
         self.most_steps = steps_a_line(action_space, MOST_STEPS_HELD)
         """After so many steps in `log`, `relieve` is called."""
         self.log = EpisodeLog()
         self.feed = EpisodeFeed(
-            emitter, self.log, self.copy_action, env_index, has_columns=detail.has_columns
+            emitter,
+            self.log,
+            self.copy_action,
+            env_index,
+            agent_id,
+            has_columns=detail.has_columns,
         )
         self.hint = hint
         self.watchers = watchers
@@ -67,6 +76,7 @@ class Track:
         self._detail = detail
         self._environment = environment
         self._env_index = env_index
+        self._agent = {} if agent_id is None else {"agent_id": agent_id}
         self._episode = 0
         self._in_full = False
         self._first_step = 0  # of the running episode, in the log; below 0 when it is gone already
@@ -143,7 +153,8 @@ class Track:
             self._writer.watch_for_stall()
         if listener is not None:
             told = (f"ep{self._episode}", index, action, reward, terminated, truncated)
-            listener({**dict(zip(_STEP, told)), **dict(zip(_SEEN, seen)), **notes})
+            fields = {**dict(zip(_STEP, told)), **dict(zip(_SEEN, seen))}
+            listener({**fields, **self._agent, **notes})
         if terminated or truncated:
             self._end(terminated, truncated, time.time())
         if len(log.entries(self._in_full)) >= self.most_steps:
@@ -216,8 +227,9 @@ class Track:
             "start": start_fields(captured),
             "options": options,
             **dict(zip(_SEEN, self._seen(observation, info))),
+            **self._agent,
         }
 
     def _say_environment(self) -> None:
         fields = {**self._environment, "not_replayable": self._reason}
-        self._emitter.emit("environment", env_index=self._env_index, **fields)
+        self._emitter.emit("environment", env_index=self._env_index, **fields, **self._agent)

@@ -20,13 +20,13 @@ from wandb_server import WandbServer
 
 from cleanrl_worker.arguments import SharedArgs
 from cleanrl_worker.session.plan import SessionPlan
-from cleanrl_worker.tracking.wandb_process import why_not_online
-from cleanrl_worker.tracking.wandb_run import process_environment, start_wandb
+from cleanrl_worker.tracking.trackers import tracking_settings
+from mosaic_worker.tracking.wandb_run import start_wandb
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cleanrl_worker.tracking.wandb_run import WandbRun
+    from mosaic_worker.tracking.wandb_run import WandbRun
 
 HAS_WANDB = importlib.util.find_spec("wandb") is not None
 KEY = "0123456789abcdef0123456789abcdef01234567"
@@ -52,7 +52,8 @@ class WandbTest(unittest.TestCase):
     def start(self, plan: SessionPlan | None = None, **variables: str) -> WandbRun | None:
         with mock.patch.dict(os.environ, {**self.environment, **variables}, clear=True):
             args = SharedArgs(track=True, wandb_project_name="tests")
-            return start_wandb(self.outlet, plan or SessionPlan(), args, "ppo", "a-run")
+            settings = tracking_settings(plan or SessionPlan(), args, "ppo", "a-run")
+            return start_wandb(self.outlet, settings)
 
     def reasons(self) -> str:
         return " ".join(message for _, message in self.outlet.words)
@@ -119,17 +120,6 @@ class WandbTest(unittest.TestCase):
         self.assertTrue(self.outlet.artifacts, self.reasons())
         self.assertIn("offline-run-", self.outlet.artifacts[-1][1])
 
-    def test_a_proxy_is_used_only_when_the_run_names_one(self) -> None:
-        """What a password is in, comes by the environment, and does not reach the training."""
-        vpn = f"http://127.0.0.1:{free_port()}"
-        variables = {**self.environment, "WANDB_API_KEY": KEY, "WANDB_VPN_HTTPS_PROXY": vpn}
-        with mock.patch.dict(os.environ, variables, clear=True):
-            named = process_environment("http://named.invalid:1")
-            self.assertNotIn("HTTPS_PROXY", process_environment(None))
-            self.assertNotIn("HTTPS_PROXY", os.environ)
-        with mock.patch.dict(os.environ, named, clear=True):
-            self.assertIn("through the proxy 127.0.0.1", why_not_online())
-
     @unittest.skipUnless(HAS_WANDB, "wandb is not installed (the extra wandb)")
     def test_a_stopped_training_does_not_wait_for_a_silent_server(self) -> None:
         """A server that accepts and never answers costs a few seconds at most."""
@@ -154,7 +144,7 @@ class WandbTest(unittest.TestCase):
         """Training goes on, and the sentence says what to install."""
         with mock.patch("importlib.util.find_spec", return_value=None):
             self.assertIsNone(self.start())
-        self.assertIn("install the extra `wandb`", self.reasons())
+        self.assertIn("install the extra `wandb` of the bundle cleanrl_worker", self.reasons())
 
 
 class Server(threading.Thread):

@@ -25,10 +25,9 @@ def train(run: Run) -> None:
             remedy="Install the worker's bundle: `mosaic bundles install spade_bdi_rl_worker`.",
         ) from error
     settings = agent_settings(run.config)
-    outlet = RunOutlet(run, settings.agent_name)
+    outlet = RunOutlet(run)
     try:
         learner = make_learner(run, outlet)
-        outlet.note = learner.note
         try:
             run_agent(learner, settings, outlet, run)
             if learner.progress.steps:

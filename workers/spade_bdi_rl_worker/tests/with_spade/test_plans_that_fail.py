@@ -6,10 +6,29 @@ import tempfile
 import textwrap
 import unittest
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
-from counting_learner import CountingLearner, live
+from counting_learner import Control, CountingLearner, Remembering, live
 
-from mosaic_worker.errors import WorkerError
+from spade_bdi_rl_worker.messaging.light_import import import_spade
+
+import_spade()
+
+from mosaic_worker.errors import WorkerError  # noqa: E402 - SPADE is imported our way first
+from spade_bdi_rl_worker.agent import deliberation, run  # noqa: E402
+from spade_bdi_rl_worker.settings import AgentSettings  # noqa: E402
+
+
+class StopsAtRemark(Remembering):
+    """Stops the run at its first warning."""
+
+    control: Control
+
+    def say(self, level: str, code: str, message: str, **fields: Any) -> None:
+        super().say(level, code, message, **fields)
+        if level == "warning":
+            self.control.request_stop("that is enough")
 
 
 class PlansThatFailTest(unittest.TestCase):
@@ -96,6 +115,64 @@ class PlansThatFailTest(unittest.TestCase):
         error = self.error_of('+!train(N) <- .learn("all").')
 
         self.assertIn(".learn needs a whole number", error.message)
+
+    def test_number_without_end(self) -> None:
+        """An infinite number is no number of episodes."""
+        error = self.error_of("+!train(N) <- .learn(1e999).")
+
+        self.assertIn(".learn needs a whole number, not inf", error.message)
+
+    def test_variable_without_a_value(self) -> None:
+        """A variable that nothing was said of is told in words."""
+        error = self.error_of("+!train(N)\n   <- .learn(M).")
+
+        self.assertIn("line 2: the plan failed: a variable there has no value", error.message)
+
+    def test_action_of_agentspeak_with_a_wrong_argument(self) -> None:
+        """What AgentSpeak says of its own actions reaches the person."""
+        error = self.error_of('+!train(N)\n   <- .wait("soon").')
+
+        self.assertIn("line 2: the plan failed: expected plan trigger", error.message)
+
+    def test_condition_that_cannot_be_worked_out(self) -> None:
+        """It is told which plans' conditions it may be."""
+        error = self.error_of("@sharing\n+!train(N) : 10 / (N - N) > 1 <- .learn(5).")
+
+        self.assertIn("`+!train/1` cannot be worked out: float division by zero", error.message)
+        self.assertIn("sharing", error.remedy)
+
+    def test_rule_that_leads_to_itself(self) -> None:
+        """It is no crash of the machine."""
+        error = self.error_of("good(X) :- good(X).\n+!train(N) : good(N) <- .learn(5).")
+
+        self.assertIn("leads back to itself", error.message)
+
+    def test_goal_that_leads_to_itself(self) -> None:
+        """Goals without end are stopped before they fill the memory, with how to write it."""
+        error = self.error_of("@again\n+!train(N) <- !train(N).")
+
+        self.assertIn("levels deep, the last by again", error.message)
+        self.assertIn("!!goal", error.remedy)
+
+    def test_more_and_more_intentions(self) -> None:
+        """So are intentions that multiply."""
+        error = self.error_of("@twice\n+!train(N) <- !!train(N); !!train(N).")
+
+        self.assertIn("intentions are under way at once: twice", error.message)
+
+    def test_plans_that_never_rest(self) -> None:
+        """They are told while they run, with a remark, and a stop still ends them."""
+        self.file.write_text("@round_and_round\n+!train(N) <- !!train(N).")
+        patch = mock.patch.object(deliberation, "_RESTLESS_SECONDS", 0.2)
+        patch.start()
+        self.addCleanup(patch.stop)
+        control, outlet = Control(), StopsAtRemark()
+        outlet.control = control
+
+        run(self.learner, AgentSettings(asl=str(self.file)), outlet, control)  # type: ignore[arg-type]
+
+        self.assertIn("round_and_round", dict(outlet.said)["W296"])
+        self.assertIn("round_and_round", outlet.plans())
 
     def test_exception_in_an_action(self) -> None:
         """What an action raised is told with the line of the action, and its traceback is kept."""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
-from typing import Any
+
+from worker_runs import WorkerRuns
 
 from mosaic_worker.testing import WorkerProcess
 
@@ -27,29 +26,7 @@ def listening_ports() -> set[int]:
     }
 
 
-class WorkerProcessTest(unittest.TestCase):
-    def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
-    def worker(self, name: str = "run", **fields: Any) -> WorkerProcess:
-        """Trains for ever, unless told otherwise."""
-        folder = self.folder / name
-        folder.mkdir()
-        config = {
-            "algo": "q_learning",
-            "env_id": "FrozenLake-v1",
-            "max_episodes": 10**8,
-            "telemetry": {"steps": "off"},
-            **fields,
-            "params": {"metrics_every": 100, **fields.get("params", {})},
-        }
-        (folder / "config.json").write_text(json.dumps(config))
-        worker = WorkerProcess(["-m", "spade_bdi_rl_worker", "--config", "config.json"], folder)
-        self.addCleanup(worker.__exit__, None, None, None)
-        return worker
-
+class WorkerProcessTest(WorkerRuns):
     def server(self, *words: str) -> tuple[subprocess.Popen[str], int]:
         """An XMPP server in another process, and its port."""
         server = subprocess.Popen(
@@ -60,14 +37,6 @@ class WorkerProcessTest(unittest.TestCase):
         self.addCleanup(server.wait)
         self.addCleanup(server.kill)
         return server, int(server.stdout.readline())
-
-    def failure(self, worker: WorkerProcess) -> dict[str, Any]:
-        """The last line of a run that failed."""
-        self.assertEqual(worker.wait(), 1)
-        bye = worker.events("bye")[-1]
-        self.assertEqual(bye["outcome"], "failed")
-        self.assertTrue(bye["remedy"])
-        return bye
 
     def test_two_workers_at_once(self) -> None:
         """Each has a server of its own, and neither notices the other."""

@@ -24,9 +24,10 @@ from cleanrl_worker.session.outlet import FinishedEpisode
 from cleanrl_worker.session.plan import plan_of_script
 from cleanrl_worker.session.random_numbers import random_state, seed_all, set_random_state
 from cleanrl_worker.session.starting_point import read_starting_point
-from cleanrl_worker.tracking.trackers import Trackers
+from cleanrl_worker.tracking.trackers import SessionTrackers
 from mosaic_worker.environments.spaces import describe_space
 from mosaic_worker.errors import WorkerError
+from mosaic_worker.tracking.settings import tracked_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -73,9 +74,7 @@ class Session:
         self.args = args
         self._outlet = outlet
         self._plan = plan or plan_of_script(args, len(os.sched_getaffinity(0)))
-        name = args.exp_name or algo
-        env_name = args.env_id.replace("/", "-").replace(":", "-")
-        self.run_name = f"{env_name}__{name}__{args.seed}__{int(time.time())}"
+        self.run_name = tracked_name(args.env_id, args.exp_name or algo, args.seed)
         self.threads = set_threads(args, self._plan.processors, is_large=is_large)
         self.device = choose_device(args, self._plan.gpus)
         seed_all(args.seed)
@@ -95,7 +94,7 @@ class Session:
         self._keeper.begin_at(self.first_step)
         if self.resumed:
             self._keeper.best_return = self.resumed.best_return
-        self._trackers = Trackers(outlet, self._plan, args, algo, self.run_name)
+        self._trackers = SessionTrackers(outlet, self._plan, args, algo, self.run_name)
         before = self.resumed
         self._returns: deque[float] = deque(before.returns if before else (), _RECENT_EPISODES)
         self._episodes = before.episodes if before else 0

@@ -5,24 +5,22 @@ Each of them may be missing: then the reason is said once, and the training goes
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cleanrl_worker.tracking.event_file import EventFile
-from cleanrl_worker.tracking.hyperparameters import hyperparameter_table
+from mosaic_worker.tracking.settings import TrackingSettings, WandbSettings
+from mosaic_worker.tracking.trackers import Trackers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from cleanrl_worker.arguments import SharedArgs
     from cleanrl_worker.session.outlet import Outlet
     from cleanrl_worker.session.plan import SessionPlan
-    from cleanrl_worker.tracking.wandb_run import WandbRun
 
 
-class Trackers:
+class SessionTrackers:
     """TensorBoard, Weights & Biases, videos, and the Hugging Face hub at the end."""
 
     def __init__(
@@ -33,18 +31,10 @@ class Trackers:
         self._args = args
         self._algo = algo
         self._run_name = run_name
-        self._events = self._event_file() if plan.tensorboard else None
-        self._wandb = self._wandb_run() if args.track else None
+        self._trackers = Trackers(outlet, tracking_settings(plan, args, algo, run_name))
 
     def scalars(self, values: Mapping[str, float], step: int) -> None:
-        if self._events is not None:
-            try:
-                self._events.scalars(values, step)
-            except OSError as error:
-                self._events = None
-                self._outlet.say("warning", f"TensorBoard's file cannot be written: {error}.")
-        if self._wandb is not None:
-            self._wandb.scalars(values, step)
+        self._trackers.scalars(values, step)
 
     def film(self, env: Any) -> Any:
         """`env`, with videos of some of its episodes; as it is, when that cannot be had."""
@@ -66,40 +56,34 @@ class Trackers:
 
     def finish(self) -> None:
         """The training has ended as it should."""
-        self._close_files()
+        self.close()
         if self._args.upload_model:
             from cleanrl_worker.tracking.hub import upload_model  # noqa: PLC0415 - rarely needed
 
             upload_model(self._outlet, self._args, self._algo, self._run_name)
 
     def close(self) -> None:
-        self._close_files()
-
-    def _close_files(self) -> None:
-        events, self._events = self._events, None
-        if events is not None:
-            with contextlib.suppress(OSError):  # a full disk; all values are in the telemetry too
-                events.close()
-        tracked, self._wandb = self._wandb, None
-        if tracked is not None:
-            tracked.finish()
-
-    def _event_file(self) -> EventFile | None:
-        folder = Path("runs") / self._run_name
-        try:
-            events = EventFile(self._outlet.directory / folder)
-        except ImportError as error:
-            self._outlet.say("warning", f"There are no event files for TensorBoard: {error}.")
-            return None
-        events.text("hyperparameters", hyperparameter_table(dataclasses.asdict(self._args)))
-        events.flush()
-        self._outlet.artifact("tensorboard", str(folder), {})
-        return events
-
-    def _wandb_run(self) -> WandbRun | None:
-        from cleanrl_worker.tracking.wandb_run import start_wandb  # noqa: PLC0415 - takes long
-
-        return start_wandb(self._outlet, self._plan, self._args, self._algo, self._run_name)
+        self._trackers.close()
 
     def _announce_video(self, path: Path, meta: Mapping[str, Any]) -> None:
         self._outlet.artifact("video", str(path.relative_to(self._outlet.directory)), meta)
+
+
+def tracking_settings(
+    plan: SessionPlan, args: SharedArgs, algo: str, run_name: str
+) -> TrackingSettings:
+    """Of a run and of a script alike."""
+    wandb = WandbSettings(
+        project=args.wandb_project_name,
+        entity=args.wandb_entity,
+        mode=plan.wandb_mode,
+        proxy=plan.wandb_proxy,
+        group=f"{args.env_id}-{algo}",
+    )
+    return TrackingSettings(
+        name=run_name,
+        parameters={"algo": algo, **dataclasses.asdict(args)},
+        tensorboard=plan.tensorboard,
+        wandb=wandb if args.track else None,
+        bundle="cleanrl_worker",
+    )

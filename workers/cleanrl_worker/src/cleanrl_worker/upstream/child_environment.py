@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import mosaic_worker
-from cleanrl_worker.tracking.wandb_process import KEY_VARIABLE
-from cleanrl_worker.tracking.wandb_run import process_environment
+from mosaic_worker.tracking.wandb_environment import (
+    KEY_VARIABLE,
+    PROXIES_WITH_PASSWORD,
+    proxy_variables,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,11 +29,9 @@ WANDB_RUN_ID = "WANDB_RUN_ID"
 _MODE = "WANDB_MODE"
 _OFFLINE = "offline"
 _HUB_TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
-_PROXIES_FOR_WANDB = ("WANDB_VPN_HTTPS_PROXY", "WANDB_VPN_HTTP_PROXY")
-_WITHHELD = frozenset((KEY_VARIABLE, *_HUB_TOKENS, *_PROXIES_FOR_WANDB))
-_PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy")
+_WITHHELD = frozenset((KEY_VARIABLE, *_HUB_TOKENS, *PROXIES_WITH_PASSWORD))
 _ASK_WHY_NOT_ONLINE = (
-    "from cleanrl_worker.tracking.wandb_process import why_not_online; print(why_not_online())"
+    "from mosaic_worker.tracking.wandb_process import why_not_online; print(why_not_online())"
 )
 _ASK_SECONDS = 30.0
 
@@ -67,8 +68,7 @@ def tracking_environment(
     """
     tracking = dict(environment)
     if wandb.get("proxy"):
-        asked_for = process_environment(str(wandb["proxy"]))
-        tracking.update((name, asked_for[name]) for name in _PROXIES)
+        tracking.update(proxy_variables(str(wandb["proxy"])))
     mode = os.environ.get(_MODE, "")
     if wandb.get("mode") == _OFFLINE:
         return {**tracking, _MODE: _OFFLINE}, "the run asks for it"

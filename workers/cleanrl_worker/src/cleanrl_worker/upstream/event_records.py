@@ -9,6 +9,8 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mosaic_worker.tracking.record_file import masked_crc32c
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -16,8 +18,6 @@ _LENGTH = struct.Struct("<Q")
 _CHECKSUM = struct.Struct("<I")
 _HEADER_BYTES = _LENGTH.size + _CHECKSUM.size
 _MOST_BYTES = 64 << 20
-_MASK_DELTA = 0xA282EAD8
-_POLYNOMIAL = 0x82F63B78
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
@@ -52,7 +52,7 @@ def split_records(data: bytes) -> tuple[list[bytes], int]:
     while at + _HEADER_BYTES <= len(data):
         (length,) = _LENGTH.unpack_from(data, at)
         (checksum,) = _CHECKSUM.unpack_from(data, at + _LENGTH.size)
-        if length > _MOST_BYTES or checksum != _masked_checksum(data[at : at + _LENGTH.size]):
+        if length > _MOST_BYTES or checksum != masked_crc32c(data[at : at + _LENGTH.size]):
             if records:
                 break
             raise BrokenRecordError("the length of a record does not match its checksum")
@@ -157,25 +157,3 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 
 def _signed(value: int) -> int:
     return value - (1 << 64) if value >> 63 else value
-
-
-def _make_table() -> list[int]:
-    table = []
-    for byte in range(256):
-        value = byte
-        for _ in range(8):
-            value = value >> 1 ^ (_POLYNOMIAL if value & 1 else 0)
-        table.append(value)
-    return table
-
-
-_TABLE = _make_table()
-
-
-def _masked_checksum(data: bytes) -> int:
-    """CRC-32C, turned and shifted as the record file has it."""
-    value = 0xFFFFFFFF
-    for byte in data:
-        value = _TABLE[(value ^ byte) & 0xFF] ^ value >> 8
-    value ^= 0xFFFFFFFF
-    return ((value >> 15 | value << 17) + _MASK_DELTA) & 0xFFFFFFFF

@@ -8,6 +8,7 @@ message, the end of an action or a deadline of a plan.
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,10 @@ PLANS = "BDI"
 VALUES = "values"
 """That of messages in which learners share what they know."""
 
+RESTLESS = "W296"
+"""An agent carries out plans without end, and learns nothing by it."""
+
+_RESTLESS_SECONDS = 5.0
 _INSTRUCTIONS = 500
 """Carried out before messages and other agents get a turn."""
 
@@ -34,7 +39,10 @@ class Deliberation(BDIBehaviour):
 
     def __init__(self) -> None:
         super().__init__()
+        self.thoughts = 0
+        """How often it has begun to think: whether it did anything since one looked."""
         self._woken = asyncio.Event()
+        self._restless_since: float | None = None
 
     def wake(self) -> None:
         """There may be something to do. From the event loop's thread."""
@@ -77,6 +85,7 @@ class Deliberation(BDIBehaviour):
         mind = self.agent.bdi_agent
         await self.agent.gate.wait_while_paused()
         self._woken.clear()
+        self.thoughts += 1
         self.agent.settle_actions()
         await super().run()  # a message, events that were buffered, and one instruction
         for _ in range(_INSTRUCTIONS):
@@ -85,7 +94,10 @@ class Deliberation(BDIBehaviour):
             if not mind.step():
                 break
         else:
+            self._remark_on_restlessness(asyncio.get_running_loop().time())
+            self.agent.tell_change()
             return
+        self._restless_since = None
         if self.queue.qsize() and not self.agent.ended.done():
             return
         self.agent.is_idle = not mind.intentions
@@ -93,6 +105,20 @@ class Deliberation(BDIBehaviour):
             untold_s = self.agent.tell_change()
             if await self._rest(mind.shortest_deadline(), untold_s) or untold_s is None:
                 break
+
+    def _remark_on_restlessness(self, now_s: float) -> None:
+        """Once for every time that plans go on and on; a long calculation may be meant."""
+        before, self._restless_since = self._restless_since, self._restless_since or now_s
+        if before is not None and now_s - before >= _RESTLESS_SECONDS:
+            self._restless_since = math.inf
+            plans = ", ".join(dict.fromkeys(self.agent.bdi_agent.fired))
+            self.agent.outlet.say(
+                "warning",
+                RESTLESS,
+                f"{self.agent.agent_name} has carried out plans for {_RESTLESS_SECONDS:g} s without"
+                f" an action that learns or waits: {plans or 'one plan'}."
+                " If that is not meant, stop the run and see whether they ever end.",
+            )
 
     async def _rest(self, deadline: float | None, at_most_s: float | None) -> bool:
         """Until woken, a plan's `.wait` is over, or so long; whether there is something to do."""

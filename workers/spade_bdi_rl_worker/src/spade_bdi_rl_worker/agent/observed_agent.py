@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from agentspeak.runtime import Plan
 
 _BELIEFS_SHOWN = 12
+_DEEPEST = 10_000
+_MOST_INTENTIONS = 1_000
+"""Of plans that go on for ever, these end a run before the machine's memory does."""
 
 
 class ObservedAgent(Agent):
@@ -49,6 +52,9 @@ class ObservedAgent(Agent):
                 raise
             goal = term_text(agentspeak.freeze(term, calling_intention.scope, {}))
             raise self._no_plan(goal, error) from error
+        except (ArithmeticError, RecursionError) as error:
+            name = f"{trigger.value}{goal_type.value}{term.functor}/{len(term.args)}"
+            raise self._not_worked_out(name, error) from error
 
     def beliefs_held(self) -> dict[Any, str]:
         """Every belief with its text, in order of their names."""
@@ -81,10 +87,7 @@ class ObservedAgent(Agent):
         more = len(beliefs) - _BELIEFS_SHOWN
         shown = ", ".join(beliefs[:_BELIEFS_SHOWN]) + (f" and {more} more" if more > 0 else "")
         name = str(error).rsplit(" ", 1)[-1]
-        there = [
-            label for key in self.plans for label in map(plan_label, self.plans[key])
-            if f"{key[0].value}{key[1].value}{key[2]}/{key[3]}" == name
-        ]  # fmt: skip
+        there = self._plans_for(name)
         if there:
             remedy = (
                 f"Its plans for it ({', '.join(there)}) have conditions that do not hold."
@@ -96,6 +99,22 @@ class ObservedAgent(Agent):
             f"No plan is applicable to the goal !{goal}. The agent believes {shown or 'nothing'}.",
             remedy=remedy,
         )
+
+    def _not_worked_out(self, name: str, error: Exception) -> WorkerError:
+        said = "it leads back to itself" if isinstance(error, RecursionError) else str(error)
+        places = ", ".join(self._plans_for(name)) or "none"
+        return WorkerError(
+            f"A value or condition of `{name}` cannot be worked out: {said}.",
+            remedy=f"Correct it in its plans ({places}), in the rules that their conditions use,"
+            " or where it is called for.",
+        )
+
+    def _plans_for(self, name: str) -> list[str]:
+        """Their labels; `name` as AgentSpeak has it, such as `+!train/1`."""
+        return [
+            label for key in self.plans for label in map(plan_label, self.plans[key])
+            if f"{key[0].value}{key[1].value}{key[2]}/{key[3]}" == name
+        ]  # fmt: skip
 
 
 def plan_label(plan: Plan) -> str:
@@ -109,4 +128,15 @@ def plan_label(plan: Plan) -> str:
 def _fire(label: str, agent: ObservedAgent, intention: Any) -> bool:
     intention.plan_label = label
     agent.fired.append(label)
+    if len(agent.intentions) > _MOST_INTENTIONS:
+        raise WorkerError(
+            f"More than {_MOST_INTENTIONS:,} intentions are under way at once: {label}.",
+            remedy="`!!goal` begins one more intention: let a plan do so once, as its last step.",
+        )
+    if any(len(stack) > _DEEPEST for stack in agent.intentions):
+        raise WorkerError(
+            f"Goals lead to goals, {_DEEPEST:,} levels deep, the last by {label}.",
+            remedy="To go on with the same goal, end the plan with `!!goal`, which begins anew,"
+            " instead of `!goal`, which goes one level deeper.",
+        )
     return True

@@ -19,6 +19,10 @@ OWN_ACTIONS = (
     " .share(Address) and .done(Why)"
 )
 _UNKNOWN_ACTION = "no such action"
+_IN_WORDS = {
+    "plan failure": "what stands there does not hold",
+    "term not ground": "a variable there has no value yet",
+}
 
 
 class Problem(NamedTuple):
@@ -86,11 +90,17 @@ def failed_plan(error: Exception, path: Path, problems: list[Problem]) -> Worker
     if isinstance(cause, WorkerError):
         return WorkerError(f"{place}: {cause.message}", remedy=cause.remedy)
     if isinstance(cause, agentspeak.AslError):
-        said = str(cause).replace("plan failure", "what stands there does not hold")
+        said = _IN_WORDS.get(str(cause), str(cause))
         failure = WorkerError(
             f"{place}: the plan failed: {said}.",
             remedy="A plan fails when a test (`?belief`) or an action in it does."
-            " Check for it in the plan's condition, or write another plan for that case.",
+            " Check for it in the plan's condition, or write another plan for that case."
+            " Names of actions begin with a dot: `.learn(10)`.",
+        )
+    elif isinstance(cause, agentspeak.AggregatedError) and problems:
+        failure = WorkerError(
+            f"{place}: the plan failed: {problems[0].sentence}.",
+            remedy="Correct what is given to the action in that line.",
         )
     else:
         failure = WorkerError(

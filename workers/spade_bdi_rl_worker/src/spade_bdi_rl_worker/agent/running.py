@@ -115,7 +115,7 @@ async def _dismiss(team: Team, gate: Gate) -> None:
 
 
 async def _work(team: Team, link: Link, outlet: Outlet, gate: Gate) -> None:
-    watch = asyncio.ensure_future(_watch(team, gate))
+    watch = asyncio.ensure_future(_watch(team, link, gate))
     starting = asyncio.ensure_future(_start(team, link))
     try:
         await asyncio.wait([starting, watch], return_when=asyncio.FIRST_COMPLETED)
@@ -156,10 +156,10 @@ async def _until_over(team: Team, link: Link, outlet: Outlet, watch: asyncio.Fut
             return
 
 
-async def _watch(team: Team, gate: Gate) -> None:
+async def _watch(team: Team, link: Link, gate: Gate) -> None:
     """Returns when the run is told to stop; raises when its agents can do nothing any more."""
     loop = asyncio.get_running_loop()
-    busy_until = loop.time()
+    busy_until, thoughts = loop.time(), 0
     while not gate.is_over:
         await asyncio.sleep(_LOOK_SECONDS)
         await gate.wait_while_paused()
@@ -170,13 +170,17 @@ async def _watch(team: Team, gate: Gate) -> None:
                     remedy="Look at the run's log, and report it.",
                 )
         at_work = [member for member in team.members if not member.ended.done()]
+        before, thoughts = thoughts, sum(member.bdi.thoughts for member in team.members)
         if not at_work or not all(member.is_idle for member in at_work):
             busy_until = loop.time()
         elif len(team.members) == 1:
             at_work[0].end("its plans have nothing more to do")
+        elif thoughts != before:
+            busy_until = loop.time()
         elif loop.time() - busy_until > _STALLED_SECONDS:
             names = " and ".join(member.agent_name for member in at_work)
             raise WorkerError(
-                f"{names} have nothing to do and wait for one another.",
-                remedy="A plan has to send the next goal, or to end the run with `.done(…)`.",
+                f"{names} have nothing to do and wait for one another, with messages by {link}.",
+                remedy="A plan has to send the next goal, or to end the run with `.done(…)`."
+                " Where a server delivers the messages, see whether it still does.",
             )

@@ -110,6 +110,10 @@ class TeamAgent(BDIAgent):
             self.outlet.say("warning", PLAN_REMARK, f"{remark.place}: {remark.sentence}.")
         self.resume_bdi()
 
+    def dispatch(self, msg: Any) -> Any:
+        """Lets go what comes after the end: SPADE would write all of it into the run's log."""
+        return [] if self.bdi.is_killed() else super().dispatch(msg)
+
     async def _async_start(self, auto_register: bool = True) -> None:  # noqa: ARG002 - as SPADE's
         """Begin to think. The link has connected it, and all of its team, before."""
         await self.setup()

@@ -43,7 +43,8 @@ def percept(name: str, *values: Any) -> Literal:
 def whole_number(action: str, term: Any, intention: Any, least: int = 0) -> int:
     """An action's argument; AslError when it is none, which is shown with its line."""
     value = agentspeak.grounded(term, intention.scope)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != int(value):
+    is_whole = value.is_integer() if isinstance(value, float) else isinstance(value, int)
+    if isinstance(value, bool) or not is_whole:
         raise agentspeak.AslError(f"{action} needs a whole number, not {term_text(value)}")
     if value < least:
         raise agentspeak.AslError(f"{action} needs a number of at least {least}, not {int(value)}")

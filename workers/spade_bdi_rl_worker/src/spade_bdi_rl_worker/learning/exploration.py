@@ -27,7 +27,7 @@ class Exploration:
 
     def epsilon(self, done: float) -> float:
         if self._is_consolidating:
-            return self.end
+            return self._last
         return max(self._scheduled(done), self._least)
 
     def explore(self, least: float) -> None:
@@ -37,11 +37,13 @@ class Exploration:
     def consolidate(self) -> None:
         self._is_consolidating = True
 
+    @property
+    def _last(self) -> float:
+        return self.start if self.schedule == CONSTANT else self.end
+
     def _scheduled(self, done: float) -> float:
-        if self.schedule == CONSTANT:
-            return self.start
-        if done >= self.fraction:
-            return self.end
+        if self.schedule == CONSTANT or done >= self.fraction:
+            return self._last
         way = done / self.fraction
         if self.schedule == EXPONENTIAL:
             first, last = max(self.start, _LEAST), max(self.end, _LEAST)

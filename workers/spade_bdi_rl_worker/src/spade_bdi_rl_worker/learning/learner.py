@@ -15,7 +15,7 @@ from spade_bdi_rl_worker.learning.exploration import learning_rate
 from spade_bdi_rl_worker.learning.sharing import knowledge_of, merge_knowledge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from spade_bdi_rl_worker.learning.exploration import Exploration
@@ -211,7 +211,7 @@ class Learner:
             raise ValueError("a twin has no twin")
         return self._make_twin(name)
 
-    def note(self, bdi: dict[str, Any]) -> None:
+    def note(self, bdi: Mapping[str, Any]) -> None:
         """Put this onto the next step, where steps are told one by one."""
         self._world.note(bdi)
 

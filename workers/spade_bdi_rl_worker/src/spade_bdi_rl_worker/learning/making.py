@@ -20,7 +20,8 @@ from spade_bdi_rl_worker.learning.state_encoding import HashedStates, encoding_o
 from spade_bdi_rl_worker.learning.step_limit import make_limited
 from spade_bdi_rl_worker.learning.table_world import TableWorld
 from spade_bdi_rl_worker.learning.transition_table import read_table
-from spade_bdi_rl_worker.settings import learning_settings, telling_settings
+from spade_bdi_rl_worker.settings import agent_settings, learning_settings, telling_settings
+from spade_bdi_rl_worker.teams.names import told_as
 from spade_bdi_rl_worker.telemetry.episode_track import EpisodeTrack
 from spade_bdi_rl_worker.telemetry.reporter import Reporter
 from spade_bdi_rl_worker.telemetry.run_outlet import TRAINING_NOTE
@@ -33,15 +34,23 @@ if TYPE_CHECKING:
     from spade_bdi_rl_worker.settings import LearningSettings
     from spade_bdi_rl_worker.telemetry.outlet import Outlet
 
-_TEAMMATE_SEED = 1_000_003  # added, so that teammates see other episodes
+_PARTNER_SEED = 1_000_003  # added, so that partners see other episodes
 
 
 def make_learner(run: Run, outlet: Outlet) -> Learner:
     """Of a resolved run. WorkerError when there is no table for its environment."""
-    return _make(run, outlet, run.config.env_kwargs, teammate="")
+    agent_id = told_as(agent_settings(run.config))
+    return _make(run, outlet, run.config.env_kwargs, agent_id, is_partner=False)
 
 
-def _make(run: Run, outlet: Outlet, env_kwargs: dict[str, Any], teammate: str) -> Learner:
+def _make(
+    run: Run,
+    outlet: Outlet,
+    env_kwargs: dict[str, Any],
+    agent_id: str | None,
+    *,
+    is_partner: bool,
+) -> Learner:
     config = run.config
     settings = learning_settings(config)
     telling = telling_settings(config)
@@ -69,19 +78,20 @@ def _make(run: Run, outlet: Outlet, env_kwargs: dict[str, Any], teammate: str) -
             made_with,
             every_steps=telling.checkpoint_every_steps,
             keep=telling.keep_checkpoints,
-            prefix=f"{teammate}-" if teammate else "",
+            prefix=f"{agent_id}-" if is_partner else "",
         )
         world = _world(
             run,
             env,
             encoding,
-            settings.seed + (_TEAMMATE_SEED if teammate else 0),
-            1 if teammate else None,
+            settings.seed + (_PARTNER_SEED if is_partner else 0),
+            1 if is_partner else None,
+            agent_id,
         )
     except BaseException:
         env.close()
         raise
-    return Learner(
+    learner = Learner(
         world,
         encoding,
         method,
@@ -98,12 +108,15 @@ def _make(run: Run, outlet: Outlet, env_kwargs: dict[str, Any], teammate: str) -
             outlet,
             keeper,
             telling,
-            name=teammate,
+            agent_id=agent_id,
+            is_partner=is_partner,
             first_action=int(env.action_space.start),
         ),
         # With the very map that was drawn here, if it was drawn at random.
-        None if teammate else lambda name: _make(run, outlet, made_with, name),
+        None if is_partner else lambda name: _make(run, outlet, made_with, name, is_partner=True),
     )
+    outlet.note_on(agent_id, learner.note)
+    return learner
 
 
 def _method(settings: LearningSettings, env: Any) -> Method:
@@ -115,13 +128,20 @@ def _method(settings: LearningSettings, env: Any) -> Method:
     )
 
 
-def _world(run: Run, env: Any, encoding: StateEncoding, seed: int, env_index: int | None) -> World:
+def _world(
+    run: Run,
+    env: Any,
+    encoding: StateEncoding,
+    seed: int,
+    env_index: int | None,
+    agent_id: str | None,
+) -> World:
     table = read_table(env, random.Random(seed))  # noqa: S311 - no secret
     if table is None:
-        return EnvironmentWorld(env, encoding, seed, run.recorder, env_index)
+        return EnvironmentWorld(env, encoding, seed, run.recorder_of(agent_id), env_index)
     env.unwrapped.np_random = _generator(seed)
     detail = run.config.step_detail
-    track = EpisodeTrack(run.emitter, detail, env, env_index)
+    track = EpisodeTrack(run.emitter, detail, env, env_index, agent_id)
     return TableWorld(env, table, time_limit(env), track)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from dataclasses import dataclass
 from typing import Literal
@@ -53,4 +54,14 @@ def parse_address(given: str) -> Address:
             " the server's domain has another name; or `embedded`; or nothing.",
         )
     host = match["host"].strip("[]")
-    return Address("external", host, int(match["port"]), match["domain"] or host)
+    # Nobody serves a domain called 127.0.0.1, and `localhost` is what servers are set up with.
+    own_domain = "localhost" if is_this_machine(host) else host
+    return Address("external", host, int(match["port"]), match["domain"] or own_domain)
+
+
+def is_this_machine(host: str) -> bool:
+    """Whether what is sent there does not leave the machine."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

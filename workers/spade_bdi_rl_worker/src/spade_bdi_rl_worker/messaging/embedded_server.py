@@ -97,6 +97,16 @@ class EmbeddedServer:
 
 def self_signed_context(domain: str) -> ssl.SSLContext:
     """For TLS on loopback. Its key is on disk only while OpenSSL reads it."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    with tempfile.TemporaryDirectory(prefix="mosaic-xmpp-") as folder:
+        pem = Path(folder, "server.pem")
+        pem.write_bytes(self_signed_pem(domain))
+        context.load_cert_chain(pem)
+    return context
+
+
+def self_signed_pem(domain: str) -> bytes:
+    """A key and its certificate."""
     from cryptography import x509  # noqa: PLC0415 - only here
     from cryptography.hazmat.primitives import hashes, serialization  # noqa: PLC0415
     from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
@@ -115,16 +125,9 @@ def self_signed_context(domain: str) -> ssl.SSLContext:
         .add_extension(x509.SubjectAlternativeName([x509.DNSName(domain)]), critical=False)
         .sign(key, hashes.SHA256())
     )
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    with tempfile.TemporaryDirectory(prefix="mosaic-xmpp-") as folder:
-        pem = Path(folder, "server.pem")
-        pem.write_bytes(
-            key.private_bytes(
-                serialization.Encoding.PEM,
-                serialization.PrivateFormat.PKCS8,
-                serialization.NoEncryption(),
-            )
-            + certificate.public_bytes(serialization.Encoding.PEM)
-        )
-        context.load_cert_chain(pem)
-    return context
+    secret = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    return secret + certificate.public_bytes(serialization.Encoding.PEM)

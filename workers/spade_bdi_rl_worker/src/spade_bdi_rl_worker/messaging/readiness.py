@@ -7,6 +7,7 @@ and what to do about it. Also for `--dry-run`.
 from __future__ import annotations
 
 import socket
+import time
 from typing import TYPE_CHECKING
 
 from mosaic_worker.errors import WorkerError
@@ -28,8 +29,7 @@ def require_server(address: Address, limit_s: float = _LIMIT_S) -> None:
         return
     try:
         with socket.create_connection((address.host, address.port), limit_s) as link:
-            link.settimeout(limit_s)
-            answer = _greet(link, address.domain)
+            answer = _greet(link, address.domain, time.monotonic() + limit_s)
     except (OSError, UnicodeError) as error:
         raise WorkerError(
             f"The XMPP server {address} cannot be reached: {_reason(error)}.",
@@ -48,11 +48,15 @@ def require_server(address: Address, limit_s: float = _LIMIT_S) -> None:
         )
 
 
-def _greet(link: socket.socket, domain: str) -> bytes:
+def _greet(link: socket.socket, domain: str, until_s: float) -> bytes:
     """What it says to a client that opens a stream, up to what it offers."""
     link.sendall(_GREETING.format(domain=domain).encode())
     answer = b""
     while len(answer) < _ENOUGH_BYTES and not _is_complete(answer):
+        left_s = until_s - time.monotonic()
+        if left_s <= 0:
+            break
+        link.settimeout(left_s)
         try:
             data = link.recv(4096)
         except socket.timeout:  # noqa: UP041 - it is another class before Python 3.10

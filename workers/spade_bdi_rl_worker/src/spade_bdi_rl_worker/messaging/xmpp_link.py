@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
 import os
 import secrets
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ from slixmpp.exceptions import IqError, IqTimeout
 from spade.xmpp_client import XMPPClient
 
 from mosaic_worker.errors import WorkerError
-from spade_bdi_rl_worker.messaging.address import Address, account_name
+from spade_bdi_rl_worker.messaging.address import Address, account_name, is_this_machine
 
 if TYPE_CHECKING:
     from spade.message import Message
@@ -69,10 +68,13 @@ class XmppLink:
 
     async def connect(self, agent: Any) -> None:
         client = XMPPClient(agent.jid, agent.password, self._verifies, self._registers)
+        # Without encryption a password is not even hinted at, except where nobody can listen.
+        client["feature_mechanisms"].unencrypted_scram = is_this_machine(self._address.host)
         agent.client = client
         if self._server is not None:
             await self._server.add_account(agent.jid.user, agent.password)
         outcome: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        refusals: list[Any] = []
 
         def come(what: str) -> Any:
             def note(event: Any = None) -> None:
@@ -83,6 +85,7 @@ class XmppLink:
 
         client.add_event_handler("session_start", come("connected"))
         client.add_event_handler("connection_failed", come("unreachable"))
+        client.add_event_handler("failed_auth", refusals.append)
         client.add_event_handler("failed_all_auth", come("refused"))
         client.add_event_handler("disconnected", come("dropped"))
         client.add_event_handler("ssl_invalid_cert", come("untrusted"))
@@ -97,6 +100,8 @@ class XmppLink:
             self._is_closing = True
             client.abort()
             client.cancel_connection_attempt()
+            if what == "refused" and not refusals:
+                what = "no login"
             raise self._no_session(what, detail)
         client.add_event_handler("disconnected", lambda _: self._lose(agent.agent_name))
         # When it answers, the server knows that the agent is there; a message sent to it earlier
@@ -110,6 +115,9 @@ class XmppLink:
         if client is None:
             return
         self._is_closing = True
+        if self._registers and "mechanisms" in client.features and not self.lost.done():
+            with contextlib.suppress(IqError, IqTimeout):
+                await client["xep_0077"].cancel_registration(timeout=_DISCONNECT_SECONDS)
         with contextlib.suppress(asyncio.TimeoutError, asyncio.CancelledError, OSError):
             # Our own server goes next: there is nobody to say goodbye to.
             wait_s = 0.0 if self._server is not None else _GOODBYE_SECONDS
@@ -134,12 +142,8 @@ class XmppLink:
     @property
     def _verifies(self) -> bool:
         """A certificate proves nothing on this machine, where it was made a moment ago."""
-        if os.environ.get(VERIFY_VARIABLE) == "0" or self._address.host == "localhost":
-            return False
-        try:
-            return not ipaddress.ip_address(self._address.host).is_loopback
-        except ValueError:
-            return True
+        is_wanted = os.environ.get(VERIFY_VARIABLE) != "0"
+        return is_wanted and not is_this_machine(self._address.host)
 
     def _lose(self, name: str) -> None:
         if self._is_closing or self.lost.done():
@@ -172,6 +176,19 @@ class XmppLink:
                 remedy="Add its authority to the system's, or set"
                 f" {VERIFY_VARIABLE}=0 where you know the network.",
             )
+        if what == "no login":
+            return WorkerError(
+                f"{server} offers no login that keeps the password to itself.",
+                remedy="Set up TLS on it, and SCRAM as a mechanism of its logins.",
+            )
+        if what == "dropped" and "SSL" in detail:
+            return WorkerError(
+                f"{server} cannot encrypt: {detail}.",
+                remedy="It may have no certificate for its domain: make one (Prosody: `prosodyctl"
+                f" cert generate {self._address.domain}`) and start it again.",
+            )
+        if what == "silent":
+            what = f"it let {_CONNECT_SECONDS:g} s go by without a session"
         return WorkerError(
             f"{server} cannot be used: {what}{' ' + detail if detail else ''}.",
             remedy="See what its log says, or use `embedded`; agents of one run need no server.",

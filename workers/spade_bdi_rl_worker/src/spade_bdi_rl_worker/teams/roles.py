@@ -9,6 +9,7 @@ from mosaic_worker.errors import WorkerError
 from spade_bdi_rl_worker.agent.learning_agent import LearningAgent
 from spade_bdi_rl_worker.agent.plan_files import plan_file
 from spade_bdi_rl_worker.agent.team_agent import TeamAgent
+from spade_bdi_rl_worker.teams.names import ALONE, COACH, PAIR, learner_name, partner_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from spade_bdi_rl_worker.settings import AgentSettings
     from spade_bdi_rl_worker.telemetry.outlet import Outlet
 
-COACH = "coach"
 _LESSONS = 10
 _SHARES = 50
 
@@ -49,9 +49,9 @@ class Surroundings:
 def assemble(learner: Learner, around: Surroundings) -> Team:
     """The team that the settings name, with its goals. Raises `WorkerError`."""
     makers: dict[str, Callable[[Learner, Surroundings], Team]] = {
-        "alone": _alone,
+        ALONE: _alone,
         COACH: _with_coach,
-        "pair": _pair,
+        PAIR: _pair,
     }
     make = makers.get(around.settings.team)
     if make is None:
@@ -63,14 +63,14 @@ def assemble(learner: Learner, around: Surroundings) -> Team:
 
 
 def _alone(learner: Learner, around: Surroundings) -> Team:
-    agent = _learning_agent(around.settings.agent_name, learner, around, "learner", {})
+    agent = _learning_agent(learner_name(around.settings), learner, around, "learner", {})
     _give_goal(agent, learner, around.settings)
     return Team([agent], [agent], [])
 
 
 def _with_coach(learner: Learner, around: Surroundings) -> Team:
     settings = around.settings
-    name = settings.agent_name if settings.agent_name != COACH else "learner"
+    name = learner_name(settings)
     addresses = {each: around.link.address_of(each) for each in (name, COACH)}
     agent = _learning_agent(name, learner, around, "learner", addresses)
     agent.believe(COACH, addresses[COACH])
@@ -86,8 +86,7 @@ def _with_coach(learner: Learner, around: Surroundings) -> Team:
 
 
 def _pair(learner: Learner, around: Surroundings) -> Team:
-    first = around.settings.agent_name
-    second = f"{first}2"
+    first, second = learner_name(around.settings), partner_name(around.settings)
     twin = learner.twin(second)
     addresses = {each: around.link.address_of(each) for each in (first, second)}
     members = []

@@ -30,9 +30,17 @@ class EpisodeTrack:
     """The episodes of one environment, from one thread."""
 
     def __init__(
-        self, emitter: Emitter, detail: str, env: Any, env_index: int | None = None
+        self,
+        emitter: Emitter,
+        detail: str,
+        env: Any,
+        env_index: int | None = None,
+        agent_id: str | None = None,
     ) -> None:
-        """Writes the `environment` line. `detail` is all, sampled, columns or off."""
+        """Writes the `environment` line. `detail` is all, sampled, columns or off.
+
+        `agent_id` says whose episodes they are, where there are several agents.
+        """
         made = made_layer(env)
         self._emitter = emitter
         self._note = PendingNote()
@@ -44,6 +52,7 @@ class EpisodeTrack:
             environment_fields(made),
             action_space=made.action_space,
             env_index=env_index,
+            agent_id=agent_id,
         )
         writer = emitter.writer
         with writer.lock:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,11 @@ class Outlet(Protocol):
     def bdi(self, change: BdiChange) -> None:
         """Something changed in an agent's mind."""
 
+    def note_on(self, agent_id: str | None, note: Callable[[Mapping[str, Any]], None]) -> None:
+        """Give what changes in that agent's mind to `note` too; None: of the only agent."""
+
     def say(self, level: str, code: str, message: str, **fields: Any) -> None:
         """A sentence for people; `level` is info, warning or error."""
 
-    def figures(self, values: Mapping[str, float], step: int) -> None:
-        """Points of several curves."""
+    def figures(self, values: Mapping[str, float], step: int, agent_id: str | None = None) -> None:
+        """Points of several curves; `agent_id` says whose, where there are several agents."""

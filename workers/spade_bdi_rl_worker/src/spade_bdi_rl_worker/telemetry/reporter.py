@@ -37,19 +37,22 @@ class Reporter:
         keeper: CheckpointKeeper,
         settings: TellingSettings,
         *,
-        name: str = "",
+        agent_id: str | None = None,
+        is_partner: bool = False,
         first_action: int = 0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`name` is that of a teammate, whose figures then carry it, and whose table is not drawn.
+        """`agent_id` says whose the figures are, where there are several agents.
 
+        The run's progress and the drawn table are not those of a learner that `is_partner`.
         `first_action` is where the environment's actions begin.
         """
         self._run = run
         self._outlet = outlet
         self._keeper = keeper
         self._settings = settings
-        self._name = name
+        self._agent_id = agent_id
+        self._is_partner = is_partner
         self._first_action = first_action
         self._clock = clock
         self._figures_at = settings.metrics_every
@@ -70,7 +73,7 @@ class Reporter:
 
     def tick(self, learner: Learner, steps: int) -> None:
         """Called every few milliseconds."""
-        if self._name:
+        if self._is_partner:
             return
         now = self._clock()
         self._run.heartbeat.global_step = steps
@@ -87,7 +90,7 @@ class Reporter:
             "evaluation/length": score.mean_length,
             "evaluation/success_rate": score.success_rate,
         }
-        self._outlet.figures(self._named(values), steps)
+        self._outlet.figures(values, steps, self._agent_id)
 
     def save(self, learner: Learner, why: str) -> Path:
         return self._keeper.save(learner, why)
@@ -97,7 +100,7 @@ class Reporter:
         progress = learner.progress
         if progress.episodes:
             self._tell_figures(learner)
-        if not self._name:
+        if not self._is_partner:
             self._tell_policy(learner, progress.steps)
             self._tell_progress(learner, self._clock())
 
@@ -111,10 +114,7 @@ class Reporter:
             "exploration/coverage": progress.coverage,
             "losses/td_error": progress.td_error,
         }
-        self._outlet.figures(self._named(values), progress.steps)
-
-    def _named(self, values: dict[str, float]) -> dict[str, float]:
-        return {f"{self._name}/{key}" if self._name else key: each for key, each in values.items()}
+        self._outlet.figures(values, progress.steps, self._agent_id)
 
     def _tell_progress(self, learner: Learner, now: float) -> None:
         progress = learner.progress
@@ -130,4 +130,6 @@ class Reporter:
         method, kind = learner.method, learner.encoding.kind
         table = drawn_table(method.values, method.tries, kind, self._first_action)
         if table is not None:
-            self._run.emitter.policy(**table, step=steps, actor=learner.settings.algo)
+            self._run.emitter.policy(
+                **table, step=steps, actor=learner.settings.algo, agent_id=self._agent_id
+            )

@@ -32,8 +32,14 @@
 @lesson_is_over
 +trained(N, R)
    <- -trained(N, R);
-      -+done(N);
-      !after_lesson(N, R).
+      !after_lesson(N, R);
+      -+done(N).
+
+// Not one episode more than after the last lesson: the learner has used up what the run gives it.
+@nothing_left
++!after_lesson(N, R) : done(N)
+   <- -ambitious;
+      !test.
 
 @test_early
 +!after_lesson(N, R) : ambitious & target(T) & R >= 0.8 * T

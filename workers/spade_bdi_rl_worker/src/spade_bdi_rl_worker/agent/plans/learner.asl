@@ -98,6 +98,10 @@ examined(0).
 +!finish(Why) : coach(C) & episodes(N) & success_rate(R)
    <- .send(C, tell, trained(N, R)).
 
+@report_nothing
++!finish(Why) : coach(C) & episodes(N)
+   <- .send(C, tell, trained(N, 0)).
+
 @finish
 +!finish(Why)
    <- .done(Why).

@@ -7,7 +7,6 @@ hooks of the interpreter. Here a value is put into a queue, and that is all the 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import importlib.util
 import json
 import os
@@ -19,59 +18,66 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from cleanrl_worker.tracking import wandb_process
+from mosaic_worker.tracking import wandb_process
+from mosaic_worker.tracking.wandb_environment import wandb_environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cleanrl_worker.arguments import SharedArgs
-    from cleanrl_worker.session.outlet import Outlet
-    from cleanrl_worker.session.plan import SessionPlan
+    from mosaic_worker.tracking.listener import Listener
+    from mosaic_worker.tracking.settings import TrackingSettings
 
 _KIND = "wandb"
 _MOST_WAITING = 100_000
 _FINISH_SECONDS = 60.0
 _FINISH_SECONDS_WHEN_STOPPED = 5.0
-_PROXY_VARIABLES = ("HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy")
-_PROXIES_WITH_PASSWORD = ("WANDB_VPN_HTTPS_PROXY", "WANDB_VPN_HTTP_PROXY")
 
 
-def start_wandb(
-    outlet: Outlet, plan: SessionPlan, args: SharedArgs, algo: str, run_name: str
-) -> WandbRun | None:
+def start_wandb(listener: Listener, settings: TrackingSettings) -> WandbRun | None:
     """None when there is nothing to track with, which is then said. Returns at once."""
-    mode = os.environ.get("WANDB_MODE", "") if plan.wandb_mode == "online" else plan.wandb_mode
+    wandb = settings.wandb
+    if wandb is None:
+        return None
+    mode = os.environ.get("WANDB_MODE", "") if wandb.mode == "online" else wandb.mode
     if mode == "disabled":
         return None
     if not _is_installed():
-        outlet.say(
+        bundle = f"the bundle {settings.bundle}" if settings.bundle else "the worker's bundle"
+        listener.say(
             "warning",
             "The run is not tracked with Weights & Biases, because the package `wandb` is missing:"
-            " install the extra `wandb` of the bundle cleanrl_worker"
-            " (`mosaic train … --extra wandb`).",
+            f" install the extra `wandb` of {bundle} (`mosaic train … --extra wandb`).",
         )
         return None
     order = {
-        "directory": str(outlet.directory),
+        "directory": str(listener.directory),
         "mode": "offline" if mode in ("offline", "dryrun") else "online",
-        "project": args.wandb_project_name,
-        "entity": args.wandb_entity,
-        "name": run_name,
-        "group": f"{args.env_id}-{algo}",
-        "config": {"algo": algo, **dataclasses.asdict(args)},
+        "project": wandb.project,
+        "entity": wandb.entity,
+        "name": settings.name,
+        "group": wandb.group or None,
+        "config": settings.parameters,
         "pid": os.getpid(),
     }
-    return WandbRun(outlet, order, process_environment(plan.wandb_proxy))
+    try:
+        return WandbRun(listener, order, wandb_environment(wandb.proxy))
+    except OSError as error:
+        listener.say(
+            "warning",
+            "The run is not tracked with Weights & Biases, because its process cannot be started:"
+            f" {error.strerror or error}.",
+        )
+        return None
 
 
 class WandbRun:
     """Values go in by `scalars`; `finish` waits for a bounded time. From one thread."""
 
     def __init__(
-        self, outlet: Outlet, order: Mapping[str, Any], environment: Mapping[str, str]
+        self, listener: Listener, order: Mapping[str, Any], environment: Mapping[str, str]
     ) -> None:
-        self._outlet = outlet
-        self._directory = outlet.directory
+        self._listener = listener
+        self._directory = listener.directory
         self._waiting: SimpleQueue[str | None] = SimpleQueue()
         self._lost = 0
         self._is_over = threading.Event()
@@ -83,7 +89,7 @@ class WandbRun:
             encoding="utf-8",
             env=dict(environment),
         )
-        self._waiting.put(json.dumps(order))
+        self._waiting.put(json.dumps(order, default=str))
         threading.Thread(target=self._write, name="wandb-values", daemon=True).start()
         self._reader = threading.Thread(target=self._read, name="wandb-answers", daemon=True)
         self._reader.start()
@@ -99,9 +105,9 @@ class WandbRun:
         self._waiting.put(None)
         began = time.monotonic()
         while self._reader.is_alive():
-            limit = _FINISH_SECONDS_WHEN_STOPPED if self._outlet.should_stop else _FINISH_SECONDS
+            limit = _FINISH_SECONDS_WHEN_STOPPED if self._listener.should_stop else _FINISH_SECONDS
             if time.monotonic() - began > limit:
-                self._outlet.say(
+                self._listener.say(
                     "warning",
                     f"Weights & Biases did not finish within {limit:.0f} s. What is missing there"
                     f" can be uploaded with `wandb sync {self._directory}/wandb/*run-*`.",
@@ -112,7 +118,7 @@ class WandbRun:
         self._is_over.set()
         self._process.wait()
         if self._lost:
-            self._outlet.say(
+            self._listener.say(
                 "warning", f"Weights & Biases was too slow for {self._lost} rows, which it lacks."
             )
 
@@ -135,33 +141,17 @@ class WandbRun:
 
     def _tell(self, answer: Mapping[str, Any]) -> None:
         if "say" in answer:
-            self._outlet.say("warning", answer["say"])
+            self._listener.say("warning", answer["say"])
         started = answer.get("started")
         if started:
             meta = {"run_id": started["run_id"]}
             folder = os.path.relpath(started["path"], self._directory)
-            self._outlet.artifact(_KIND, Path(folder).as_posix(), meta)
+            self._listener.artifact(_KIND, Path(folder).as_posix(), meta)
             if started["url"]:
-                self._outlet.link(_KIND, started["url"], meta)
+                self._listener.link(_KIND, started["url"], meta)
 
 
 def _is_installed() -> bool:
     """W&B's own folder in the current directory is no package."""
     found = importlib.util.find_spec("wandb")
     return found is not None and found.origin is not None
-
-
-def process_environment(proxy: str | None) -> dict[str, str]:
-    """Of the process that tracks: it alone has the proxy, and only when one was asked for."""
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-        "WANDB_ERROR_REPORTING": "false",
-        "WANDB_SILENT": "true",
-    }
-    if proxy:
-        # A password has no place in a run's configuration, so that one comes by the environment.
-        named = (os.environ.get(name) for name in _PROXIES_WITH_PASSWORD)
-        address = next(filter(None, named), proxy)
-        environment.update(dict.fromkeys(_PROXY_VARIABLES, address))
-    return environment

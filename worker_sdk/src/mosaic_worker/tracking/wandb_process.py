@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from mosaic_worker.tracking.wandb_environment import KEY_VARIABLE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import TextIO
 
-KEY_VARIABLE = "WANDB_API_KEY"
 _SERVER = "https://api.wandb.ai"
 _PORTS = {"http": 80, "https": 443}
 _REACH_SECONDS = 3.0
@@ -67,15 +68,18 @@ def main() -> None:
 
 
 def whole_steps(lines: TextIO) -> Iterable[tuple[int, dict[str, float]]]:
-    """All values of a step at once, because W&B keeps one row for each."""
+    """All values of a step at once, because W&B keeps one row for each.
+
+    It drops rows that come late, so what is told of an earlier step goes to the newest one.
+    """
     at = 0
     gathered: dict[str, float] = {}
     for line in lines:
         step, values = json.loads(line)
-        if step != at and gathered:
+        if step > at and gathered:
             yield at, gathered
             gathered = {}
-        at = step
+        at = max(at, step)
         gathered.update(values)
     if gathered:
         yield at, gathered

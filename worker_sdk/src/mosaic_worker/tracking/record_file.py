@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _POLYNOMIAL = 0x82F63B78  # of CRC-32C, its bits in reverse
+_MASK_DELTA = 0xA282EAD8
 _FLUSH_SECONDS = 1.0
 
 
@@ -35,7 +36,7 @@ class RecordFile:
 
     def write(self, data: bytes) -> None:
         size = struct.pack("<Q", len(data))
-        checks = struct.pack("<I", _masked(size)), struct.pack("<I", _masked(data))
+        checks = struct.pack("<I", masked_crc32c(size)), struct.pack("<I", masked_crc32c(data))
         self._file.write(b"".join((size, checks[0], data, checks[1])))
         now = time.monotonic()
         if now >= self._flush_at:
@@ -58,7 +59,7 @@ def crc32c(data: bytes) -> int:
     return crc ^ 0xFFFFFFFF
 
 
-def _masked(data: bytes) -> int:
+def masked_crc32c(data: bytes) -> int:
     """As the format wants it, because a checksum of checksums says little."""
     crc = crc32c(data)
-    return (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF
+    return (((crc >> 15) | (crc << 17)) + _MASK_DELTA) & 0xFFFFFFFF

@@ -9,5 +9,6 @@ if TYPE_CHECKING:
 
 
 def hyperparameter_table(values: Mapping[str, Any]) -> str:
+    """In Markdown."""
     rows = [f"|{name}|{value}|" for name, value in values.items()]
     return "\n".join(["|param|value|", "|-|-|", *rows])

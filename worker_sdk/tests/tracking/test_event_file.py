@@ -1,0 +1,87 @@
+"""Event files: their records, and the messages in them."""
+
+from __future__ import annotations
+
+import math
+import struct
+import tempfile
+import unittest
+from pathlib import Path
+
+from mosaic_worker.tracking.event_file import EventFile
+from mosaic_worker.tracking.record_file import crc32c, masked_crc32c
+
+
+class ChecksumTest(unittest.TestCase):
+    def test_checksums_are_those_of_the_format(self) -> None:
+        """CRC-32C of the usual test word and of zeros, and its mask."""
+        self.assertEqual(crc32c(b"123456789"), 0xE3069283)
+        self.assertEqual(crc32c(bytes(32)), 0x8A9136AA)
+        self.assertEqual(crc32c(b""), 0)
+        turned = (0xE3069283 >> 15 | 0xE3069283 << 17) + 0xA282EAD8
+        self.assertEqual(masked_crc32c(b"123456789"), turned & 0xFFFFFFFF)
+
+
+class EventFileTest(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name) / "runs" / "a-run"
+        self.events = EventFile(self.folder)
+        self.addCleanup(self.events.close)
+
+    def records(self) -> list[bytes]:
+        """The messages, after a look at every length and checksum."""
+        self.events.flush()
+        (path,) = self.folder.iterdir()
+        self.assertTrue(path.name.startswith("events.out.tfevents."))
+        data, found = path.read_bytes(), []
+        while data:
+            (size,) = struct.unpack("<Q", data[:8])
+            self.assertEqual(data[8:12], struct.pack("<I", masked_crc32c(data[:8])))
+            message = data[12 : 12 + size]
+            self.assertEqual(data[12 + size : 16 + size], _checksum(message))
+            found.append(message)
+            data = data[16 + size :]
+        return found
+
+    def test_a_file_begins_with_the_version_of_its_format(self) -> None:
+        """On the disk at once, so that a reader knows what the file is."""
+        (path,) = self.folder.iterdir()
+        self.assertTrue(path.read_bytes())
+        self.assertTrue(self.records()[0].endswith(b"\x1a\x0dbrain.Event:2"))
+
+    def test_a_value_is_where_its_message_has_it(self) -> None:
+        """The step, the tag and the number; the second of a curve like the first."""
+        self.events.scalars({"charts/success_rate": 0.25}, 300)
+        self.events.scalars({"charts/success_rate": 0.5}, 301)
+        _, first, second = self.records()
+        self.assertIn(b"\x10\xac\x02", first)  # 300
+        self.assertTrue(first.endswith(b"charts/success_rate\x15" + struct.pack("<f", 0.25)))
+        self.assertTrue(second.endswith(b"charts/success_rate\x15" + struct.pack("<f", 0.5)))
+        self.assertEqual(len(first), len(second))
+
+    def test_numbers_that_the_format_lacks_are_the_nearest_it_has(self) -> None:
+        """Large ones are infinite, and a negative step takes ten bytes, as in protobuf."""
+        self.events.scalars({"large": 1e300, "low": -1e300, "odd": math.nan}, -1)
+        message = self.records()[1]
+        self.assertIn(b"large\x15" + struct.pack("<f", math.inf), message)
+        self.assertIn(b"low\x15" + struct.pack("<f", -math.inf), message)
+        self.assertIn(b"odd\x15" + struct.pack("<f", math.nan), message)
+        self.assertIn(b"\x10" + b"\xff" * 9 + b"\x01", message)
+
+    def test_a_text_is_for_the_plugin_that_shows_texts(self) -> None:
+        """As a tensor of one text."""
+        self.events.text("hyperparameters", "|param|value|")
+        message = self.records()[1]
+        self.assertIn(b"hyperparameters/text_summary", message)
+        self.assertIn(b"\x08\x07\x12\x04\x12\x02\x08\x01\x42\x0d|param|value|", message)
+        self.assertTrue(message.endswith(b"\x4a\x08\x0a\x06\x0a\x04text"))
+
+
+def _checksum(data: bytes) -> bytes:
+    return struct.pack("<I", masked_crc32c(data))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,259 @@
+"""Trackers: what is written for whom, and what is said where that cannot be."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import tempfile
+import unittest
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+from mosaic_worker.run_config import RunConfig
+from mosaic_worker.tracking.settings import TrackingSettings, WandbSettings, tracking_settings
+from mosaic_worker.tracking.trackers import Trackers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PARAMETERS = {"env_id": "CartPole-v1", "seed": 7}
+OFFLINE = WandbSettings(mode="offline", project="tests", group="CartPole-v1-ppo")
+
+PACKAGE = """
+import json, os, types
+
+class Error(Exception):
+    pass
+
+class Settings:
+    def __init__(self, **given):
+        self.mode = given["mode"]
+
+class Tracked:
+    id, url = "abc", "https://tracker.invalid/abc"
+
+    def __init__(self, folder, mode):
+        self.offline = mode == "offline"
+        self.settings = types.SimpleNamespace(sync_dir=folder)
+
+    def log(self, values, step):
+        if "break" in values:
+            raise Error("the disk is full\\nand more")
+        self._write([step, values])
+
+    def finish(self):
+        self._write("finished")
+
+    def _write(self, row):
+        with open(os.path.join(self.settings.sync_dir, "rows"), "a") as file:
+            file.write(json.dumps(row) + "\\n")
+
+def init(**given):
+    print("wandb: chatter")
+    folder = os.path.join(given["dir"], "wandb", "offline-run-abc")
+    os.makedirs(folder)
+    settings = given.pop("settings")
+    with open(os.path.join(folder, "order"), "w") as file:
+        json.dump(given, file)
+    return Tracked(folder, settings.mode)
+"""
+"""Stands for wandb, whose own tests are where it is installed."""
+
+
+class Heard:
+    """A listener that keeps what it hears."""
+
+    should_stop = False
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.artifacts: list[tuple[str, str]] = []
+        self.links: list[tuple[str, str]] = []
+        self.words: list[tuple[str, str]] = []
+
+    def artifact(self, kind: str, path: str, meta: Mapping[str, Any]) -> None:  # noqa: ARG002
+        self.artifacts.append((kind, path))
+
+    def link(self, kind: str, url: str, meta: Mapping[str, Any]) -> None:  # noqa: ARG002
+        self.links.append((kind, url))
+
+    def say(self, level: str, message: str) -> None:
+        self.words.append((level, message))
+
+
+class TrackersTest(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.heard = Heard(self.folder / "run")
+
+    def trackers(self, **settings: Any) -> Trackers:
+        settings = {"name": "a-run", "parameters": PARAMETERS, **settings}
+        trackers = Trackers(self.heard, TrackingSettings(**settings))
+        self.addCleanup(trackers.close)
+        return trackers
+
+    def event_file(self) -> bytes:
+        (path,) = (self.folder / "run" / "runs" / "a-run").iterdir()
+        return path.read_bytes()
+
+
+class EventFileTest(TrackersTest):
+    def test_the_parameters_are_there_from_the_first_moment(self) -> None:
+        """A run that is killed has them too; the folder is announced once."""
+        trackers = self.trackers()
+        table = b"|param|value|\n|-|-|\n|env_id|CartPole-v1|\n|seed|7|"
+        self.assertIn(table, self.event_file())
+        trackers.close()
+        trackers.close()
+        self.assertEqual(self.heard.artifacts, [("tensorboard", "runs/a-run")])
+        self.assertEqual(self.heard.words, [])
+
+    def test_numbers_of_any_kind_are_written(self) -> None:
+        """Whole ones, true and false, and what only turns into a number when asked."""
+        number = mock.Mock(__float__=lambda _: 0.5, __int__=lambda _: 3)
+        trackers = self.trackers()
+        trackers.scalars({"odd": number, "whole": 1, "flag": True}, number)
+        trackers.close()
+        for name in (b"odd\x15", b"whole\x15", b"flag\x15"):
+            self.assertIn(name, self.event_file())
+
+    def test_nothing_is_written_that_nobody_wants(self) -> None:
+        """Nor said."""
+        trackers = self.trackers(tensorboard=False)
+        trackers.scalars({"charts/SPS": 1.0}, 1)
+        trackers.close()
+        self.assertFalse(self.heard.directory.exists())
+        self.assertEqual(self.heard.artifacts + self.heard.words, [])
+
+    def test_a_folder_that_cannot_be_made_is_told(self) -> None:
+        """And the training goes on."""
+        self.heard.directory.write_text("a file where the folder should be")
+        trackers = self.trackers()
+        trackers.scalars({"charts/SPS": 1.0}, 1)
+        [(level, message)] = self.heard.words
+        self.assertEqual(level, "warning")
+        self.assertEqual(message, "There is no event file for TensorBoard: Not a directory.")
+
+    @unittest.skipUnless(Path("/dev/full").exists(), "there is no file that is always full")
+    def test_a_full_disk_ends_the_file_and_not_the_training(self) -> None:
+        """It is said once."""
+        trackers = self.trackers()
+        events: Any = trackers._events
+        with open("/dev/full", "wb", buffering=0) as full:  # noqa: PTH123 - needs no buffer
+            events._file._file.close()
+            events._file._file = full
+            for step in range(3):
+                trackers.scalars({"charts/SPS": 1.0}, step)
+        [(_, message)] = self.heard.words
+        self.assertIn("cannot be written: No space left", message)
+
+
+class WandbTest(TrackersTest):
+    def setUp(self) -> None:
+        super().setUp()
+        (self.folder / "wandb").mkdir()
+        (self.folder / "wandb" / "__init__.py").write_text(PACKAGE)
+        with_package = [str(self.folder), *sys.path]
+        for patch in (
+            mock.patch.object(sys, "path", with_package),
+            mock.patch.dict(os.environ, {"WANDB_API_KEY": "a-secret"}),
+        ):
+            patch.start()
+            self.addCleanup(patch.stop)
+        os.environ.pop("WANDB_MODE", None)
+        importlib.invalidate_caches()
+
+    def rows(self) -> list[Any]:
+        path = self.heard.directory / "wandb" / "offline-run-abc" / "rows"
+        return [json.loads(line) for line in path.read_text().splitlines()]
+
+    def test_every_step_is_a_row(self) -> None:
+        """The folder is announced, the run has its name, and what wandb prints is no answer."""
+        trackers = self.trackers(tensorboard=False, wandb=OFFLINE)
+        for step in range(3):
+            trackers.scalars({"charts/SPS": 100.0 + step}, step)
+            trackers.scalars({"losses/value_loss": 0.5}, step)
+        trackers.close()
+        self.assertEqual(self.heard.words, [])
+        self.assertEqual(self.heard.artifacts, [("wandb", "wandb/offline-run-abc")])
+        self.assertEqual(self.heard.links, [])
+        expected = [
+            [n, {"charts/SPS": 100.0 + n, "losses/value_loss": 0.5, "global_step": n}]
+            for n in range(3)
+        ]
+        self.assertEqual(self.rows(), [*expected, "finished"])
+        order = json.loads((self.heard.directory / "wandb/offline-run-abc/order").read_text())
+        self.assertEqual((order["project"], order["name"]), ("tests", "a-run"))
+        self.assertEqual((order["group"], order["config"]), ("CartPole-v1-ppo", PARAMETERS))
+
+    def test_a_run_that_breaks_says_so_in_a_line(self) -> None:
+        """The training goes on, and what comes later is nobody's."""
+        trackers = self.trackers(tensorboard=False, wandb=OFFLINE)
+        trackers.scalars({"break": 1.0}, 1)
+        trackers.scalars({"charts/SPS": 1.0}, 2)
+        trackers.close()
+        said = "Weights & Biases has stopped tracking: the disk is full"
+        self.assertEqual(self.heard.words, [("warning", said)])
+
+    def test_without_a_key_it_is_offline_with_the_reason(self) -> None:
+        """And with how to upload it later."""
+        del os.environ["WANDB_API_KEY"]
+        trackers = self.trackers(tensorboard=False, wandb=OFFLINE._replace(mode="online"))
+        trackers.close()
+        [(_, message)] = self.heard.words
+        self.assertIn("tracks offline, because there is no WANDB_API_KEY", message)
+        self.assertIn(f"`wandb sync {self.heard.directory}/wandb/offline-run-*`", message)
+        self.assertEqual(self.heard.artifacts, [("wandb", "wandb/offline-run-abc")])
+
+    def test_a_mode_of_the_environment_can_turn_it_off(self) -> None:
+        """Where the run says no other; nothing is started or said."""
+        os.environ["WANDB_MODE"] = "disabled"
+        self.trackers(tensorboard=False, wandb=WandbSettings()).close()
+        self.trackers(tensorboard=False, wandb=WandbSettings(mode="disabled")).close()
+        self.assertFalse((self.heard.directory / "wandb").exists())
+        self.assertEqual(self.heard.words, [])
+
+    def test_without_the_package_the_extra_is_named(self) -> None:
+        """A folder of W&B's own in the current directory is no package."""
+        for found in (None, ModuleSpec("wandb", None)):
+            with mock.patch("importlib.util.find_spec", return_value=found):
+                self.trackers(tensorboard=False, wandb=OFFLINE, bundle="my_worker").close()
+            (level, message) = self.heard.words.pop()
+            self.assertEqual(level, "warning")
+            self.assertIn("install the extra `wandb` of the bundle my_worker", message)
+        self.assertEqual(self.heard.words, [])
+
+
+class SettingsTest(unittest.TestCase):
+    def settings(self, **raw: Any) -> TrackingSettings:
+        return tracking_settings(
+            RunConfig("train", "ppo", "ALE/Pong-v5", {}, 3, 10, None, {"rate": 0.5}, raw)
+        )
+
+    def test_by_default_there_are_event_files_alone(self) -> None:
+        """Under the name that the protocol wants, which is no path."""
+        settings = self.settings()
+        self.assertTrue(settings.tensorboard)
+        self.assertIsNone(settings.wandb)
+        self.assertRegex(settings.name, r"^ALE-Pong-v5__ppo__3__\d+$")
+        self.assertEqual(settings.parameters["rate"], 0.5)
+
+    def test_everything_can_be_chosen(self) -> None:
+        """As the run's artifacts say."""
+        wandb = {"enabled": True, "project": "p", "entity": "e", "mode": "offline", "proxy": "x"}
+        artifacts = {"tensorboard": {"enabled": False}, "wandb": wandb}
+        settings = self.settings(worker="w", artifacts=artifacts)
+        self.assertFalse(settings.tensorboard)
+        self.assertEqual(settings.wandb, WandbSettings("p", "e", "offline", "x", "ALE/Pong-v5-ppo"))
+        self.assertEqual(settings.bundle, "w")
+        self.assertIsNone(self.settings(artifacts={"wandb": {"enabled": False}}).wandb)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,66 @@
+"""What is known of Weights & Biases without its package: rows, keys, servers and proxies."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import socket
+import unittest
+from unittest import mock
+
+from mosaic_worker.tracking.wandb_environment import wandb_environment
+from mosaic_worker.tracking.wandb_process import whole_steps, why_not_online
+
+KEY = "0123456789abcdef0123456789abcdef01234567"
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+class RowTest(unittest.TestCase):
+    def test_values_of_a_step_are_one_row(self) -> None:
+        """However many lines they came in; what comes late is kept with the newest row."""
+        told = [(1, {"a": 1.0}), (1, {"b": 2.0}), (5, {"a": 3.0}), (4, {"c": 4.0}), (6, {"a": 5.0})]
+        lines = io.StringIO("".join(json.dumps(each) + "\n" for each in told))
+        rows = list(whole_steps(lines))
+        self.assertEqual(
+            rows, [(1, {"a": 1.0, "b": 2.0}), (5, {"a": 3.0, "c": 4.0}), (6, {"a": 5.0})]
+        )
+
+
+class ReachTest(unittest.TestCase):
+    def setUp(self) -> None:
+        kept = {name: value for name, value in os.environ.items() if "WANDB" not in name}
+        self.environment = {n: kept[n] for n in kept if not n.lower().endswith("_proxy")}
+
+    def reason(self, **variables: str) -> str:
+        with mock.patch.dict(os.environ, {**self.environment, **variables}, clear=True):
+            return why_not_online()
+
+    def test_a_key_and_a_server_that_answers_are_all_it_takes(self) -> None:
+        """Each that is missing is the reason."""
+        self.assertIn("no WANDB_API_KEY", self.reason())
+        nobody = f"http://127.0.0.1:{free_port()}"
+        self.assertIn(
+            "127.0.0.1 cannot be reached", self.reason(WANDB_API_KEY=KEY, WANDB_BASE_URL=nobody)
+        )
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            there = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            self.assertEqual(self.reason(WANDB_API_KEY=KEY, WANDB_BASE_URL=there), "")
+
+    def test_a_proxy_is_used_only_when_the_run_names_one(self) -> None:
+        """What a password is in, comes by the environment, and does not reach the training."""
+        vpn = f"http://127.0.0.1:{free_port()}"
+        variables = {**self.environment, "WANDB_API_KEY": KEY, "WANDB_VPN_HTTPS_PROXY": vpn}
+        with mock.patch.dict(os.environ, variables, clear=True):
+            named = wandb_environment("http://named.invalid:1")
+            self.assertNotIn("HTTPS_PROXY", wandb_environment(None))
+            self.assertNotIn("HTTPS_PROXY", os.environ)
+        self.assertIn("through the proxy 127.0.0.1", self.reason(**named))
+
+
+if __name__ == "__main__":
+    unittest.main()

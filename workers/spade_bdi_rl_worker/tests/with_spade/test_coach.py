@@ -1,0 +1,70 @@
+"""A coach whose learner can learn no more: it ends the lessons instead of giving the same again."""
+
+from __future__ import annotations
+
+import unittest
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from counting_learner import CountingLearner, live
+
+if TYPE_CHECKING:
+    from spade_bdi_rl_worker.learning.learner import Progress
+
+
+class UnluckyLearner(CountingLearner):
+    """Never becomes good."""
+
+    @property
+    def _success_rate(self) -> float:
+        return 0.1
+
+
+class LimitedByStepsLearner(UnluckyLearner):
+    """Its run has so many steps; how many episodes that makes is known at the end only."""
+
+    @property
+    def progress(self) -> Progress:
+        return replace(super().progress, total_episodes=None, total_steps=self.total * 8)
+
+
+class LearnerOfOneEndlessEpisode(LimitedByStepsLearner):
+    """Its steps are used up before an episode is over."""
+
+    is_over = False
+
+    @property
+    def progress(self) -> Progress:
+        steps = self.total * 8 if self.is_over else 0
+        return replace(super().progress, episodes=0, steps=steps)
+
+    def learn(self, episodes: int, go_on: object) -> Progress:  # noqa: ARG002 - as others have it
+        self.is_over = True
+        return self.progress
+
+
+class CoachTest(unittest.TestCase):
+    def assert_lessons_end(self, learner: CountingLearner, *, stop_when_reached: bool) -> None:
+        outlet = live(learner, team="coach", stop_when_reached=stop_when_reached)
+
+        self.assertIn(("W293", "info: coach is done: the lessons are over"), outlet.said)
+
+    def test_steps_are_used_up(self) -> None:
+        """Fewer episodes than were hoped for are no reason to wait for more."""
+        for stop_when_reached in (False, True):
+            with self.subTest(stop_when_reached=stop_when_reached):
+                learner = LimitedByStepsLearner(40)
+                self.assert_lessons_end(learner, stop_when_reached=stop_when_reached)
+                self.assertEqual(learner.episodes, 40)
+
+    def test_fewer_episodes_than_lessons(self) -> None:
+        """A run of seven episodes has no ten lessons."""
+        self.assert_lessons_end(UnluckyLearner(7), stop_when_reached=True)
+
+    def test_no_episode_is_over(self) -> None:
+        """A learner without a single episode reports all the same."""
+        self.assert_lessons_end(LearnerOfOneEndlessEpisode(40), stop_when_reached=False)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,142 @@
+"""A real Prosody as the server that is there: the configuration that the user guide shows."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from worker_runs import WorkerRuns
+
+from spade_bdi_rl_worker.messaging.embedded_server import self_signed_pem
+
+_DOMAIN = "localhost"
+_CONFIGURATION = """\
+run_as_root = true
+pidfile = "{folder}/prosody.pid"
+data_path = "{folder}/data"
+log = {{ info = "*console" }}
+ssl = {{ key = "{folder}/localhost.pem"; certificate = "{folder}/localhost.pem" }}
+interfaces = {{ "127.0.0.1" }}
+c2s_ports = {{ {port} }}
+modules_enabled = {{ "roster", "saslauth", "tls", "disco", "ping", "register" }}
+modules_disabled = {{ "s2s"{without} }}
+allow_registration = {registers}
+c2s_require_encryption = false
+VirtualHost "{domain}"
+"""
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return int(listening.getsockname()[1])
+
+
+@unittest.skipUnless(shutil.which("prosody"), "there is no `prosody` on PATH")
+class ProsodyTest(WorkerRuns):
+    def prosody(
+        self, *accounts: str, registers: bool = False, encrypts: bool = True
+    ) -> subprocess.Popen[str]:
+        """Listens at `self.address`; each account has the password `secret`."""
+        home = self.folder / "prosody"
+        (home / "data").mkdir(parents=True)
+        (home / "localhost.pem").write_bytes(self_signed_pem(_DOMAIN))
+        file, port = home / "prosody.cfg.lua", free_port()
+        file.write_text(
+            _CONFIGURATION.format(
+                folder=home,
+                port=port,
+                domain=_DOMAIN,
+                registers=str(registers).lower(),
+                without="" if encrypts else ', "tls"',
+            )
+        )
+        for name in accounts:
+            words = ["prosodyctl", "--config", str(file), "register", name, _DOMAIN, "secret"]
+            subprocess.run(words, check=True, capture_output=True)
+        server = subprocess.Popen(
+            ["prosody", "-F", "--config", file], stdout=subprocess.PIPE, text=True
+        )
+        assert server.stdout is not None
+        self.addCleanup(server.stdout.close)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        said = ""
+        while f":{port}" not in said:
+            said = server.stdout.readline()
+            self.assertTrue(said, "Prosody has ended")
+        self.address = f"127.0.0.1:{port}"
+        return server
+
+    def use_accounts(self, name: str, password: str) -> None:
+        variables = {"MOSAIC_XMPP_ACCOUNT": name, "MOSAIC_XMPP_PASSWORD": password}
+        patch = mock.patch.dict(os.environ, variables)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def accounts(self) -> list[str]:
+        """That the server has, by the names of their files."""
+        folder = self.folder / "prosody" / "data" / _DOMAIN / "accounts"
+        return sorted(path.stem for path in Path(folder).glob("*.dat"))
+
+    def test_accounts_that_are_there(self) -> None:
+        """A coach and a learner talk through it, encrypted, and leave their accounts."""
+        server = self.prosody("lab-learner", "lab-coach")
+        self.use_accounts("lab", "secret")
+
+        worker = self.worker(max_episodes=300, params={"team": "coach", "xmpp": self.address})
+
+        self.assertEqual(worker.wait(), 0, worker.log.read_text()[-2000:])
+        self.assertEqual(worker.events("bye")[-1]["outcome"], "succeeded")
+        self.assertEqual(len(self.accounts()), 2)
+        server.terminate()
+        said = server.communicate()[0]
+        self.assertIn("Authenticated as lab-coach@localhost", said)
+        self.assertIn("Stream encrypted", said)
+
+    def test_accounts_of_the_run(self) -> None:
+        """Learners that share values make accounts for the run, and remove them afterwards."""
+        self.prosody(registers=True)
+
+        worker = self.worker(max_episodes=300, params={"team": "pair", "xmpp": self.address})
+
+        self.assertEqual(worker.wait(), 0, worker.log.read_text()[-2000:])
+        beliefs = [each for line in worker.events("bdi") for each in line.get("added", ())]
+        self.assertTrue([each for each in beliefs if each.startswith("taken_over(")])
+        self.assertEqual(self.accounts(), [])
+
+    def test_without_encryption(self) -> None:
+        """On this machine nobody listens, so a login that hides the password is enough."""
+        self.prosody(registers=True, encrypts=False)
+
+        worker = self.worker(max_episodes=300, params={"team": "coach", "xmpp": self.address})
+
+        self.assertEqual(worker.wait(), 0, worker.log.read_text()[-2000:])
+
+    def test_wrong_password(self) -> None:
+        """A server that refuses the password is told so, with what to correct."""
+        self.prosody("lab-learner")
+        self.use_accounts("lab", "guess")
+
+        worker = self.worker(params={"xmpp": self.address})
+
+        self.assertIn("MOSAIC_XMPP_PASSWORD", self.failure(worker)["remedy"])
+
+    def test_it_dies_in_the_middle(self) -> None:
+        """The run fails with a reason, and keeps what was learnt."""
+        server = self.prosody(registers=True)
+        worker = self.worker(params={"team": "coach", "xmpp": self.address})
+        worker.wait_for("metric")
+
+        server.kill()
+
+        self.assertIn("lost its connection to the XMPP server", self.failure(worker)["error"])
+        self.assertTrue(worker.events("artifact"))
+
+
+if __name__ == "__main__":
+    unittest.main()

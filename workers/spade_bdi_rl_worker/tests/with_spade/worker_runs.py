@@ -1,0 +1,45 @@
+"""Starts the worker as the trainer does, in folders of its own: for tests of whole runs."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+from mosaic_worker.testing import WorkerProcess
+
+
+class WorkerRuns(unittest.TestCase):
+    """No test outlives its folder, or the workers that it started."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def worker(self, name: str = "run", **fields: Any) -> WorkerProcess:
+        """Trains for ever, unless told otherwise."""
+        folder = self.folder / name
+        folder.mkdir()
+        config = {
+            "algo": "q_learning",
+            "env_id": "FrozenLake-v1",
+            "max_episodes": 10**8,
+            "telemetry": {"steps": "off"},
+            **fields,
+            "params": {"metrics_every": 100, **fields.get("params", {})},
+        }
+        (folder / "config.json").write_text(json.dumps(config))
+        worker = WorkerProcess(["-m", "spade_bdi_rl_worker", "--config", "config.json"], folder)
+        self.addCleanup(worker.__exit__, None, None, None)
+        return worker
+
+    def failure(self, worker: WorkerProcess) -> dict[str, Any]:
+        """The last line of a run that failed."""
+        self.assertEqual(worker.wait(), 1)
+        bye = worker.events("bye")[-1]
+        self.assertEqual(bye["outcome"], "failed")
+        self.assertTrue(bye["remedy"])
+        return bye
