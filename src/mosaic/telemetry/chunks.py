@@ -5,6 +5,8 @@ never touched again. `seq` numbers the lines of one table from 0.
 """
 
 import sqlite3
+from bisect import bisect_left
+from itertools import accumulate, islice
 from typing import NamedTuple
 
 import zstandard
@@ -58,6 +60,12 @@ class ChunkWriter:
     def room(self) -> int:
         """How many lines may be added at once."""
         return CHUNK_LINES - len(self.tail)
+
+    def fitting(self, lines: list[bytes], start: int) -> int:
+        """How many lines, from `start` on, may be added until the chunk is full; 1 at the least."""
+        sizes = (len(line) + 1 for line in islice(lines, start, start + self.room))
+        until_full = bisect_left(list(accumulate(sizes, initial=self._tail_bytes)), CHUNK_BYTES)
+        return min(until_full, self.room)
 
     def extend(self, lines: list[bytes]) -> int | None:
         """Add lines, at most `room`. When they filled the chunk, it is sealed: its `first_seq`."""

@@ -2,7 +2,7 @@
 
 import math
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -10,6 +10,7 @@ import msgspec
 from mosaic.contract import numbers
 from mosaic.contract.events import EpisodeEnd, EpisodeStart
 from mosaic.telemetry import counters
+from mosaic.telemetry.bulk_insert import BulkInsert
 
 _MAX_CACHED = 2_048
 STATE_COLUMNS = (
@@ -18,6 +19,18 @@ STATE_COLUMNS = (
 )
 
 _SEEN = STATE_COLUMNS.split(", ").index("seen")
+_CHANGING_COLUMNS = (
+    "revision, ordinal, agent_id, start_event, end_event, steps, reward_sum, seen, terminated, "
+    "truncated, duplicate_steps, out_of_order_steps, reported_steps, reported_return"
+)
+_UPDATE = (
+    f"UPDATE episode SET {_CHANGING_COLUMNS.replace(',', ' = ?,')} = ?"  # noqa: S608 - our columns
+    " WHERE key = ?"
+)
+_LOOKED_UP_AT_ONCE = 32
+_PLACES = ", ".join("?" * _LOOKED_UP_AT_ONCE)
+_WITH_A_ROW = f"SELECT episode_id FROM episode WHERE episode_id IN ({_PLACES})"  # noqa: S608
+_encode = msgspec.json.Encoder().encode
 
 
 class SeenSteps(msgspec.Struct, array_like=True):
@@ -77,21 +90,24 @@ class EpisodeState(msgspec.Struct):
         seen.first = min(seen.first, first)
         seen.last = max(seen.last, last)
 
-    def as_row(self) -> tuple[object, ...]:
+    def as_row(self, revision: int) -> tuple[object, ...]:
+        """`_CHANGING_COLUMNS`, then its key."""
         return (
+            revision,
             self.ordinal,
             self.agent_id,
             self.start_event,
             self.end_event,
             self.steps,
             sql_real(self.reward_sum),
-            msgspec.json.encode(self.seen),
+            _encode(self.seen),
             self.terminated,
             self.truncated,
             self.duplicate_steps,
             self.out_of_order_steps,
             self.reported_steps,
             sql_real(self.reported_return),
+            self.key,
         )
 
 
@@ -105,8 +121,15 @@ class EpisodeBook:
     def __init__(self, connection: sqlite3.Connection, tally: counters.Counters) -> None:
         self._connection = connection
         self._tally = tally
+        self._new_rows = BulkInsert(
+            connection,
+            f"INSERT INTO episode ({_CHANGING_COLUMNS}, key, episode_id)",
+            columns=len(_CHANGING_COLUMNS.split(", ")) + 2,
+        )
         self._cached: dict[str, EpisodeState] = {}
         self._dirty: dict[int, EpisodeState] = {}
+        self._without_row: set[str] = set()
+        """Ids that need not be looked up."""
         self._new_ordinals: set[int] = set()
         """Of episodes without a row."""
         next_key, next_ordinal, revision = connection.execute(
@@ -117,9 +140,21 @@ class EpisodeBook:
         self._next_ordinal: int = next_ordinal
         self._revision: int = revision
 
+    def look_up(self, episode_ids: Iterable[str]) -> None:
+        """Find out, for many at a time, which have no row; those left over `open` asks for."""
+        unknown = list(set(episode_ids).difference(self._cached))
+        for end in range(_LOOKED_UP_AT_ONCE, len(unknown) + 1, _LOOKED_UP_AT_ONCE):
+            asked = unknown[end - _LOOKED_UP_AT_ONCE : end]
+            self._without_row.update(asked)
+            self._without_row.difference_update(
+                *self._connection.execute(_WITH_A_ROW, asked).fetchall()
+            )
+
     def open(self, episode_id: str, wanted_ordinal: int | None = None) -> EpisodeState:
         """The episode of that id, made when there is none; it will be written at `flush`."""
-        state = self._cached.get(episode_id) or self._load(episode_id)
+        state = self._cached.get(episode_id)
+        if state is None and episode_id not in self._without_row:
+            state = self._load(episode_id)
         if state is None:
             state = self._create(episode_id, wanted_ordinal)
         elif wanted_ordinal is not None and wanted_ordinal != state.ordinal:
@@ -133,8 +168,8 @@ class EpisodeBook:
         state.start_event = seq
         state.agent_id = state.agent_id or event.agent_id
 
-    def end(self, event: EpisodeEnd, seq: int) -> None:
-        state = self.open(event.episode_id, event.episode)
+    def end(self, state: EpisodeState, event: EpisodeEnd, seq: int) -> None:
+        """`state` is as `open` gave it."""
         state.end_event = seq
         state.agent_id = state.agent_id or event.agent_id
         state.reported_steps = event.steps
@@ -144,38 +179,26 @@ class EpisodeBook:
 
     def flush(self) -> None:
         """Write what changed, and let go of what is over."""
-        self._connection.executemany(
-            "INSERT INTO episode VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            self._new_rows(),
-        )
-        self._connection.executemany(
-            "UPDATE episode SET revision = ?, ordinal = ?, agent_id = ?, start_event = ?,"
-            " end_event = ?, steps = ?, reward_sum = ?, seen = ?, terminated = ?, truncated = ?,"
-            " duplicate_steps = ?, out_of_order_steps = ?, reported_steps = ?,"
-            " reported_return = ? WHERE key = ?",
-            self._changed_rows(),
-        )
+        first_new = self._first_new_key
+        new = [state for key, state in self._dirty.items() if key >= first_new]
+        changed = [state for key, state in self._dirty.items() if key < first_new]
+        self._new_rows.insert([(*self._next_row(state), state.episode_id) for state in new])
+        self._connection.executemany(_UPDATE, map(self._next_row, changed))
+        if new:
+            self._tally.bump(counters.EPISODES, len(new))
         for state in self._dirty.values():
             if state.end_event is not None:
                 del self._cached[state.episode_id]
         self._dirty.clear()
+        self._without_row.clear()
         self._new_ordinals.clear()
         self._first_new_key = self._next_key
         while len(self._cached) > _MAX_CACHED:
             del self._cached[next(iter(self._cached))]
 
-    def _new_rows(self) -> Iterator[tuple[object, ...]]:
-        for state in self._dirty.values():
-            if self._is_new(state):
-                self._revision += 1
-                ordinal, *rest = state.as_row()
-                yield (state.key, ordinal, state.episode_id, self._revision, *rest)
-
-    def _changed_rows(self) -> Iterator[tuple[object, ...]]:
-        for state in self._dirty.values():
-            if not self._is_new(state):
-                self._revision += 1
-                yield (self._revision, *state.as_row(), state.key)
+    def _next_row(self, state: EpisodeState) -> tuple[object, ...]:
+        self._revision += 1
+        return state.as_row(self._revision)
 
     def _is_new(self, state: EpisodeState) -> bool:
         """Whether it has no row yet."""
@@ -196,7 +219,6 @@ class EpisodeBook:
         self._new_ordinals.add(ordinal)
         key = self._next_key
         self._next_key += 1
-        self._tally.bump(counters.EPISODES)
         return EpisodeState(key, ordinal, episode_id)
 
     def _renumber(self, state: EpisodeState, wanted_ordinal: int) -> None:

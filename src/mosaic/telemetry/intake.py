@@ -2,9 +2,8 @@
 
 import logging
 import sqlite3
+from collections.abc import Sequence
 from typing import cast
-
-import msgspec
 
 from mosaic.contract import decode as line_decoding
 from mosaic.contract.decode import AnyEvent, RejectedLineError, RejectKind
@@ -26,6 +25,7 @@ from mosaic.contract.layout import RunDirectory
 from mosaic.telemetry import counters
 from mosaic.telemetry.artifact_paths import with_relative_paths
 from mosaic.telemetry.counters import Counters
+from mosaic.telemetry.episode_columns import without_columns
 from mosaic.telemetry.episodes import EpisodeBook
 from mosaic.telemetry.event_log import EventWriter
 from mosaic.telemetry.metrics import MetricWriter
@@ -36,6 +36,8 @@ from mosaic.telemetry.steps import StepWriter
 
 _log = logging.getLogger(__name__)
 _STEP_TYPE = counters.TYPE_PREFIX + tag_of(StepRecord)
+_END_TYPE = counters.TYPE_PREFIX + tag_of(EpisodeEnd)
+_EPISODE_BOUNDS = (EpisodeStart, EpisodeEnd)
 
 
 class LineIntake:
@@ -56,21 +58,17 @@ class LineIntake:
         if not lines[-1]:
             lines.pop()
         events = _decode_all(lines, is_utf8=_is_utf8(block.data))
+        self._book.look_up(
+            event.episode_id for event in events if isinstance(event, _EPISODE_BOUNDS)
+        )
         position = block.start
         start = 0
         while start < len(lines):
-            end = start
-            while end < len(lines) and type(events[end]) is StepHead:
-                end += 1
-            if end > start:
-                step_lines = lines[start:end]
-                self._steps.add_all(cast("list[StepHead]", events[start:end]), step_lines)
-                self._count_steps(_STEP_TYPE, end - start, end - start)
-                position += sum(map(len, step_lines)) + len(step_lines)
-            if end < len(lines):
-                self._take(position, events[end], lines[end])
-                position += len(lines[end]) + 1
-            start = end + 1
+            end = _end_of_run(events, start)
+            run = lines[start:end]
+            self._take_run(position, events[start:end], run)
+            position += sum(map(len, run)) + len(run)
+            start = end
         self._tally.bump(counters.LINES, len(lines))
 
     def take_oversize(self, line: OversizeLine, spool: SpoolReader) -> None:
@@ -94,6 +92,19 @@ class LineIntake:
     def close(self) -> None:
         self._rejects.close()
 
+    def _take_run(
+        self, position: int, events: Sequence[AnyEvent | None], lines: list[bytes]
+    ) -> None:
+        """Take lines that `_end_of_run` puts together."""
+        event = events[0]
+        if isinstance(event, StepHead):
+            self._steps.add_all(cast("Sequence[StepHead]", events), lines)
+            self._count_steps(_STEP_TYPE, len(lines), len(lines))
+        elif isinstance(event, EpisodeEnd):
+            self._take_ends(cast("Sequence[EpisodeEnd]", events), lines)
+        else:
+            self._take(position, event, lines[0])
+
     def _take_odd_line(self, position: int, line: bytes) -> None:
         if not line.strip():
             self._tally.bump(counters.BLANK)
@@ -114,8 +125,10 @@ class LineIntake:
             self._steps.add(event, line)
             self._count_steps(_STEP_TYPE, 1, 1)
         elif isinstance(event, StepColumns):
-            self._steps.add_columns(event, line)
+            self._steps.add_columns([event], [line])
             self._count_steps(_type_counter(event), 1, len(event.actions))
+        elif isinstance(event, EpisodeEnd):
+            self._take_ends([event], [line])
         elif isinstance(event, Metric):
             self._metrics.add(event, line)
             self._tally.bump(_type_counter(event))
@@ -133,35 +146,50 @@ class LineIntake:
                 _log.warning("T203 artifact refused: %s", error.reason)
                 self._reject(position, error.kind, error.reason, line)
                 return
-        if isinstance(event, EpisodeEnd) and event.actions:
-            self._steps.add_columns(event, line)
-            self._tally.bump(counters.STEPS, len(event.actions))
-            line = _without_columns(line)
         kind = event.type if isinstance(event, LegacyArtifacts) else tag_of(type(event))
         seq = self._events.add(kind, line)
         self._tally.bump(counters.TYPE_PREFIX + kind)
         if isinstance(event, EpisodeStart):
             self._book.start(event, seq)
-        elif isinstance(event, EpisodeEnd):
-            self._book.end(event, seq)
+
+    def _take_ends(self, ends: Sequence[EpisodeEnd], lines: list[bytes]) -> None:
+        """Take ends of episodes, of which either all or none carry steps."""
+        if ends[0].actions:
+            episodes = self._steps.add_columns(ends, lines)
+            self._count_steps(_END_TYPE, len(ends), sum(len(end.actions or ()) for end in ends))
+            lines = list(map(without_columns, lines))
+        else:
+            episodes = [self._book.open(end.episode_id, end.episode) for end in ends]
+            self._tally.bump(_END_TYPE, len(ends))
+        first_seq = self._events.add_all(tag_of(EpisodeEnd), lines)
+        for seq, (episode, end) in enumerate(zip(episodes, ends, strict=True), first_seq):
+            self._book.end(episode, end, seq)
 
     def _count_steps(self, type_counter: str, lines: int, steps: int) -> None:
-        if lines:
-            self._tally.bump(type_counter, lines)
-            self._tally.bump(counters.STEPS, steps)
+        self._tally.bump(type_counter, lines)
+        self._tally.bump(counters.STEPS, steps)
 
     def _reject(self, position: int, kind: RejectKind, reason: str, line: bytes) -> None:
         self._tally.bump(counters.REJECT_PREFIX + kind)
         self._rejects.add(position, kind, reason, line)
 
 
-def _without_columns(line: bytes) -> bytes:
-    """The end of an episode without its steps, which are kept among the steps."""
-    # Only taken apart: in a field that nobody knows, a number may be beyond what can be decoded.
-    fields = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
-    for name in ("first", "actions", "rewards"):
-        fields.pop(name, None)
-    return msgspec.json.encode(fields)
+def _end_of_run(events: Sequence[AnyEvent | None], start: int) -> int:
+    """Up to where events are of a kind that is taken together; of the others each is alone."""
+    first = events[start]
+    end = start + 1
+    if isinstance(first, StepHead):
+        while end < len(events) and type(events[end]) is StepHead:
+            end += 1
+    elif isinstance(first, EpisodeEnd):
+        has_steps = bool(first.actions)
+        while (
+            end < len(events)
+            and isinstance(event := events[end], EpisodeEnd)
+            and bool(event.actions) == has_steps
+        ):
+            end += 1
+    return end
 
 
 def _type_counter(event: Event) -> str:
@@ -170,8 +198,11 @@ def _type_counter(event: Event) -> str:
 
 def _decode_all(lines: list[bytes], *, is_utf8: bool) -> list[AnyEvent | None]:
     """The event on each line; None for the lines that need a closer look."""
-    is_plain = is_utf8 and max(map(len, lines), default=0) <= 2 * MAX_NESTING
-    if is_plain:
+    # What storing does not look at is not decoded: its UTF-8 and depth are checked apart.
+    is_shallow = max(map(len, lines), default=0) <= 2 * MAX_NESTING or not any(
+        map(line_decoding.nests_too_deeply, lines)
+    )
+    if is_utf8 and is_shallow:
         try:
             return list(map(line_decoding.decode_head_fast, lines))
         except line_decoding.FAST_ERRORS:
@@ -179,7 +210,6 @@ def _decode_all(lines: list[bytes], *, is_utf8: bool) -> list[AnyEvent | None]:
     events: list[AnyEvent | None] = []
     for line in lines:
         try:
-            # What storing does not look at is not decoded: its UTF-8 and depth are checked apart.
             is_sound = (is_utf8 or _is_utf8(line)) and not line_decoding.nests_too_deeply(line)
             event = line_decoding.decode_head_fast(line) if is_sound else None
         except line_decoding.FAST_ERRORS:

@@ -1,14 +1,15 @@
 """Steps on their way into the store: chunks of lines, and spans that lead to an episode's lines."""
 
-import itertools
 import sqlite3
 from array import array
 from collections.abc import Sequence
+from itertools import chain, count
 from typing import cast
 
 from mosaic.contract import numbers
 from mosaic.contract.decode import decode_head
 from mosaic.contract.events import EpisodeEnd, StepColumns, StepHead, StepRecord
+from mosaic.telemetry.bulk_insert import BulkInsert
 from mosaic.telemetry.chunks import ChunkWriter
 from mosaic.telemetry.episodes import EpisodeBook, EpisodeState
 
@@ -18,17 +19,19 @@ class _Span:
 
     __slots__ = ("changed", "episode", "first_step", "last_step", "runs")
 
-    def __init__(self, episode: int, first_step: int) -> None:
+    def __init__(self, episode: int, first_step: int, last_step: int, runs: list[int]) -> None:
         self.episode = episode
         self.first_step = first_step
-        self.last_step = first_step
-        self.runs: list[int] = []  # start, length, start, length …
+        self.last_step = last_step
+        self.runs = runs  # start, length, start, length …
         self.changed = True
 
     def packed_runs(self) -> bytes:
         """The runs in order of their lines; those of several agents come in turns."""
+        if len(self.runs) <= 2:  # one, as of nearly all
+            return array("H", self.runs).tobytes()
         in_order = sorted(zip(self.runs[::2], self.runs[1::2], strict=True))
-        return array("H", itertools.chain.from_iterable(in_order)).tobytes()
+        return array("H", chain.from_iterable(in_order)).tobytes()
 
 
 class _Feed:
@@ -64,8 +67,8 @@ class StepWriter:
     """Takes step lines in order of arrival, of any number of interleaved episodes."""
 
     def __init__(self, connection: sqlite3.Connection, book: EpisodeBook) -> None:
-        self._connection = connection
         self._book = book
+        self._span_rows = BulkInsert(connection, "INSERT OR REPLACE INTO step_span", columns=5)
         self._chunks = ChunkWriter(connection, "step_chunk")
         self._spans: dict[int, _Span] = {}
         self._feeds: dict[tuple[str, str | None], _Feed] = {}
@@ -84,16 +87,19 @@ class StepWriter:
             self._extend(lines[start:end])
             start = end
 
-    def add_columns(self, event: StepColumns | EpisodeEnd, line: bytes) -> None:
-        """Take many steps that came as columns on one line."""
+    def add_columns(
+        self, events: Sequence[StepColumns | EpisodeEnd], lines: list[bytes]
+    ) -> list[EpisodeState]:
+        """Take lines that follow each other, each with many steps as columns; their episodes."""
         self._settle()
-        first, last = step_range(event)
-        wanted_ordinal = event.episode if isinstance(event, EpisodeEnd) else None
-        episode = self._book.open(event.episode_id, wanted_ordinal)
-        episode.note_steps(event.agent_id, first, last - first + 1)
-        episode.reward_sum += _added_up(event.rewards or ())
-        self._place(episode, [len(self._chunks.tail), 1], first, last)
-        self._extend([line])
+        episodes: list[EpisodeState] = []
+        start = 0
+        while start < len(events):
+            end = start + self._chunks.fitting(lines, start)
+            episodes += map(self._note_columns, events[start:end], count(len(self._chunks.tail)))
+            self._extend(lines[start:end])
+            start = end
+        return episodes
 
     def flush(self) -> None:
         """Write the tail and its spans; episodes have to be flushed after this."""
@@ -124,6 +130,15 @@ class StepWriter:
             if step.truncated:
                 feed.truncated = True
 
+    def _note_columns(self, event: StepColumns | EpisodeEnd, position: int) -> EpisodeState:
+        first, last = step_range(event)
+        wanted_ordinal = event.episode if isinstance(event, EpisodeEnd) else None
+        episode = self._book.open(event.episode_id, wanted_ordinal)
+        episode.note_steps(event.agent_id, first, last - first + 1)
+        episode.reward_sum += _added_up(event.rewards or ())
+        self._place(episode, [position, 1], first, last)
+        return episode
+
     def _extend(self, lines: list[bytes]) -> None:
         sealed = self._chunks.extend(lines)
         if sealed is not None:
@@ -147,11 +162,12 @@ class StepWriter:
     def _place(
         self, episode: EpisodeState, runs: list[int], first_step: int, last_step: int
     ) -> None:
-        """Note that these runs of lines in the tail belong to `episode`."""
+        """Note that these runs of lines in the tail belong to `episode`; `runs` is given away."""
         span = self._spans.get(episode.key)
         if span is None:
-            span = self._spans[episode.key] = _Span(episode.key, first_step)
-        if span.runs and span.runs[-2] + span.runs[-1] == runs[0]:
+            self._spans[episode.key] = _Span(episode.key, first_step, last_step, runs)
+            return
+        if span.runs[-2] + span.runs[-1] == runs[0]:
             span.runs[-1] += runs[1]
             runs = runs[2:]
         span.runs += runs
@@ -160,9 +176,8 @@ class StepWriter:
 
     def _write_spans(self, chunk: int) -> None:
         changed = [span for span in self._spans.values() if span.changed]
-        self._connection.executemany(
-            "INSERT OR REPLACE INTO step_span VALUES (?, ?, ?, ?, ?)",
-            [(s.episode, chunk, s.first_step, s.last_step, s.packed_runs()) for s in changed],
+        self._span_rows.insert(
+            [(s.episode, chunk, s.first_step, s.last_step, s.packed_runs()) for s in changed]
         )
         for span in changed:
             span.changed = False
