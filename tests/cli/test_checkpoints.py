@@ -1,5 +1,6 @@
 """`mosaic checkpoints`, `evaluate` and `train --resume`: what becomes of saved policies."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -85,6 +86,17 @@ def test_evaluate_tells_return_length_and_success(mosaic: Mosaic) -> None:
     for seeds in ("1,x", "5-3", ""):
         assert mosaic("evaluate", "first", "--seeds", seeds).returncode == 2
     assert "no checkpoint 'nonsense'" in mosaic("evaluate", "nonsense").stderr
+
+
+def test_a_policy_is_evaluated_in_the_bundle_that_it_was_trained_in(mosaic: Mosaic) -> None:
+    """With its name and its extras, to which further ones can be added."""
+    asked = {"name": "apprentice_scripts", "extras": ["more"]}
+    file = mosaic.folder / "elsewhere.json"
+    file.write_text(json.dumps({"algo": "count", "env_id": "Some-v0", "bundle": asked}))
+    mosaic.ok("train", WORKER, "--config", str(file), "--name", "elsewhere")
+    for extras in ((), ("--extra", "more")):
+        result = mosaic.json("evaluate", "elsewhere", "--episodes", "1", *extras)
+        assert (result["state"], result["config"]["bundle"]) == ("succeeded", asked)
 
 
 def test_a_file_from_elsewhere_is_imported_used_and_deleted(mosaic: Mosaic) -> None:

@@ -56,6 +56,7 @@ def main():
             done += 1
         tell("episode", episode_id=f"e{episode}", episode=episode, steps=STEPS,
              **{"return": float(STEPS)}, terminated=True, truncated=False)
+        tell("metric", agent_id="learner", name="charts/rate", value=episode, step=done)
     for number in range(params["thoughts"]):
         tell("bdi", agent_id="learner", step=done, added=[f"thought({number + 1})"],
              removed=[f"thought({number})"], goals=["train(4)"], plan="think")

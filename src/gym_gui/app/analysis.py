@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject
 from gym_gui.app.analysis_models import AnalysisModels
 from gym_gui.app.descriptor_tabs import further_pages
 from gym_gui.app.lazy_page import LazyPage
+from gym_gui.app.screens import FurtherTab
 from gym_gui.models import run_tabs
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ class Analysis(QObject):
         self._bench = bench
         self._opening = ""
         """The run that a person has opened, until its papers say in which tab."""
+        self._further: tuple[str, ...] = ()
+        """Kinds of tabs that only some runs open, of the shown one."""
         self.models = AnalysisModels(bench)
         self.shown = self.models.shown
         self.run_page: LazyPage[RunPage] = LazyPage(
@@ -102,7 +105,7 @@ class Analysis(QObject):
 
     def _show_first_tab(self) -> None:
         shown, run = self.shown, self.shown.run
-        if shown.run_id != self._opening or run is None or not (shown.is_known or shown.problem):
+        if shown.run_id != self._opening or run is None or not self._is_settled:
             return
         self._opening = ""
         tab = run_tabs.first_tab(run, shown.config, shown.descriptor)
@@ -118,8 +121,29 @@ class Analysis(QObject):
             reasons["tensorboard"] = ""  # where they are listed and stopped
         for name, why_not in reasons.items():
             centre.set_tab_reason(name, why_not)
-        centre.show_further(run_tabs.further(shown.descriptor, shown.told))
         centre.set_tab_reason("replay", run_tabs.no_replay(shown.run))
+        if self._is_settled:  # between two runs that both have a tab, it stays in front
+            further = run_tabs.further(shown.descriptor, shown.told)
+            centre.show_further(further)
+            if further != self._further:
+                self._further = further
+                self._bench.commands.update()
+
+    def why_no_further(self, name: FurtherTab) -> str:
+        """Why the shown run does not open a tab of this kind; empty when it does."""
+        if not self.shown.run_id:
+            return run_tabs.NO_RUN
+        if name in self._further:
+            return ""
+        if not self._is_settled:
+            return "The selected run is being read."
+        return self.further_pages[name].why_not
+
+    @property
+    def _is_settled(self) -> bool:
+        """What the shown run tells is known, as far as it can be."""
+        shown = self.shown
+        return not shown.run_id or shown.is_known or shown.problem is not None
 
     # Dashboards of others.
 

@@ -1,11 +1,13 @@
 """What each command of the table does, and when it cannot be used."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtWidgets import QDockWidget
 
 from gym_gui.app.commands import Binding
-from gym_gui.app.screens import CENTRE_TITLES, CentreTab
+from gym_gui.app.screens import CENTRE_TITLES, CentreTab, FurtherTab
 from gym_gui.models.theme_model import ThemeChoice
 from mosaic import __version__
 
@@ -97,7 +99,7 @@ def _of_runs(bench: "Workbench") -> dict[str, Binding]:
         "run.replay": Binding(lambda: bench.conduct.replay(chosen()), none_chosen),
         "run.stop": Binding(lambda: bench.models.run_actions.stop([chosen()]), cannot_stop),
         "run.demo": Binding(
-            lambda: bench.conduct.start_demo(),  # noqa: PLW0108 - it comes after the commands
+            lambda: bench.conduct.demo.start(),  # noqa: PLW0108 - it comes after the commands
             lambda: _no_daemon(bench),
         ),
     }
@@ -106,14 +108,20 @@ def _of_runs(bench: "Workbench") -> dict[str, Binding]:
 def _of_views(bench: "Workbench") -> dict[str, Binding]:
     centre = bench.window.centre
 
-    def view(name: CentreTab) -> Binding:
+    def view(name: CentreTab, why_not: Callable[[], str]) -> Binding:
         return Binding(
             lambda: centre.show_tab(name),
-            lambda: centre.tab_reason(name),
+            why_not,
             lambda: centre.shows_tabs and centre.current == name,
         )
 
-    return {f"view.{name}": view(name) for name in CENTRE_TITLES}
+    def of_some_runs(name: FurtherTab) -> Binding:
+        return view(name, lambda: bench.analysis.why_no_further(name))
+
+    return {
+        **{f"view.{name}": view(name, partial(centre.tab_reason, name)) for name in CENTRE_TITLES},
+        **{f"view.{name}": of_some_runs(name) for name in bench.analysis.further_pages},
+    }
 
 
 def _of_panels(bench: "Workbench") -> dict[str, Binding]:

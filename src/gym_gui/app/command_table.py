@@ -188,7 +188,7 @@ COMMANDS: tuple[Command, ...] = (
         "run.demo",
         "Run",
         "Start the demo run",
-        "Run the echo worker and watch what it writes.",
+        "Let an agent learn to cross a frozen lake, and watch it.",
         "",
         "play",
         begins_group=True,
@@ -203,6 +203,14 @@ COMMANDS: tuple[Command, ...] = (
         "view.replay", "View", "Replay", "Episodes of the selected run, again.", "Alt+5", "replay"
     ),
     Command("view.live", "View", "Live-Agent", "What the selected run does now.", "Alt+6", "live"),
+    Command(
+        "view.beliefs",
+        "View",
+        "Beliefs",
+        "What the agent of the selected run believes, wants and is at.",
+        "Alt+B",
+        "robot",
+    ),
     Command(
         "view.run",
         "View",

@@ -7,26 +7,18 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 
+from gym_gui.app.demo_start import DemoStart
 from gym_gui.app.screens import CentreTab
 from gym_gui.app.step_in_full import StepInFull
 from gym_gui.models.run_tabs import NO_VIDEO
 from gym_gui.models.theme_model import ThemeChoice
 from gym_gui.services.trainer_link import LinkState
-from mosaic.contract.run_states import LIVE_STATES
 
 if TYPE_CHECKING:
     from gym_gui.app.wiring import Workbench
 
 _WELCOME = "window/welcome"
 FIRST_ENVIRONMENT = "FrozenLake-v1"
-_DEMO = {
-    "run_name": "demo",
-    "worker": "echo_worker",
-    "algo": "echo",
-    "env_id": "Echo-v0",
-    "params": {"steps": 12_000, "rate": 60, "episode_length": 60},
-    "telemetry": {"frames": True},
-}
 
 
 class Conduct(QObject):
@@ -39,8 +31,11 @@ class Conduct(QObject):
         self._wanted_run = ""
         self._was_playing = ""
         self._actor_label = ""
+        self._link_words = ""
+        """What the banner says of the daemon, while it does."""
         self._able: tuple[bool, ...] = ()
         self._step_in_full = StepInFull(bench, self)
+        self.demo = DemoStart(bench, self)
         self._connect_runs()
         self._connect_session()
         self._connect_shell()
@@ -83,23 +78,6 @@ class Conduct(QObject):
         self.show_run(run_id)
         self._bench.window.centre.show_tab("replay")
         self._bench.window.show_telemetry("step")
-
-    def start_demo(self) -> None:
-        """The demo run, watched while it runs; one that is running already is enough."""
-        for run in self._models.runs.runs:
-            if run.name == _DEMO["run_name"] and run.state in LIVE_STATES:
-                self._watch_demo(run.run_id)
-                return
-        link, tasks, notices = self._bench.link, self._bench.tasks, self._bench.notices
-        if not link.has_client:
-            notices.say("The daemon is not there yet; try again in a moment.", tone="warning")
-            return
-        client = link.client
-        tasks.run(
-            self,
-            lambda: client.submit(_DEMO),
-            lambda run: self._watch_demo(run.run_id),
-        )
 
     # Runs.
 
@@ -257,7 +235,8 @@ class Conduct(QObject):
         bench.link.changed.connect(self._update_commands)
         bench.runs_view.selected.connect(lambda _: self._bench.commands.update())
         bench.welcome.play_chosen.connect(self._play_first)
-        bench.welcome.demo_chosen.connect(self.start_demo)
+        bench.welcome.demo_chosen.connect(self.demo.start)
+        self.demo.started.connect(self._watch_demo)
         bench.welcome.dismissed.connect(window.centre.show_tabs)
         bench.welcome.set_show_at_start(bench.settings.flag(_WELCOME, True))
         bench.welcome.show_at_start_changed.connect(partial(bench.settings.keep, _WELCOME))
@@ -289,13 +268,16 @@ class Conduct(QObject):
         link, banner = self._bench.link, self._bench.window.centre.banner
         if link.state is LinkState.LOST:
             words = "The daemon does not answer. Runs go on without it; this window looks for it."
-            actions = [("Start the daemon", link.start_daemon)]
-            banner.say(words, "warning", actions)
+            self._link_words = words
+            banner.say(words, "warning", [("Start the daemon", link.start_daemon)])
         elif link.state is LinkState.FAILED and link.problem is not None:
             words = f"There is no daemon. {link.problem.message} {link.problem.remedy}"
+            self._link_words = words
             banner.say(words, "bad", [("Try again", link.start_daemon)])
-        elif banner.message:
-            banner.clear()
+        elif self._link_words:
+            if banner.message == self._link_words:  # it may say something else by now
+                banner.clear()
+            self._link_words = ""
 
     def choose_theme(self, choice: ThemeChoice) -> None:
         self._models.settings.choose_theme(choice)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class _Kind:
     title: str
+    why_not: str
+    """Of a run that has none, as a whole sentence."""
     modules: tuple[str, ...]
     """What making it imports, of `gym_gui`."""
     make: "Callable[[Workbench, AnalysisModels], QWidget]"
@@ -32,7 +34,9 @@ def further_pages(bench: "Workbench", models: "AnalysisModels") -> dict[FurtherT
     """One of each kind, built when it is first looked at."""
     return {
         name: FurtherPage(
-            kind.title, LazyPage(partial(kind.make, bench, models), bench.tasks, kind.modules)
+            kind.title,
+            LazyPage(partial(kind.make, bench, models), bench.tasks, kind.modules),
+            kind.why_not,
         )
         for name, kind in _KINDS.items()
     }
@@ -49,6 +53,7 @@ def _make_beliefs_page(bench: "Workbench", models: "AnalysisModels") -> "Beliefs
 _KINDS: dict[FurtherTab, _Kind] = {
     "beliefs": _Kind(
         "Beliefs",
+        "The worker of the selected run does not tell what its agent has in mind.",
         ("models.beliefs_model", "views.beliefs.beliefs_page"),
         _make_beliefs_page,
     ),

@@ -5,6 +5,8 @@ from typing import Literal
 
 from PySide6.QtWidgets import QWidget
 
+from gym_gui.app.lazy_page import LazyPage
+
 EnvironmentTab = Literal["grid", "frame", "raw", "video", "replay", "live"]
 AnalysisTab = Literal["run", "charts", "compare", "tensorboard", "wandb", "optuna"]
 FurtherTab = Literal["beliefs"]
@@ -54,7 +56,9 @@ class FurtherPage:
     """A tab that stands at the end of the group *Watch* while it is in sight."""
 
     title: str
-    page: QWidget
+    page: LazyPage[QWidget]
+    why_not: str
+    """What the command that shows it says while the shown run has none."""
 
 
 @dataclass(frozen=True, slots=True)

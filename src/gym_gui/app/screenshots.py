@@ -23,7 +23,9 @@ from gym_gui.app.theme import apply_theme
 from gym_gui.app.training_pictures import TrainingPictures
 from gym_gui.app.wiring import Workbench
 from gym_gui.models.theme_model import ThemeChoice
+from gym_gui.services.demo_runs import DEMO_NAME
 from mosaic.contract.layout import Home
+from mosaic.contract.runs import RunRecord
 
 _LOOK_MS = 20
 _PATIENCE_S = 120.0
@@ -99,9 +101,12 @@ class Photographer:
         self.take("replay")
 
     def _watch_demo(self) -> None:
-        self._bench.conduct.start_demo()
-        live = self._models.live
-        self.wait(lambda: live.run is not None and live.run.name == "demo", "demo run")
+        demo, live = self._bench.conduct.demo, self._models.live
+        demo.start()
+        self.wait(lambda: demo.is_offering or _is_demo(live.run), "an answer about the demo run")
+        if demo.is_offering:
+            demo.start_echo()
+        self.wait(lambda: _is_demo(live.run), "the demo run")
         self.wait(lambda: live.newest_episode is not None, "episode of the demo run")
         self.take("live")
 
@@ -163,6 +168,10 @@ class Photographer:
         timer.stop()
         if not is_seen:
             raise SystemExit(f"Waited in vain for {what} for {_PATIENCE_S:.0f} s.")
+
+
+def _is_demo(run: RunRecord | None) -> bool:
+    return run is not None and run.name == DEMO_NAME
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from mosaic.contract.events import StepRecord
 if TYPE_CHECKING:
     from gym_gui.app.wiring import Workbench
 
-_LIVE: tuple[CentreTab, ...] = ("live", *CENTRE_GROUPS["analyse"])
+_LIVE: tuple[CentreTab, ...] = ("live", "beliefs", *CENTRE_GROUPS["analyse"])
 _PLAYED: tuple[CentreTab, ...] = ("grid", "frame", "raw", "video")
 """Where the step in full is that of the session."""
 
@@ -22,6 +22,7 @@ class StepInFull(QObject):
     def __init__(self, bench: "Workbench", parent: QObject) -> None:
         super().__init__(parent)
         self._window = bench.window
+        self._analysis = bench.analysis
         self._inspector = bench.inspector
         self._models = models = bench.models
         self._selected: StepRecord | None = None
@@ -55,7 +56,7 @@ class StepInFull(QObject):
         if not inspector.isVisible():
             return
         play, live = self._models.play, self._models.live
-        if tab == "replay":
+        if tab == "replay" or (tab == "beliefs" and self._mind_is_replayed):
             self._show_replayed()
         elif self._selected is not None:
             inspector.show_step(self._selected, live.environment, None)
@@ -63,6 +64,12 @@ class StepInFull(QObject):
             inspector.show_step(live.step, live.environment, None)
         else:
             inspector.show_step(play.step, play.state.environment, play.score.total_return)
+
+    @property
+    def _mind_is_replayed(self) -> bool:
+        """The tab with the agent's mind is about the replayed step."""
+        is_made = self._analysis.further_pages["beliefs"].page.is_made
+        return is_made and self._analysis.models.beliefs.follows_replay
 
     def _show_newest(self, tabs: tuple[CentreTab, ...]) -> None:
         """What happens behind other tabs, or after the step that was selected, changes nothing."""

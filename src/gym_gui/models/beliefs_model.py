@@ -11,11 +11,12 @@ from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
 
-from gym_gui.models.mind_history import MindHistory, Minds, summed_up
+from gym_gui.models.earlier_minds import EarlierMinds
+from gym_gui.models.mind_history import MindHistory, summed_up
 from gym_gui.models.mind_timeline import MindTimeline
 from gym_gui.models.replay_model import ReplayModel
 from gym_gui.models.shown_run import ShownRun
-from gym_gui.services.mind_feed import MindFeed, fetch_minds
+from gym_gui.services.mind_feed import MindFeed
 from gym_gui.services.minds import BdiChange, Intention, Mind, MindEntry, Place
 from gym_gui.services.pulse import Pulse
 from gym_gui.services.tasks import Tasks
@@ -47,6 +48,8 @@ class ShownMind:
     has_fired: bool = False
     confidence: float | None = None
     place: Place | None = None
+    is_known: bool = True
+    """Otherwise it is being read, or cannot be."""
 
 
 class BeliefsModel(QObject):
@@ -69,11 +72,7 @@ class BeliefsModel(QObject):
         self.agent = ""
         self.when: When = "now"
         self.mind = ShownMind()
-        self.is_reading = False
-        """What was in mind at the replayed step is on its way."""
         self.timeline = MindTimeline(self)
-        self._link = link
-        self._tasks = tasks
         self._pulse = pulse
         self._shown = shown
         self._replay = replay
@@ -81,8 +80,7 @@ class BeliefsModel(QObject):
         self._history = MindHistory()
         self._news: list[BdiChange] = []
         """Of the shown agent, in the batch that was taken last."""
-        self._earlier: tuple[Place, Minds] | None = None
-        """Read from the store, of a step before what is kept."""
+        self._earlier = EarlierMinds(link, tasks, self)
         self._is_in_sight = False
         self._was_over = False
         self._take_at = 0.0
@@ -90,6 +88,7 @@ class BeliefsModel(QObject):
         shown.papers_changed.connect(self.changed)
         replay.episode_changed.connect(self._on_episode_changed)
         replay.step_changed.connect(self._on_replay_moved)
+        self._earlier.changed.connect(self._update)
         pulse.subscribe(self, self._on_beat)
 
     # What is shown.
@@ -107,6 +106,22 @@ class BeliefsModel(QObject):
     @property
     def problem(self) -> UserError | None:
         return self._feed.error
+
+    @property
+    def is_reading(self) -> bool:
+        """What was in mind at the replayed step is on its way."""
+        return not self.mind.is_known and self._earlier_problem is None
+
+    @property
+    def trouble(self) -> str:
+        """What is missing of what is shown, why, and what to do; empty when all is there."""
+        if (error := self._earlier_problem) is not None:
+            what = "What the agent had in mind at this step cannot be read."
+        elif (error := self._feed.error) is not None:
+            what = "No more changes can be read."
+        else:
+            return ""
+        return f"{what} {error.message} {error.remedy}".strip()
 
     @property
     def is_live(self) -> bool:
@@ -173,7 +188,12 @@ class BeliefsModel(QObject):
         self.changed.emit()
 
     def retry(self) -> None:
-        self._begin(self.run_id)
+        """Whatever could not be read."""
+        if self._earlier_problem is not None:
+            self._earlier.try_again()
+            self._update()
+        else:
+            self._begin(self.run_id)
 
     def close(self) -> None:
         """Does not wait."""
@@ -196,7 +216,8 @@ class BeliefsModel(QObject):
 
     def _begin(self, run_id: str) -> None:
         self.run_id, self.agent, self._was_over = run_id, "", False
-        self._history, self._news, self._earlier = MindHistory(), [], None
+        self._history, self._news = MindHistory(), []
+        self._earlier.show(run_id)
         self.when = "replay" if self.can_replay else "now"
         self.timeline.show((), "", self.timeline.needle)
         self._feed.show(run_id)
@@ -239,7 +260,6 @@ class BeliefsModel(QObject):
         return self._replay.episode is not None
 
     def _on_episode_changed(self) -> None:
-        self._earlier = None
         if self.run_id:
             self.when = "replay" if self.can_replay else "now"
             self._update()
@@ -255,48 +275,28 @@ class BeliefsModel(QObject):
         self.changed.emit()
 
     def _mind_now(self) -> ShownMind:
-        self.is_reading = False
         mind = self._history.now.get(self.agent, Mind())
         return _shown(mind, self._news, None)
 
     def _mind_at(self, place: Place) -> ShownMind:
-        told = [each.change for each in self._history.told_at(place) if each.agent == self.agent]
-        minds = self._minds_at(place)
-        self.is_reading = minds is None
-        if minds is None:
-            return ShownMind(place=place)
-        mind = minds.get(self.agent, Mind())
+        stretch = self._history.stretch_at(place)
+        history = self._history if stretch is None else self._earlier.history_of(stretch)
+        if history is None:
+            return ShownMind(place=place, is_known=False)
+        told = [each.change for each in history.told_at(place) if each.agent == self.agent]
+        mind = history.minds_at(place).get(self.agent, Mind())
         on_step = self._step_change
-        if not told and on_step is not None and self._is_mine(on_step, place):
+        if not told and on_step is not None and self._is_mine(on_step, place, history):
             told = [on_step]
             mind.take(on_step, -1)
         return _shown(mind, told, place)
 
-    def _minds_at(self, place: Place) -> Minds | None:
-        """None while it is being read."""
-        if self._history.reaches(place):
-            return self._history.minds_at(place)
-        if self._earlier is not None and self._earlier[0] == place:
-            return {agent: mind.copy() for agent, mind in self._earlier[1].items()}
-        self._read(place)
-        return None
-
-    def _read(self, place: Place) -> None:
-        if self.is_reading or not self._link.has_client:
-            return  # where the replay is by then is read afterwards
-        client, run_id = self._link.client, self.run_id
-
-        def answered(minds: Minds) -> None:
-            self.is_reading = False
-            if run_id == self.run_id:
-                self._earlier = (place, minds)
-                self._update()
-
-        def refused(_: UserError) -> None:
-            self.is_reading = False
-            self.changed.emit()
-
-        self._tasks.run(self, lambda: fetch_minds(client, run_id, place), answered, refused)
+    @property
+    def _earlier_problem(self) -> UserError | None:
+        """Of the stretch in which the replay is."""
+        place = self.place
+        stretch = self._history.stretch_at(place) if place is not None else None
+        return self._earlier.problem_of(stretch) if stretch is not None else None
 
     @property
     def _step_change(self) -> BdiChange | None:
@@ -304,14 +304,14 @@ class BeliefsModel(QObject):
         step = self._replay.step
         return change_on_step(step.bdi) if step is not None and self.follows_replay else None
 
-    def _is_mine(self, change: BdiChange, place: Place) -> bool:
+    def _is_mine(self, change: BdiChange, place: Place, history: MindHistory) -> bool:
         """A step does not always say whose mind it tells of; the line it repeats does."""
         step, agents = self._replay.step, self.agents
         if step is not None and step.agent_id in agents:
             return step.agent_id == self.agent
         if len(agents) <= 1:
             return True
-        near = self._history.told_in(place.episode)
+        near = history.told_in(place.episode)
         return any(each.agent == self.agent and each.change == change for each in near)
 
 

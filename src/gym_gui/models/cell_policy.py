@@ -1,7 +1,7 @@
 """What a policy would do on each cell of a grid, and what it thinks the cell is worth.
 
 For environments whose observation is one number that says where the agent stands. Used by
-`PlayModel`; painted by the grid view.
+`PlayModel` and `LiveModel`; painted by their grids.
 """
 
 import math
@@ -26,6 +26,15 @@ class CellPolicy:
     others: dict[Place, str] = field(default_factory=dict)
     """Where it would do something that is no move: in words."""
     values: dict[Place, float] = field(default_factory=dict)
+
+    @property
+    def heat(self) -> dict[Place, float]:
+        """The values as shares, from 0 for the least to 1 for the most."""
+        if not self.values:
+            return {}
+        least, most = min(self.values.values()), max(self.values.values())
+        spread = (most - least) or 1.0
+        return {place: (value - least) / spread for place, value in self.values.items()}
 
 
 def cell_policy(
@@ -68,8 +77,8 @@ def cell_policy(
 
 
 def _action(policy: PolicyEvent, number: int, values: list[float]) -> int | None:
+    if values and max(values) == min(values):
+        return None  # nothing learnt here yet: an arrow would claim a preference
     if policy.actions:
         return policy.actions[number]
-    if not values or max(values) == min(values):
-        return None  # nothing learnt here yet: an arrow would claim a preference
-    return values.index(max(values))
+    return values.index(max(values)) if values else None

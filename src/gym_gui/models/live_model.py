@@ -10,6 +10,7 @@ from typing import Protocol
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.models import run_words
+from gym_gui.models.cell_policy import CellPolicy, cell_policy
 from gym_gui.models.episodes_table import EpisodesTable
 from gym_gui.models.notices import Notices
 from gym_gui.models.runs_model import RunsModel
@@ -20,11 +21,12 @@ from gym_gui.services.run_papers import RunPapers, fetch_papers, start_again_tel
 from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
 from mosaic.contract.errors import UserError
-from mosaic.contract.events import EnvironmentEvent, StepRecord
+from mosaic.contract.events import EnvironmentEvent, PolicyEvent, StepRecord
 from mosaic.contract.rollups import EpisodePage, EpisodeRollup
 from mosaic.contract.run_states import FINAL_STATES, RunState
 from mosaic.contract.runs import RunRecord
-from mosaic.envs.scenes.scene import Scene
+from mosaic.envs.catalog import environment
+from mosaic.envs.scenes.scene import GridScene, Scene
 from mosaic.envs.scenes.scenes import scene_for
 
 MINIMAL_TELEMETRY_KEY = "telemetry/minimal"
@@ -66,6 +68,9 @@ class LiveModel(QObject):
         self.step: StepRecord | None = None
         self.frame: Frame | None = None
         self.scene: Scene | None = None
+        self.policy = CellPolicy()
+        """What the agent has learnt of the cells of the scene, where it tells."""
+        self._policy_told: PolicyEvent | None = None
         self.newest_episode: EpisodeRollup | None = None
         self.pinned_episode: int | None = None
         """Whose steps are shown; None: those of the newest."""
@@ -101,7 +106,8 @@ class LiveModel(QObject):
         self._end_feed()
         self.run_id = run_id
         self.step = self.frame = self.scene = self.newest_episode = None
-        self.pinned_episode = self._papers = self.environment = None
+        self.pinned_episode = self._papers = self.environment = self._policy_told = None
+        self.policy = CellPolicy()
         self.episodes.show(run_id)
         self.steps.show("", None)
         self._begin()
@@ -295,6 +301,7 @@ class LiveModel(QObject):
         if feed is None:
             return False
         self.environment = feed.newest_environment() or self.environment
+        self._policy_told = feed.newest_policy() or self._policy_told
         step = feed.newest_step()
         frame = feed.newest_frame() if self._is_watched else None
         self.step, self.frame = step or self.step, frame or self.frame
@@ -323,6 +330,10 @@ class LiveModel(QObject):
             action=step.action,
             is_over=step.terminated or step.truncated,
         )
+        self.policy = CellPolicy()
+        if isinstance(self.scene, GridScene):
+            keys = environment(run.env_id).keys
+            self.policy = cell_policy(self._policy_told, self.scene, step.obs, keys)
 
     def _ask_for_newest_episode(self) -> None:
         self._is_asking = True

@@ -1,10 +1,13 @@
 """MindHistory: the changes of minds that are kept, and what every agent had in mind at any of them.
 
-The oldest go when there are too many; what they came to stays. Owned by `BeliefsModel`.
+The oldest go when there are too many; what they came to stays, and where each was told, so that
+`EarlierMinds` can read them again. Owned by `BeliefsModel`.
 """
 
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from gym_gui.services.minds import BdiChange, Mind, MindEntry, Place, fold
 
@@ -16,21 +19,47 @@ _BETWEEN_MARKS = 256
 Minds = dict[str, Mind]
 
 
-class MindHistory:
-    """Places grow from entry to entry."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Stretch:
+    """Changes that are no longer kept, in as little memory as it takes to read them again."""
 
-    def __init__(self) -> None:
+    before: Minds
+    """What was in mind before the first of them."""
+    seqs: "array[int]"
+    episodes: "array[int]"
+    steps: "array[int]"
+
+    @property
+    def first(self) -> Place:
+        return Place(self.episodes[0], self.steps[0])
+
+    def places(self) -> dict[int, Place]:
+        """Where each was told, by the `seq` of its line."""
+        return {
+            seq: Place(episode, step)
+            for seq, episode, step in zip(self.seqs, self.episodes, self.steps, strict=True)
+        }
+
+
+class MindHistory:
+    """Places grow from entry to entry. `before`: what was in mind when it begins."""
+
+    def __init__(self, before: Minds | None = None) -> None:
         self.entries: list[MindEntry] = []
-        self.dropped = 0
-        self.now: Minds = {}
+        self.now: Minds = _copied(before or {})
         self._places: list[Place] = []
-        self._marks: list[Minds] = [{}]
+        self._marks: list[Minds] = [_copied(self.now)]
         """What was in mind before entry 0, before entry 256, before entry 512 …"""
+        self._stretches: list[Stretch] = []
 
     @property
     def agents(self) -> list[str]:
         """In the order in which they were first heard of."""
         return list(self.now)
+
+    @property
+    def dropped(self) -> int:
+        return len(self._stretches) * _DROPPED_AT_ONCE
 
     @property
     def total(self) -> int:
@@ -46,9 +75,12 @@ class MindHistory:
             fold(self.now, entry)
         return self._drop() if len(self.entries) > MOST_ENTRIES else 0
 
-    def reaches(self, place: Place) -> bool:
-        """Whether what was in mind there can be told by what is kept."""
-        return not self.dropped or (bool(self._places) and self._places[0] <= place)
+    def stretch_at(self, place: Place) -> Stretch | None:
+        """What has to be read again to tell what was in mind there; None: nothing."""
+        if not self._stretches or (self._places and self._places[0] <= place):
+            return None
+        after = bisect_right(self._stretches, place, key=lambda stretch: stretch.first)
+        return self._stretches[max(0, after - 1)]
 
     def minds_at(self, place: Place) -> Minds:
         """After all that was told up to there."""
@@ -70,7 +102,15 @@ class MindHistory:
 
     def _drop(self) -> int:
         # In whole stretches between two marks, so that the marks stay where they are.
-        self.dropped += _DROPPED_AT_ONCE
+        gone = self.entries[:_DROPPED_AT_ONCE]
+        self._stretches.append(
+            Stretch(
+                before=self._marks[0],
+                seqs=array("q", (entry.seq for entry in gone)),
+                episodes=array("q", (entry.place.episode for entry in gone)),
+                steps=array("q", (entry.place.step for entry in gone)),
+            )
+        )
         del self.entries[:_DROPPED_AT_ONCE]
         del self._places[:_DROPPED_AT_ONCE]
         del self._marks[: _DROPPED_AT_ONCE // _BETWEEN_MARKS]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from gym_gui.models import run_words
-from gym_gui.services.minds import MindEntry, Place
+from gym_gui.services.minds import BdiChange, MindEntry, Place
 from mosaic.contract.events import absolute_time
 
 Index = QModelIndex | QPersistentModelIndex
@@ -28,6 +28,8 @@ class TimelineRow(NamedTuple):
     plan: str
     added: tuple[str, ...]
     removed: tuple[str, ...]
+    otherwise: str
+    """What there is to say where no belief came or went."""
     is_shown: bool
     """It was told at the step that is shown."""
 
@@ -98,6 +100,7 @@ class MindTimeline(QAbstractListModel):
             change.plan,
             change.added,
             change.removed,
+            "" if change.added or change.removed else _goal_words(change),
             place == self.shown_place,
         )
 
@@ -139,6 +142,10 @@ class MindTimeline(QAbstractListModel):
         if when < _EPOCH_S:
             return run_words.duration(max(0.0, when))
         return f"{datetime.fromtimestamp(when):%H:%M:%S}"  # noqa: DTZ006 - as clocks here
+
+
+def _goal_words(change: BdiChange) -> str:
+    return f"wants {', '.join(change.goals)}" if change.goals else "wants nothing any more"
 
 
 def place_words(place: Place) -> str:

@@ -144,7 +144,9 @@ class CurveSource:
                 told |= {RETURN: episodes, LENGTH: episodes}
                 returns = RETURN
         found = self._events.counts if self._events else {}
-        from_events = frozenset(found) - told.keys()
+        # Event files know no agents: what one of them tells has its name before the metric's.
+        told_there = {MetricKey(f"{key.agent}/{key.name}", "") for key in told if key.agent}
+        from_events = frozenset(found) - told.keys() - told_there
         # Of what is drawn from event files nothing can be said by the daemon.
         clock = self._told_clock(told, returns, run) if axis != "step" else None
         told |= {key: found[key] for key in from_events}

@@ -1,4 +1,4 @@
-"""LiveFeed: what a running run does now: its newest step, its newest picture, its environment.
+"""LiveFeed: what a running run does now: its newest step, picture, environment and policy.
 
 The worker notices nothing of it: steps are read from the store, pictures from the file that it
 writes anyway. However fast the run is, only the newest step is decoded. Owned by `LiveModel`.
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from gym_gui.services.stream_thread import StreamThread
 from mosaic.client.results import EventLine, Frame
-from mosaic.contract.events import EnvironmentEvent, StepRecord
+from mosaic.contract.decode import RejectedLineError
+from mosaic.contract.events import EnvironmentEvent, PolicyEvent, StepRecord
 from mosaic.contract.layout import Home
 from mosaic.contract.step_lines import steps_on_line
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["Frame", "LiveFeed"]
 
 _MOST_WAITING = 2000
+_MOST_POLICIES = 50
+"""Each has the values of every state."""
 _REST_PER_READ = 4
 """A picture that takes long to read is read so much the seldomer: the window goes first."""
 
@@ -49,10 +52,17 @@ class LiveFeed:
             wake,
             _MOST_WAITING,
         )
+        self._policies: StreamThread[EventLine] = StreamThread(
+            f"live-policy-{run_id[-6:]}",
+            lambda: client.events(run_id, follow=True, kind="policy"),
+            wake,
+            _MOST_POLICIES,
+        )
 
     @property
     def threads(self) -> tuple[threading.Thread, ...]:
-        return (self._lines.thread, self._events.thread, *self._frames.threads)
+        streams = (self._lines, self._events, self._policies)
+        return (*(stream.thread for stream in streams), *self._frames.threads)
 
     def newest_step(self) -> StepRecord | None:
         """The last of those that came since the last time."""
@@ -63,6 +73,15 @@ class LiveFeed:
         """The last one that was made since the last time."""
         made = [event for line in self._events.take() if (event := line.decoded())]
         return made[-1] if made and isinstance(made[-1], EnvironmentEvent) else None
+
+    def newest_policy(self) -> PolicyEvent | None:
+        """The last one that was told since the last time; earlier ones are not even decoded."""
+        lines = self._policies.take()
+        try:
+            event = lines[-1].decoded() if lines else None
+        except RejectedLineError:
+            return None
+        return event if isinstance(event, PolicyEvent) else None
 
     def newest_frame(self) -> Frame | None:
         """None when there is no other than the last time."""
@@ -79,4 +98,5 @@ class LiveFeed:
         """Does not wait for its threads."""
         self._lines.close()
         self._events.close()
+        self._policies.close()
         self._frames.close()

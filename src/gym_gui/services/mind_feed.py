@@ -5,13 +5,13 @@ count their steps differently, with evaluation or without. Read on a thread; `Be
 what came.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
 from PySide6.QtCore import QObject
 
-from gym_gui.services.minds import Mind, MindEntry, Place, fold
+from gym_gui.services.minds import MindEntry, Place
 from gym_gui.services.pulse import Pulse
 from gym_gui.services.run_stream import RunStream
 from gym_gui.services.stream_thread import Closable
@@ -24,7 +24,7 @@ from mosaic.contract.events import BdiEvent
 if TYPE_CHECKING:
     from mosaic.client import TrainerClient
 
-__all__ = ["MindEntries", "MindFeed", "fetch_minds"]
+__all__ = ["MindEntries", "MindFeed", "fetch_changes"]
 
 _MOST_AT_ONCE = 500
 """Changes at a time; the rest waits, in the store."""
@@ -42,18 +42,26 @@ class MindFeed(RunStream[MindEntry]):
         return MindEntries(client.events(run_id, follow=True))
 
 
-def fetch_minds(client: "TrainerClient", run_id: str, place: Place) -> dict[str, Mind]:
-    """What every agent had in mind at a place that is no longer kept. Waits; raises `UserError`."""
-    stream = client.events(run_id)
-    minds: dict[str, Mind] = {}
+def fetch_changes(
+    client: "TrainerClient", run_id: str, places: Mapping[int, Place]
+) -> list[MindEntry]:
+    """Changes by the `seq` of their lines, which were told at `places`. No other lines are read.
+
+    Waits; raises `UserError`.
+    """
+    entries: list[MindEntry] = []
+    last = max(places)
+    stream = client.events(run_id, after=min(places) - 1, kind="bdi")
     try:
-        for entry in MindEntries(stream):
-            if entry.place > place:
+        for line in stream:
+            place, event = places.get(line.seq), _told(line)
+            if place is not None and event is not None:
+                entries.append(_entry(line, event, place, change_on_line(event)))
+            if line.seq >= last:
                 break
-            fold(minds, entry)
     finally:
         stream.close()
-    return minds
+    return entries
 
 
 class _Bounds(msgspec.Struct):
@@ -83,9 +91,10 @@ class MindEntries:
     def __iter__(self) -> Iterator[MindEntry]:
         for line in self._stream:
             if line.type == "bdi":
-                entry = self._entry(line)
-                if entry is not None:
-                    yield entry
+                event = _told(line)
+                if event is not None:
+                    change = self._sharing(change_on_line(event))
+                    yield _entry(line, event, self._place_of(event), change)
             elif line.type in ("episode_start", "episode"):
                 self._note_bounds(line)
 
@@ -107,23 +116,13 @@ class MindEntries:
         self._is_between = not is_start and self._tells_starts
         self._tells_starts = self._tells_starts or is_start
 
-    def _entry(self, line: EventLine) -> MindEntry | None:
-        try:
-            event = line.decoded()
-        except RejectedLineError:
-            return None
-        if not isinstance(event, BdiEvent):
-            return None
+    def _place_of(self, event: BdiEvent) -> Place:
         if self._is_between and event.step is not None:
             self._steps_before = event.step  # some episodes do not count, such as evaluation
         done = (event.step or 0) - self._steps_before
         place = max(self._last_place, Place(self._episode, max(0, done)))
         self._last_place = place
-        change = self._sharing(change_on_line(event))
-        words = " ".join((*change.added, *change.removed, *change.goals, change.plan))
-        return MindEntry(
-            line.seq, event.agent_id or "", place, _sensible(event.t), change, words.lower()
-        )
+        return place
 
     def _sharing(self, change: BdiChange) -> BdiChange:
         """Most changes leave goals and intentions as they were: those are kept once in memory."""
@@ -135,6 +134,21 @@ class MindEntries:
         }
         self._last = msgspec.structs.replace(change, **same) if same else change
         return self._last
+
+
+def _told(line: EventLine) -> BdiEvent | None:
+    """None for a line that makes no sense."""
+    try:
+        event = line.decoded()
+    except RejectedLineError:
+        return None
+    return event if isinstance(event, BdiEvent) else None
+
+
+def _entry(line: EventLine, event: BdiEvent, place: Place, change: BdiChange) -> MindEntry:
+    words = " ".join((*change.added, *change.removed, *change.goals, change.plan))
+    agent = event.agent_id or ""
+    return MindEntry(line.seq, agent, place, _sensible(event.t), change, words.lower())
 
 
 def _sensible(t: float | None) -> float | None:

@@ -4,7 +4,7 @@ Where its bundle cannot be installed, the echo worker takes its place, which nee
 """
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
@@ -16,6 +16,7 @@ from mosaic.cli.connecting import connected
 from mosaic.cli.options import home_option, json_option
 from mosaic.cli.output import print_fields, print_json, result_console, say
 from mosaic.cli.window import become_window, why_no_window
+from mosaic.client.demo_run import echo_run, learning_run, missing_bundle
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.contract.rollups import TelemetryStats
@@ -24,9 +25,6 @@ from mosaic.contract.run_states import RunState
 
 if TYPE_CHECKING:
     from mosaic.client.trainer_client import TrainerClient
-
-_AGENT = "spade_bdi_rl_worker"
-_ECHO = "echo_worker"
 
 
 class DemoResult(msgspec.Struct, kw_only=True):
@@ -82,9 +80,8 @@ def demo(
         raise problem
     interrupted = False
     with connected(home, start=True) as client:
-        make_act = _agent if not is_echo and _agent_is_ready(client) else _echo
-        act = make_act(steps, rate)
-        config = load_run_config({"run_name": "demo", "seed": seed, **act})
+        made = learning_run if not is_echo and _agent_is_ready(client) else echo_run
+        config = load_run_config(made(steps=steps, rate=rate, seed=seed))
         run_id = client.submit(config).run_id
         try:
             run = follow(client, run_id)
@@ -117,33 +114,11 @@ def demo(
     return 0
 
 
-def _agent(steps: int, rate: int) -> dict[str, Any]:
-    return {
-        "worker": _AGENT,
-        "algo": "q_learning",
-        "env_id": "FrozenLake-v1",
-        "env_kwargs": {"is_slippery": False},
-        "total_timesteps": steps,
-        "telemetry": {"steps": "all"},
-        "params": {"steps_per_second": float(rate)},
-    }
-
-
-def _echo(steps: int, rate: int) -> dict[str, Any]:
-    return {
-        "worker": _ECHO,
-        "algo": "echo",
-        "env_id": "Echo-v0",
-        "telemetry": {"frames": True},
-        "params": {"steps": steps, "rate": rate},
-    }
-
-
 def _agent_is_ready(client: "TrainerClient") -> bool:
     """Installs the agent's bundle if need be; says why when that fails."""
     try:
-        bundle = client.worker(_AGENT).bundle
-        if any(each.name == bundle and each.state == "ready" for each in client.bundles()):
+        bundle = missing_bundle(client)
+        if not bundle:
             return True
         say("The agent's bundle is installed first, which takes a minute or two, once.")
         install_bundle(client, bundle)

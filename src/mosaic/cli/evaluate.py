@@ -19,7 +19,7 @@ from mosaic.cli.settings_text import as_json_value, split_settings, typed_settin
 from mosaic.cli.start_gate import may_start, refused
 from mosaic.client.script_models import ScriptModelError, is_of_script
 from mosaic.contract.layout import Home
-from mosaic.contract.run_config import ConfigError, TrainRunConfig, load_run_config
+from mosaic.contract.run_config import BundleConfig, ConfigError, TrainRunConfig, load_run_config
 from mosaic.contract.storage import Checkpoint
 
 if TYPE_CHECKING:
@@ -130,7 +130,6 @@ def _config(
     env_kwargs |= {each: as_json_value(text) for each, text in making.items()}
     algorithm = client.describe(checkpoint.worker).algorithm(checkpoint.algo)
     given = split_settings(settings, "--set")
-    had = trained.bundle.extras if trained and trained.bundle and not trained.script else ()
     folders = (*(trained.python_path if trained else ()), *own_folders(path, where))
     document: dict[str, Any] = {
         "run_name": name,
@@ -146,13 +145,22 @@ def _config(
         "seeds": seeds,
         "parent_run": checkpoint.run_id or None,
         "telemetry": {"frames": frames},
-        "bundle": {"extras": sorted({*had, *extras})} if had or extras else None,
+        "bundle": _bundle(trained, extras),
         "python_path": list(dict.fromkeys(folders)),
     }
     try:
         return load_run_config(document)
     except ConfigError as error:
         raise click.UsageError(f"{error.message} {error.remedy}") from error
+
+
+def _bundle(trained: TrainRunConfig | None, extras: Sequence[str]) -> dict[str, Any] | None:
+    """That of the training, with further extras; a script's own says nothing about its worker."""
+    had = trained.bundle if trained and not trained.script else None
+    if had is None and not extras:
+        return None
+    had = had or BundleConfig()
+    return {"name": had.name, "extras": sorted({*had.extras, *extras})}
 
 
 def _trained(client: "TrainerClient", checkpoint: Checkpoint) -> TrainRunConfig | None:

@@ -69,7 +69,7 @@ def test_two_windows_show_the_same_runs(
     one, other = arrive(daemon.home), arrive(daemon.home)
     for person in (one, other):
         person.wait(partial(_is_ready, person))
-    one.command("run.demo")
+    one.bench.conduct.demo.start_echo()
     one.wait(lambda: one.models.live.run_id)
     run_id = one.models.live.run_id
     other.wait(lambda: other.models.runs.by_id(run_id) is not None)

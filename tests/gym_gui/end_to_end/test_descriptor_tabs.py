@@ -4,9 +4,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 
 from gym_gui.app.lazy_page import LazyPage
 from gym_gui.app.screens import FurtherTab
+from gym_gui.models.run_tabs import NO_RUN
 from gym_gui.views.beliefs.beliefs_page import BeliefsPage
 from mosaic.contract.layout import Home
 from tests.gym_gui.end_to_end.person import Person
@@ -60,4 +63,36 @@ def test_a_tab_comes_and_goes_with_the_run(
     centre.show_tab(BELIEFS)
     bench.conduct.show_run(other)
     person.wait(lambda: not centre.tabs.isTabVisible(index))
+    assert centre.current != BELIEFS
+
+
+def test_a_command_shows_it_by_keys(
+    daemon: DaemonUnderTest, arrive: Callable[[Home], Person]
+) -> None:
+    """Greyed with the reason while no run or another one is shown; between two it stays."""
+    person = arrive(daemon.home)
+    bench, centre = person.bench, person.centre
+    person.wait(lambda: bench.link.is_ready)
+    action = bench.commands.actions["view.beliefs"]
+    bench.commands.update()
+    assert (action.isEnabled(), action.toolTip()) == (False, NO_RUN)
+    other = daemon.submit(steps=20)
+    runs = [bench.link.client.submit(thinking_run()).run_id for _ in range(2)]
+    centre.show_tabs()
+    person.choose_run(other)
+    bench.commands.update()
+    assert not action.isEnabled()
+    assert "does not tell what its agent has in mind" in action.toolTip()
+
+    person.choose_run(runs[0])
+    person.wait(action.isEnabled)
+    QTest.keyClick(person.window, Qt.Key.Key_B, Qt.KeyboardModifier.AltModifier)
+    assert (centre.current, action.isChecked()) == (BELIEFS, True)
+    tabs_seen: list[str] = []
+    centre.tab_changed.connect(tabs_seen.append)
+    person.choose_run(runs[1])
+    person.wait(lambda: bench.analysis.shown.is_known)
+    assert (centre.current, tabs_seen) == (BELIEFS, [])
+    person.choose_run(other)
+    person.wait(lambda: not action.isEnabled())
     assert centre.current != BELIEFS

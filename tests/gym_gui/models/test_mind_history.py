@@ -104,8 +104,8 @@ def test_lines_that_make_no_sense_change_nothing() -> None:
     assert [(entry.change.added, entry.t) for entry in entries] == [(("a",), None)]
 
 
-def test_the_oldest_go_and_what_they_came_to_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The newest are kept with all that was believed before them; earlier steps are not reached."""
+def _of_ten_thousand(monkeypatch: pytest.MonkeyPatch) -> tuple[MindHistory, list[MindEntry]]:
+    """A history that keeps 4,000 changes at most, and all that were told."""
     monkeypatch.setattr(mind_history, "MOST_ENTRIES", 4_000)
     history = MindHistory()
     told = [_told(0, added=["first"])]
@@ -114,12 +114,32 @@ def test_the_oldest_go_and_what_they_came_to_stays(monkeypatch: pytest.MonkeyPat
     entries = _entries(*told)
     for first in range(0, 10_000, 1_000):
         history.add(entries[first : first + 1_000])
+    return history, entries
+
+
+def test_the_oldest_go_and_what_they_came_to_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The newest are kept with all that was believed before them; earlier steps are not reached."""
+    history, _ = _of_ten_thousand(monkeypatch)
     assert history.total == 10_000
     assert len(history.entries) <= 4_000
-    assert not history.reaches(Place(100, 0))
-    assert history.reaches(Place(9_000, 0))
+    assert history.stretch_at(Place(9_000, 0)) is None
     assert set(history.minds_at(Place(9_000, 0))[""].beliefs) == {"first", "n(9000)"}
     assert set(history.minds_at(Place(20_000, 0))[""].beliefs) == {"first", "n(9998)"}
+
+
+def test_what_went_can_be_read_again_a_stretch_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where each change was told is remembered, with what was in mind before the stretch."""
+    history, entries = _of_ten_thousand(monkeypatch)
+    for episode in (0, 100, 2_047, 2_048, 5_000):
+        place = Place(episode, 0)
+        stretch = history.stretch_at(place)
+        assert stretch is not None
+        places = stretch.places()
+        assert len(places) < 4_000
+        read = MindHistory(stretch.before)
+        read.add([entry for entry in entries if places.get(entry.seq) == entry.place])
+        assert set(read.minds_at(place)[""].beliefs) == {"first", f"n({episode})"}
+        assert [each.change.added for each in read.told_at(place)][-1] == (f"n({episode})",)
 
 
 def test_what_came_and_went_in_between_is_no_news() -> None:
@@ -144,6 +164,11 @@ def test_the_timeline_has_the_changes_of_one_agent_with_the_words() -> None:
     assert [timeline.row(0).time, timeline.rowCount(), timeline.total] == ["00:12", 1, 1]
     timeline.add(entries[2:])
     assert timeline.rowCount() == 2
+    assert [timeline.row(0).otherwise, timeline.row(1).otherwise] == ["", ""]
+    timeline.add(_entries(_told(3, agent_id="a"), _told(3, agent_id="a", goals=["rest"])))
+    told = [timeline.row(row).otherwise for row in (2, 3)]
+    assert told == ["wants nothing any more", "wants rest"]
+    timeline.show(entries, "a", "")
     timeline.mark(Place(0, 2))
     assert [timeline.shown_row, timeline.row(1).is_shown] == [1, True]
     timeline.show(entries, "a", "PHASE")

@@ -11,6 +11,7 @@ from gym_gui.models.theme_model import ThemeModel
 from gym_gui.views.beliefs.mind_cards import MindCards
 from gym_gui.views.beliefs.mind_head import MindHead
 from gym_gui.views.beliefs.timeline_view import TimelineView
+from gym_gui.views.elements.banner import Banner
 from gym_gui.views.elements.empty_state import EmptyState
 
 
@@ -29,6 +30,8 @@ class BeliefsPage(QWidget):
         self.cards = MindCards(theme)
         self.timeline = TimelineView(model.timeline, theme)
         self.empty = EmptyState("robot", "", "", theme)
+        self.banner = Banner(theme)
+        """What is missing of what is shown."""
         self._splitter = QSplitter(Qt.Orientation.Vertical)
         self._splitter.setChildrenCollapsible(False)
         self._splitter.addWidget(self.cards)
@@ -39,6 +42,10 @@ class BeliefsPage(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.head)
+        self._banner_room = QVBoxLayout()
+        self._banner_room.addWidget(self.banner)
+        self._give_banner_room()
+        column.addLayout(self._banner_room)
         column.addWidget(self._splitter, 1)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.empty)
@@ -70,6 +77,12 @@ class BeliefsPage(QWidget):
         super().hideEvent(event)
         self._model.set_in_sight(False)
 
+    def _give_banner_room(self) -> None:
+        """As far from the edges as the cards are; none at all while it says nothing."""
+        line = self.fontMetrics().height()
+        below = line // 2 if self.banner.message else 0
+        self._banner_room.setContentsMargins(line * 3 // 4, 0, line * 3 // 4, below)
+
     def _replay_row(self, row: int) -> None:
         place = self._model.replayable(row)
         if place is not None:
@@ -81,9 +94,20 @@ class BeliefsPage(QWidget):
             self.head.update_head()
             self.cards.show_mind(self._model.mind)
             self.timeline.update_timeline(self._model.dropped)
+            self._show_trouble()
         else:
             self.empty.say(*self._words())
         self._stack.setCurrentIndex(1 if is_ready else 0)
+
+    def _show_trouble(self) -> None:
+        trouble = self._model.trouble
+        if trouble == self.banner.message:
+            return
+        if trouble:
+            self.banner.say(trouble, "warning", [("Try again", self._model.retry)])
+        else:
+            self.banner.clear()
+        self._give_banner_room()
 
     def _words(self) -> tuple[str, str, str]:
         model = self._model

@@ -19,13 +19,13 @@ class MindCards(QWidget):
     def __init__(self, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._mind = ShownMind()
-        self.beliefs = MindList("Beliefs", "Believes nothing", theme)
-        self.goals = MindList("Goals", "Wants nothing now", theme)
-        self.intentions = MindList("Intentions", "Is at nothing now", theme, has_details=True)
+        self.beliefs = MindList("Beliefs", theme)
+        self.goals = MindList("Goals", theme)
+        self.intentions = MindList("Intentions", theme, has_details=True)
         self._cards = (
-            _Card("Beliefs", self.beliefs),
-            _Card("Goals", self.goals),
-            _Card("Intentions", self.intentions),
+            _Card("Beliefs", "Believes nothing", self.beliefs),
+            _Card("Goals", "Wants nothing now", self.goals),
+            _Card("Intentions", "Is at nothing now", self.intentions),
         )
         line = self.fontMetrics().height()
         self._grid = QGridLayout(self)
@@ -83,6 +83,8 @@ class MindCards(QWidget):
             for text in mind.beliefs
             if with_gone or text not in mind.removed
         ]
+        for card in self._cards:
+            card.show_known(mind.is_known)
         held = len(mind.beliefs) - len(mind.removed)
         self._cards[0].show_rows(beliefs, held)
         self._cards[1].show_rows([MindRow(goal) for goal in mind.goals], len(mind.goals))
@@ -91,8 +93,9 @@ class MindCards(QWidget):
 
 
 class _Card(QFrame):
-    def __init__(self, title: str, content: MindList) -> None:
+    def __init__(self, title: str, nothing: str, content: MindList) -> None:
         super().__init__()
+        self._nothing = nothing
         self.setProperty("role", "card")
         self._content = content
         line = self.fontMetrics().height()
@@ -109,6 +112,10 @@ class _Card(QFrame):
         column.setSpacing(line // 4)
         column.addLayout(head)
         column.addWidget(content, 1)
+
+    def show_known(self, is_known: bool) -> None:
+        """Whether no rows mean that there are none."""
+        self._content.say_nothing(self._nothing if is_known else "Not read")
 
     def show_rows(self, rows: list[MindRow], count: int) -> None:
         self._content.show_rows(rows)

@@ -61,13 +61,11 @@ class MindRow(NamedTuple):
 
 
 class MindList(QListView):
-    """Ctrl+C copies the chosen rows. Without any it says `nothing`."""
+    """Ctrl+C copies the chosen rows."""
 
-    def __init__(
-        self, name: str, nothing: str, theme: ThemeModel, *, has_details: bool = False
-    ) -> None:
+    def __init__(self, name: str, theme: ThemeModel, *, has_details: bool = False) -> None:
         super().__init__()
-        self._nothing = nothing
+        self._nothing = ""
         self._theme = theme
         self._rows = _Rows()
         self.setModel(self._rows)
@@ -97,6 +95,13 @@ class MindList(QListView):
         self._rows.show(rows)
         if had_rows != bool(rows):
             self.setAccessibleDescription("" if rows else self._nothing)
+            self.viewport().update()
+
+    def say_nothing(self, words: str) -> None:
+        """What is said in place of rows, while there are none."""
+        if words != self._nothing:
+            self._nothing = words
+            self.setAccessibleDescription("" if self._rows.rows else words)
             self.viewport().update()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 - Qt's name

@@ -87,6 +87,8 @@ class TimelineView(QWidget):
             words = f"{shown:,} change{'' if shown == 1 else 's'}"
         if dropped:
             words = f"the last {words}"
+        if dropped and timeline.shown_place is not None and timeline.shown_row < 0:
+            words = f"{words}, all after this step"
         if self.count.text() != words:
             self.count.setText(words)
         self.count.setToolTip(
@@ -95,13 +97,17 @@ class TimelineView(QWidget):
         self.list.setVisible(shown > 0)
         self.nothing.setVisible(not shown)
         if timeline.shown_place is not None:
-            row = max(0, timeline.shown_row)
-            if row != self.list.currentIndex().row():
-                self.list.setCurrentIndex(timeline.index(row))
-                middle = QTableView.ScrollHint.PositionAtCenter
-                self.list.scrollTo(timeline.index(row), middle)
+            self._go_to(timeline.shown_row)
         else:
             self._stay_at_end()
+
+    def _go_to(self, row: int) -> None:
+        """Before the first of them none is chosen."""
+        if row != self.list.currentIndex().row():
+            self.list.setCurrentIndex(self._timeline.index(row))
+            self.list.scrollTo(
+                self._timeline.index(max(0, row)), QTableView.ScrollHint.PositionAtCenter
+            )
 
     def _stay_at_end(self) -> None:
         if self._is_following and self._timeline.shown_place is None:
@@ -173,16 +179,17 @@ class _ChangeDelegate(QStyledItemDelegate):
             shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
             painter.drawText(place, _IN_LINE, shown)
             room.setLeft(room.left() + width + line * 2 // 3)
+        if row.otherwise:
+            _draw_next(painter, row.otherwise[:_LONGEST], room, option.font)
+            return
         font = fixed_font(option.font)
         painter.setFont(font)
-        for sign, beliefs, ink in (
-            ("+", row.added, colours.good),
-            ("\N{MINUS SIGN}", row.removed, colours.bad),
-        ):
-            for belief in beliefs:
-                painter.setPen(QColor(ink))
-                if not _draw_next(painter, f"{sign}{belief[:_LONGEST]}", room, font):
-                    return
+        beliefs = [(f"+{belief[:_LONGEST]}", colours.good) for belief in row.added]
+        beliefs += [(f"\N{MINUS SIGN}{belief[:_LONGEST]}", colours.bad) for belief in row.removed]
+        for number, (text, ink) in enumerate(beliefs, start=1):
+            painter.setPen(QColor(ink))
+            if not _draw_next(painter, text, room, font, is_last=number == len(beliefs)):
+                return
 
     def _paint_ground(
         self, painter: QPainter, option: QStyleOptionViewItem, row: TimelineRow
@@ -199,11 +206,16 @@ class _ChangeDelegate(QStyledItemDelegate):
         painter.drawLine(option.rect.bottomLeft(), option.rect.bottomRight())
 
 
-def _draw_next(painter: QPainter, text: str, room: QRect, font: QFont) -> bool:
-    """Moves the room on; False when it is full."""
+def _draw_next(
+    painter: QPainter, text: str, room: QRect, font: QFont, *, is_last: bool = True
+) -> bool:
+    """Moves the room on; False when it is full, which an ellipsis says if more would follow."""
     metrics = QFontMetrics(font)
-    width = metrics.horizontalAdvance(text)
+    step = metrics.horizontalAdvance(text) + metrics.height() * 2 // 3
+    has_room_after = room.width() - step > metrics.height() * 2
+    if not is_last and not has_room_after:
+        text = f"{text} …"
     shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room.width())
     painter.drawText(room, _IN_LINE, shown)
-    room.setLeft(room.left() + width + metrics.height() * 2 // 3)
-    return room.width() > metrics.height() * 2
+    room.setLeft(room.left() + step)
+    return has_room_after

@@ -40,6 +40,7 @@ class StepInspector(QWidget):
         line = self.fontMetrics().height()
         self._heading = QLabel()
         self._heading.setProperty("role", "heading")
+        self._heading.setWordWrap(True)
         self._copy = CopyButton("Copy the whole step as JSON", self._as_json, theme)
         self._action, self._reward = ValueCard("action"), ValueCard("reward")
         self._return, self._actor = ValueCard("return so far"), ValueCard("actor")

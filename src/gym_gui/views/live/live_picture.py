@@ -1,4 +1,7 @@
-"""LivePicture: what the environment of a running run looks like: its picture, or its scene."""
+"""LivePicture: what the environment of a running run looks like: its picture, or its scene.
+
+Over a grid lies what the agent has learnt so far, if it tells: a heat map of values, and arrows.
+"""
 
 from PySide6.QtCore import QRectF, QSize, QSizeF
 from PySide6.QtGui import QPainter, QPaintEvent
@@ -13,7 +16,6 @@ from gym_gui.views.play.grid_painter import GridOverlay, paint_things
 from gym_gui.views.play.text_scene_painter import paint_text_scene
 from mosaic.envs.scenes.scene import GridScene, TextScene
 
-_BY_AGENT = GridOverlay(person_acts=False)
 _SMALL = 2.0
 """Pictures that are enlarged more than this keep their pixels."""
 
@@ -48,9 +50,13 @@ class LivePicture(QWidget):
         if isinstance(scene, GridScene):
             geometry = GridGeometry.fitting(scene.rows, scene.columns, room, line * 0.75)
             colours = self._theme.colours
-            ground = self._ground.picture(self, scene, geometry, colours, _BY_AGENT)
+            policy = self._model.policy
+            overlay = GridOverlay(
+                heat=policy.heat, arrows=policy.arrows, others=policy.others, person_acts=False
+            )
+            ground = self._ground.picture(self, scene, geometry, colours, overlay)
             painter.drawPixmap(0, 0, ground)
-            paint_things(painter, scene, geometry, colours, _BY_AGENT)
+            paint_things(painter, scene, geometry, colours, overlay)
         elif isinstance(scene, TextScene):
             paint_text_scene(painter, scene, room, self._theme.colours, line)
         elif self._model.frame is not None:

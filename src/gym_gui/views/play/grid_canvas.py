@@ -130,9 +130,4 @@ class GridCanvas(QWidget):
                 place: round((count / most) ** 0.5 * _SHADES) / _SHADES
                 for place, count in self._model.visits.counts.items()
             }
-        values = self._model.policy.values
-        if self._heat == "values" and values:
-            least, most_worth = min(values.values()), max(values.values())
-            spread = (most_worth - least) or 1.0
-            return {place: (value - least) / spread for place, value in values.items()}
-        return {}
+        return self._model.policy.heat if self._heat == "values" else {}

@@ -51,7 +51,7 @@ class Welcome(QWidget):
         )
         self._demo = _Card(
             "Open the demo run",
-            "Start a small run, and watch every step of it as it happens.",
+            "An agent learns to cross a frozen lake: watch every step of it as it happens.",
             paint_replay,
             theme,
         )

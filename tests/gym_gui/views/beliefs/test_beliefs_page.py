@@ -3,14 +3,15 @@
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from gym_gui.models import mind_history
+from gym_gui.models import earlier_minds, mind_history
 from gym_gui.models.beliefs_model import BeliefsModel
 from gym_gui.models.notices import Notices
 from gym_gui.models.replay_model import ReplayModel
@@ -23,6 +24,7 @@ from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
 from gym_gui.views.beliefs.beliefs_page import BeliefsPage
 from gym_gui.views.beliefs.mind_list import MindRow
+from mosaic.contract.errors import UserError
 from mosaic.contract.run_states import RunState
 from tests.gym_gui.conftest import PATIENCE_MS
 from tests.gym_gui.thinking_worker import install_thinking_worker, thinking_run
@@ -106,6 +108,7 @@ def test_minds_of_a_run_and_of_its_replay(desk: Desk) -> None:
     assert desk.beliefs == [MindRow("team(learner)", "new")]
     desk.page.head.agents.setCurrentIndex(1)
     desk.page.head.agents.activated.emit(1)
+    desk.wait(lambda: "rate(4)" in {row.text for row in desk.beliefs})
     assert [row.text for row in desk.beliefs if row.mark != "gone"] == ["phase(explore)", "rate(4)"]
     assert desk.page.cards.goals.rows == (MindRow("train(4)"),)
     assert desk.page.cards.intentions.rows[0].detail == "plan learn · 1 subgoal deep"
@@ -151,6 +154,35 @@ def test_a_thousand_changes_a_second(desk: Desk, monkeypatch: pytest.MonkeyPatch
     desk.replay.seek(1)
     desk.wait(lambda: desk.model.place == Place(0, 0) and not desk.model.is_reading)
     desk.wait(lambda: [row.text for row in desk.beliefs] == ["phase(explore)", "rate(0)"])
+    assert desk.page.timeline.count.text().endswith(", all after this step")
+    desk.replay.seek(3)
+    desk.wait(lambda: MindRow("rate(1)", "new") in desk.beliefs)
+    assert not desk.page.banner.isVisible()
+
+
+def test_what_cannot_be_read_again_is_told(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Why, and what to do; trying again brings what the agent had in mind there."""
+    monkeypatch.setattr(mind_history, "MOST_ENTRIES", 2_500)
+    with monkeypatch.context() as broken:
+        broken.setattr(earlier_minds, "fetch_changes", _refuse)
+        run_id = desk.run(thoughts=3_000)
+        desk.wait_for_end()
+        desk.wait(lambda: desk.model.dropped > 0)
+        desk.replay.open(run_id, 1)
+        desk.wait(desk.page.banner.isVisible)
+    assert desk.page.banner.message == (
+        "What the agent had in mind at this step cannot be read. The store is damaged. Repair it."
+    )
+    assert (desk.beliefs, desk.model.is_reading) == ([], False)
+    assert desk.page.cards.beliefs.accessibleDescription() == "Not read"
+    (button,) = desk.page.banner.findChildren(QPushButton)
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    desk.wait(lambda: desk.beliefs == [MindRow("team(learner)")])
+    assert not desk.page.banner.isVisible()
+
+
+def _refuse(*_: object) -> NoReturn:
+    raise UserError("The store is damaged.", remedy="Repair it.", code="C999")
 
 
 def test_nothing_to_show(desk: Desk) -> None:
