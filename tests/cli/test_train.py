@@ -123,6 +123,13 @@ def test_a_configuration_file_and_options_over_it(shared_mosaic: Mosaic) -> None
     assert result["digest"]["episodes"] == 4
 
 
+def test_a_parameter_written_as_an_option(shared_mosaic: Mosaic) -> None:
+    """It is wrong use, and how a parameter is given stands beside it."""
+    done = shared_mosaic("train", "echo_worker", "--episode-length", "7")
+    assert done.returncode == 2
+    assert "`--set episode_length=VALUE`" in done.stderr
+
+
 @pytest.mark.parametrize("tag", ["x" * 101, "", "a\x1b[2J", "two\nlines"])
 def test_a_tag_that_is_not_allowed_starts_nothing(shared_mosaic: Mosaic, tag: str) -> None:
     """It is wrong use, told before there is a run."""

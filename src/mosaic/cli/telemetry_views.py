@@ -1,7 +1,7 @@
 """The commands of `mosaic telemetry RUN`."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any, TypeVar
@@ -17,6 +17,7 @@ from mosaic.client.run_reference import find_run
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import StepRecord
 from mosaic.contract.layout import Home
+from mosaic.telemetry.curve_reader import SeriesInfo
 from mosaic.telemetry.reader import TelemetryReader
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -203,16 +204,10 @@ def metrics(
     """The curves there are; of the curve NAME, its points."""
     with _opened(home) as (run_id, reader):
         series = reader.series()
-        if name is not None and name not in {info.name for info in series}:
-            raise UserError(
-                f"Run {run_id} has no metric '{name}'.",
-                remedy=f"`mosaic telemetry {formats.short_id(run_id)} metrics` lists them.",
-            )
-        curve = (
-            reader.curve(name, agent_id=agent, max_points=count, first=first, last=last)
-            if name
-            else None
-        )
+        curve = None
+        if name is not None:
+            told_by = _who_tells(run_id, name, agent, series)
+            curve = reader.curve(name, agent_id=told_by, max_points=count, first=first, last=last)
     if curve is None:
         found = [{"name": i.name, "agent_id": i.agent_id, "points": i.points} for i in series]
         if as_json:
@@ -225,6 +220,23 @@ def metrics(
     else:
         points = [(f"{x:g}", formats.real(y)) for x, y in zip(curve.x, curve.y, strict=True)]
         print_table(("STEP", "VALUE"), points, right=("STEP", "VALUE"))
+
+
+def _who_tells(
+    run_id: str, name: str, agent: str | None, series: Sequence[SeriesInfo]
+) -> str | None:
+    """The agent whose curve is meant: the one that was named, or the only one there is."""
+    agents = [info.agent_id for info in series if info.name == name]
+    listed = f"`mosaic telemetry {formats.short_id(run_id)} metrics` lists them."
+    if not agents:
+        raise UserError(f"Run {run_id} has no metric '{name}'.", remedy=listed)
+    if agent is not None and agent not in agents:
+        raise UserError(f"In run {run_id} no {agent} tells '{name}'.", remedy=listed)
+    if agent is None and len(agents) > 1:
+        named = " and ".join(each or "the run itself" for each in agents)
+        first = next(each for each in agents if each)
+        raise UserError(f"'{name}' is told by {named}.", remedy=f"Choose one: --agent {first}.")
+    return agents[0] if agent is None else agent
 
 
 @click.command()

@@ -19,6 +19,7 @@ from mosaic.cli.options import home_option, json_option
 from mosaic.cli.output import print_json, say
 from mosaic.cli.own_modules import path_option
 from mosaic.cli.own_scripts import described, script_option
+from mosaic.cli.parameter_hint import CommandWithParameters
 from mosaic.cli.preset_option import preset_option
 from mosaic.cli.readiness_report import print_dry_run, print_preflight
 from mosaic.cli.resuming import resumed_document, tell_how_to_resume
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from mosaic.client.trainer_client import TrainerClient
 
 
-@click.command()
+@click.command(cls=CommandWithParameters)
 @click.argument("worker", shell_complete=complete_workers)
 @click.option("--algo", shell_complete=complete_algorithms, help="One of the worker's algorithms.")
 @script_option

@@ -46,7 +46,7 @@ def check_wandb(
         yield warning(
             "wandb",
             "Tracking is on, but there is no W&B key: the run will track offline.",
-            f"Set {_WANDB_KEY} in secrets.env of the home or in the daemon's environment;"
+            f"Set {_WANDB_KEY} in trainer/secrets.env of the home or in the daemon's environment;"
             " `artifacts.wandb.mode` offline says that it is meant so.",
         )
 
@@ -60,13 +60,14 @@ def check_credentials(candidate: Candidate, secrets: Secrets) -> Items:
         yield warning(
             "credentials",
             f"The policy is to be uploaded, but {_HUB_TOKEN} is not set: it will stay here.",
-            f"Set {_HUB_TOKEN} in secrets.env of the home, or `{_UPLOADS}` to false.",
+            f"Set {_HUB_TOKEN} in trainer/secrets.env of the home, or `{_UPLOADS}` to false.",
         )
     if missing:
         yield blocking(
             "credentials",
             f"{candidate.worker} needs {listing(missing)}, which is not set.",
-            "Set it in secrets.env of the home, in a .env file or in the daemon's environment.",
+            "Set it in trainer/secrets.env of the home, in a .env file or in the environment of the"
+            " daemon.",
         )
     elif set(names) - set(absent):
         there = [name for name in names if name not in absent]
