@@ -22,8 +22,9 @@ from mosaic.contract.layout import Home
 from tests.gym_gui.ui_watch import UiWatch
 from tests.trainer.conftest import DaemonUnderTest
 
-PATIENCE_MS = 30_000
-"""For what a busy machine may take; waiting ends as soon as it has happened."""
+PATIENCE_MS = 60_000
+"""For what a busy machine may take, and longer than a call may that is then made again; waiting
+ends as soon as it has happened."""
 
 _NOT_OURS = ("daemon-reaper", "Dummy-")
 """The latter are threads of gRPC's core that have called Python once."""

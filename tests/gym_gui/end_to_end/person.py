@@ -28,7 +28,7 @@ ARROWS = {
 TO_THE_GOAL = ("down", "down", "right", "right", "down", "right")
 """Of FrozenLake's usual map, where the ice is not slippery."""
 
-LEARNS_MS = 4 * PATIENCE_MS
+LEARNS_MS = 2 * PATIENCE_MS
 """What a run that learns may take on a busy machine."""
 _TURNS = 5
 """Of the event loop. What is laid out anew asks for more of it, but not for long."""

@@ -118,7 +118,7 @@ def test_the_table_of_a_real_sweep_matches_its_database(
         stdout=subprocess.PIPE,
         text=True,
     ) as sweep:
-        qtbot.waitUntil(lambda: sweep.poll() is not None, timeout=4 * PATIENCE_MS)
+        qtbot.waitUntil(lambda: sweep.poll() is not None, timeout=2 * PATIENCE_MS)
         assert sweep.stdout is not None
         most_important = sweep.stdout.read().strip()
     assert sweep.returncode == 0

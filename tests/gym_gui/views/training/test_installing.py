@@ -74,7 +74,7 @@ def test_a_bundle_is_installed_with_progress(
     )
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     assert "Installing" in model.launch_problem
-    qtbot.waitUntil(lambda: readiness.installing is None, timeout=4 * PATIENCE_MS)
+    qtbot.waitUntil(lambda: readiness.installing is None, timeout=2 * PATIENCE_MS)
     assert len(set(told)) > 1
     qtbot.waitUntil(lambda: model.form.badges[0].text == "✓ bundle", timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: not model.launch_problem, timeout=PATIENCE_MS)

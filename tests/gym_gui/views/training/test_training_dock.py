@@ -32,7 +32,7 @@ pytestmark = pytest.mark.process
 
 PPO = "cleanrl_worker/ppo"
 DQN = "cleanrl_worker/dqn"
-LEARNS_MS = 4 * PATIENCE_MS
+LEARNS_MS = 2 * PATIENCE_MS
 
 
 @pytest.fixture

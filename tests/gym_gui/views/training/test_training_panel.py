@@ -29,7 +29,7 @@ pytestmark = pytest.mark.process
 
 PPO = "cleanrl_worker/ppo"
 ECHO = "echo_worker/echo"
-LEARNS_MS = 4 * PATIENCE_MS
+LEARNS_MS = 2 * PATIENCE_MS
 
 
 @pytest.fixture
