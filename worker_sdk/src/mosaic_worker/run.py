@@ -88,7 +88,7 @@ class Run:
         return self._trackers
 
     def track(self, values: Mapping[str, float], step: int) -> None:
-        """Points of several curves, as telemetry and for `trackers`. From one thread."""
+        """Points of several curves, as telemetry and for `trackers`."""
         self.emitter.metrics(values, step=step)
         self.trackers.scalars(values, step)
 

@@ -6,6 +6,7 @@ Either may be missing: then the reason is said once, and the training goes on.
 from __future__ import annotations
 
 import contextlib
+import threading
 from typing import TYPE_CHECKING
 
 from mosaic_worker.tracking.event_file import EventFile
@@ -28,9 +29,10 @@ def trackers_of(run: Run) -> Trackers:
 
 
 class Trackers:
-    """From one thread. Raises nothing: what cannot be tracked is told to the listener."""
+    """From any thread. Raises nothing: what cannot be tracked is told to the listener."""
 
     def __init__(self, listener: Listener, settings: TrackingSettings) -> None:
+        self._lock = threading.Lock()
         self._listener = listener
         self._settings = settings
         self._events = self._event_file() if settings.tensorboard else None
@@ -42,23 +44,25 @@ class Trackers:
             return
         plain = {str(name): float(value) for name, value in values.items()}
         step = int(step)
-        if self._events is not None:
-            try:
-                self._events.scalars(plain, step)
-            except OSError as error:
-                self._give_up_events(error)
-        if self._wandb is not None:
-            self._wandb.scalars(plain, step)
+        with self._lock:
+            if self._events is not None:
+                try:
+                    self._events.scalars(plain, step)
+                except OSError as error:
+                    self._give_up_events(error)
+            if self._wandb is not None:
+                self._wandb.scalars(plain, step)
 
     def close(self) -> None:
         """Waits for Weights & Biases, for a bounded time. May be called again."""
-        events, self._events = self._events, None
+        with self._lock:
+            events, self._events = self._events, None
+            tracked, self._wandb = self._wandb, None
         if events is not None:
             try:
                 events.close()
             except OSError as error:
                 self._warn(f"TensorBoard's file is not complete: {_words(error)}.")
-        tracked, self._wandb = self._wandb, None
         if tracked is not None:
             tracked.finish()
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from mosaic_worker.tracking.trackers import trackers_of
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -27,7 +25,7 @@ class RunOutlet:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._trackers = trackers_of(run)
+        self._trackers = run.trackers
         self._notes: dict[str | None, Note] = {}
 
     def note_on(self, agent_id: str | None, note: Note) -> None:
