@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import cached_property
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,6 +12,7 @@ from mosaic_worker.checkpoint import save_checkpoint
 from mosaic_worker.emitter import Emitter
 from mosaic_worker.recording.recorder import EpisodeRecorder
 from mosaic_worker.run_config import resolve
+from mosaic_worker.tracking.trackers import trackers_of
 from spade_bdi_rl_worker.descriptor import describe
 from spade_bdi_rl_worker.learning.making import make_learner
 from spade_bdi_rl_worker.settings import resolved
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mosaic_worker import Run
+    from mosaic_worker.tracking.trackers import Trackers
     from spade_bdi_rl_worker.learning.learner import Learner
     from spade_bdi_rl_worker.telemetry.outlet import BdiChange
 
@@ -74,6 +77,10 @@ class LearningRun:
                 self.emitter, detail=self.config.step_detail, agent_id=agent_id
             )
         return self._recorders[agent_id]
+
+    @cached_property
+    def trackers(self) -> Trackers:
+        return trackers_of(cast("Run", self))
 
     def save_checkpoint(self, name: str, content: Any, **fields: Any) -> Path:
         return save_checkpoint(self.emitter, self.directory, name, content, **fields)
