@@ -18,9 +18,9 @@ def make_garbage(destroyed_on: list[int]) -> None:
     weakref.finalize(alone, lambda: destroyed_on.append(threading.get_ident()))
 
 
-def allocate() -> None:
-    kept = [[number] for number in range(100_000)]
-    assert kept
+def allocate(kept: list[list[int]]) -> None:
+    """What is kept is what makes Python look for garbage."""
+    kept += ([number] for number in range(10_000))
 
 
 def test_qt_objects_are_destroyed_on_the_ui_thread(qtbot: QtBot) -> None:
@@ -29,14 +29,15 @@ def test_qt_objects_are_destroyed_on_the_ui_thread(qtbot: QtBot) -> None:
     Every test of the window has such a collection.
     """
     destroyed_on: list[int] = []
+    kept: list[list[int]] = []
     make_garbage(destroyed_on)
-    worker = threading.Thread(target=allocate)
+    worker = threading.Thread(target=allocate, args=(kept,))
     worker.start()
     worker.join()
     assert not destroyed_on
 
     def check() -> None:
-        allocate()
+        allocate(kept)
         assert destroyed_on == [threading.get_ident()]
 
     qtbot.waitUntil(check, timeout=PATIENCE_MS)
