@@ -8,6 +8,7 @@ second are counted from the first one's end until all are stored; the best of th
 """
 
 import argparse
+import json
 import subprocess
 import time
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 
 from kept_bundles import bundle_python, daemon_with_bundle
 from report import print_ratio, print_table
+from throwaway_daemon import cpu_seconds
 
 from mosaic.client import TrainerClient
 from mosaic.contract.layout import Home
@@ -26,6 +28,7 @@ _PLAIN_EPISODES = 20_000
 _EPISODE = b'"type":"episode"'
 _GOALS = {"columns": "4,200", "all": "2,500"}
 _PATIENCE_S = 120.0
+_REST_S = 10.0
 
 
 def main() -> None:
@@ -37,6 +40,7 @@ def main() -> None:
     with daemon_with_bundle(_WORKER) as (client, home):
         show_speed(client, home, options.episodes, options.slippery, options.repeats)
         show_start(client, home, options.repeats)
+        show_rest(client, home)
 
 
 def show_speed(
@@ -95,6 +99,27 @@ def show_start(client: TrainerClient, home: Home, repeats: int) -> None:
             client.wait(run_id)
         rows.append((way, min(seen), max(seen), goal))
     print_table("Submitted to first episode", ("messages", "best s", "worst s", "goal"), rows)
+
+
+def show_rest(client: TrainerClient, home: Home) -> None:
+    """What a paused run takes of a core, as one agent and as two with a server between them."""
+    ways: dict[str, dict[str, Any]] = {
+        "one agent": {},
+        "a pair, embedded server": {"team": "pair", "xmpp": "embedded"},
+    }
+    rows: list[tuple[object, ...]] = []
+    for way, params in ways.items():
+        run_id = submit(client, 100_000_000, {"is_slippery": False}, params, "columns")
+        first_episode_at(home, run_id)
+        client.pause(run_id)
+        pid = json.loads((home.run(run_id).path / "started.json").read_text())["pid"]
+        before, began = cpu_seconds(pid), time.perf_counter()
+        time.sleep(_REST_S)
+        share = (cpu_seconds(pid) - before) / (time.perf_counter() - began)
+        rows.append((way, 100 * share, "3"))
+        client.cancel(run_id)
+        client.wait(run_id)
+    print_table("Processor while paused", ("run", "% of a core", "goal"), rows)
 
 
 def submit(

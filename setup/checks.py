@@ -21,8 +21,10 @@ USAGE = """./test [--quick] [-- PYTEST_ARGUMENT ...]
   ./test -- -k spool -x       the same, with these arguments for pytest"""
 
 
-# A process that has run out of tests takes over some of another's: some take a minute each.
-_SHARED_OUT = ("-n", "auto", "--dist", "worksteal")
+# One process more than there are cores: many tests wait for processes that they have started. One
+# that has run out of tests takes over some of another's: some take half a minute each.
+_PROCESSES = len(os.sched_getaffinity(0)) + 1
+_SHARED_OUT = ("-n", str(_PROCESSES), "--dist", "worksteal")
 
 
 @dataclass(frozen=True)
