@@ -91,13 +91,6 @@ class TrainingDesk(QObject):
         """On a thread: the modules take as long to load as the pages take to make."""
         self._tasks.run(self, _load_pages, lambda _: then())
 
-    def get_ready(self) -> None:
-        """Load what the form is made of, and ask for the workers, before somebody opens it."""
-        self.prepare(self._ask_for_workers)
-
-    def _ask_for_workers(self) -> None:
-        _ = self.model  # which asks when it is made
-
     def new_page(self) -> "TrainingPanel":
         from gym_gui.views.training.training_panel import TrainingPanel  # noqa: PLC0415 - when seen
 

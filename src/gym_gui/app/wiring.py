@@ -145,7 +145,7 @@ class Workbench(QObject):
             if pages:
                 pages.pop(0).load(load_next)
             else:
-                self.training.get_ready()
+                self.session_panel.training_area.new.make_ready()
 
         load_next()
 
