@@ -109,6 +109,10 @@ class Photographer:
         self.wait(lambda: _is_demo(live.run), "the demo run")
         self.wait(lambda: live.newest_episode is not None, "episode of the demo run")
         self.take("live")
+        beliefs = self._bench.commands.actions["view.beliefs"]
+        if beliefs.isEnabled():
+            beliefs.trigger()
+            self.take("beliefs")
 
     def _show_tools(self) -> None:
         self._bench.window.show_log()
