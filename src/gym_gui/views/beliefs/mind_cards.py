@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLay
 
 from gym_gui.models.beliefs_model import Intention, ShownMind
 from gym_gui.models.theme_model import ThemeModel
+from gym_gui.views.beliefs.belief_rows import belief_rows
 from gym_gui.views.beliefs.mind_list import MindList, MindRow
 
 _THREE_FROM = 42
@@ -78,11 +79,7 @@ class MindCards(QWidget):
 
     def _show(self, *, with_gone: bool = True) -> None:
         mind = self._mind
-        beliefs = [
-            MindRow(text, "gone" if text in mind.removed else "new" if text in mind.added else "")
-            for text in mind.beliefs
-            if with_gone or text not in mind.removed
-        ]
+        beliefs = belief_rows(mind, with_gone=with_gone)
         for card in self._cards:
             card.show_known(mind.is_known)
         held = len(mind.beliefs) - len(mind.removed)

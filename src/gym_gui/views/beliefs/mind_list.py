@@ -1,4 +1,4 @@
-"""MindList: beliefs, goals or intentions below each other, with what is new and what is gone.
+"""MindList: beliefs, goals or intentions below each other, and which are new, other or gone.
 
 Only rows in sight are painted, and rows that stay the same are left alone, so that nothing jumps
 while an agent changes its mind ten times a second.
@@ -39,11 +39,11 @@ from gym_gui.views.elements.mixing import mixed
 from gym_gui.views.elements.type_size import scaled
 from gym_gui.views.log.line_delegate import fixed_font
 
-Mark = Literal["", "new", "gone"]
+Mark = Literal["", "new", "gone", "changed"]
 Index = QModelIndex | QPersistentModelIndex
 _ROW_ROLE = Qt.ItemDataRole.UserRole + 1
 _NO_PARENT = QModelIndex()
-_SIGNS = {"new": "+", "gone": "\N{MINUS SIGN}"}
+_SIGNS = {"new": "+", "gone": "\N{MINUS SIGN}", "changed": "\N{RIGHTWARDS ARROW}"}
 _ONE_LINE, _TWO_LINES = 1.5, 2.7
 _IN_LINE = int(Qt.AlignmentFlag.AlignVCenter) | int(Qt.TextFlag.TextSingleLine)
 
@@ -53,10 +53,17 @@ class MindRow(NamedTuple):
     mark: Mark = ""
     detail: str = ""
     """On a line of its own."""
+    was: str = ""
+    """The value before, of one that changed."""
+
+    @property
+    def remark(self) -> str:
+        """Beside it."""
+        return f"was {self.was}" if self.mark == "changed" else self.mark
 
     @property
     def words(self) -> str:
-        said = f"{self.text} ({self.mark})" if self.mark else self.text
+        said = f"{self.text} ({self.remark})" if self.mark else self.text
         return f"{said}, {self.detail}" if self.detail else said
 
 
@@ -175,7 +182,8 @@ class _RowDelegate(QStyledItemDelegate):
             return
         colours = self._theme.colours
         line = option.fontMetrics.height()
-        ink = {"new": colours.good, "gone": colours.bad}.get(row.mark, colours.text)
+        inks = {"new": colours.good, "gone": colours.bad, "changed": colours.accent}
+        ink = inks.get(row.mark, colours.text)
         self._paint_ground(painter, option, row.mark, ink)
         room = option.rect.adjusted(line // 3, 0, -line // 2, 0)
         mono = fixed_font(option.font)
@@ -187,9 +195,9 @@ class _RowDelegate(QStyledItemDelegate):
             painter.drawText(room, _IN_LINE, _SIGNS[row.mark])
             small = scaled(option.font, 0.85)
             painter.setFont(small)
-            width = QFontMetrics(small).horizontalAdvance(row.mark)
+            width = QFontMetrics(small).horizontalAdvance(row.remark)
             place = QRect(room.right() - width, room.top(), width + 1, room.height())
-            painter.drawText(place, _IN_LINE, row.mark)
+            painter.drawText(place, _IN_LINE, row.remark)
             room.setRight(room.right() - width - line // 3)
         room.setLeft(room.left() + round(line * 0.9))
         painter.setPen(QColor(colours.muted if row.mark == "gone" else colours.text))
