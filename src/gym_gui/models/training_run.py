@@ -93,7 +93,8 @@ class TrainingRun(QObject):
             return ""
         digest = run.digest
         total = digest.progress_total
-        far = f"{int(digest.progress_done or 0):,} of {int(total):,} steps" if total else ""
+        unit = digest.progress_unit or "steps"
+        far = f"{int(digest.progress_done or 0):,} of {int(total):,} {unit}" if total else ""
         left = run_words.duration(run_words.time_left_of(run))
         parts = (
             run_words.duration(run_words.elapsed_s(run, time.time())),

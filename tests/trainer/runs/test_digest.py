@@ -85,6 +85,21 @@ def test_progress_and_speed_counted(run: RunDirectory) -> None:
     assert digest.eta_s == pytest.approx(7.0)
 
 
+def test_steps_a_second_of_a_run_that_counts_episodes(run: RunDirectory) -> None:
+    """Speed is of steps, and the time that is left is of episodes."""
+    clock = _Clock()
+    builder = DigestBuilder(run, None, clock)
+    _tell(run, _step(0), {"type": "progress", "done": 1, "total": 21, "unit": "episodes"})
+    builder.update()
+    clock.now += 2.0
+    steps = (_step(n) for n in range(1, 31))
+    _tell(run, *steps, {"type": "progress", "done": 11, "total": 21, "unit": "episodes"})
+    digest = builder.update()
+    builder.close()
+    assert digest.sps == pytest.approx(15.0)
+    assert digest.eta_s == pytest.approx(2.0)
+
+
 def test_nonsense_is_no_number(run: RunDirectory) -> None:
     """NaN returns, speeds and times never reach a list as numbers to sort by."""
     _tell(

@@ -52,7 +52,8 @@ class DigestBuilder:
         self._total = total_timesteps
         self._clock = clock
         self._reader: TelemetryReader | None = None
-        self._speeds: list[tuple[float, float]] = []
+        self._stepping = _Pace()
+        self._progressing = _Pace()
         self._artifact_seqs = {"artifact": -1, "artifacts": -1}
         self.digest = RunDigest()
         self.resolved_config: bytes | None = None
@@ -118,9 +119,16 @@ class DigestBuilder:
         beat = _decoded(beat_event, Heartbeat)
         self.heartbeat_seq = beat_event.seq if beat_event else -1
         done, total, unit, eta_s = self._progress(reader, beat, stats.steps)
-        speed = self._speed(done if done is not None else float(stats.steps))
-        if eta_s is None and done is not None and total and speed:
-            eta_s = max(0.0, (total - done) / speed)
+        now = self._clock()
+        steps = max(
+            float(stats.steps),
+            float(beat.global_step or 0) if beat else 0.0,
+            done or 0.0 if unit == "steps" else 0.0,
+        )
+        speed = self._stepping.per_second(now, steps)
+        pace = self._progressing.per_second(now, done) if done is not None else None
+        if eta_s is None and done is not None and total and pace:
+            eta_s = max(0.0, (total - done) / pace)
         return RunDigest(
             steps=stats.steps,
             episodes=stats.episodes,
@@ -162,13 +170,18 @@ class DigestBuilder:
             return time.time()
         return self.digest.last_step_at
 
-    def _speed(self, done: float) -> float | None:
-        """How fast `done` has grown of late."""
-        now = self._clock()
-        self._speeds.append((now, done))
-        while len(self._speeds) > 2 and now - self._speeds[0][0] > _SPEED_WINDOW_S:
-            del self._speeds[0]
-        began, before = self._speeds[0]
+
+class _Pace:
+    """How fast something has grown of late."""
+
+    def __init__(self) -> None:
+        self._seen: list[tuple[float, float]] = []
+
+    def per_second(self, now: float, done: float) -> float | None:
+        self._seen.append((now, done))
+        while len(self._seen) > 2 and now - self._seen[0][0] > _SPEED_WINDOW_S:
+            del self._seen[0]
+        began, before = self._seen[0]
         return (done - before) / (now - began) if now > began and done > before else None
 
 
