@@ -120,6 +120,7 @@ class TrainingCatalog(QAbstractListModel):
             able,
             key=lambda agent: (
                 not agent.is_made_for,
+                not agent.worker.info.ready,
                 not (agent.algorithm and agent.algorithm.id.partition("_")[0] == kind),
             ),
             default=None,
@@ -198,6 +199,8 @@ def _misfit(worker: WorkerDescriptor, algorithm: Algorithm, entry: EnvironmentEn
     where = worker.environments
     if not where.any and entry.family not in where.families and entry.env_id not in where.ids:
         return f"{worker.label or worker.worker} does not know {entry.env_id}."
+    if algorithm.families and not entry.is_generated and entry.family not in algorithm.families:
+        return f"Made for {' and '.join(algorithm.families)}; {entry.env_id} is {entry.family}."
     wanted = _SPACES.get(entry.action_kind)
     if wanted and algorithm.action_spaces and wanted not in algorithm.action_spaces:
         chooses = "discrete" if "discrete" in algorithm.action_spaces else "continuous"

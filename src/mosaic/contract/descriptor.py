@@ -37,6 +37,10 @@ class Algorithm(msgspec.Struct, kw_only=True, frozen=True):
     action_spaces: Annotated[
         tuple[str, ...], Meta(description="Such as `discrete` and `box`; empty: any.")
     ] = ()
+    families: Annotated[
+        tuple[str, ...],
+        Meta(description="Only environments of these; empty: all that the worker takes."),
+    ] = ()
     gpu: Literal["none", "optional", "required"] = "none"
     recommended: Annotated[
         dict[str, dict[str, Any]], Meta(description="Values per environment family.")

@@ -78,6 +78,19 @@ def test_an_environment_must_be_one_that_the_worker_knows(
     assert item.status is status
 
 
+def test_an_algorithm_for_other_environments_blocks() -> None:
+    """The remedy names those that take this one; of what no catalog has nothing is said."""
+    algorithms = [{"id": "ppo"}, {"id": "ppo_atari", "families": ["atari"]}]
+    asked = candidate(config(algo="ppo_atari"), algorithms=algorithms)
+    items = list(worker_checks.check_environment(asked))
+    assert items[0].status is CheckStatus.BLOCKING
+    assert "made for `atari`" in items[0].message
+    assert items[0].remedy == "Choose `ppo` for it."
+    for fits in (config(algo="ppo"), config(algo="ppo_atari", env_id="Own-v0")):
+        item = only(worker_checks.check_environment(candidate(fits, algorithms=algorithms)))
+        assert item.status is CheckStatus.OK
+
+
 def test_an_unknown_environment_names_the_closest() -> None:
     """And the first of the others."""
     ids = ["CartPole-v0", *(f"Other-v{n}" for n in range(20))]

@@ -32,6 +32,8 @@ class Algorithm(NamedTuple):
     recommended: Mapping[str, Mapping[str, Any]] = {}
     page: str = ""
     """A longer help, in Markdown."""
+    families: tuple[str, ...] = ()
+    """Only environments of these; empty: all that the worker takes."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -40,6 +42,7 @@ class Algorithm(NamedTuple):
             "doc": self.doc,
             "parameters": [parameter.to_json() for parameter in self.parameters],
             "action_spaces": list(self.action_spaces),
+            "families": list(self.families),
             "gpu": self.gpu,
             "recommended": {family: dict(values) for family, values in self.recommended.items()},
             "page": self.page,

@@ -58,6 +58,7 @@ def check_parameters(candidate: Candidate) -> Items:
 
 def check_environment(candidate: Candidate) -> Items:
     env_id, known = candidate.config.env_id, candidate.descriptor.environments
+    yield from _check_family(candidate)
     yield from _check_actions(candidate)
     if known.any and is_misspelt(env_id):
         meant = closest(env_id, [entry.env_id for entry in environments()])
@@ -104,6 +105,26 @@ def _check_actions(candidate: Candidate) -> Items:
         f"`algo`: {algorithm.id} chooses {listing(algorithm.action_spaces)} actions, and those of"
         f" {entry.env_id} are {entry.action_kind}.",
         f"Choose {listing(fitting)} for it." if fitting else "Choose another environment.",
+    )
+
+
+def _check_family(candidate: Candidate) -> Items:
+    """Whether the algorithm is made for such environments, as far as both are known."""
+    algorithm, entry = candidate.algorithm, environment(candidate.config.env_id)
+    if candidate.config.script is not None or algorithm is None or entry.is_generated:
+        return
+    if not algorithm.families or entry.family in algorithm.families:
+        return
+    fitting = [
+        each.id
+        for each in candidate.descriptor.algorithms
+        if not each.families or entry.family in each.families
+    ]
+    yield blocking(
+        "environment",
+        f"`algo`: {algorithm.id} is made for {listing(algorithm.families)}, and {entry.env_id} is"
+        f" {entry.family}.",
+        f"Choose {_first(tuple(fitting))} for it." if fitting else "Choose another environment.",
     )
 
 

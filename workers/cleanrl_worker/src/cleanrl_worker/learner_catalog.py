@@ -50,6 +50,7 @@ def read_learner(name: str) -> Algorithm:
             if flag.parameter.name not in SAID_ELSEWHERE
         ),
         action_spaces=tuple(said.get("ACTION_SPACES", ())),
+        families=tuple(said.get("FAMILIES", ())),
         gpu="optional",
         recommended={
             family: {name: each for name, each in values.items() if name not in SAID_ELSEWHERE}

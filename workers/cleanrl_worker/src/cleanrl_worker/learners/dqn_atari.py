@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 LABEL = "DQN for Atari"
 ACTION_SPACES = ("discrete",)
+FAMILIES = ("atari",)
 LARGE_NETWORK = True
 RECOMMENDED = {"atari": {"total_timesteps": 10_000_000, "buffer_size": 200_000}}
 REPORT_STEPS = 100

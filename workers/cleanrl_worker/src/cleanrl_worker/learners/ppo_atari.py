@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 LABEL = "PPO, Atari"
 ACTION_SPACES = ("discrete",)
+FAMILIES = ("atari",)
 LARGE_NETWORK = True
 RECOMMENDED = {
     "atari": {"total_timesteps": 10_000_000, "num_envs": 8, "num_steps": 128, "clip_coef": 0.1}
