@@ -4,8 +4,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import pytest
 
+from mosaic.client.trainer_client import TrainerClient
+from mosaic.contract.descriptor import WorkerCapabilities
 from tests.cli.apprentice import WORKER, with_apprentice
 from tests.cli.conftest import Mosaic
 
@@ -42,6 +45,19 @@ def test_they_are_listed_shown_and_verified(mosaic: Mosaic, broken_down: dict[st
     assert "intact" in mosaic.ok("checkpoints", "verify", listed["checkpoint_id"][-6:])
 
 
+@pytest.mark.usefixtures("broken_down")
+def test_an_id_that_is_listed_names_one_checkpoint(mosaic: Mosaic) -> None:
+    """Also where two runs saved a file of the same name; the run is named beside it."""
+    second = mosaic.json(*_TRAIN)["run_id"]
+    listed = [line.split() for line in mosaic.ok("checkpoints", "list").splitlines()]
+    assert listed[0][:2] == ["ID", "RUN"]
+    shown = {run: checkpoint for checkpoint, run, *_ in listed[1:]}
+    assert {"first", second[-8:]} <= shown.keys()
+    assert mosaic.json("checkpoints", "show", shown[second[-8:]])["run_id"] == second
+    first = mosaic.json("checkpoints", "show", shown["first"])["run_id"]
+    assert first == mosaic.json("runs", "show", "first")["run_id"]
+
+
 def test_a_resumed_run_goes_on_as_it_was_set_up(
     mosaic: Mosaic, broken_down: dict[str, Any]
 ) -> None:
@@ -69,6 +85,30 @@ def test_what_cannot_be_resumed_is_told(mosaic: Mosaic) -> None:
 
 
 @pytest.mark.usefixtures("broken_down")
+@pytest.mark.parametrize(
+    ("supports", "remedy"),
+    [
+        (WorkerCapabilities(warm_start=True), "--algo count --env Some-v0 --warm-start 0"),
+        (WorkerCapabilities(), "Start one anew"),
+    ],
+)
+def test_a_worker_that_cannot_resume_is_not_started_over(
+    mosaic: Mosaic, monkeypatch: pytest.MonkeyPatch, supports: WorkerCapabilities, remedy: str
+) -> None:
+    """It is told that it cannot, and what can be done instead."""
+    describe = TrainerClient.describe
+    monkeypatch.setattr(
+        TrainerClient,
+        "describe",
+        lambda *asked: msgspec.structs.replace(describe(*asked), supports=supports),
+    )
+    done = mosaic("train", WORKER, "--resume", "first")
+    assert done.returncode == 2
+    assert f"{WORKER} cannot go on with a run" in done.stderr
+    assert remedy in done.stderr
+
+
+@pytest.mark.usefixtures("broken_down")
 def test_evaluate_tells_return_length_and_success(mosaic: Mosaic) -> None:
     """In a run of the worker that saved the policy, for as many episodes as asked for."""
     result = mosaic.json("evaluate", "first", "--episodes", "4", "--seeds", "1,5-7")
@@ -82,6 +122,14 @@ def test_evaluate_tells_return_length_and_success(mosaic: Mosaic) -> None:
     assert summary["returns"] == {"mean": 3.0, "std": 0.0, "min": 3.0, "max": 3.0}
     shown = mosaic.ok("evaluate", "first", "--env", "Other-v0")
     assert "return: mean 3, std 0" in shown
+    assert shown.count("mean 3") == 2  # return and steps
+    assert "mean return" not in shown
+    assert "10 episodes, in" in shown
+    # The one policy is named before, and not in every row.
+    assert shown.splitlines()[0].split() == ["episode", "steps", "return", "end"]
+    listed = [line.split() for line in mosaic.ok("runs", "list", "--env", "Other-v0").splitlines()]
+    assert (listed[0][1], listed[1][1]) == ("MODE", "evaluate")
+    assert "MODE" not in mosaic.ok("runs", "list", "--text", "first")
     assert "success: 50%" in shown
     for seeds in ("1,x", "5-3", ""):
         assert mosaic("evaluate", "first", "--seeds", seeds).returncode == 2

@@ -13,6 +13,7 @@ import pytest
 
 from mosaic.contract.layout import Home
 from mosaic.trainer.processes.process_table import read_stat
+from tests.cli.apprentice import MosaicInside
 from tests.cli.conftest import DEADLINE_S, Mosaic
 
 pytestmark = pytest.mark.process
@@ -59,6 +60,24 @@ def test_where_the_agent_cannot_be_installed_the_demo_says_so_and_goes_on(
     assert "The agent cannot run here" in done.stderr
     assert "The echo worker takes its place" in done.stderr
     assert "1,000" in done.stdout
+
+
+def test_it_is_said_that_the_window_takes_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before it opens, with how to come back."""
+    opened = []
+    monkeypatch.setattr("mosaic.cli.demo.why_no_window", lambda: None)
+    monkeypatch.setattr("mosaic.cli.demo.become_window", lambda _, *given: opened.append(given))
+    mosaic = MosaicInside(tmp_path)
+    try:
+        done = mosaic("demo", "--echo", "--steps", "10", "--rate", "0", "--window")
+        (run,) = mosaic.json("runs", "list")["runs"]
+    finally:
+        mosaic.clean_up()
+    assert done.returncode == 0
+    assert "The window opens now; close it to come back" in done.stderr
+    assert opened == [("--run", run["run_id"])]
 
 
 @pytest.mark.parametrize("place", ["before", "after"])

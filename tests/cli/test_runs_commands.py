@@ -102,10 +102,14 @@ def test_pause_resume_and_stop(shared_mosaic: Mosaic) -> None:
     run_id = shared_mosaic.train(*_LONG)["run_id"]
     wait_until_running(shared_mosaic, run_id)
     assert "paused" in shared_mosaic.ok("runs", "pause", run_id[-8:])
+    again = shared_mosaic("runs", "pause", run_id)
+    assert again.returncode == 1
+    assert f"Run {run_id[-8:]} is paused already." in again.stderr
     assert shared_mosaic.json("runs", "resume", run_id)["runs"][0]["state"] == "running"
     shown = shared_mosaic.ok("runs", "stop", run_id, "--reason", "seen enough")
     assert "cancelled: seen enough" in shown
     assert "cancelled" in shared_mosaic.ok("runs", "stop", run_id)
+    assert "is cancelled and cannot become" in shared_mosaic("runs", "pause", run_id).stderr
 
 
 def test_several_runs_stop_at_once(mosaic: Mosaic) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -13,9 +14,10 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from mosaic.cli.main import mosaic as root
-from mosaic.cli.workers.skeleton import TEMPLATES, write_skeleton
+from mosaic.cli.workers.skeleton import FIRST_RUNS, TEMPLATES, write_skeleton
 from mosaic.contract.layout import Home
 from mosaic.contract.worker_manifest import read_worker_manifest
+from mosaic.trainer.workers.folder_workers import CHECKOUT_WORKERS
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 from mosaic.trainer.workers.worker_sdk import sdk_sources
 from tests.cli.apprentice import MosaicInside
@@ -77,6 +79,43 @@ def test_it_plans_a_run(tmp_path: Path, template: str) -> None:
         cwd=tmp_path,
     )
     assert "env_id = CartPole-v1" in done.stdout
+
+
+@EVERY_TEMPLATE
+def test_the_commands_that_are_told_work_as_they_stand(mosaic: Mosaic, template: str) -> None:
+    """Those that it prints and those of its README, as far as its packages are not needed."""
+    done = mosaic("workers", "new", "told", "--template", template)
+    train = re.search("`mosaic (train told [^`]+)`", done.stderr)
+    assert train is not None
+    readme = (mosaic.folder / "told" / "README.md").read_text()
+    assert f"\nmosaic {train[1]}\n" in readme
+    mosaic.ok("daemon", "start", "--port", "0")
+    mosaic.ok("workers", "told")
+    mosaic.ok(*train[1].split(), "--preflight")
+
+
+def test_the_page_on_workers_trains_as_the_command_says() -> None:
+    """With the options of the template that it makes."""
+    page = (CHECKOUT_WORKERS.parent / "docs" / "writing-a-worker.md").read_text()
+    made = re.search(r"mosaic workers new (\w+) --template (\w+)\n", page)
+    assert made is not None
+    assert f"mosaic train {made[1]} {FIRST_RUNS[made[2]]}\n" in page
+
+
+def test_a_checkout_in_a_folder_with_a_space_is_installed(
+    mosaic: Mosaic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the README gives to pip is one word of a shell."""
+    sdk = mosaic.folder / "my work" / "worker_sdk"
+    package = sdk / "src" / "mosaic_worker"
+    package.mkdir(parents=True)
+    (sdk / "pyproject.toml").touch()
+    sources = sdk_sources()._replace(path=package)
+    monkeypatch.setattr("mosaic.cli.workers.new.sdk_sources", lambda: sources)
+    mosaic.ok("workers", "new", "mine")
+    readme = (mosaic.folder / "mine" / "README.md").read_text()
+    (line,) = [line for line in readme.splitlines() if line.startswith("venv/bin/pip install")]
+    assert shlex.split(line)[-4:] == ["-e", str(sdk), "-e", "."]
 
 
 @EVERY_TEMPLATE
@@ -184,12 +223,19 @@ def test_a_daemon_that_runs_has_to_start_again(mosaic: Mosaic) -> None:
     done = mosaic("workers", "new", "late")
     assert "1. `mosaic daemon stop`" in done.stderr
     assert "`mosaic train late --env CartPole-v1" in done.stderr
+    assert "1. `mosaic daemon stop`" in mosaic("workers", "new", "as_late").stderr
+    for command in (("workers", "late"), ("train", "late", "--env", "CartPole-v1")):
+        done = mosaic(*command)
+        assert done.returncode == 1
+        assert "does not know late yet" in done.stderr
+        assert "mosaic daemon stop" in done.stderr
+    assert "There is no worker 'nobody'" in mosaic("workers", "nobody").stderr
     mosaic.ok("daemon", "stop")
     mosaic.ok("daemon", "start", "--port", "0")
     made = mosaic.json("workers", "new", "later")
     assert made["restart_daemon"] is False
     listed = {worker["worker_id"] for worker in mosaic.json("workers")["workers"]}
-    assert {"late", "later"} <= listed
+    assert {"late", "as_late", "later"} <= listed
 
 
 def test_workers_are_shown_as_before(mosaic: Mosaic) -> None:

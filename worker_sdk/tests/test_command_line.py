@@ -104,6 +104,7 @@ class CommandLineTest(unittest.TestCase):
                 "help": "",
                 "search": [0.0001, 0.01],
                 "log": True,
+                "label": "",
             },
         )
         self.assertEqual(described["environments"]["ids"], ["FrozenLake-v1"])

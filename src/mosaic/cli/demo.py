@@ -110,6 +110,7 @@ def demo(
     if shows_window is None:
         shows_window = not as_json and sys.stdout.isatty() and why_no_window() is None
     if shows_window:
+        say("The window opens now; close it to come back, or press Ctrl-C.")
         become_window(home, "--run", run_id)
     return 0
 

@@ -102,7 +102,7 @@ def evaluate(
             say(f"It runs in the background: `mosaic runs watch {formats.short_id(run.run_id)}`.")
             return tell_result(client.run(run.run_id), home, as_json=as_json)
         ending = attend(client, run.run_id)
-        return tell_outcome(client, home, ending, found.algo or found.worker, as_json=as_json)
+        return tell_outcome(client, home, ending, None, as_json=as_json)
 
 
 def _config(

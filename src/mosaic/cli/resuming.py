@@ -1,5 +1,7 @@
 """`mosaic train --resume`: going on where a run left off, and telling that one can."""
 
+import shlex
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -38,6 +40,7 @@ def resumed_document(client: "TrainerClient", reference: str, worker: str) -> di
         )
     if document.get("script"):
         raise click.UsageError("Runs of scripts cannot be gone on with: start it anew.")
+    _expect_resuming(client, document, checkpoint.checkpoint_id)
     for name in _OF_THAT_RUN_ALONE:
         document.pop(name, None)
     return {
@@ -47,6 +50,27 @@ def resumed_document(client: "TrainerClient", reference: str, worker: str) -> di
         "parent_run": checkpoint.run_id,
         "metadata": {**document.get("metadata", {}), RESUME: True},
     }
+
+
+def _expect_resuming(
+    client: "TrainerClient", document: Mapping[str, Any], checkpoint_id: str
+) -> None:
+    """Raises `click.UsageError` where the worker would begin anew without a word."""
+    worker = document["worker"]
+    supports = client.describe(worker).supports
+    if supports.resume:
+        return
+    remedy = "Start one anew, without --resume."
+    if supports.warm_start:
+        again = ["mosaic", "train", worker]
+        if document.get("algo"):
+            again += ["--algo", document["algo"]]
+        again += ["--env", document["env_id"]]
+        for name, value in document.get("env_kwargs", {}).items():
+            again += ["--env-arg", f"{name}={msgspec.json.encode(value).decode()}"]
+        again += ["--warm-start", checkpoint_id]
+        remedy = f"Begin a new one with what it has learnt: `{shlex.join(again)}`."
+    raise click.UsageError(f"{worker} cannot go on with a run that has ended. {remedy}")
 
 
 def tell_how_to_resume(client: "TrainerClient", details: RunDetails) -> None:

@@ -14,13 +14,21 @@ _LAST_LINES = 10
 
 
 def tell_result(
-    details: RunDetails, home: Home, *, interrupted: bool = False, as_json: bool = False
+    details: RunDetails,
+    home: Home,
+    *,
+    interrupted: bool = False,
+    as_json: bool = False,
+    with_return: bool = True,
 ) -> int:
-    """Print how the run is, and return the exit code that goes with it."""
+    """Print how the run is, and return the exit code that goes with it.
+
+    Without its return where that was told already: the mean here is of the last episodes alone.
+    """
     if as_json:
         print_json(as_document(details, home))
     else:
-        _print(details, home)
+        _print(details, home, with_return)
     return exit_code_of(Attendance(details.run, interrupted))
 
 
@@ -32,7 +40,7 @@ def exit_code_of(attendance: Attendance) -> int:
     return exit_codes.FAILED if state.is_final and state is not RunState.SUCCEEDED else 0
 
 
-def _print(details: RunDetails, home: Home) -> None:
+def _print(details: RunDetails, home: Home, with_return: bool) -> None:
     run = details.run
     console = result_console()
     console.print(f"Run {run.run_id} {run.state}.", soft_wrap=True)
@@ -47,7 +55,7 @@ def _print(details: RunDetails, home: Home) -> None:
         formats.amount(digest.steps_done, "step"),
         formats.amount(digest.episodes, "episode"),
     ]
-    if digest.mean_return is not None:
+    if with_return and digest.mean_return is not None:
         numbers.append(f"mean return {formats.real(digest.mean_return)}")
     ran_for = formats.run_time(run)
     if ran_for is not None:

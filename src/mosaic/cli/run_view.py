@@ -86,7 +86,9 @@ def numbers_of(run: RunRecord) -> str:
     parts = [_progress(digest)]
     if digest.sps and not run.state.is_final:
         parts.append(f"{formats.count(digest.sps)}/s")
-    if digest.mean_return is not None:
+    # Of the last episodes alone: the results of an evaluation, which follow, are of all of them.
+    tells_its_own = run.mode == "evaluate" and run.state.is_final
+    if digest.mean_return is not None and not tells_its_own:
         parts.append(f"return {formats.real(digest.mean_return)}")
     if digest.eta_s is not None and run.state is RunState.RUNNING:
         parts.append(f"ETA {formats.duration(digest.eta_s)}")

@@ -26,6 +26,7 @@ from mosaic.cli.resuming import resumed_document, tell_how_to_resume
 from mosaic.cli.run_result import tell_result
 from mosaic.cli.start_gate import may_start, refused
 from mosaic.cli.train_config import TrainOptions, build_config, checked_tags
+from mosaic.cli.workers.unknown_worker import found_after_a_restart
 from mosaic.client.presets import load_preset
 from mosaic.contract.layout import Home
 from mosaic.contract.run_config import TrainRunConfig
@@ -138,7 +139,9 @@ def train(
             checkpoint = find_checkpoint(client, asked.warm_start).checkpoint_id
             asked = msgspec.structs.replace(asked, warm_start=checkpoint)
         script = asked.script or (begin_with or {}).get("script")
-        config = build_config(asked, described(client, worker, script), begin_with)
+        with found_after_a_restart(home, worker):
+            descriptor = described(client, worker, script)
+        config = build_config(asked, descriptor, begin_with)
         if dry_run:
             report = client.dry_run(config)
             print_dry_run(report, as_json)

@@ -32,6 +32,7 @@ class Parameter(msgspec.Struct, kw_only=True, frozen=True):
     unit: str = ""
     group: str = ""
     help: str = ""
+    label: Annotated[str, Meta(description="What a form calls it; empty: made of its name.")] = ""
     search: Annotated[
         Range | None,
         Meta(description="Lowest and highest value that a sweep tries; null: not by itself."),

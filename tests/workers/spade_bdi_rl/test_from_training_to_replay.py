@@ -44,6 +44,21 @@ def test_what_it_learns_is_stored_replays_and_plays(mosaic: Mosaic, detail: str)
     assert evaluated["digest"]["mean_return"] == 1.0
 
 
+def test_a_dry_run_finds_mistakes_before_there_is_a_run(mosaic: Mosaic, tmp_path: Path) -> None:
+    """In the environment and in plans of one's own, and says so without a traceback."""
+    plans = tmp_path / "mine.asl"
+    plans.write_text("+!train(N) : bach(B)\n   <- .learn(B).\n")
+    for words, mistake in (
+        ("no setting called 'is_slipery'", ("--env-arg", "is_slipery=false")),
+        ("mine.asl, line 1 (+!train/1): `bach(B)`", ("--set", f"asl={plans}")),
+    ):
+        asked = mosaic("train", *LAKE, *mistake, "--dry-run")
+        assert asked.returncode != 0
+        assert words in asked.stderr
+        assert "Traceback" not in asked.stderr
+    assert mosaic.json("runs", "list")["runs"] == []
+
+
 def test_two_agents_talk_through_a_server_of_their_own(mosaic: Mosaic) -> None:
     """A coach sets the goals; the embedded server is gone with the run."""
     talk = ("--set", "xmpp=embedded", "--set", "team=coach")

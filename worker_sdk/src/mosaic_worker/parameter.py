@@ -32,6 +32,8 @@ class Parameter(NamedTuple):
     help: str = ""
     search: tuple[float, float] | None = None
     log: bool = False
+    label: str = ""
+    """What a form calls it; empty: made of its name."""
 
     def to_json(self) -> dict[str, Any]:
         described = self._asdict()

@@ -62,7 +62,8 @@ class LearningRun:
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.directory = folder
-        self.config = resolved(resolve({"algo": "q_learning", **config}, describe()))
+        asked = resolve({"algo": "q_learning", **config}, describe())
+        self.config = resolved(asked, is_warm=checkpoint is not None)
         self.checkpoint = checkpoint
         self.heartbeat = SimpleNamespace(global_step=0)
         self.telemetry = folder / "telemetry.jsonl"

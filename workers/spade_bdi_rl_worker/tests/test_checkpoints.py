@@ -58,6 +58,28 @@ def test_a_training_begins_with_a_saved_table(tmp_path: Path) -> None:
     assert "last.json" in run.outlet.sentences[0] or path.name in run.outlet.sentences[0]
 
 
+@pytest.mark.parametrize(
+    ("params", "epsilon"),
+    [
+        ({}, 0.1),
+        ({"epsilon_end": 0.3}, 0.3),
+        ({"epsilon_start": 0.9}, 0.9),
+    ],
+)
+def test_a_training_that_begins_with_a_table_explores_little(
+    tmp_path: Path, params: dict[str, float], epsilon: float
+) -> None:
+    """As at the end of a training, and a bit at least; what a person sets stays."""
+    path = saved(tmp_path / "first", 50)
+    run = begun(tmp_path / "second", path, params=params)
+    learner = run.learner()
+    anew = LearningRun(tmp_path / "third", DRY)
+
+    assert learner.progress.epsilon == epsilon
+    assert anew.config.params["epsilon_start"] == 1.0
+    run.finish(learner)
+
+
 @pytest.mark.parametrize("algo", ["double_q_learning", "sarsa"])
 def test_a_table_of_another_method_is_taken_over(tmp_path: Path, algo: str) -> None:
     """What is known stays known."""

@@ -32,7 +32,7 @@ class ParameterRow(QWidget):
     ) -> None:
         super().__init__(parent)
         self.parameter = parameter
-        self.title = title or title_of(parameter.name)
+        self.title = title or parameter.label or title_of(parameter.name)
         self._editor = editor_for(parameter, is_long_text=is_long_text)
         self._theme = theme
         is_said = parameter.unit.lower() in self.title.lower()
@@ -162,7 +162,8 @@ class ParameterRow(QWidget):
 
 def has_words(parameter: Parameter, title: str, words: list[str]) -> bool:
     """Whether a search for the words finds the parameter; they are in small letters."""
-    told = f"{parameter.name} {title or title_of(parameter.name)} {parameter.group}"
+    called = title or parameter.label or title_of(parameter.name)
+    told = f"{parameter.name} {called} {parameter.group}"
     return all(word in f"{told} {parameter.help}".lower() for word in words)
 
 

@@ -1,8 +1,9 @@
 """`mosaic checkpoints list` and `show`."""
 
 import itertools
+from collections.abc import Iterable
 from pathlib import PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
@@ -17,8 +18,12 @@ from mosaic.client.script_models import ONLY_ITS_SCRIPT, is_of_script
 from mosaic.contract.layout import Home
 from mosaic.contract.storage import Checkpoint
 
-_COLUMNS = ("ID", "FILE", "ALGO", "ENV", "STEP", "SIZE", "AGE")
-_LETTERS_SHOWN = 12
+if TYPE_CHECKING:
+    from mosaic.client.trainer_client import TrainerClient
+
+_COLUMNS = ("ID", "RUN", "FILE", "ALGO", "ENV", "STEP", "SIZE", "AGE")
+_WORDS = ("RUN", "FILE", "ENV")
+_NUMBERS = ("STEP", "SIZE", "AGE")
 
 
 @click.command("list")
@@ -43,14 +48,16 @@ def list_checkpoints(
         run_id = client.resolve(run) if run else ""
         matching = client.checkpoints(run_id=run_id, worker=worker, algo=algo, env_id=env_id)
         found = list(itertools.islice(matching, limit + 1))
-    shown = found[:limit]
+        shown = found[:limit]
+        names = {} if as_json else _names_of_runs(client, shown)
     if as_json:
         print_json({"checkpoints": [as_document(each, home) for each in shown]})
     elif not shown:
         is_filtered = any((run, worker, algo, env_id))
         say("No checkpoint matches." if is_filtered else "No run has saved a checkpoint yet.")
     else:
-        print_table(_COLUMNS, map(_row, shown), right=("STEP", "SIZE", "AGE"), cut=("FILE", "ENV"))
+        rows = [_row(each, names.get(each.run_id, "")) for each in shown]
+        print_table(_COLUMNS, rows, right=_NUMBERS, cut=_WORDS)
     if len(found) > limit:
         say("There are more; --limit and the filters show others.")
 
@@ -98,10 +105,23 @@ def as_document(checkpoint: Checkpoint, home: Home) -> dict[str, Any]:
     return {**document, "file": str(home.path / checkpoint.path), "meta": _meta(checkpoint)}
 
 
-def _row(checkpoint: Checkpoint) -> tuple[Cell, ...]:
+def _names_of_runs(client: "TrainerClient", checkpoints: Iterable[Checkpoint]) -> dict[str, str]:
+    """What the runs that saved them are called; the short id of one without a name."""
+    wanted = {each.run_id for each in checkpoints if each.run_id}
+    names: dict[str, str] = {}
+    for run in client.runs(include_archived=True) if wanted else ():
+        if run.run_id in wanted:
+            names[run.run_id] = run.name or formats.short_id(run.run_id)
+            if len(names) == len(wanted):
+                break
+    return names
+
+
+def _row(checkpoint: Checkpoint, run: str) -> tuple[Cell, ...]:
     step = _meta(checkpoint).get("step")
     return (
         _short(checkpoint.checkpoint_id),
+        run,
         PurePosixPath(checkpoint.path).name,
         checkpoint.algo or checkpoint.worker,
         checkpoint.env_id,
@@ -112,8 +132,9 @@ def _row(checkpoint: Checkpoint) -> tuple[Cell, ...]:
 
 
 def _short(checkpoint_id: str) -> str:
-    """As much of the end of the id as tells it from others."""
-    return checkpoint_id[-_LETTERS_SHOWN:]
+    """As much of the end of the id as tells it from others: two runs may save the same part."""
+    run_id, dot, part = checkpoint_id.partition(".")
+    return f"{formats.short_id(run_id)}{dot}{part}"
 
 
 def _meta(checkpoint: Checkpoint) -> dict[str, Any]:

@@ -21,12 +21,15 @@ def tell_outcome(
     client: "TrainerClient",
     home: Home,
     ending: Attendance,
-    actor: str,
+    actor: str | None,
     *,
     was_quit: bool = False,
     as_json: bool,
 ) -> int:
-    """Print it; the exit code. A person who quits has not failed."""
+    """Print it; the exit code. A person who quits has not failed.
+
+    `actor` is who acted where no step says so; None: who did is told already, and always the same.
+    """
     details = client.run(ending.run.run_id)
     results = read_results(client, ending.run.run_id)
     if as_json:
@@ -34,7 +37,7 @@ def tell_outcome(
     else:
         if results.episodes or details.run.state not in (RunState.FAILED, RunState.LOST):
             print_results(results, actor)
-        tell_result(details, home)
+        tell_result(details, home, with_return=results.summary.returns is None)
         if results.episodes:
             seen = f"{formats.short_id(details.run.run_id)} {results.episodes[-1].episode}"
             say(f"See it again: `mosaic replay {seen} --mp4 FILE`; --verify proves it.")

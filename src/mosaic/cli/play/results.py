@@ -89,8 +89,11 @@ def read_results(client: "TrainerClient", run_id: str) -> PlayResults:
     )
 
 
-def print_results(results: PlayResults, acting: str) -> None:
-    """A table of the episodes and one line about all of them. `acting` where nobody is named."""
+def print_results(results: PlayResults, acting: str | None) -> None:
+    """A table of the episodes and some lines about all of them.
+
+    `acting` stands where nobody is named; with None nobody is.
+    """
     shown = results.episodes[-_MOST_ROWS:]
     if not shown:
         click.echo("Nobody took a step.")
@@ -105,7 +108,7 @@ def print_results(results: PlayResults, acting: str) -> None:
                 str(result.steps),
                 formats.real(result.total_return),
                 result.end,
-                acted(result.actors) or acting,
+                "" if acting is None else acted(result.actors) or acting,
             )
             for result in shown
         ],

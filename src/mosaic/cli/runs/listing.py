@@ -11,9 +11,10 @@ from mosaic.contract.layout import Home
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunPage, RunQuery, RunRecord
 
-_COLUMNS = ("ID", "NAME", "WORKER", "ALGO", "ENV", "STATE", "STEPS", "RETURN", "SPS", "AGE")
 _WORDS = ("NAME", "WORKER", "ALGO", "ENV")
 _NUMBERS = ("STEPS", "RETURN", "SPS", "AGE")
+_COLUMNS = ("ID", "NAME", "MODE", "WORKER", "ALGO", "ENV", "STATE", *_NUMBERS)
+_USUAL_MODE = "train"
 _NO_RUNS = "No runs yet. Try `mosaic train echo_worker --env Echo-v0`."
 _NO_MATCHES = "No run matches. `mosaic runs list --all` shows archived ones too."
 
@@ -86,6 +87,7 @@ def _row(run: RunRecord) -> tuple[Cell, ...]:
     return (
         formats.short_id(run.run_id),
         run.name,
+        "" if run.mode == _USUAL_MODE else run.mode,
         run.worker,
         run.algo,
         run.env_id,

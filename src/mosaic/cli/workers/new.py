@@ -2,20 +2,22 @@
 
 import importlib
 import json
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
+from mosaic.cli.connecting import connected
 from mosaic.cli.options import home_option, json_option
 from mosaic.cli.output import print_json, say
-from mosaic.cli.workers.skeleton import TEMPLATES, expect_good_name, write_skeleton
+from mosaic.cli.workers.skeleton import FIRST_RUNS, TEMPLATES, expect_good_name, write_skeleton
+from mosaic.cli.workers.unknown_worker import is_unknown_worker
 from mosaic.cli.workers.worker_folders import SETTING, WorkerFolders
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.contract.worker_manifest import WORKER_MANIFEST
 from mosaic.trainer.workers.worker_sdk import sdk_sources
-
-_EXAMPLE = "--env CartPole-v1 --total-timesteps 20000"
 
 
 @click.command("new")
@@ -54,7 +56,7 @@ def new(home: Home, name: str, template: str, into: Path | None, as_json: bool) 
         ) from error
     is_known = folders.has(folder)
     is_added = not is_known and folders.add(folder)
-    runs_on = not is_known and _daemon_runs(home)
+    has_to_restart = _a_daemon_does_not_know(home, name)
     if as_json:
         print_json(
             {
@@ -64,7 +66,7 @@ def new(home: Home, name: str, template: str, into: Path | None, as_json: bool) 
                 "files": files,
                 "found": is_known or is_added,
                 "setting_changed": str(home.settings) if is_added else None,
-                "restart_daemon": runs_on,
+                "restart_daemon": has_to_restart,
             }
         )
         return
@@ -73,7 +75,11 @@ def new(home: Home, name: str, template: str, into: Path | None, as_json: bool) 
         click.echo(f"  {file}")
     if is_added:
         say(f"{home.settings} now names {folder} among its {SETTING}.")
-    _tell_what_next(home, name, folder, to_register=not (is_known or is_added), restart=runs_on)
+    say("Next:")
+    to_register = not (is_known or is_added)
+    steps = _steps(home, folder / name, template, to_register=to_register, restart=has_to_restart)
+    for number, step in enumerate(steps, 1):
+        say(f"{number}. {step}")
 
 
 def _expect_free_place(folders: WorkerFolders, folder: Path, name: str) -> None:
@@ -93,32 +99,40 @@ def _expect_free_place(folders: WorkerFolders, folder: Path, name: str) -> None:
         raise click.UsageError(f"There is a worker {name} in {place}. Choose another name.")
 
 
-def _tell_what_next(
-    home: Home, name: str, folder: Path, *, to_register: bool, restart: bool
-) -> None:
-    steps = []
+def _steps(
+    home: Home, folder: Path, template: str, *, to_register: bool, restart: bool
+) -> Iterator[str]:
+    """What to do next with the worker in `folder`, each as a sentence."""
+    name = folder.name
     if to_register:
-        written = json.dumps(str(folder), ensure_ascii=False)
-        steps.append(f"add {written} to `{SETTING}` in {home.settings}")
+        written = json.dumps(str(folder.parent), ensure_ascii=False)
+        yield f"add {written} to `{SETTING}` in {home.settings}"
     if restart:
-        steps.append("`mosaic daemon stop`: the next one knows the folder; runs go on meanwhile")
-    steps += [
-        f"`mosaic workers {name}` shows what it says of itself",
-        f"`mosaic train {name} {_EXAMPLE}` installs its packages and trains",
-        "`mosaic evaluate last` lets it play what it has learnt",
-        f"{folder / name / 'README.md'} says where to begin with your own",
-    ]
-    say("Next:")
-    for number, step in enumerate(steps, 1):
-        say(f"{number}. {step}")
+        yield "`mosaic daemon stop`: the next one knows the folder; runs go on meanwhile"
+    yield f"`mosaic workers {name}` shows what it says of itself"
+    yield f"`mosaic train {name} {FIRST_RUNS[template]}` installs its packages and trains"
+    yield "`mosaic evaluate last` lets it play what it has learnt"
+    yield f"{folder / 'README.md'} says where to begin with your own"
 
 
-def _daemon_runs(home: Home) -> bool:
+def _a_daemon_does_not_know(home: Home, name: str) -> bool:
+    """Whether one runs that read the settings before the worker's folder was among them."""
     # gRPC takes long to import, and help needs none.
-    return importlib.import_module("mosaic.client.daemon_process").probe(home) is not None
+    if importlib.import_module("mosaic.client.daemon_process").probe(home) is None:
+        return False
+    try:
+        with connected(home) as client:
+            client.worker(name)
+    except UserError as error:
+        return is_unknown_worker(error)  # the worker is written, whatever else is amiss
+    return False
 
 
 def _sdk_to_install() -> str:
     """As pip takes it: the checkout's, or the distribution that is installed."""
     project = sdk_sources().path.parents[1]
-    return f"-e {project}" if (project / "pyproject.toml").is_file() else "mosaic-worker"
+    return (
+        f"-e {shlex.quote(str(project))}"
+        if (project / "pyproject.toml").is_file()
+        else "mosaic-worker"
+    )

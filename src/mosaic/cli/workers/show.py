@@ -17,6 +17,7 @@ from mosaic.cli.output import (
     state_text,
 )
 from mosaic.cli.own_scripts import script_option
+from mosaic.cli.workers.unknown_worker import found_after_a_restart
 from mosaic.contract.descriptor import Algorithm, WorkerDescriptor, decode_descriptor
 from mosaic.contract.layout import Home
 from mosaic.contract.parameters import Parameter
@@ -39,7 +40,11 @@ def show(
     if (script or algo) and not worker:
         raise click.UsageError("Say which WORKER is meant.")
     with connected(home, start=True) as client:
-        found = [client.worker(worker, script)] if worker else client.workers()
+        if worker:
+            with found_after_a_restart(home, worker):
+                found = [client.worker(worker, script)]
+        else:
+            found = client.workers()
     if as_json:
         documents = [_document(info) for info in found]
         print_json(documents[0] if worker else {"workers": documents})

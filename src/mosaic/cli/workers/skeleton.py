@@ -21,7 +21,14 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
 _REQUIREMENT = re.compile(r"^[A-Za-z0-9._-]+", re.MULTILINE)
 _OURS = frozenset({"mosaic", "mosaic_worker", "gym_gui", "pygame"})
 
-TEMPLATES = ("plain", "sb3", "rllib")
+FIRST_RUNS = {
+    "plain": "--env CartPole-v1 --total-timesteps 20000",
+    "sb3": "--algo ppo --env CartPole-v1 --total-timesteps 20000",
+    "rllib": "--env CartPole-v1 --total-timesteps 50000",
+}
+"""The options with which a worker of each template shows that it learns."""
+
+TEMPLATES = tuple(FIRST_RUNS)
 
 
 def expect_good_name(name: str, template: str) -> None:
@@ -44,14 +51,14 @@ def expect_good_name(name: str, template: str) -> None:
 def write_skeleton(target: Path, name: str, template: str, sdk: str) -> list[str]:
     """Make the folder `target`, whole or not at all; returns its files by relative path.
 
-    `sdk` is what pip is given to install the worker SDK. Raises `OSError`.
+    `sdk` is what pip is given to install the worker SDK, as a shell takes it. Raises `OSError`.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     # Beside its place, so that moving it there is one step; a leading dot hides it from daemons.
     partial = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=target.parent))
     try:
         partial.chmod(0o755)
-        words = _words(name, sdk)
+        words = _words(name, sdk, FIRST_RUNS[template])
         written = [
             _write(path, partial, _renamed(inner, words), words) for path, inner in _files(template)
         ]
@@ -69,7 +76,7 @@ def _write(source: Path, root: Path, inner: str, words: dict[str, str]) -> str:
     return inner
 
 
-def _words(name: str, sdk: str) -> dict[str, str]:
+def _words(name: str, sdk: str, first_run: str) -> dict[str, str]:
     """How the words of a template are replaced."""
     parts = [part for part in name.split("_") if part]
     return {
@@ -78,6 +85,7 @@ def _words(name: str, sdk: str) -> dict[str, str]:
         "My Worker": " ".join(part.capitalize() for part in parts),
         "MyWorker": "".join(part.capitalize() for part in parts),
         "MOSAIC_WORKER_SDK": sdk,
+        "FIRST_RUN_OPTIONS": first_run,
     }
 
 

@@ -134,6 +134,15 @@ def test_tab_walks_through_the_fields_in_order(qtbot: QtBot, theme: ThemeModel) 
     assert names == ["Learning rate", "Seed of all", "Slippery"]
 
 
+def test_a_parameter_is_called_what_its_worker_calls_it(qtbot: QtBot, theme: ThemeModel) -> None:
+    """And is found by that name, too."""
+    form = ParameterForm(theme)
+    qtbot.addWidget(form)
+    form.show_parameters([Parameter(name="asl", type="str", default="", label="Plan file")], {})
+    assert form.row("asl").title == "Plan file"
+    assert form.row("asl").matches(["plan"])
+
+
 def test_titles_are_words() -> None:
     """Names of parameters become what people would write."""
     assert title_of("is_slippery") == "Slippery"

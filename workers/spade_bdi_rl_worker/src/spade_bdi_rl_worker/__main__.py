@@ -27,15 +27,11 @@ def work(run: Run) -> None:
 def plan(config: RunConfig) -> dict[str, Any]:
     """What a dry run adds: the values that suit the environment.
 
-    Raises `WorkerError` when the plans or the server that the agent needs are not there.
+    Raises `WorkerError` for what would end the run at its start.
     """
-    from spade_bdi_rl_worker.agent import check  # noqa: PLC0415 - --describe needs none
-    from spade_bdi_rl_worker.settings import agent_settings, resolved  # noqa: PLC0415
+    from spade_bdi_rl_worker.rehearsal import rehearse  # noqa: PLC0415 - --describe needs none
 
-    settled = resolved(config)
-    if settled.mode == "train":
-        check(agent_settings(settled))
-    return {"arguments": settled.arguments()}
+    return {"arguments": rehearse(config).arguments()}
 
 
 if __name__ == "__main__":

@@ -41,7 +41,8 @@ _LEARNING = (
     ),
     Parameter(
         "epsilon_start", "float", None, min=0.0, max=1.0, group="Exploration",
-        help=f"Share of random actions at the beginning. {_UNSET}",
+        help=f"Share of random actions at the beginning. {_UNSET} A warm start then begins with"
+        " 0.1 at most, or with that of the end, because much is known already.",
         search=(0.1, 1.0),
     ),
     Parameter(
@@ -65,7 +66,9 @@ _LEARNING = (
 _AGENT = (
     Parameter(
         "asl", "str", "", group="Agent",
-        help="An AgentSpeak file with plans of your own. Empty: those that come with the worker.",
+        label="Plan file (.asl)",
+        help="The whole path of an AgentSpeak file with plans of your own. Empty: the plans that"
+        " come with the worker.",
     ),
     Parameter(
         "team", "choice", "alone", choices=("alone", "coach", "pair"), group="Agent",
@@ -73,7 +76,8 @@ _AGENT = (
     ),
     Parameter(
         "xmpp", "str", "", group="Agent",
-        help="How agents exchange messages. Empty: inside the worker, without a server."
+        label="Messages (XMPP)",
+        help="The way that agents exchange them. Empty: inside the worker, without a server."
         " `embedded`: a server of its own on this machine. `host:port`: one that is there already.",
     ),
     Parameter(

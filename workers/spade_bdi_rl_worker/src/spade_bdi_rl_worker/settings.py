@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mosaic_worker.run_config import RunConfig
 
 _POINTS = 500
+WARM_EPSILON = 0.1
 _SHORT_EPISODE = 20
 """Steps; where only their number is known, that of episodes is guessed."""
 
@@ -73,12 +74,19 @@ class AgentSettings:
     seed: int = 1
 
 
-def resolved(config: RunConfig) -> RunConfig:
-    """The run with every value that it will use; what a person set stays."""
+def resolved(config: RunConfig, *, is_warm: bool = False) -> RunConfig:
+    """The run with every value that it will use; what a person set stays.
+
+    `is_warm`: it begins with a table that was learnt before.
+    """
     preset = preset_for(config.env_id, config.env_kwargs, config.algo)
-    params = {
+    params: dict[str, Any] = {
         name: preset.get(name) if value is None else value for name, value in config.params.items()
     }
+    if is_warm and config.params.get("epsilon_start") is None:
+        # Acting at random would hide what is known already; some of it shows what is not.
+        most = max(params["epsilon_end"], WARM_EPSILON)
+        params["epsilon_start"] = min(params["epsilon_start"], most)
     if params.get("learning_rate_end") is None:
         params["learning_rate_end"] = params["learning_rate"]
     max_episodes = config.max_episodes

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def train(run: Run) -> None:
     """Raises `WorkerError` for what a person can change."""
-    run.config = resolved(run.config)
+    run.config = resolved(run.config, is_warm=run.checkpoint is not None)
     announce(run)
     try:
         from spade_bdi_rl_worker.agent import run as run_agent  # noqa: PLC0415 - imports spade
@@ -23,7 +23,7 @@ def train(run: Run) -> None:
         raise WorkerError(
             f"A package that the worker needs is not installed: {error}.",
             remedy="Install the worker's bundle: `mosaic bundles install spade_bdi_rl_worker`.",
-        ) from error
+        ) from None
     settings = agent_settings(run.config)
     outlet = RunOutlet(run)
     try:

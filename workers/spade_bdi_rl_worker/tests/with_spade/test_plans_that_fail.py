@@ -94,7 +94,46 @@ class PlansThatFailTest(unittest.TestCase):
 
         self.assertIn("!train(40)", error.message)
         self.assertIn("episodes(0)", error.message)
-        self.assertIn("+!train/1", error.remedy)
+        self.assertIn("own.asl, line 1 (+!train/1): `E > 1000` does not hold.", error.message)
+        self.assertIsNone(error.__cause__)
+
+    def test_mistyped_condition(self) -> None:
+        """Every plan for the goal is told with its line, and why it was not taken."""
+        error = self.error_of("""\
+            @small
+            +!train(7) <- .learn(7).
+
+            @mistyped
+            +!train(N) : target(T) & bach(B)
+               <- .learn(B).
+
+            +!train(N) : not batch(_) <- .learn(1).
+            +!train(N) : evaluation(A, B) | complete <- .learn(1).
+            +!train(N) : evaluation(A, B) <- .learn(1).
+            """)
+
+        self.assertIn("line 2 (small): it is for train(7).", error.message)
+        self.assertIn(
+            "line 5 (mistyped): `bach(B)` does not hold, because nothing called bach is believed;"
+            " batch is.",
+            error.message,
+        )
+        self.assertIn("line 8 (+!train/1): `not batch(_)` does not hold.", error.message)
+        self.assertIn("`evaluation(A, B) | complete` does not hold.", error.message)
+        self.assertIn("it has 2 values and evaluation is believed with 1.", error.message)
+
+    def test_condition_that_acts(self) -> None:
+        """An action in a condition is not done again to find out more."""
+        error = self.error_of("+!train(N) : .learn(3) & N > 1000 <- .learn(5).")
+
+        self.assertIn("line 1 (+!train/1): its condition does not hold.", error.message)
+
+    def test_no_plan_at_all(self) -> None:
+        """The file that lacks one is named."""
+        error = self.error_of("+!run(N) <- .learn(N).")
+
+        self.assertIn("`+!train`", error.remedy)
+        self.assertIn("own.asl", error.remedy)
 
     def test_no_plan_for_a_goal_within(self) -> None:
         """A goal that nobody wrote a plan for is told with the line that asked for it."""

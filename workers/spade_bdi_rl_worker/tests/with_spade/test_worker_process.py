@@ -9,6 +9,7 @@ import subprocess
 import sys
 import unittest
 from pathlib import Path
+from typing import Any
 
 from worker_runs import WorkerRuns
 
@@ -151,6 +152,22 @@ class WorkerProcessTest(WorkerRuns):
         bye = self.failure(self.worker(params={"asl": str(plans)}))
 
         self.assertIn("mine.asl, line 2", bye["error"])
+
+    def test_what_a_person_mistyped(self) -> None:
+        """The sentences say it all: no traceback comes below them."""
+        plans = self.folder / "mine.asl"
+        plans.write_text("+!train(N) : bach(B)\n   <- .learn(B).\n")
+        mistakes: dict[str, dict[str, Any]] = {
+            "There is no environment FrozenLak-v1": {"env_id": "FrozenLak-v1"},
+            "no setting called 'is_slipery'": {"env_kwargs": {"is_slipery": False}},
+            "mine.asl, line 1 (+!train/1): `bach(B)`": {"params": {"asl": str(plans)}},
+        }
+        for number, (words, fields) in enumerate(mistakes.items()):
+            with self.subTest(words):
+                worker = self.worker(f"run-{number}", **fields)
+
+                self.assertIn(words, self.failure(worker)["error"])
+                self.assertNotIn("Traceback", worker.log.read_text())
 
     def port_of(self, worker: WorkerProcess) -> int:
         """Of its server, from what it says when its agents are ready."""

@@ -40,12 +40,8 @@ class LearningAgent(TeamAgent):
 
     def begin(self) -> None:
         """Take up the beliefs that a run gives it."""
-        settings = self._settings
-        self.believe("batch", batch_size(settings, self.learner.progress))
-        self.believe("target", float(settings.goal_success_rate))
-        self.believe("evaluation", settings.evaluation_episodes)
-        if settings.evaluate_every:
-            self.believe("evaluate_every", settings.evaluate_every)
+        for name, value in beliefs_about_run(self._settings, self.learner.progress).items():
+            self.believe(name, value)
         self._take_note(self.learner.progress)
 
     def add_custom_actions(self, actions: Actions) -> None:
@@ -132,15 +128,9 @@ class LearningAgent(TeamAgent):
         if self.gate.is_over:
             self.end("stopped")
             return
-        self.believe("episodes", progress.episodes)
-        self.believe("steps", progress.steps)
-        self.believe("progress", round(progress.done, 3))
-        self.believe("exploration", round(progress.epsilon, 4))
-        self.believe("coverage", round(progress.coverage, 4))
+        for name, value in beliefs_about(progress).items():
+            self.believe(name, value)
         if progress.episodes:
-            self.believe("success_rate", round(progress.success_rate, 4))
-            self.believe("mean_return", round(progress.mean_return, 4))
-            self.believe("td_error", round(progress.td_error, 6))
             self._be_confident(progress.success_rate)
         if progress.is_complete:
             self.believe("complete")
@@ -157,6 +147,34 @@ class LearningAgent(TeamAgent):
     def _be_confident(self, success_rate: float) -> None:
         target = self._settings.goal_success_rate
         self.confidence = round(min(1.0, success_rate / target), 4) if target > 0 else None
+
+
+def beliefs_about_run(settings: AgentSettings, progress: Progress) -> dict[str, float]:
+    """How the run was set up."""
+    beliefs = {
+        "batch": batch_size(settings, progress),
+        "target": float(settings.goal_success_rate),
+        "evaluation": settings.evaluation_episodes,
+    }
+    if settings.evaluate_every:
+        beliefs["evaluate_every"] = settings.evaluate_every
+    return beliefs
+
+
+def beliefs_about(progress: Progress) -> dict[str, float]:
+    """How far the learner is."""
+    beliefs = {
+        "episodes": progress.episodes,
+        "steps": progress.steps,
+        "progress": round(progress.done, 3),
+        "exploration": round(progress.epsilon, 4),
+        "coverage": round(progress.coverage, 4),
+    }
+    if progress.episodes:
+        beliefs["success_rate"] = round(progress.success_rate, 4)
+        beliefs["mean_return"] = round(progress.mean_return, 4)
+        beliefs["td_error"] = round(progress.td_error, 6)
+    return beliefs
 
 
 def batch_size(settings: AgentSettings, progress: Progress) -> int:

@@ -14,9 +14,11 @@ from agentspeak.runtime import Agent
 
 from mosaic_worker.errors import WorkerError
 from spade_bdi_rl_worker.agent.terms import belief_text, term_text
+from spade_bdi_rl_worker.agent.unmet_conditions import place_of, why_not
 from spade_bdi_rl_worker.telemetry.outlet import Intention
 
 if TYPE_CHECKING:
+    from agentspeak.parser import AstAgent, AstPlan
     from agentspeak.runtime import Plan
 
 _BELIEFS_SHOWN = 12
@@ -28,11 +30,19 @@ _MOST_INTENTIONS = 1_000
 class ObservedAgent(Agent):
     """Tells which plans fired, and says what is missing when none is applicable."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, written: AstAgent | None = None, file: str = "", **kwargs: Any
+    ) -> None:
+        """`written` is what `file` says; its plans are added first, in their order."""
         self.fired: list[str] = []
+        self._file = file
+        self._unread: list[AstPlan] = list(written.plans) if written is not None else []
+        self._written: dict[Plan, AstPlan] = {}
         super().__init__(*args, **kwargs)
 
     def add_plan(self, plan: Plan) -> None:
+        if self._unread:
+            self._written[plan] = self._unread.pop(0)
         # Every body begins with an instruction that does nothing: here it says that it was reached.
         plan.body.f = partial(_fire, plan_label(plan))
         super().add_plan(plan)
@@ -50,11 +60,11 @@ class ObservedAgent(Agent):
         except agentspeak.AslError as error:
             if not str(error).startswith("no applicable plan"):
                 raise
-            goal = term_text(agentspeak.freeze(term, calling_intention.scope, {}))
-            raise self._no_plan(goal, error) from error
+            goal = agentspeak.freeze(term, calling_intention.scope, {})
+            raise self._no_plan(goal, str(error).rsplit(" ", 1)[-1]) from None
         except (ArithmeticError, RecursionError) as error:
             name = f"{trigger.value}{goal_type.value}{term.functor}/{len(term.args)}"
-            raise self._not_worked_out(name, error) from error
+            raise self._not_worked_out(name, error) from None
 
     def beliefs_held(self) -> dict[Any, str]:
         """Every belief with its text, in order of their names."""
@@ -82,39 +92,45 @@ class ObservedAgent(Agent):
             if stack and stack[0].head_term is not None
         )
 
-    def _no_plan(self, goal: str, error: agentspeak.AslError) -> WorkerError:
+    def _no_plan(self, goal: Any, name: str) -> WorkerError:
         beliefs = list(self.beliefs_held().values())
         more = len(beliefs) - _BELIEFS_SHOWN
         shown = ", ".join(beliefs[:_BELIEFS_SHOWN]) + (f" and {more} more" if more > 0 else "")
-        name = str(error).rsplit(" ", 1)[-1]
-        there = self._plans_for(name)
-        if there:
-            remedy = (
-                f"Its plans for it ({', '.join(there)}) have conditions that do not hold."
-                " Correct them, or add one without a condition as the last."
-            )
+        reasons = [
+            f" {self._named(plan)}: {why_not(plan, self._written.get(plan), goal, self)}."
+            for plan in self._plans_for(name)
+        ]
+        if reasons:
+            remedy = "Correct the condition, or add a plan without one as the last."
         else:
-            remedy = f"Add a plan that begins with `{name.split('/')[0]}` to its file of plans."
+            beginning, where = name.partition("/")[0], self._file or "its file of plans"
+            remedy = f"Add a plan that begins with `{beginning}` to {where}."
         return WorkerError(
-            f"No plan is applicable to the goal !{goal}. The agent believes {shown or 'nothing'}.",
+            f"No plan is applicable to the goal !{term_text(goal)}.{''.join(reasons)}"
+            f" The agent believes {shown or 'nothing'}.",
             remedy=remedy,
         )
 
     def _not_worked_out(self, name: str, error: Exception) -> WorkerError:
         said = "it leads back to itself" if isinstance(error, RecursionError) else str(error)
-        places = ", ".join(self._plans_for(name)) or "none"
+        places = "; ".join(map(self._named, self._plans_for(name))) or "none"
         return WorkerError(
             f"A value or condition of `{name}` cannot be worked out: {said}.",
             remedy=f"Correct it in its plans ({places}), in the rules that their conditions use,"
             " or where it is called for.",
         )
 
-    def _plans_for(self, name: str) -> list[str]:
-        """Their labels; `name` as AgentSpeak has it, such as `+!train/1`."""
+    def _plans_for(self, name: str) -> list[Plan]:
+        """`name` as AgentSpeak has it, such as `+!train/1`."""
         return [
-            label for key in self.plans for label in map(plan_label, self.plans[key])
+            plan for key, plans in self.plans.items() for plan in plans
             if f"{key[0].value}{key[1].value}{key[2]}/{key[3]}" == name
         ]  # fmt: skip
+
+    def _named(self, plan: Plan) -> str:
+        """Its file, its line and its label."""
+        place = place_of(self._written.get(plan))
+        return f"{place} ({plan_label(plan)})" if place else plan_label(plan)
 
 
 def plan_label(plan: Plan) -> str:

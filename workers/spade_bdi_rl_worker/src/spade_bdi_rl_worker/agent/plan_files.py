@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,8 @@ def load_plans(
     Raises `WorkerError` with the place of each problem.
     """
     import agentspeak  # noqa: PLC0415 - this module is also asked where it is not installed
+    import agentspeak.lexer  # noqa: PLC0415
+    import agentspeak.parser  # noqa: PLC0415
 
     from spade_bdi_rl_worker.agent.observed_agent import ObservedAgent  # noqa: PLC0415
     from spade_bdi_rl_worker.agent.plan_problems import (  # noqa: PLC0415
@@ -61,7 +64,12 @@ def load_plans(
     problems.take()
     try:
         with path.open(encoding="utf-8") as source:
-            agent = environment.build_agent(source, actions, agent_cls=ObservedAgent, name=name)
+            log = agentspeak.Log(agentspeak.get_logger("agentspeak.parser"), 3)
+            tokens = agentspeak.lexer.TokenStream(source, log)
+            written = agentspeak.parser.parse(source.name, tokens, log)
+            log.throw()
+            observed = partial(ObservedAgent, written=written, file=source.name)
+            _, agent = environment.build_agent_from_ast(source, written, actions, observed, name)
     except (agentspeak.AggregatedError, agentspeak.AslError) as error:
         found = problems.take()
         raise (broken_plans(path, found) if found else failed_plan(error, path, [])) from None
@@ -69,7 +77,7 @@ def load_plans(
         raise WorkerError(
             f"`asl`: {path} cannot be read: {error}.",
             remedy="Save it as UTF-8 text, in a place that this user may read.",
-        ) from error
+        ) from None
     found = problems.take()
     if any(problem.is_error for problem in found):
         raise broken_plans(path, found)

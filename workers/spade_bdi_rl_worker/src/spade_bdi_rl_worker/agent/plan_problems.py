@@ -91,21 +91,20 @@ def failed_plan(error: Exception, path: Path, problems: list[Problem]) -> Worker
         return WorkerError(f"{place}: {cause.message}", remedy=cause.remedy)
     if isinstance(cause, agentspeak.AslError):
         said = _IN_WORDS.get(str(cause), str(cause))
-        failure = WorkerError(
+        return WorkerError(
             f"{place}: the plan failed: {said}.",
             remedy="A plan fails when a test (`?belief`) or an action in it does."
             " Check for it in the plan's condition, or write another plan for that case."
             " Names of actions begin with a dot: `.learn(10)`.",
         )
-    elif isinstance(cause, agentspeak.AggregatedError) and problems:
-        failure = WorkerError(
+    if isinstance(cause, agentspeak.AggregatedError) and problems:
+        return WorkerError(
             f"{place}: the plan failed: {problems[0].sentence}.",
             remedy="Correct what is given to the action in that line.",
         )
-    else:
-        failure = WorkerError(
-            f"{place}: an action failed: {type(cause).__name__}: {cause}",
-            remedy="Look at the traceback in the run's log.",
-        )
+    failure = WorkerError(
+        f"{place}: an action failed: {type(cause).__name__}: {cause}",
+        remedy="Look at the traceback in the run's log.",
+    )
     failure.__cause__ = cause
     return failure

@@ -66,15 +66,15 @@ def read_table_file(path: Path) -> TableCheckpoint:
     """WorkerError says what is wrong with it."""
     try:
         document = json.loads(path.read_bytes())
-    except FileNotFoundError as error:
+    except FileNotFoundError:
         raise WorkerError(
             f"There is no checkpoint {path}.", remedy="Choose one of `mosaic checkpoints list`."
-        ) from error
-    except (OSError, ValueError, RecursionError) as error:
+        ) from None
+    except (OSError, ValueError, RecursionError):
         raise WorkerError(
             f"The checkpoint {path.name} cannot be read: it is no table of this worker.",
             remedy=_OTHER,
-        ) from error
+        ) from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise WorkerError(f"{path.name} is no checkpoint of this worker.", remedy=_OTHER)
     if document.get("version") != VERSION:

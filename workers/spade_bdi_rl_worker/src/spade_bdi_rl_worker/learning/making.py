@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from mosaic_worker.environments.made_layer import time_limit
 from mosaic_worker.environments.making import resolved_kwargs
-from mosaic_worker.errors import WorkerError
 from spade_bdi_rl_worker.checkpoints.identity import identity_of
 from spade_bdi_rl_worker.checkpoints.keeper import CheckpointKeeper
 from spade_bdi_rl_worker.checkpoints.warm_start import warm_start
@@ -16,7 +15,7 @@ from spade_bdi_rl_worker.learning.exploration import Exploration
 from spade_bdi_rl_worker.learning.goals import success_rule
 from spade_bdi_rl_worker.learning.learner import Learner
 from spade_bdi_rl_worker.learning.methods import METHODS
-from spade_bdi_rl_worker.learning.state_encoding import HashedStates, encoding_of
+from spade_bdi_rl_worker.learning.state_encoding import HashedStates, countable
 from spade_bdi_rl_worker.learning.step_limit import make_limited
 from spade_bdi_rl_worker.learning.table_world import TableWorld
 from spade_bdi_rl_worker.learning.transition_table import read_table
@@ -56,8 +55,7 @@ def _make(
     telling = telling_settings(config)
     env = make_limited(config.env_id, env_kwargs, settings.max_episode_steps)
     try:
-        _check_actions(env)
-        encoding = encoding_of(env)
+        encoding = countable(env)
         method = _method(settings, env)
         if isinstance(encoding, HashedStates):
             encoding.on_new = method.grow
@@ -150,13 +148,3 @@ def _generator(seed: int) -> Any:
     from gymnasium.utils import seeding  # noqa: PLC0415 - slow to import
 
     return seeding.np_random(seed)[0]
-
-
-def _check_actions(env: Any) -> None:
-    from gymnasium import spaces  # noqa: PLC0415 - slow to import
-
-    if not isinstance(env.action_space, spaces.Discrete):
-        raise WorkerError(
-            f"{type(env.unwrapped).__name__} has no discrete actions.",
-            remedy="Choose FrozenLake, CliffWalking, Taxi, Blackjack or a MiniGrid.",
-        )

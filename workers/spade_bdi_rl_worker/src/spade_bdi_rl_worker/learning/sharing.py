@@ -35,8 +35,8 @@ def merge_knowledge(method: Method, shared: Any, encoding: StateEncoding) -> Non
                 remedy=_NOT_OURS,
             )
         rows = [(name, values, tries) for name, (values, tries) in shared["rows"].items()]
-    except (KeyError, TypeError, ValueError) as error:
-        raise WorkerError("What a teammate shared cannot be read.", remedy=_NOT_OURS) from error
+    except (KeyError, TypeError, ValueError):
+        raise WorkerError("What a teammate shared cannot be read.", remedy=_NOT_OURS) from None
     for name, values, tries in rows:
         state = encoding.number(name)
         if state is None:

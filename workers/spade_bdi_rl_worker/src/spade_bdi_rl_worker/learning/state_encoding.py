@@ -42,6 +42,18 @@ class StateEncoding(Protocol):
         """Of the state that the environment is in now, and shows as `observation`."""
 
 
+def countable(env: Any) -> StateEncoding:
+    """Its states, when a table can hold them and its actions; otherwise WorkerError."""
+    from gymnasium import spaces  # noqa: PLC0415 - slow to import
+
+    if not isinstance(env.action_space, spaces.Discrete):
+        raise WorkerError(
+            f"{type(env.unwrapped).__name__} has no discrete actions.",
+            remedy="Choose FrozenLake, CliffWalking, Taxi, Blackjack or a MiniGrid.",
+        )
+    return encoding_of(env)
+
+
 def encoding_of(env: Any) -> StateEncoding:
     """WorkerError when there is no table for such observations."""
     from gymnasium import spaces  # noqa: PLC0415 - slow to import

@@ -35,7 +35,7 @@ def require_server(address: Address, limit_s: float = _LIMIT_S) -> None:
             f"The XMPP server {address} cannot be reached: {_reason(error)}.",
             remedy="Start it or correct `xmpp`; `embedded` starts one for this run, and nothing"
             " at all is needed for agents of one run (leave `xmpp` empty).",
-        ) from error
+        ) from None
     if b"<stream:stream" not in answer:
         raise WorkerError(
             f"What listens at {address} is no XMPP server: it does not answer a greeting.",

@@ -15,7 +15,7 @@ from spade_bdi_rl_worker.learning.state_encoding import HashedStates, encoding_o
 from spade_bdi_rl_worker.learning.step_limit import limited_kwargs
 
 if TYPE_CHECKING:
-    from mosaic_worker import Run
+    from mosaic_worker import Run, RunConfig
     from spade_bdi_rl_worker.checkpoints.table_file import TableCheckpoint
     from spade_bdi_rl_worker.learning.state_encoding import StateEncoding
 
@@ -28,14 +28,18 @@ def play_table(run: Run) -> None:
             remedy="Choose one of `mosaic checkpoints list`, or train one first.",
         )
     checkpoint, config = read_table_file(run.checkpoint), run.config
-    env_kwargs = config.env_kwargs
-    if not env_kwargs and config.env_id == checkpoint.env_id:
-        # Where nobody said otherwise it plays as it was trained, on the same map.
-        env_kwargs = checkpoint.env_kwargs
+    env_kwargs = played_with(checkpoint, config)
     most_steps = config.params["max_episode_steps"]
     limited = limited_kwargs(config.env_id, env_kwargs, most_steps)
     run.config = config._replace(env_kwargs=limited)
     play(run, lambda env: TablePlayer(checkpoint, env, run.config.seed))
+
+
+def played_with(checkpoint: TableCheckpoint, config: RunConfig) -> dict[str, Any]:
+    """The environment's settings: where nobody says otherwise, as it was trained, map and all."""
+    if not config.env_kwargs and config.env_id == checkpoint.env_id:
+        return checkpoint.env_kwargs
+    return config.env_kwargs
 
 
 class TablePlayer:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from spade_bdi_rl_worker.agent.gate import Gate
     from spade_bdi_rl_worker.agent.plan_problems import PlanProblems
-    from spade_bdi_rl_worker.learning.learner import Learner
+    from spade_bdi_rl_worker.learning.learner import Learner, Progress
     from spade_bdi_rl_worker.messaging.link import Link
     from spade_bdi_rl_worker.settings import AgentSettings
     from spade_bdi_rl_worker.telemetry.outlet import Outlet
@@ -119,13 +119,21 @@ def _learning_agent(
 
 
 def _give_goal(agent: Any, learner: Learner, settings: AgentSettings) -> None:
+    goal, values = first_goal(settings, learner.progress)
+    agent.pursue(goal, *values)
+
+
+def first_goal(settings: AgentSettings, progress: Progress) -> tuple[str, tuple[int, ...]]:
+    """What a run asks of its agents: a goal's name and values."""
     if settings.stop_when_reached:
-        agent.pursue("reach_goal")
-    else:
-        agent.pursue("train", _episodes(learner))
+        return "reach_goal", ()
+    return "train", (_most_episodes(progress),)
 
 
 def _episodes(learner: Learner) -> int:
+    return _most_episodes(learner.progress)
+
+
+def _most_episodes(progress: Progress) -> int:
     """How many a run has at most: where its steps decide, an episode has at least one."""
-    progress = learner.progress
     return progress.total_episodes or progress.total_steps or 1

@@ -1,0 +1,78 @@
+"""Plans of one's own in a dry run: what would end the run is found before there is one."""
+
+from __future__ import annotations
+
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+from mosaic_worker.errors import WorkerError
+from mosaic_worker.run_config import resolve
+from spade_bdi_rl_worker.descriptor import describe
+from spade_bdi_rl_worker.rehearsal import rehearse
+
+
+class PlansInADryRunTest(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.file = Path(folder.name, "own.asl")
+
+    def rehearse(self, plans: str, **params: Any) -> None:
+        self.file.write_text(plans)
+        config = {
+            "algo": "q_learning",
+            "env_id": "FrozenLake-v1",
+            "params": {"asl": str(self.file), **params},
+        }
+        rehearse(resolve(config, describe()))
+
+    def error_of(self, plans: str, **params: Any) -> WorkerError:
+        with self.assertRaises(WorkerError) as raised:
+            self.rehearse(plans, **params)
+        self.assertIsNone(raised.exception.__cause__)
+        return raised.exception
+
+    def test_the_plans_that_come_with_the_worker(self) -> None:
+        """Of each team, by their names."""
+        runs: list[tuple[str, dict[str, Any]]] = [
+            ("learner", {}),
+            ("learner", {"stop_when_reached": True, "evaluate_every": 100}),
+            ("learner", {"team": "coach"}),
+            ("pair", {"team": "pair"}),
+        ]
+        for name, params in runs:
+            with self.subTest(name, **params):
+                self.rehearse("", asl=name, **params)
+
+    def test_broken_file(self) -> None:
+        error = self.error_of("+!train(N)\n   <- .learn(N;")
+
+        self.assertIn("own.asl, line 2", error.message)
+
+    def test_unknown_action(self) -> None:
+        error = self.error_of("+!train(N)\n   <- .lern(5).")
+
+        self.assertIn("line 2: no such action '.lern/1'", error.message)
+
+    def test_mistyped_condition(self) -> None:
+        """The first goal is taken up, and nothing is learnt."""
+        error = self.error_of("\n+!train(N) : bach(B) <- .learn(B); !!train(N).")
+
+        self.assertIn("!train(20000)", error.message)
+        self.assertIn("own.asl, line 2 (+!train/1): `bach(B)` does not hold", error.message)
+
+    def test_no_plan_for_the_goal(self) -> None:
+        """What the goal is depends on the run."""
+        error = self.error_of("+!train(N) <- .learn(N).", stop_when_reached=True)
+
+        self.assertIn("`+!reach_goal`", error.remedy)
+
+    def test_goals_of_a_team_come_later(self) -> None:
+        """From a teammate, with what it tells."""
+        self.rehearse("+!train(N) : lesson(B) <- .learn(B).", team="coach")
+
+
+if __name__ == "__main__":
+    unittest.main()
