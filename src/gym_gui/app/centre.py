@@ -175,14 +175,20 @@ class Centre(QWidget):
     def _bring_to_front(self, name: CentreTab) -> None:
         group = _group_of(name)
         self.groups.choose(group)
-        for index, each in enumerate(self._names):
-            if each in self._tabs_of(group):
-                self.tabs.setTabVisible(index, True)
-        # Before the others are hidden: Qt would move on by itself from one that is.
+        wanted = self._tabs_of(group)
+        # The bar scrolls to a tab that comes to the front, and stays scrolled afterwards: there
+        # must be room for it then. Qt would move on by itself from the one in front if that went.
+        self._show_only({name, self.current, *(wanted if self.current in wanted else ())})
         self.tabs.setCurrentIndex(self._names.index(name))
+        self._show_only(wanted)
+
+    def _show_only(self, names: Collection[CentreTab]) -> None:
         for index, each in enumerate(self._names):
-            if each not in self._tabs_of(group):
+            if each not in names:
                 self.tabs.setTabVisible(index, False)
+        for index, each in enumerate(self._names):
+            if each in names:
+                self.tabs.setTabVisible(index, True)
 
     def _on_tab_changed(self, index: int) -> None:
         name = self._names[index]

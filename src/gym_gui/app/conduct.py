@@ -216,11 +216,11 @@ class Conduct(QObject):
         self._echo_actor()
 
     def _echo_actor(self) -> None:
-        """In the status bar: who acts, also while a person has taken over."""
+        """In the status bar while somebody plays: who acts, also a person who has taken over."""
         play = self._models.play
         is_taken_over = play.person_acts and play.has_agent
         label = f"you, in place of {play.actor_label}" if is_taken_over else self._actor_label
-        self._models.status.echo_actor(label)
+        self._models.status.echo_actor(label if play.is_on else "")
 
     # The shell.
 

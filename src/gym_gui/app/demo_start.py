@@ -72,8 +72,8 @@ class DemoStart(QObject):
     def _on_missing(self, bundle: str) -> None:
         self._is_asked = False
         self._offer = (
-            f"The packages of the demo's agent ({bundle}) are not installed yet, which takes a"
-            " minute or two. The echo run needs none."
+            f"The packages of the demo's agent ({bundle}) are not installed yet. Installing"
+            " them takes a minute or two. The echo run needs none."
         )
         actions = (
             (INSTALL, self._install_and_learn),

@@ -26,13 +26,17 @@ class StepInFull(QObject):
         self._inspector = bench.inspector
         self._models = models = bench.models
         self._selected: StepRecord | None = None
+        self._selected_in: int | None = None
+        """Its episode."""
+        self._stays_replayed = False
+        """Replay was in front last, and what is analysed since is the same run."""
         bench.steps_view.step_selected.connect(self._note_selected)
         bench.steps_view.bar.follow_changed.connect(self._on_follow_changed)
         models.live.steps.modelReset.connect(self.forget_selected)
         models.replay.step_changed.connect(self._show)
         models.live.changed.connect(partial(self._show_newest, _LIVE))
         models.play.moment_changed.connect(partial(self._show_newest, _PLAYED))
-        bench.window.centre.tab_changed.connect(lambda _: self._show())
+        bench.window.centre.tab_changed.connect(self._on_tab_changed)
         bench.window.telemetry_tabs.currentChanged.connect(lambda _: self._show())
 
     def forget_selected(self) -> None:
@@ -41,9 +45,15 @@ class StepInFull(QObject):
             self._selected = None
             self._show()
 
-    def _note_selected(self, _run_id: str, _episode: int, row: int) -> None:
+    def _note_selected(self, _run_id: str, episode: int, row: int) -> None:
         """A row of the table is what the person wants to see in full, until they follow again."""
-        self._selected = self._models.live.steps.row_at(row)
+        self._selected, self._selected_in = self._models.live.steps.row_at(row), episode
+        self._stays_replayed = False
+        self._show()
+
+    def _on_tab_changed(self, name: str) -> None:
+        if name not in CENTRE_GROUPS["analyse"]:
+            self._stays_replayed = name == "replay" or self._shows_replayed_mind
         self._show()
 
     def _on_follow_changed(self, follows: bool) -> None:
@@ -56,20 +66,29 @@ class StepInFull(QObject):
         if not inspector.isVisible():
             return
         play, live = self._models.play, self._models.live
-        if tab == "replay" or (tab == "beliefs" and self._mind_is_replayed):
+        if tab == "replay" or self._shows_replayed_mind or self._analyses_replayed_run:
             self._show_replayed()
         elif self._selected is not None:
-            inspector.show_step(self._selected, live.environment, None)
+            inspector.show_step(self._selected, live.environment, None, self._selected_in)
         elif tab not in _PLAYED:
-            inspector.show_step(live.step, live.environment, None)
+            inspector.show_step(live.step, live.environment, None, live.episode_of_step)
         else:
             inspector.show_step(play.step, play.state.environment, play.score.total_return)
 
     @property
-    def _mind_is_replayed(self) -> bool:
-        """The tab with the agent's mind is about the replayed step."""
+    def _shows_replayed_mind(self) -> bool:
+        """The tab with the agent's mind is in front, and about the replayed step."""
         is_made = self._analysis.further_pages["beliefs"].page.is_made
-        return is_made and self._analysis.models.beliefs.follows_replay
+        is_in_front = self._window.centre.current == "beliefs"
+        return is_in_front and is_made and self._analysis.models.beliefs.follows_replay
+
+    @property
+    def _analyses_replayed_run(self) -> bool:
+        """What was replayed last stays while the same run is analysed."""
+        replay, is_analysed = self._models.replay, self._window.centre.group == "analyse"
+        is_same_run = bool(replay.run_id) and replay.run_id == self._models.live.run_id
+        is_there = replay.episode is not None
+        return self._stays_replayed and is_analysed and is_same_run and is_there
 
     def _show_newest(self, tabs: tuple[CentreTab, ...]) -> None:
         """What happens behind other tabs, or after the step that was selected, changes nothing."""
@@ -81,6 +100,8 @@ class StepInFull(QObject):
         if replay.is_reading_step:
             return  # what was shown stays until the next one is there
         if replay.playhead == 0 and replay.start is not None:
-            inspector.show_start(replay.start, replay.environment)
+            inspector.show_start(replay.start, replay.environment, replay.episode)
         else:
-            inspector.show_step(replay.step, replay.environment, replay.return_so_far)
+            inspector.show_step(
+                replay.step, replay.environment, replay.return_so_far, replay.episode
+            )

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal
 
 from gym_gui.models.earlier_minds import EarlierMinds
 from gym_gui.models.mind_history import MindHistory, summed_up
-from gym_gui.models.mind_timeline import MindTimeline
+from gym_gui.models.mind_timeline import MindTimeline, entry_words
 from gym_gui.models.replay_model import ReplayModel
 from gym_gui.models.shown_run import ShownRun
 from gym_gui.services.mind_feed import MindFeed
@@ -48,6 +48,8 @@ class ShownMind:
     has_fired: bool = False
     confidence: float | None = None
     place: Place | None = None
+    as_of: str = ""
+    """Where it came to be so, when that was before `place`."""
     is_known: bool = True
     """Otherwise it is being read, or cannot be."""
 
@@ -77,7 +79,8 @@ class BeliefsModel(QObject):
         self._shown = shown
         self._replay = replay
         self._feed = MindFeed(link, pulse, self)
-        self._history = MindHistory()
+        self._histories: dict[str, MindHistory] = {}
+        """Of each agent, which has episodes of its own where there are several learners."""
         self._news: list[BdiChange] = []
         """Of the shown agent, in the batch that was taken last."""
         self._earlier = EarlierMinds(link, tasks, self)
@@ -97,7 +100,7 @@ class BeliefsModel(QObject):
     def phase(self) -> BeliefsPhase:
         if not self._shown.run_id:
             return "none"
-        if self._history.total or self._step_change is not None:
+        if self._histories or self._step_change is not None:
             return "ready"
         if self._feed.error is not None:
             return "failed"
@@ -130,7 +133,7 @@ class BeliefsModel(QObject):
 
     @property
     def agents(self) -> list[str]:
-        return self._history.agents
+        return list(self._histories)
 
     @property
     def can_replay(self) -> bool:
@@ -159,7 +162,7 @@ class BeliefsModel(QObject):
         run, place = self._shown.run, self.timeline.entry(row).place
         if run is None or not run.digest.episodes:
             return None
-        # What was told last may be of an episode that never began.
+        # What was told last may be of an episode that has not begun yet.
         last = run.digest.episodes - 1
         return place if place.episode <= last else Place(last, 0)
 
@@ -216,7 +219,7 @@ class BeliefsModel(QObject):
 
     def _begin(self, run_id: str) -> None:
         self.run_id, self.agent, self._was_over = run_id, "", False
-        self._history, self._news = MindHistory(), []
+        self._histories, self._news = {}, []
         self._earlier.show(run_id)
         self.when = "replay" if self.can_replay else "now"
         self.timeline.show((), "", self.timeline.needle)
@@ -240,8 +243,14 @@ class BeliefsModel(QObject):
         return True
 
     def _take(self, entries: list[MindEntry]) -> None:
-        had_agent = bool(self._history.total)
-        dropped = self._history.add(entries)
+        had_agent = bool(self._histories)
+        by_agent: dict[str, list[MindEntry]] = {}
+        for entry in entries:
+            by_agent.setdefault(entry.agent, []).append(entry)
+        dropped = False
+        for agent, told in by_agent.items():
+            count = self._histories.setdefault(agent, MindHistory()).add(told)
+            dropped = dropped or (count > 0 and agent == self.agent)
         if not had_agent:
             self.agent = entries[0].agent
             self.timeline.show(self._history.entries, self.agent, self.timeline.needle)
@@ -249,11 +258,16 @@ class BeliefsModel(QObject):
             self.timeline.add(entries)
         if dropped:
             self.timeline.drop_before(self._history.entries[0].seq)
-        mine = [entry.change for entry in entries if entry.agent == self.agent]
+        mine = [each.change for each in by_agent.get(self.agent, ()) if not each.is_after]
         if mine:
             # A long past that comes at once has no news but its last change.
             self._news = mine if had_agent and self.is_live else mine[-1:]
         self._update()
+
+    @property
+    def _history(self) -> MindHistory:
+        """Of the shown agent."""
+        return self._histories.get(self.agent) or MindHistory()
 
     @property
     def _has_episode(self) -> bool:
@@ -289,7 +303,8 @@ class BeliefsModel(QObject):
         if not told and on_step is not None and self._is_mine(on_step, place, history):
             told = [on_step]
             mind.take(on_step, -1)
-        return _shown(mind, told, place)
+        last = None if told else history.last_told(place)
+        return _shown(mind, told, place, entry_words(last) if last is not None else "")
 
     @property
     def _earlier_problem(self) -> UserError | None:
@@ -315,7 +330,7 @@ class BeliefsModel(QObject):
         return any(each.agent == self.agent and each.change == change for each in near)
 
 
-def _shown(mind: Mind, told: list[BdiChange], place: Place | None) -> ShownMind:
+def _shown(mind: Mind, told: list[BdiChange], place: Place | None, as_of: str = "") -> ShownMind:
     added, removed = summed_up(told)
     removed -= mind.beliefs.keys()
     added &= mind.beliefs.keys()
@@ -330,6 +345,7 @@ def _shown(mind: Mind, told: list[BdiChange], place: Place | None) -> ShownMind:
         has_fired=bool(fired),
         confidence=mind.confidence,
         place=place,
+        as_of=as_of,
     )
 
 

@@ -29,6 +29,8 @@ from mosaic.envs.entries import BUNDLE, Family
 ROW_ROLE = int(Qt.ItemDataRole.UserRole)
 RECENT = "recent"
 
+_INSTALLS_FIRST = "Playing it installs its packages first."
+
 RowKind = Literal["heading", "environment", "typed"]
 
 
@@ -84,6 +86,8 @@ class EnvironmentsModel(QAbstractListModel):
         self._recent: tuple[str, ...] = ()
         self._installed: frozenset[tuple[str, ...]] | None = None
         """The extras of each bundle that is ready; None while nobody has said."""
+        self._missing: frozenset[str] = frozenset()
+        """Bundles of which nothing is installed."""
         self._rows: list[EnvironmentRow] = []
         self._listed = {entry.env_id: entry for entry in catalog.environments()}
         self._families = {family.id: family for family in catalog.families()}
@@ -135,8 +139,13 @@ class EnvironmentsModel(QAbstractListModel):
             self._recent = env_ids
             self._refill()
 
-    def needs(self, env_id: str) -> str:
-        """What playing it installs first, in words; empty when nothing is missing or known."""
+    def needs(self, env_id: str, worker: str = BUNDLE) -> str:
+        """What playing it installs first, in words; empty when nothing is missing or known.
+
+        `worker` is the one in whose process somebody acts there.
+        """
+        if worker != BUNDLE:
+            return _INSTALLS_FIRST if worker in self._missing else ""
         return self._needs(catalog.family(catalog.environment(env_id).family))
 
     def row_at(self, index: QModelIndex | QPersistentModelIndex) -> EnvironmentRow | None:
@@ -203,8 +212,11 @@ class EnvironmentsModel(QAbstractListModel):
         installed = frozenset(
             bundle.extras for bundle in bundles if bundle.name == BUNDLE and bundle.state == "ready"
         )
-        if installed == self._installed:
+        ready = {bundle.name for bundle in bundles if bundle.state == "ready"}
+        missing = frozenset(bundle.name for bundle in bundles) - ready
+        if (installed, missing) == (self._installed, self._missing):
             return
+        self._missing = missing
         if self._installed is not None:
             self._pictures.try_again()
         self._installed = installed
@@ -217,7 +229,7 @@ class EnvironmentsModel(QAbstractListModel):
         if self._installed is None:
             return ""
         if not self._installed:
-            return "Playing it installs its packages first."
+            return _INSTALLS_FIRST
         if family.extra and not any(family.extra in extras for extras in self._installed):
             return f"Needs the extra {family.extra}; playing it installs that first."
         return ""

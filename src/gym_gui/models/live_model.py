@@ -5,13 +5,15 @@ steps has `is_silent`, a sentence that says so, and the ways out.
 """
 
 import threading
-from typing import Protocol
+from typing import Any, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from gym_gui.models import run_words
-from gym_gui.models.cell_policy import CellPolicy, cell_policy
+from gym_gui.models import live_words, run_words
+from gym_gui.models.cell_policy import CellPolicy
 from gym_gui.models.episodes_table import EpisodesTable
+from gym_gui.models.live_agents import LiveAgents
+from gym_gui.models.live_scene import LiveScene
 from gym_gui.models.notices import Notices
 from gym_gui.models.runs_model import RunsModel
 from gym_gui.models.steps_table import StepsTable
@@ -21,17 +23,18 @@ from gym_gui.services.run_papers import RunPapers, fetch_papers, start_again_tel
 from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
 from mosaic.contract.errors import UserError
-from mosaic.contract.events import EnvironmentEvent, PolicyEvent, StepRecord
+from mosaic.contract.events import EnvironmentEvent, StepRecord
 from mosaic.contract.rollups import EpisodePage, EpisodeRollup
-from mosaic.contract.run_states import FINAL_STATES, RunState
 from mosaic.contract.runs import RunRecord
-from mosaic.envs.catalog import environment
-from mosaic.envs.scenes.scene import GridScene, Scene
-from mosaic.envs.scenes.scenes import scene_for
+from mosaic.envs.scenes.scene import Scene
 
 MINIMAL_TELEMETRY_KEY = "telemetry/minimal"
 """Of the settings: whether runs of analytics workers are started with minimal telemetry. Then the
 worker's id follows after a slash."""
+
+
+_NEWEST_EPISODES = 8
+"""Among which each of several agents is likely to have one."""
 
 
 class Remembered(Protocol):
@@ -67,10 +70,8 @@ class LiveModel(QObject):
         self.run_id = ""
         self.step: StepRecord | None = None
         self.frame: Frame | None = None
-        self.scene: Scene | None = None
-        self.policy = CellPolicy()
-        """What the agent has learnt of the cells of the scene, where it tells."""
-        self._policy_told: PolicyEvent | None = None
+        self.agents = LiveAgents()
+        self._drawn = LiveScene()
         self.newest_episode: EpisodeRollup | None = None
         self.pinned_episode: int | None = None
         """Whose steps are shown; None: those of the newest."""
@@ -105,14 +106,22 @@ class LiveModel(QObject):
             return
         self._end_feed()
         self.run_id = run_id
-        self.step = self.frame = self.scene = self.newest_episode = None
-        self.pinned_episode = self._papers = self.environment = self._policy_told = None
-        self.policy = CellPolicy()
+        self.step = self.frame = self.newest_episode = None
+        self.pinned_episode = self._papers = self.environment = None
+        self.agents, self._drawn = LiveAgents(), LiveScene()
         self.episodes.show(run_id)
         self.steps.show("", None)
         self._begin()
         self.changed.emit()
         self.frame_changed.emit()
+
+    def choose_agent(self, agent: str) -> None:
+        """Show what this one does, where several learn side by side."""
+        if self.agents.choose(agent):
+            self.step = self.newest_episode = None
+            self._drawn.scene = None
+            self._note_news()
+            self.frame_changed.emit()
 
     def pin_episode(self, episode: int | None) -> None:
         """Show the steps of this one; of the newest again with None."""
@@ -128,8 +137,27 @@ class LiveModel(QObject):
             self._note_news()
 
     @property
+    def scene(self) -> Scene | None:
+        return self._drawn.scene
+
+    @property
+    def policy(self) -> CellPolicy:
+        return self._drawn.policy
+
+    @property
     def run(self) -> RunRecord | None:
         return self._runs.by_id(self.run_id)
+
+    @property
+    def env_kwargs(self) -> dict[str, Any]:
+        """What the environment of the run is made with."""
+        return self._papers.config.env_kwargs if self._papers else {}
+
+    @property
+    def episode_of_step(self) -> int | None:
+        """The number of the episode that `step` is of, where it is known."""
+        newest, step = self.newest_episode, self.step
+        return newest.episode if newest and step and newest.episode_id == step.episode_id else None
 
     @property
     def is_known_now(self) -> bool:
@@ -143,17 +171,7 @@ class LiveModel(QObject):
     @property
     def waiting_words(self) -> tuple[str, str]:
         """What stands where there is no picture yet, and what comes next."""
-        run = self.run
-        state = run.state if run is not None else None
-        if state is RunState.QUEUED:
-            return "Waiting for its turn", "It starts as soon as there is room for it."
-        if run is not None and state is RunState.PREPARING:
-            return "Preparing its packages", run_words.installation(run)
-        if self.is_silent:
-            return "This worker tells metrics, not steps.", ""
-        if state in FINAL_STATES:
-            return "This run is over", "Its episodes can be replayed." if self.can_replay else ""
-        return "Waiting for the first step", ""
+        return live_words.waiting(self.run, is_silent=self.is_silent, can_replay=self.can_replay)
 
     @property
     def is_silent(self) -> bool:
@@ -164,10 +182,7 @@ class LiveModel(QObject):
     @property
     def silence(self) -> str:
         """Why there is nothing to see."""
-        label = self._papers.label if self._papers else ""
-        # In a sentence it is a worker, not a name.
-        called = label.removesuffix(" Worker") + " worker" if label.endswith(" Worker") else label
-        return f"{called} streams metrics via TensorBoard/W&B; live telemetry not available."
+        return live_words.silence(self._papers.label if self._papers else "")
 
     @property
     def has_tensorboard(self) -> bool:
@@ -301,8 +316,10 @@ class LiveModel(QObject):
         if feed is None:
             return False
         self.environment = feed.newest_environment() or self.environment
-        self._policy_told = feed.newest_policy() or self._policy_told
-        step = feed.newest_step()
+        self._drawn.take_policies(feed.newest_policies())
+        names, is_past = self.agents.names, self.step is None and not self.episodes.is_live
+        step = self.agents.newest_step(feed, self._drawn.learners, is_past=is_past)
+        self._has_news |= names != self.agents.names
         frame = feed.newest_frame() if self._is_watched else None
         self.step, self.frame = step or self.step, frame or self.frame
         if step is not None and self._is_watched:
@@ -319,21 +336,9 @@ class LiveModel(QObject):
         return frame is not None
 
     def _draw_scene(self) -> None:
-        run, step, made = self.run, self.step, self.environment
-        if step is None or run is None:
-            return
-        self.scene = scene_for(
-            run.env_id,
-            made.env_kwargs if made else None,
-            step.obs,
-            step.render,
-            action=step.action,
-            is_over=step.terminated or step.truncated,
-        )
-        self.policy = CellPolicy()
-        if isinstance(self.scene, GridScene):
-            keys = environment(run.env_id).keys
-            self.policy = cell_policy(self._policy_told, self.scene, step.obs, keys)
+        run, step = self.run, self.step
+        if step is not None and run is not None:
+            self._drawn.draw(run.env_id, step, self.environment)
 
     def _ask_for_newest_episode(self) -> None:
         self._is_asking = True
@@ -343,7 +348,7 @@ class LiveModel(QObject):
             self._is_asking = False
             self._pulse.wake()  # there may have been news meanwhile, or another run is shown
             if run_id == self.run_id and page.episodes:
-                self.newest_episode = page.episodes[0]
+                self.newest_episode = self.agents.newest_of(page.episodes, self._drawn.learners)
                 self._choose_steps()
                 self.changed.emit()
 
@@ -352,7 +357,10 @@ class LiveModel(QObject):
             self._pulse.wake()
 
         self._tasks.run(
-            self, lambda: client.episodes_page(run_id, count=1, descending=True), found, refused
+            self,
+            lambda: client.episodes_page(run_id, count=_NEWEST_EPISODES, descending=True),
+            found,
+            refused,
         )
 
     def _choose_steps(self) -> None:

@@ -68,6 +68,9 @@ class MindHistory:
     def add(self, entries: Sequence[MindEntry]) -> int:
         """How many of the oldest had to go for them."""
         for entry in entries:
+            if entry.is_after:
+                self._move(entry)
+                continue
             if self.entries and len(self.entries) % _BETWEEN_MARKS == 0:
                 self._marks.append(_copied(self.now))
             self.entries.append(entry)
@@ -96,9 +99,19 @@ class MindHistory:
         first, end = bisect_left(self._places, place), bisect_right(self._places, place)
         return self.entries[first:end]
 
+    def last_told(self, place: Place) -> MindEntry | None:
+        """The last change up to there, among those that are kept."""
+        end = bisect_right(self._places, place)
+        return self.entries[end - 1] if end else None
+
     def told_in(self, episode: int) -> list[MindEntry]:
         first = bisect_left(self._places, Place(episode, 0))
         return self.entries[first : bisect_left(self._places, Place(episode + 1, 0))]
+
+    def _move(self, entry: MindEntry) -> None:
+        at = bisect_left(self.entries, entry.seq, key=lambda each: each.seq)
+        if at < len(self.entries) and self.entries[at].seq == entry.seq:
+            self.entries[at], self._places[at] = entry, entry.place
 
     def _drop(self) -> int:
         # In whole stretches between two marks, so that the marks stay where they are.

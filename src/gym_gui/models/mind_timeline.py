@@ -58,7 +58,7 @@ class MindTimeline(QAbstractListModel):
         self.endResetModel()
 
     def add(self, entries: Sequence[MindEntry]) -> None:
-        mine = [entry for entry in entries if entry.agent == self.agent]
+        mine = [entry for entry in entries if entry.agent == self.agent and not entry.is_after]
         self.total += len(mine)
         found = self._found(mine)
         if found:
@@ -66,6 +66,16 @@ class MindTimeline(QAbstractListModel):
             self.beginInsertRows(_NO_PARENT, first, first + len(found) - 1)
             self._rows += found
             self.endInsertRows()
+        for entry in entries:
+            if entry.is_after:
+                self._move(entry)
+
+    def _move(self, entry: MindEntry) -> None:
+        """To where it belongs, as is known by now; its row stays where it is."""
+        at = bisect_left(self._rows, entry.seq, key=lambda each: each.seq)
+        if at < len(self._rows) and self._rows[at].seq == entry.seq:
+            self._rows[at] = entry
+            self.dataChanged.emit(self.index(at), self.index(at))
 
     def drop_before(self, seq: int) -> None:
         """What the history no longer keeps."""
@@ -95,7 +105,7 @@ class MindTimeline(QAbstractListModel):
         entry = self._rows[row]
         change, place = entry.change, entry.place
         return TimelineRow(
-            place_words(place),
+            entry_words(entry),
             self._time_words(entry.t),
             change.plan,
             change.added,
@@ -151,3 +161,10 @@ def _goal_words(change: BdiChange) -> str:
 def place_words(place: Place) -> str:
     """`episode 12, step 34`, counted as everywhere else in the window."""
     return f"episode {place.episode:,} · step {place.step:,}"
+
+
+def entry_words(entry: MindEntry) -> str:
+    """Where it was told: at a step, or when an episode had no other."""
+    if entry.is_after:
+        return f"episode {entry.place.episode:,} · after its last step"
+    return place_words(entry.place)

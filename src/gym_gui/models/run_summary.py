@@ -4,6 +4,7 @@ Plain functions of plain values; the page's head and *Overview* show what they s
 """
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gym_gui.models import number_words, run_words
@@ -64,11 +65,13 @@ def progress_words(run: RunRecord) -> str:
     return " · ".join(words)
 
 
-def about(run: RunRecord, descriptor: WorkerDescriptor | None) -> list[Fact]:
+def about(
+    run: RunRecord, descriptor: WorkerDescriptor | None, env_kwargs: Mapping[str, object]
+) -> list[Fact]:
     """What it is."""
     label = (descriptor.label if descriptor else "") or run_words.worker_word(run.worker)
     facts = [
-        Fact("Environment", run.env_id),
+        Fact("Environment", run_words.environment_words(run.env_id, env_kwargs)),
         Fact("Worker", label, run.worker),
         Fact("Algorithm", _algorithm(run, descriptor)),
         Fact("Mode", run.mode),
@@ -123,7 +126,10 @@ def verdict_of(run: RunRecord) -> Verdict | None:
         reason = run.reason or "Its processes are gone, and nobody saw how."
         return Verdict("It was lost", reason, run.remedy or _after_failure(run), "bad")
     if run.state is RunState.CANCELLED:
-        return Verdict("It was stopped", run.reason, run.remedy, "plain")
+        # Most reasons say that word themselves.
+        is_said = run.reason.lower().startswith("stopped ")
+        title = f"It was {run_words.one_line(run.reason)}" if is_said else "It was stopped"
+        return Verdict(title, "" if is_said else run.reason, run.remedy, "plain")
     if run.state is RunState.PAUSED:
         return Verdict("It is paused", run.reason, "Resume lets it go on.", "warning")
     if run.state is RunState.QUEUED:

@@ -12,6 +12,7 @@ from mosaic.contract.run_states import LIVE_STATES, RunState
 from mosaic.contract.runs import RunRecord
 
 _SHORT_ID = 6
+_LONGEST_SETTING = 24
 _MINUTE_S = 60
 _HOUR_S = 3600
 _DAY_S = 86400
@@ -77,10 +78,26 @@ def worker_word(worker: str) -> str:
     return " ".join(words.get(part, part.capitalize()) for part in parts if part)
 
 
+def environment_words(env_id: str, env_kwargs: Mapping[str, object]) -> str:
+    """`FrozenLake-v1 · is_slippery=false`: what it is made with, where that is not the usual."""
+    return " · ".join((env_id, *(f"{name}={_in_short(env_kwargs[name])}" for name in env_kwargs)))
+
+
+def _in_short(value: object) -> str:
+    text = str(value).lower() if isinstance(value, bool) else one_line(str(value))
+    return text if len(text) <= _LONGEST_SETTING else f"{text[: _LONGEST_SETTING - 1]}…"
+
+
 def state_text(run: RunRecord) -> str:
     look = STATE_LOOKS[run.state]
     why = run.reason if run.state in (RunState.FAILED, RunState.LOST) else ""
     return f"{look.symbol} {look.word}" + (f": {one_line(why)}" if why else "")
+
+
+def ending_words(run: RunRecord) -> str:
+    """How a run ended, and why; what the reason says already is not said twice."""
+    word, why = STATE_LOOKS[run.state].word, sentence(f"{run.reason} {run.remedy}")
+    return why if why.lower().startswith(word) else f"{word}. {why}".strip()
 
 
 def progress_of(run: RunRecord) -> float | None:
@@ -183,6 +200,12 @@ def moment(t: float) -> str:
 
 def one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+def sentence(text: str) -> str:
+    """In one line, with an end."""
+    said = one_line(text)
+    return f"{said}." if said and said[-1] not in ".!?…" else said
 
 
 def first_line(text: str) -> str:

@@ -108,6 +108,14 @@ class SessionPanelModel(QObject):
         """None until the daemon has said who there is."""
         return self.actors.find(self.actor_id)
 
+    @property
+    def needs(self) -> str:
+        """What Play installs first, in words; empty when nothing is missing or known."""
+        actor = self.actor
+        if actor is None:
+            return self.environments.needs(self.choice.env_id) if self.mode == "human" else ""
+        return self.environments.needs(self.choice.env_id, actor.worker)
+
     def set_mode(self, mode: str) -> None:
         if mode == self.mode or mode not in MODES:
             return

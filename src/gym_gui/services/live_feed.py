@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from gym_gui.services.stream_thread import StreamThread
 from mosaic.client.results import EventLine, Frame
 from mosaic.contract.decode import RejectedLineError
@@ -24,8 +26,16 @@ __all__ = ["Frame", "LiveFeed"]
 _MOST_WAITING = 2000
 _MOST_POLICIES = 50
 """Each has the values of every state."""
+_MOST_LOOKED_AT = 16
+"""Steps at a time, among which each of several agents is likely to have one."""
 _REST_PER_READ = 4
 """A picture that takes long to read is read so much the seldomer: the window goes first."""
+
+
+class _Whose(msgspec.Struct):
+    """All that is read of a line that is not shown."""
+
+    agent_id: str | None = None
 
 
 class LiveFeed:
@@ -38,6 +48,9 @@ class LiveFeed:
 
         self.run_id = run_id
         self._frames = frame_source.FrameSource(client, home, run_id)
+        self.agents: tuple[str, ...] = ()
+        """Those that steps have named so far."""
+        self._whose = msgspec.json.Decoder(_Whose)
         self._look_at = 0.0
         self._shown = 0
         self._lines: StreamThread[tuple[int, bytes]] = StreamThread(
@@ -64,24 +77,34 @@ class LiveFeed:
         streams = (self._lines, self._events, self._policies)
         return (*(stream.thread for stream in streams), *self._frames.threads)
 
-    def newest_step(self) -> StepRecord | None:
-        """The last of those that came since the last time."""
-        lines = self._lines.take()
-        return steps_on_line(lines[-1][1])[-1] if lines else None
+    def newest_step(self, agent: str = "") -> StepRecord | None:
+        """The last of those that came since the last time; of this agent, if one is named."""
+        found: bytes | None = None
+        for _, line in reversed(self._lines.take()[-_MOST_LOOKED_AT:]):
+            whose = self._agent_of(line)
+            if whose and whose not in self.agents:
+                self.agents = tuple(sorted((*self.agents, whose)))
+            if found is None and agent in ("", whose):
+                found = line
+        return steps_on_line(found)[-1] if found is not None else None
 
     def newest_environment(self) -> EnvironmentEvent | None:
         """The last one that was made since the last time."""
         made = [event for line in self._events.take() if (event := line.decoded())]
         return made[-1] if made and isinstance(made[-1], EnvironmentEvent) else None
 
-    def newest_policy(self) -> PolicyEvent | None:
-        """The last one that was told since the last time; earlier ones are not even decoded."""
-        lines = self._policies.take()
-        try:
-            event = lines[-1].decoded() if lines else None
-        except RejectedLineError:
-            return None
-        return event if isinstance(event, PolicyEvent) else None
+    def newest_policies(self) -> dict[str, PolicyEvent]:
+        """The last one of each agent since the last time; earlier ones are not even decoded."""
+        newest = {self._agent_of(line.line): line for line in self._policies.take()}
+        told: dict[str, PolicyEvent] = {}
+        for agent, line in newest.items():
+            try:
+                event = line.decoded()
+            except RejectedLineError:
+                continue
+            if isinstance(event, PolicyEvent):
+                told[agent] = event
+        return told
 
     def newest_frame(self) -> Frame | None:
         """None when there is no other than the last time."""
@@ -93,6 +116,13 @@ class LiveFeed:
             self._shown = frame.number
             self._look_at = began + (time.monotonic() - began) * _REST_PER_READ
         return frame
+
+    def _agent_of(self, line: bytes) -> str:
+        """Empty where it is not named."""
+        try:
+            return self._whose.decode(line).agent_id or ""
+        except msgspec.DecodeError:
+            return ""
 
     def close(self) -> None:
         """Does not wait for its threads."""

@@ -1,16 +1,17 @@
 """MindFeed: how the minds of a run's agents change, from the first change on and while it goes on.
 
-A change belongs to the episode that was under way when it was told, by the order of the lines: runs
-count their steps differently, with evaluation or without. Read on a thread; `BeliefsModel` takes
-what came.
+A change belongs to the episode of its agent that was under way when it was told, by the order of
+the lines: runs count their steps differently, with evaluation or without. Read on a thread;
+`BeliefsModel` takes what came.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
 from PySide6.QtCore import QObject
 
+from gym_gui.services.episode_course import EpisodeCourse
 from gym_gui.services.minds import MindEntry, Place
 from gym_gui.services.pulse import Pulse
 from gym_gui.services.run_stream import RunStream
@@ -28,6 +29,7 @@ __all__ = ["MindEntries", "MindFeed", "fetch_changes"]
 
 _MOST_AT_ONCE = 500
 """Changes at a time; the rest waits, in the store."""
+_NEWEST_EPISODES = 16
 _LATEST_S = 1e11
 """Of the epoch, in seconds: thousands of years from now."""
 
@@ -39,7 +41,9 @@ class MindFeed(RunStream[MindEntry]):
         super().__init__(link, pulse, "minds of a run", _MOST_AT_ONCE, parent)
 
     def read(self, client: "TrainerClient", run_id: str) -> Closable[MindEntry]:
-        return MindEntries(client.events(run_id, follow=True))
+        return MindEntries(
+            client.events(run_id, follow=True), lambda agent: _last_step(client, run_id, agent)
+        )
 
 
 def fetch_changes(
@@ -64,28 +68,32 @@ def fetch_changes(
     return entries
 
 
-class _Bounds(msgspec.Struct):
+class _Moment(msgspec.Struct):
     """Of lines that begin and end episodes, what is needed here."""
 
+    agent_id: str | None = None
     episode: int | None = None
     steps: int = 0
 
 
 class MindEntries:
-    """The changes among all other lines of a run, each with its place."""
+    """The changes among all other lines of a run, each with its place.
 
-    def __init__(self, stream: Closable[EventLine]) -> None:
+    One that was told after the last step of an episode comes again when that is known.
+    """
+
+    def __init__(
+        self, stream: Closable[EventLine], last_step: Callable[[str], Place | None]
+    ) -> None:
+        """`last_step` of an agent is asked for once the run is over; of an empty one, of all."""
         self._stream = stream
-        self._bounds = msgspec.json.Decoder(_Bounds)
-        self._episode = 0
-        """The one that is under way, or comes next."""
-        self._started = 0
-        self._tells_starts = False
-        self._is_between = False
-        """No episode is under way; known only of runs that tell when one begins."""
-        self._steps_before = 0
-        """How many steps the run had counted when the episode began."""
-        self._last_place = Place(0, 0)
+        self._last_step = last_step
+        self._is_closed = False
+        self._moments = msgspec.json.Decoder(_Moment)
+        self._of_all = EpisodeCourse()
+        self._of_agent: dict[str, EpisodeCourse] = {}
+        """Of agents whose episodes have their name on them."""
+        self._last_places: dict[str, Place] = {}
         self._last = BdiChange()
 
     def __iter__(self) -> Iterator[MindEntry]:
@@ -93,36 +101,41 @@ class MindEntries:
             if line.type == "bdi":
                 event = _told(line)
                 if event is not None:
-                    change = self._sharing(change_on_line(event))
-                    yield _entry(line, event, self._place_of(event), change)
+                    yield self._placed(line, event)
             elif line.type in ("episode_start", "episode"):
-                self._note_bounds(line)
+                yield from self._moved_by(line)
+        for agent, course in (("", self._of_all), *self._of_agent.items()):
+            if course.is_open and not self._is_closed:
+                yield from course.close(self._last_step(agent))
 
     def close(self) -> None:
+        self._is_closed = True
         self._stream.close()
 
-    def _note_bounds(self, line: EventLine) -> None:
+    def _moved_by(self, line: EventLine) -> list[MindEntry]:
         try:
-            bounds = self._bounds.decode(line.line)
+            moment = self._moments.decode(line.line)
         except msgspec.DecodeError:
-            return
-        is_start = line.type == "episode_start"
-        number = bounds.episode
-        if number is None:
-            number = self._started if is_start else self._episode
-        self._started = max(self._started, number + 1)
-        self._episode = max(self._episode, number if is_start else number + 1)
-        self._steps_before += bounds.steps
-        self._is_between = not is_start and self._tells_starts
-        self._tells_starts = self._tells_starts or is_start
+            return []
+        courses = [self._of_all]
+        if moment.agent_id:
+            courses.append(self._of_agent.setdefault(moment.agent_id, EpisodeCourse()))
+        moved: list[MindEntry] = []
+        for course in courses:
+            if line.type == "episode_start":
+                course.begin(moment.episode)
+            else:
+                moved += course.end(moment.episode, moment.steps)
+        return moved
 
-    def _place_of(self, event: BdiEvent) -> Place:
-        if self._is_between and event.step is not None:
-            self._steps_before = event.step  # some episodes do not count, such as evaluation
-        done = (event.step or 0) - self._steps_before
-        place = max(self._last_place, Place(self._episode, max(0, done)))
-        self._last_place = place
-        return place
+    def _placed(self, line: EventLine, event: BdiEvent) -> MindEntry:
+        agent = event.agent_id or ""
+        course = self._of_agent.get(agent, self._of_all)
+        place = max(self._last_places.get(agent, Place(0, 0)), course.place_now(event.step))
+        self._last_places[agent] = place
+        entry = _entry(line, event, place, self._sharing(change_on_line(event)))
+        course.wait_for_step(entry)
+        return entry
 
     def _sharing(self, change: BdiChange) -> BdiChange:
         """Most changes leave goals and intentions as they were: those are kept once in memory."""
@@ -134,6 +147,16 @@ class MindEntries:
         }
         self._last = msgspec.structs.replace(change, **same) if same else change
         return self._last
+
+
+def _last_step(client: "TrainerClient", run_id: str, agent: str) -> Place | None:
+    """Of the newest episode with steps; an agent that takes turns has one among a few."""
+    page = client.episodes_page(run_id, count=_NEWEST_EPISODES, descending=True)
+    for each in page.episodes:
+        steps = max(each.steps, each.reported_steps or 0)
+        if steps and agent in ("", each.agent_id):
+            return Place(each.episode, steps - 1)
+    return None
 
 
 def _told(line: EventLine) -> BdiEvent | None:

@@ -31,6 +31,9 @@ class MindEntry(NamedTuple):
     change: BdiChange
     words: str
     """In lower case, for searching."""
+    is_after: bool = False
+    """Told after the last step of its episode. It takes the place of the one with the same `seq`,
+    which was told before anybody knew that no other step would follow."""
 
 
 class Mind:

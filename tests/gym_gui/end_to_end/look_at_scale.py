@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from PySide6.QtCore import QSize
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from gym_gui.app.theme import apply_theme
@@ -16,6 +17,7 @@ from tests.gym_gui.end_to_end.layout_check import faults
 from tests.gym_gui.end_to_end.screens import each_other_screen, each_played_view, is_complete
 
 _TURNS = 6
+_LOOK_MS = 10
 _SIZES = (QSize(1024, 700), QSize(1440, 900))
 
 
@@ -31,7 +33,7 @@ def main() -> None:
         for screens in (each_played_view, each_other_screen):
             for screen in screens(bench):
                 while not is_complete(bench.window):
-                    app.processEvents()
+                    QTest.qWait(_LOOK_MS)  # at rest in between: pages are loaded on a thread
                 for _ in range(_TURNS):
                     app.processEvents()
                 where = f"{size.width()} x {size.height()}, {screen}"

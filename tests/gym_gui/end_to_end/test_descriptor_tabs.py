@@ -37,6 +37,7 @@ def test_a_tab_comes_and_goes_with_the_run(
 ) -> None:
     """It is in sight for a run whose worker names it, in its group, and makes room afterwards."""
     person = arrive(daemon.home)
+    person.window.resize(1024, 700)
     bench, centre = person.bench, person.bench.window.centre
     person.wait(lambda: bench.link.is_ready)
     index = centre.tabs.count() - 1
@@ -51,6 +52,7 @@ def test_a_tab_comes_and_goes_with_the_run(
     centre.show_group("analyse")
     assert not centre.tabs.isTabVisible(index)
     centre.show_tab(BELIEFS)
+    assert centre.tabs.tabBar().tabRect(0).left() == 0  # no tab is scrolled out of sight
     page = bench.analysis.further_pages[BELIEFS].page
     assert isinstance(page, LazyPage)
     person.wait(lambda: page.is_filled)

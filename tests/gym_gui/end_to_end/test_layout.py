@@ -22,6 +22,7 @@ from tests.trainer.conftest import DaemonUnderTest
 pytestmark = pytest.mark.process
 
 _SIZES = (QSize(1024, 700), QSize(1440, 900), QSize(3840, 2160))
+_LOOKS = 5
 _THEMES: tuple[ThemeChoice, ...] = ("light", "dark")
 
 
@@ -51,8 +52,18 @@ def faults_in_all_looks(person: Person, screens: Callable[[Workbench], Iterator[
             for screen in screens(person.bench):
                 person.settle()
                 where = f"{size.width()} x {size.height()}, {theme}, {screen}"
-                found += [f"{where}: {fault}" for fault in faults(person.window)]
+                found += [f"{where}: {fault}" for fault in lasting_faults(person)]
     person.window.setUpdatesEnabled(True)
+    return found
+
+
+def lasting_faults(person: Person) -> list[str]:
+    """A text that has just changed gets its room a few turns later."""
+    for _ in range(_LOOKS):
+        found = faults(person.window)
+        if not found:
+            break
+        person.settle()
     return found
 
 

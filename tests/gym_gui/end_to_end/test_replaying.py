@@ -38,11 +38,15 @@ def test_what_was_played_is_replayed_exactly(person: Person) -> None:
     person.bench.replay_page.setFocus()
     person.press(Qt.Key.Key_End)
     person.wait(lambda: replay.playhead == 6 and replay.is_frame_current)
-    person.wait(lambda: "Step 5 · the episode ended" in words_of(person))
+    person.wait(lambda: "Episode 0 · step 5 · the episode ended" in words_of(person))
     assert {"+1", "you"} <= set(words_of(person))
     assert any("right" in words.lower() for words in words_of(person))
     person.press(Qt.Key.Key_Left, Qt.Key.Key_Left)
-    person.wait(lambda: replay.playhead == 4 and "Step 3" in words_of(person))
+    shown = "Episode 0 · step 3"
+    person.wait(lambda: replay.playhead == 4 and shown in words_of(person))
+    person.centre.show_group("analyse")
+    assert shown in words_of(person)  # it is the same run, and no other step was asked for
+    person.centre.show_tab("replay")
 
     timeline = person.window.findChild(RewardTimeline)
     assert isinstance(timeline, RewardTimeline)

@@ -66,7 +66,16 @@ def test_what_was_played_last_comes_first(environments: EnvironmentsModel) -> No
 def test_what_is_not_installed_says_so(environments: EnvironmentsModel) -> None:
     """Before the daemon has answered nothing is claimed; then by family."""
     assert environments.needs("Ant-v5") == ""
-    environments._take_bundles([BundleInfo(name="session_worker", state="missing")])
+    environments._take_bundles(
+        [
+            BundleInfo(name="session_worker", state="missing"),
+            BundleInfo(name="learning_worker", state="ready"),
+            BundleInfo(name="other_worker", state="missing"),
+        ]
+    )
+    # Whoever acts in the process of another worker needs the packages of that one.
+    assert environments.needs("CartPole-v1", "learning_worker") == ""
+    assert environments.needs("CartPole-v1", "other_worker") != ""
     assert environments.needs("CartPole-v1") == "Playing it installs its packages first."
     environments._take_bundles([BundleInfo(name="session_worker", state="ready")])
     assert environments.needs("CartPole-v1") == ""

@@ -60,6 +60,26 @@ def test_a_run_that_goes_on(
     assert live.episodes.rowCount() == 0
 
 
+def test_the_newest_episode_stays_in_sight_when_a_run_ends(
+    qtbot: QtBot, live: LiveModel, link: TrainerLink, daemon: DaemonUnderTest, theme: ThemeModel
+) -> None:
+    """Its last episodes come when it is over, and what is said then takes some of the room."""
+    tab = LiveTab(live, theme)
+    qtbot.addWidget(tab)
+    tab.resize(900, 600)
+    tab.show()
+    run_id = daemon.submit(steps=1_000_000, rate=400, episode_length=4)
+    live.show(run_id)
+    bar = tab.episodes.grid.verticalScrollBar()
+    qtbot.waitUntil(lambda: 0 < bar.maximum() == bar.value(), timeout=PATIENCE_MS)
+    link.client.cancel(run_id, reason="stopped in the window")
+    qtbot.waitUntil(tab.banner.isVisible, timeout=PATIENCE_MS)
+    assert tab.banner.message == "This run is over: stopped in the window."
+    total = link.client.episodes_page(run_id, count=1).total
+    qtbot.waitUntil(lambda: live.episodes.rowCount() == total, timeout=PATIENCE_MS)
+    assert bar.value() == bar.maximum()
+
+
 def test_tables_of_a_run_that_is_over(
     qtbot: QtBot,
     live: LiveModel,

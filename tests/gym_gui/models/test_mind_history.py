@@ -26,8 +26,9 @@ class _Lines:
         pass
 
 
-def _entries(*lines: dict[str, Any]) -> list[MindEntry]:
-    return list(MindEntries(_Lines(*lines)))
+def _entries(*lines: dict[str, Any], last: Place | None = None) -> list[MindEntry]:
+    """`last` is the last step that is stored, of whomever."""
+    return list(MindEntries(_Lines(*lines), lambda _: last))
 
 
 def _told(step: int | None = None, **fields: Any) -> dict[str, Any]:
@@ -42,8 +43,9 @@ def _end(episode: int | None, steps: int) -> dict[str, Any]:
     return {"type": "episode", "episode_id": "e", "episode": episode, "steps": steps, "return": 1}
 
 
-def _places(*lines: dict[str, Any]) -> list[Place]:
-    return [entry.place for entry in _entries(*lines)]
+def _places(*lines: dict[str, Any], last: Place | None = None) -> list[Place]:
+    """Where each change belongs in the end."""
+    return list({entry.seq: entry.place for entry in _entries(*lines, last=last)}.values())
 
 
 def test_beliefs_are_folded_and_all_else_is_what_was_told_last() -> None:
@@ -77,8 +79,14 @@ def test_each_agent_has_a_mind_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("lines", "places"),
     [
-        ((_told(0), _start(0), _told(3), _end(0, 9), _told(9)), [(0, 0), (0, 3), (1, 0)]),
-        ((_told(), _end(None, 5), _told(7), _end(None, 5), _told(9)), [(0, 0), (1, 2), (2, 0)]),
+        (
+            (_told(0), _start(0), _told(3), _end(0, 9), _told(9), _start(1)),
+            [(0, 0), (0, 3), (1, 0)],
+        ),
+        (
+            (_told(), _end(None, 5), _told(7), _end(None, 5), _told(9), _end(None, 1)),
+            [(0, 0), (1, 2), (2, 0)],
+        ),
         # Evaluation is played, recorded and not counted.
         ((_start(0), _end(0, 5), _told(0), _start(1), _told(2)), [(1, 0), (1, 2)]),
         # Later lines are never placed before earlier ones.
@@ -90,6 +98,50 @@ def test_a_change_belongs_to_the_episode_under_way(
 ) -> None:
     """With starts and without, with numbers and without, whatever the run counts."""
     assert _places(*lines) == places
+
+
+@pytest.mark.parametrize(
+    ("lines", "last", "places"),
+    [
+        # The episode had no other step: 0 to 5 were played.
+        ((_start(0), _told(6), _end(0, 6), _start(1)), (1, 9), [(0, 5)]),
+        # No other episode began, or none that was played.
+        ((_start(0), _end(0, 2), _told(2)), (0, 1), [(0, 1)]),
+        ((_start(0), _end(0, 2), _told(2), _start(1)), (0, 1), [(0, 1)]),
+        ((_end(None, 5), _told(5)), None, [(0, 4)]),
+        # It was stopped in the middle of an episode.
+        ((_start(0), _told(1), _told(7)), (0, 4), [(0, 1), (0, 4)]),
+    ],
+)
+def test_a_change_that_no_step_follows_belongs_to_the_last_one(
+    lines: tuple[dict[str, Any], ...],
+    last: tuple[int, int] | None,
+    places: list[tuple[int, int]],
+) -> None:
+    """Where it can be seen, whatever count of steps it would have come at."""
+    assert _places(*lines, last=Place(*last) if last else None) == places
+
+
+def test_each_learner_of_a_pair_has_its_own_episodes() -> None:
+    """A change belongs to the episode of its agent, though the other one has begun a later one."""
+    lines = [{**_start(74), "agent_id": "a"}, {**_start(75), "agent_id": "b"}]
+    lines += [_told(9, agent_id="a"), _told(5, agent_id="b")]
+    assert _places(*lines) == [(74, 9), (75, 5)]
+
+
+def test_history_and_timeline_move_a_change_that_no_step_followed() -> None:
+    """It stays one change, told at the step that a replay can show."""
+    entries = _entries(_start(0), _told(6, added=["x"]), _end(0, 6))
+    history, timeline = MindHistory(), MindTimeline()
+    timeline.show((), "", "")
+    history.add(entries)
+    timeline.add(entries)
+    timeline.mark(Place(0, 5))
+    row = timeline.row(timeline.shown_row)
+    assert [timeline.rowCount(), row.is_shown] == [1, True]
+    assert row.place == "episode 0 · after its last step"
+    assert [each.change.added for each in history.told_at(Place(0, 5))] == [("x",)]
+    assert history.last_told(Place(9, 9)) == history.entries[0]
 
 
 def test_lines_that_make_no_sense_change_nothing() -> None:

@@ -38,6 +38,13 @@ def test_how_far_a_run_is() -> None:
     assert run_summary.progress_words(over) == "216,000 of 300,000 steps"
 
 
+def test_the_environment_with_its_settings() -> None:
+    """What it was made with stands beside its name."""
+    facts = run_summary.about(_RUN, None, {"is_slippery": False, "map_name": "8x8"})
+    assert facts[0].value == "CartPole-v1 · is_slippery=false · map_name=8x8"
+    assert run_summary.about(_RUN, None, {})[0].value == "CartPole-v1"
+
+
 def test_what_needs_a_persons_eye() -> None:
     """A failure says why and what to do, also where the worker did not; a run at work nothing."""
     assert run_summary.verdict_of(_RUN) is None
@@ -50,6 +57,9 @@ def test_what_needs_a_persons_eye() -> None:
     assert silent is not None
     assert silent.reason
     assert "exit code 3" in silent.remedy
+    stopped = run_summary.verdict_of(_in_state(RunState.CANCELLED, reason="stopped in the window"))
+    assert stopped is not None
+    assert (stopped.title, stopped.reason) == ("It was stopped in the window", "")
     for state in RunState:
         words = run_summary.next_step(_in_state(state), _CONFIG, True, True)
         assert bool(words) == state.is_final

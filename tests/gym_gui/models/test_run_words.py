@@ -2,9 +2,12 @@
 
 import math
 
+import msgspec
 import pytest
 
 from gym_gui.models import run_words
+from mosaic.contract.run_states import RunState
+from mosaic.contract.runs import RunRecord
 
 
 @pytest.mark.parametrize(
@@ -38,3 +41,21 @@ def test_workers_by_the_names_people_use() -> None:
     """Not by those of their packages."""
     assert run_words.worker_word("cleanrl_worker") == "CleanRL"
     assert run_words.worker_word("spade_bdi_rl_worker") == "Spade BDI RL"
+
+
+def test_how_a_run_ended_is_said_once() -> None:
+    """A reason that begins with the same word stands for it."""
+    run = RunRecord(
+        run_id="01J0000000000000000000000A",
+        worker="echo_worker",
+        mode="train",
+        env_id="Echo-v0",
+        seed=1,
+        state=RunState.CANCELLED,
+        created_at=0.0,
+        reason="stopped in the window",
+    )
+    assert run_words.ending_words(run) == "stopped in the window."
+    other = msgspec.structs.replace(run, state=RunState.FAILED, reason="No memory.", remedy="Rest.")
+    assert run_words.ending_words(other) == "failed. No memory. Rest."
+    assert run_words.ending_words(msgspec.structs.replace(run, reason="")) == "stopped."

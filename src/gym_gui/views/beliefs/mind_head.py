@@ -73,8 +73,12 @@ class MindHead(QWidget):
         self.when.choose("replay" if model.follows_replay else "now")
         if mind.place is not None:
             self._say_state("Replay")
-            reading = " · reading…" if model.is_reading else ""
-            self.where.say(f"{place_words(mind.place).capitalize()}{reading}")
+            words = place_words(mind.place).capitalize()
+            if model.is_reading:
+                words = f"{words} · reading…"
+            elif mind.as_of:
+                words = f"{words}, as of {mind.as_of}"
+            self.where.say(words)
         else:
             self._say_state("● Live" if model.is_live else "At the end")
             self.where.say(self._newest_words())

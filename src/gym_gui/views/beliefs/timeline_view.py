@@ -26,6 +26,7 @@ Index = QModelIndex | QPersistentModelIndex
 _LINE_HEIGHTS = 1.5
 _LONGEST = 400
 """Characters of one belief that can ever be in sight."""
+_LONGEST_PLACE = "episode 00,000 · after its last step"
 _TIME_FROM, _PLAN_FROM = 34, 46
 """Ems of width, from which there is room for the time and for the plan."""
 _IN_LINE = int(Qt.AlignmentFlag.AlignVCenter) | int(Qt.TextFlag.TextSingleLine)
@@ -169,7 +170,7 @@ class _ChangeDelegate(QStyledItemDelegate):
         room = option.rect.adjusted(line // 2, 0, -line // 3, 0)
         painter.setFont(option.font)
         painter.setPen(QColor(colours.text if row.is_shown else colours.muted))
-        widths = [(row.place, metrics.horizontalAdvance("episode 00,000 · step 0,000"))]
+        widths = [(row.place, metrics.horizontalAdvance(_LONGEST_PLACE))]
         if option.rect.width() >= line * _TIME_FROM:
             widths.append((row.time, metrics.horizontalAdvance("00:00:00")))
         if option.rect.width() >= line * _PLAN_FROM:

@@ -86,13 +86,17 @@ class StepInspector(QWidget):
         step: StepRecord | None,
         environment: EnvironmentEvent | None,
         return_so_far: float | None,
+        episode: int | None = None,
     ) -> None:
-        """What was done and what came of it."""
+        """What was done and what came of it. `episode` is its number, where that is known."""
         self._step = step
         if step is None:
             self._show_seen(None, environment)
             return
-        self._heading.setText(f"Step {step.step:,}{_ending(step)}")
+        where = f"Step {step.step:,}"
+        if episode is not None:
+            where = f"Episode {episode:,} · step {step.step:,}"
+        self._heading.setText(f"{where}{_ending(step)}")
         self._action.show_value(action_word(step.action, environment))
         tone = "good" if step.reward > 0 else "bad" if step.reward < 0 else ""
         self._reward.show_value(signed(step.reward), tone)
@@ -102,11 +106,17 @@ class StepInspector(QWidget):
         self._beliefs.show_value(step.bdi)
         self._prompts.show_value(step.llm)
 
-    def show_start(self, start: EpisodeStart | None, environment: EnvironmentEvent | None) -> None:
+    def show_start(
+        self,
+        start: EpisodeStart | None,
+        environment: EnvironmentEvent | None,
+        episode: int | None = None,
+    ) -> None:
         """Before the first step: what was seen then."""
         self._step = start
         if start is not None:
-            self._heading.setText("Start of the episode")
+            which = "the episode" if episode is None else f"episode {episode:,}"
+            self._heading.setText(f"Start of {which}")
             self._action.show_value("none yet")
             self._reward.show_value("none yet")
             self._return.show_value("0")

@@ -1,6 +1,13 @@
 """LiveFigures: the head of the Live tab: which run, how it stands, and its numbers."""
 
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gym_gui.models import run_words
 from gym_gui.models.live_model import LiveModel
@@ -35,6 +42,10 @@ class LiveFigures(QWidget):
         self._state = Badge("", "plain", theme)
         self._where = QLabel()
         self._where.setProperty("role", "muted")
+        self.agents = QComboBox()
+        self.agents.setAccessibleName("Agent")
+        self.agents.setToolTip("Whose steps, episodes and arrows are shown")
+        self.agents.activated.connect(lambda _: model.choose_agent(self.agents.currentData()))
         self._progress = QProgressBar()
         self._progress.setTextVisible(False)
         self._progress.setRange(0, 1000)
@@ -44,6 +55,7 @@ class LiveFigures(QWidget):
         head.setSpacing(line // 2)
         head.addWidget(self._title, 1)
         head.addWidget(self._where)
+        head.addWidget(self.agents)
         head.addWidget(self._state)
         figures = QWidget()
         row = FlowLayout(figures, gap=line)
@@ -81,15 +93,28 @@ class LiveFigures(QWidget):
         row.addWidget(figure)
         return value
 
+    def _show_agents(self) -> None:
+        """Where several learn side by side, it is said who is shown."""
+        agents, chosen = list(self._model.agents.names), self._model.agents.chosen
+        self.agents.setVisible(len(agents) > 1)
+        if [self.agents.itemData(at) for at in range(self.agents.count())] != agents:
+            self.agents.clear()
+            for agent in agents:
+                self.agents.addItem(agent, agent)
+        if chosen in agents:
+            self.agents.setCurrentIndex(agents.index(chosen))
+
     def _update(self) -> None:
         run = self._model.run
         if run is None:
             return
+        self._show_agents()
         look = run_words.STATE_LOOKS[run.state] if self._model.is_known_now else _NOT_KNOWN
         title = f"{run_words.title_of(run)}  {run_words.short_id(run.run_id)}"
         _set(self._title, title)
         self._title.setToolTip(run.run_id)
-        _set(self._where, f"{run_words.worker_word(run.worker)} · {run.env_id}")
+        where = run_words.environment_words(run.env_id, self._model.env_kwargs)
+        _set(self._where, f"{run_words.worker_word(run.worker)} · {where}")
         if self._state.text() != f"{look.symbol} {look.word}":
             self._state.show_text(f"{look.symbol} {look.word}", look.tone)
         share = run_words.progress_of(run)

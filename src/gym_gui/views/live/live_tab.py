@@ -130,9 +130,8 @@ class LiveTab(QWidget):
         elif run.state.is_final:
             replay: Actions = [("Replay", model.replay)] if model.can_replay else []
             look = run_words.STATE_LOOKS[run.state]
-            why = run_words.one_line(f"{run.reason} {run.remedy}")
             tone: Tone = "bad" if look.tone == "bad" else "plain"
-            message = f"This run is over: {look.word}. {why}".strip()
+            message = f"This run is over: {run_words.ending_words(run)}"
             self.banner.say(message, tone, [*replay, ("Show log", model.show_log)])
         else:
             self.banner.clear()

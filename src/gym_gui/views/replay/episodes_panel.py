@@ -30,6 +30,9 @@ _OUTSTANDING: tuple[tuple[str, Outstanding, str], ...] = (
     ("Longest", "longest", "The finished episode with the most steps"),
 )
 
+_MEASURED_ROWS = 30
+"""Qt would look at a thousand for the width of a column, and all of them would be read."""
+
 
 class EpisodesPanel(QWidget):
     """The left side of the Replay tab."""
@@ -95,8 +98,8 @@ class EpisodesPanel(QWidget):
     def _open_outstanding(self, which: Outstanding) -> None:
         self._model.open_outstanding(which)
 
-    def _make_table(self, line: int) -> QTableView:
-        table = QTableView()
+    def _make_table(self, line: int) -> "_EpisodeTable":
+        table = _EpisodeTable()
         table.setModel(self._model.episodes)
         table.setAccessibleName("Episodes of the run")
         table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -111,6 +114,7 @@ class EpisodesPanel(QWidget):
         header = table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(True)
+        header.setResizeContentsPrecision(_MEASURED_ROWS)
         table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         header.setMinimumSectionSize(round(line * 2.2))
         header.setHighlightSections(False)
@@ -182,7 +186,7 @@ class EpisodesPanel(QWidget):
                 | QItemSelectionModel.SelectionFlag.Rows,
             )
             selection.blockSignals(False)
-            self._table.scrollTo(index)
+            self._table.bring_into_sight(index)
             self._table.viewport().update()
 
     def _show_state(self) -> None:
@@ -193,3 +197,27 @@ class EpisodesPanel(QWidget):
             has_some = self._model.episodes.rowCount() > 0
             grey(button, "" if has_some else "There are no episodes.")
         self._exports.show_state()
+
+
+class _EpisodeTable(QTableView):
+    """The chosen row is in sight, also when rows come or what stands below takes some room."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._stays_at_chosen = False
+        bar = self.verticalScrollBar()
+        # Qt knows how far it can scroll only some time after rows came or the table was resized.
+        bar.rangeChanged.connect(lambda *_: self._scroll_to_chosen())
+        bar.actionTriggered.connect(lambda _: self._let_go())
+
+    def bring_into_sight(self, index: QModelIndex) -> None:
+        """Until a person scrolls."""
+        self._stays_at_chosen = True
+        self.scrollTo(index)
+
+    def _scroll_to_chosen(self) -> None:
+        if self._stays_at_chosen and self.currentIndex().isValid():
+            self.scrollTo(self.currentIndex())
+
+    def _let_go(self) -> None:
+        self._stays_at_chosen = False

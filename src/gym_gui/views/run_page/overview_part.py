@@ -131,7 +131,9 @@ class OverviewPart(QScrollArea):
         self._next.setVisible(bool(advice))
         tail = details.output_tail if details and run.state in _TOLD_AT_ITS_END else ()
         self.last_lines.say("\n".join(tail))
-        self.about.show_facts(run_summary.about(run, self._model.shown.descriptor))
+        config = self._model.shown.config
+        env_kwargs = config.env_kwargs if config is not None else {}
+        self.about.show_facts(run_summary.about(run, self._model.shown.descriptor, env_kwargs))
         self.times.show_facts(run_summary.times(run, details, now))
         self.tags.show_kept(run.run_id, ", ".join(run.tags))
         self.note.show_kept(run.run_id, run.note)

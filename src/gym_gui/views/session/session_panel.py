@@ -169,7 +169,7 @@ class SessionPanel(QWidget):
         self._counts_later.setVisible(model.plays_chosen_environment)
 
     def _show_needs(self) -> None:
-        needs = self._model.environments.needs(self._model.choice.env_id)
+        needs = self._model.needs
         self._needs.setText(needs)
         # A run brings its own packages, and preflight says so.
         self._needs.setVisible(bool(needs) and not self.training_area.trains)

@@ -50,7 +50,7 @@ class Welcome(QWidget):
             theme,
         )
         self._demo = _Card(
-            "Open the demo run",
+            "Start the demo run",
             "An agent learns to cross a frozen lake: watch every step of it as it happens.",
             paint_replay,
             theme,

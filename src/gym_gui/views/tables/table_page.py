@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QModelIndex
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStackedWidget, QStyleOptionViewItem, QVBoxLayout, QWidget
 
@@ -47,6 +46,8 @@ class TablePage(QWidget):
         self._noun = noun
         self._is_scrolling = False
         self._run_id = ""
+        self._followed_run = ""
+        """Whose newest rows were followed while it went on: its last ones come when it is over."""
         self.bar = TableBar(table, noun, theme)
         self.grid = DataTable(
             table,
@@ -70,7 +71,10 @@ class TablePage(QWidget):
         self.bar.follow_changed.connect(self._on_follow_changed)
         self.grid.copy_asked.connect(self.copy)
         self.grid.verticalScrollBar().valueChanged.connect(self._on_scrolled)
-        table.rowsInserted.connect(self._on_rows_inserted)
+        # A table that gets smaller, such as below a banner, hides its last rows.
+        self.grid.verticalScrollBar().rangeChanged.connect(lambda *_: self._stay_at_end())
+        table.rowsInserted.connect(lambda *_: self._stay_at_end())
+        table.modelReset.connect(self._on_reset)
         table.changed.connect(self._update)
         self._update()
 
@@ -104,11 +108,19 @@ class TablePage(QWidget):
 
     @property
     def _follows(self) -> bool:
-        return self.bar.follow.isChecked() and self._table.is_live and self._table.grows_at_the_end
+        table = self._table
+        is_followed = table.is_live or table.run_id == self._followed_run != ""
+        return self.bar.follow.isChecked() and is_followed and table.grows_at_the_end
 
-    def _on_rows_inserted(self, _parent: QModelIndex, _first: int, _last: int) -> None:
+    def _stay_at_end(self) -> None:
         if self._follows:
+            self._followed_run = self._table.run_id
             self._to_the_end()
+
+    def _on_reset(self) -> None:
+        """What is looked at once the run is over begins at its beginning."""
+        if not self._table.is_live:
+            self._followed_run = ""
 
     def _on_follow_changed(self, follows: bool) -> None:
         if follows:
@@ -121,5 +133,8 @@ class TablePage(QWidget):
 
     def _on_scrolled(self, value: int) -> None:
         """Whoever scrolls up wants to read; whoever goes to the end wants to follow again."""
-        if not self._is_scrolling and self._table.is_live:
+        if self._is_scrolling:
+            return
+        self._followed_run = ""
+        if self._table.is_live:
             self.bar.follow.setChecked(value >= self.grid.verticalScrollBar().maximum())

@@ -27,7 +27,7 @@ from gym_gui.views.beliefs.mind_list import MindRow
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_states import RunState
 from tests.gym_gui.conftest import PATIENCE_MS
-from tests.gym_gui.thinking_worker import install_thinking_worker, thinking_run
+from tests.gym_gui.thinking_worker import EPISODES, STEPS, install_thinking_worker, thinking_run
 from tests.trainer.conftest import DaemonUnderTest
 
 pytestmark = pytest.mark.process
@@ -130,10 +130,29 @@ def test_minds_of_a_run_and_of_its_replay(desk: Desk) -> None:
     assert desk.page.head.where.text() == "Episode 1 · step 2"
     desk.replay.seek(2)
     assert desk.beliefs == [MindRow("phase(explore)"), MindRow("rate(1)")]
+    assert desk.page.head.where.text() == "Episode 1 · step 1, as of episode 0 · step 2"
     desk.model.choose_when("now")
     assert "rate(4)" in {row.text for row in desk.beliefs}
     desk.replay.open(run_id, 0)
     desk.wait(lambda: desk.model.follows_replay)
+
+
+def test_a_change_after_the_last_step_is_told_there(desk: Desk) -> None:
+    """Its row, the replay that it leads to and the row that is marked there are one."""
+    run_id = desk.run(thoughts=1)
+    desk.wait_for_end()
+    desk.wait(lambda: "learner" in desk.model.agents)
+    desk.model.choose_agent("learner")
+    timeline = desk.model.timeline
+    desk.wait(lambda: timeline.rowCount() == 6 and timeline.entry(5).is_after)
+    assert timeline.row(5).place == f"episode {EPISODES - 1} · after its last step"
+    place = desk.model.replayable(5)
+    assert place == Place(EPISODES - 1, STEPS - 1)
+    desk.replay.open(run_id, place.episode)
+    desk.replay.seek(place.step + 1)
+    desk.wait(lambda: desk.model.place == place)
+    assert [timeline.shown_row, timeline.row(5).is_shown] == [5, True]
+    desk.wait(lambda: "thought(1)" in {row.text for row in desk.beliefs})
 
 
 def test_a_thousand_changes_a_second(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,6 +184,8 @@ def test_what_cannot_be_read_again_is_told(desk: Desk, monkeypatch: pytest.Monke
     with monkeypatch.context() as broken:
         broken.setattr(earlier_minds, "fetch_changes", _refuse)
         run_id = desk.run(thoughts=3_000)
+        desk.wait(lambda: "learner" in desk.model.agents)
+        desk.model.choose_agent("learner")
         desk.wait_for_end()
         desk.wait(lambda: desk.model.dropped > 0)
         desk.replay.open(run_id, 1)
@@ -176,7 +197,7 @@ def test_what_cannot_be_read_again_is_told(desk: Desk, monkeypatch: pytest.Monke
     assert desk.page.cards.beliefs.accessibleDescription() == "Not read"
     (button,) = desk.page.banner.findChildren(QPushButton)
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-    desk.wait(lambda: desk.beliefs == [MindRow("team(learner)")])
+    desk.wait(lambda: desk.beliefs == [MindRow("phase(explore)"), MindRow("rate(1)")])
     assert not desk.page.banner.isVisible()
 
 

@@ -49,6 +49,8 @@ def test_a_step_is_told_in_words(qtbot: QtBot, theme: ThemeModel) -> None:
     inspector = shown(qtbot, theme)
     inspector.show_step(step(), LANDER, 61.3)
     assert {"Step 193", "2 · main engine", "+1.84", "61.3", "you"} <= set(words(inspector))
+    inspector.show_step(step(), LANDER, 61.3, episode=2946)
+    assert "Episode 2,946 · step 193" in words(inspector)
 
 
 def test_beliefs_and_prompts_stand_there_only_when_there_are_any(

@@ -19,7 +19,7 @@ def test_each_card_and_the_way_past_them(theme: ThemeModel, qtbot: QtBot) -> Non
     for text, chosen in (
         ("Play FrozenLake", page.play_chosen),
         ("Train an agent", page.train_chosen),
-        ("Open the demo run", page.demo_chosen),
+        ("Start the demo run", page.demo_chosen),
         ("Go to the workbench", page.dismissed),
     ):
         with qtbot.waitSignal(chosen):
