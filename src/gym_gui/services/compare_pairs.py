@@ -11,6 +11,7 @@ import msgspec
 
 from mosaic.contract.events import EpisodeOrigin
 from mosaic.contract.replays import EpisodeDetails
+from mosaic.contract.type_info import work_out
 
 if TYPE_CHECKING:
     from mosaic.client import TrainerClient
@@ -131,3 +132,6 @@ def _origin(told: _Beginning) -> Origin | None:
     if told.seed is not None:
         return Origin(seed=told.seed)
     return Origin(state=f"{told.start.kind} {told.start.data}") if told.start else None
+
+
+work_out(_Beginning)

@@ -17,6 +17,7 @@ from mosaic.contract.decode import RejectedLineError
 from mosaic.contract.events import EnvironmentEvent, PolicyEvent, StepRecord
 from mosaic.contract.layout import Home
 from mosaic.contract.step_lines import steps_on_line
+from mosaic.contract.type_info import work_out
 
 if TYPE_CHECKING:
     from mosaic.client import TrainerClient
@@ -130,3 +131,6 @@ class LiveFeed:
         self._events.close()
         self._policies.close()
         self._frames.close()
+
+
+work_out(_Whose)

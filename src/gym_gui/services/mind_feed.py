@@ -21,6 +21,7 @@ from mosaic.client.results import EventLine
 from mosaic.contract.bdi import BdiChange, change_on_line
 from mosaic.contract.decode import RejectedLineError
 from mosaic.contract.events import BdiEvent
+from mosaic.contract.type_info import work_out
 
 if TYPE_CHECKING:
     from mosaic.client import TrainerClient
@@ -177,3 +178,6 @@ def _entry(line: EventLine, event: BdiEvent, place: Place, change: BdiChange) ->
 def _sensible(t: float | None) -> float | None:
     """A clock can show it."""
     return t if t is not None and 0 <= t < _LATEST_S else None
+
+
+work_out(_Moment)

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from mosaic.contract.events import BdiEvent, Intention
+from mosaic.contract.type_info import work_out
 
 __all__ = ["BdiChange", "Intention", "change_on_line", "change_on_step"]
 
@@ -60,3 +61,6 @@ def _share(told: Any) -> float | None:
     if not isinstance(told, (int, float)) or not math.isfinite(told):
         return None
     return min(1.0, max(0.0, float(told)))
+
+
+work_out(BdiChange)

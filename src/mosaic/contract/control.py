@@ -9,6 +9,7 @@ from mosaic.contract.json_value import INT64_MAX, copy_json, parse_json
 from mosaic.contract.problems import DocumentError, Problem
 from mosaic.contract.shape import build, check
 from mosaic.contract.text_types import Name
+from mosaic.contract.type_info import work_out
 
 MAX_COMMAND_BYTES = 4096
 """A line with its newline. Linux writes this much to a pipe whole or not at all."""
@@ -144,3 +145,6 @@ def encode_command(command: Command) -> bytes:
         message = f"takes {len(line)} bytes; a line may have {MAX_COMMAND_BYTES}."
         raise ControlError([Problem((), "document", message, "Send a smaller value.")])
     return line
+
+
+work_out(*COMMAND_TYPES)

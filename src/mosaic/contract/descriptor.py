@@ -18,6 +18,7 @@ from mosaic.contract.problems import MOST_PROBLEMS, DocumentError, Path, Problem
 from mosaic.contract.run_config import Mode, StepDetail
 from mosaic.contract.shape import check_all
 from mosaic.contract.text_types import Identifier
+from mosaic.contract.type_info import work_out
 
 
 class DescriptorError(DocumentError):
@@ -174,3 +175,6 @@ def _unknown_algorithm(descriptor: WorkerDescriptor, algo: str) -> Problem:
     listing = ", ".join(f"`{name}`" for name in known) or "none"
     message = f"is no algorithm of `{descriptor.worker}`."
     return Problem(("algo",), "value", message, f"{hint}The worker has {listing}.")
+
+
+work_out(WorkerDescriptor)

@@ -7,6 +7,7 @@ import msgspec
 
 from mosaic.contract.atomic_file import write_atomically
 from mosaic.contract.errors import UserError
+from mosaic.contract.type_info import work_out
 
 
 class Endpoint(msgspec.Struct, kw_only=True, frozen=True):
@@ -38,3 +39,6 @@ class Endpoint(msgspec.Struct, kw_only=True, frozen=True):
 
     def write(self, path: Path) -> None:
         write_atomically(path, msgspec.json.encode(self))
+
+
+work_out(Endpoint)

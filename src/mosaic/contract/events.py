@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from mosaic.contract.numbers import Real
+from mosaic.contract.type_info import work_out
 
 PROTOCOL_VERSION = 1
 MAX_LINE_BYTES = 1 << 20
@@ -355,3 +356,6 @@ def tag_of(event_type: type[Event]) -> str:
     if not isinstance(tag, str):
         raise TypeError(f"{event_type.__name__} has no tag")
     return tag
+
+
+work_out(LegacyArtifacts)

@@ -15,6 +15,7 @@ from mosaic.contract.json_value import INT64_MAX, copy_json
 from mosaic.contract.problems import DocumentError, Problem
 from mosaic.contract.shape import build
 from mosaic.contract.text_types import Name, PathInside, WebAddress
+from mosaic.contract.type_info import work_out
 
 MAX_MANIFEST_BYTES = 16 << 20
 """Runs with tens of thousands of files fit; other documents are written by hand and smaller."""
@@ -134,3 +135,6 @@ def read_manifest(path: Path) -> ArtifactManifest:
 def write_manifest(path: Path, manifest: ArtifactManifest) -> None:
     """Replace the file by `manifest`, so that a reader sees the old one or the new one."""
     write_atomically(path, encode_manifest(manifest))
+
+
+work_out(ArtifactManifest)

@@ -10,6 +10,7 @@ from typing import Self
 import msgspec
 
 from mosaic.contract.errors import UserError
+from mosaic.contract.type_info import work_out
 
 
 class ProcessRecord(msgspec.Struct, kw_only=True, frozen=True):
@@ -70,3 +71,6 @@ class ExitRecord(ProcessRecord, kw_only=True, frozen=True):
     """How many could not be ended within the time that the supervisor allows."""
     error: str | None = None
     """Why the command could not be executed."""
+
+
+work_out(StartedRecord, ExitRecord)

@@ -18,6 +18,7 @@ from mosaic.contract.json_value import (
 from mosaic.contract.problems import MOST_PROBLEMS, DocumentError, Problem
 from mosaic.contract.shape import check_all
 from mosaic.contract.text_types import EnvId, FilePath, Identifier, Name, Ulid, WebAddress
+from mosaic.contract.type_info import work_out
 
 CONFIG_REFUSED = "C101"
 """A run configuration was refused; the message names every field and its remedy."""
@@ -214,3 +215,6 @@ def _with_code(problem: Problem) -> Problem:
     if problem.kind == "unknown" and "artifacts" in problem.path[:1]:
         return dataclasses.replace(problem, code=STRAY_ARTIFACT_FIELD)
     return problem
+
+
+work_out(TrainRunConfig)

@@ -6,6 +6,7 @@ The messages of the same names in `proto/trainer.proto` have the same fields.
 import msgspec
 
 from mosaic.contract.run_states import RunState
+from mosaic.contract.type_info import work_out
 
 
 class RunDigest(msgspec.Struct, kw_only=True, frozen=True):
@@ -126,3 +127,6 @@ class RunPage(msgspec.Struct, kw_only=True, frozen=True):
     total: int = 0
     last_event_seq: int = 0
     """Watching from here on misses nothing that the page does not show."""
+
+
+work_out(BundleUse)

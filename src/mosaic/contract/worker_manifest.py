@@ -14,6 +14,7 @@ from mosaic.contract.problems import DocumentError, Problem, closest
 from mosaic.contract.run_config import BundleConfig
 from mosaic.contract.shape import build
 from mosaic.contract.text_types import Identifier, ModuleName, Name
+from mosaic.contract.type_info import work_out
 from mosaic.contract.wording import EXPECTED
 
 WORKER_MANIFEST = "worker.toml"
@@ -121,3 +122,6 @@ def _satisfies(version: tuple[int, int, int], clause: str) -> bool:
         "==": version[: len(bound)] == bound,
         "!=": version[: len(bound)] != bound,
     }[operator]
+
+
+work_out(WorkerManifest)

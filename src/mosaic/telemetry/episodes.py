@@ -9,6 +9,7 @@ import msgspec
 
 from mosaic.contract import numbers
 from mosaic.contract.events import EpisodeEnd, EpisodeStart
+from mosaic.contract.type_info import work_out
 from mosaic.telemetry import counters
 from mosaic.telemetry.bulk_insert import BulkInsert
 
@@ -259,3 +260,6 @@ def state_of_row(row: tuple[Any, ...]) -> EpisodeState:
 def sql_real(value: float | None) -> float | str | None:
     """SQLite stores NaN as NULL, so it goes in as its word."""
     return "NaN" if value is not None and math.isnan(value) else value
+
+
+work_out(SeenSteps)

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from mosaic.contract.decode import RejectKind
+from mosaic.contract.type_info import work_out
 from mosaic.telemetry.ordinary_files import open_ordinary
 
 
@@ -105,3 +106,6 @@ def read_rejects(path: Path, length: int) -> Iterator[RejectRecord]:
                 yield msgspec.json.decode(line, type=RejectRecord)
             except msgspec.DecodeError:
                 continue  # half a line that a power cut left behind
+
+
+work_out(RejectRecord)

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from mosaic.contract.errors import UserError
+from mosaic.contract.type_info import work_out
 
 DEFAULT_PORT = 50055
 _MOST_MB = 1 << 40
@@ -75,3 +76,6 @@ def _wrong(path: Path, error: Exception) -> UserError:
         remedy=f"Correct or remove {path}, or the option of that name.",
         code="T301",
     )
+
+
+work_out(DaemonSettings)

@@ -17,6 +17,7 @@ from mosaic.contract.ids import is_ulid
 from mosaic.contract.json_value import INT64_MAX
 from mosaic.contract.runs import RunRecord
 from mosaic.contract.secret_names import names_a_secret
+from mosaic.contract.type_info import work_out
 from mosaic.trainer.artifacts.run_tree import is_presentable
 
 FORMAT = 1
@@ -147,3 +148,6 @@ def is_left_out(path: str) -> bool:
         or _UNFINISHED_DOCUMENT.fullmatch(name) is not None
         or names_a_secret(name.partition(".")[0])
     )
+
+
+work_out(ArchiveHeader, ArchiveSums)

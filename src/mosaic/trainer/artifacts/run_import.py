@@ -24,6 +24,7 @@ from mosaic.contract.atomic_file import write_atomically
 from mosaic.contract.layout import Home, RunDirectory
 from mosaic.contract.run_config import TrainRunConfig, to_json
 from mosaic.contract.runs import RunRecord
+from mosaic.contract.type_info import work_out
 from mosaic.trainer.artifacts.archive_format import (
     FORMAT,
     FREE_BYTES_KEPT,
@@ -255,3 +256,6 @@ def _put_in_place(home: Home, folder: Path, run_id: str) -> None:
 
 def _shown(name: str) -> str:
     return repr(name[:200])
+
+
+work_out(_Version)

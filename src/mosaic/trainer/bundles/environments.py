@@ -21,6 +21,7 @@ import msgspec
 
 from mosaic.contract.atomic_file import write_atomically
 from mosaic.contract.layout import Home
+from mosaic.contract.type_info import work_out
 from mosaic.trainer.workers.file_stamp import Stamp, file_stamp
 from mosaic.trainer.workers.tool_environment import bare_environment
 
@@ -245,3 +246,6 @@ def _run_check(environment: Environment) -> str:
     if version != environment.record.python.rpartition(".")[0]:
         return f"It was made for Python {environment.record.python}, and its Python is {version}."
     return ""
+
+
+work_out(EnvironmentRecord)

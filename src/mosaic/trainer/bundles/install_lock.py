@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from mosaic.contract.readiness import InstallProgress
+from mosaic.contract.type_info import work_out
 from mosaic.trainer.bundles.installation_errors import InstallCancelledError
 from mosaic.trainer.processes.process_identity import ProcessIdentity
 
@@ -144,3 +145,6 @@ def _waiting(others: InstallProgress | None) -> InstallProgress:
         done=others.done,
         total=others.total,
     )
+
+
+work_out(_Note)

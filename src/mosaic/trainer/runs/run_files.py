@@ -9,6 +9,7 @@ from mosaic.contract.atomic_file import write_atomically
 from mosaic.contract.layout import Home, RunDirectory
 from mosaic.contract.run_config import TrainRunConfig, to_json
 from mosaic.contract.runs import BundleUse
+from mosaic.contract.type_info import work_out
 
 
 class LaunchRecord(msgspec.Struct, kw_only=True, frozen=True):
@@ -36,3 +37,6 @@ def write_config(home: Home, run: RunDirectory, config: TrainRunConfig) -> None:
     data = to_json(config)
     write_atomically(run.config, data)
     write_atomically(home.config_copy(run.run_id), data)
+
+
+work_out(LaunchRecord)

@@ -15,6 +15,7 @@ from mosaic.contract.json_value import INT64_MAX
 from mosaic.contract.layout import Home
 from mosaic.contract.storage import Dataset, DatasetPage
 from mosaic.contract.text_types import Identifier, Name, PathInside
+from mosaic.contract.type_info import work_out
 from mosaic.trainer.artifacts.inside_run import open_regular
 from mosaic.trainer.registry.artifact_rows import ArtifactPlace, ArtifactQuery, ArtifactRow
 from mosaic.trainer.registry.run_registry import RunRegistry
@@ -147,3 +148,6 @@ def _is_id(name: str) -> bool:
     except msgspec.ValidationError:
         return False
     return True
+
+
+work_out(DatasetManifest)

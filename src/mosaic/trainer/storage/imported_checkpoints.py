@@ -23,6 +23,7 @@ from mosaic.contract.ids import is_ulid, new_ulid
 from mosaic.contract.layout import Home
 from mosaic.contract.storage import Checkpoint
 from mosaic.contract.text_types import PathInside
+from mosaic.contract.type_info import work_out
 from mosaic.trainer.artifacts.archive_format import FREE_BYTES_KEPT, NoRoomError
 from mosaic.trainer.artifacts.folder_removal import remove_folder
 from mosaic.trainer.artifacts.inside_run import open_regular
@@ -225,3 +226,6 @@ def _sync(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+work_out(ImportRecord)

@@ -17,6 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 
+from mosaic.contract.type_info import work_out
 from mosaic.contract.worker_manifest import WORKER_MANIFEST
 from mosaic.trainer.workers.file_shortage import expect_listable, expect_no_shortage
 from mosaic.trainer.workers.file_stamp import Stamp, file_stamp
@@ -114,3 +115,6 @@ def _editable(distribution: Distribution) -> Iterator[InstalledManifest]:
     below = (sorted(folder.glob(f"*/{WORKER_MANIFEST}")) for folder in (project / "src", project))
     for path in (own,) if own.is_file() else chain(*below):
         yield InstalledManifest(path, distribution.version, project, ())
+
+
+work_out(_DirectUrl)
