@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +16,18 @@ from mosaic_worker.errors import WorkerError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import ModuleType
+    from types import CodeType, ModuleType
+
 
 _FORM = "Write module:attribute, or /path/file.py:attribute."
+
+
+class _AsWritten(SourceFileLoader):
+    """Reads the file each time: what Python keeps compiled is told apart by the second only."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
 
 
 def load_plug_in(what: str) -> Callable[[Any], Any]:
@@ -62,7 +72,7 @@ def _from_file(path: Path) -> ModuleType:
     if folder not in sys.path:
         sys.path.insert(0, folder)  # as for a script: its neighbours can be imported
     name = f"mosaic_actor_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location(name, path, loader=_AsWritten(name, str(path)))
     if spec is None or spec.loader is None:
         raise WorkerError(f"{path} is no Python file.", remedy=_FORM)
     module = importlib.util.module_from_spec(spec)
