@@ -63,7 +63,7 @@ class RunLogModel(QAbstractListModel):
         self._lines, self._found, self.dropped, self._characters = [], [], 0, 0
         self._was_over = False
         self.endResetModel()
-        self._feed.show(run_id, source)
+        self._feed.show_source(run_id, source)
         self.changed.emit()
 
     @property

@@ -6,19 +6,21 @@ run. Lines are read and judged on a thread; `RunLogModel` takes them once a beat
 
 import json
 import re
-import threading
 from collections.abc import Callable, Iterator
-from typing import Generic, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeVar
 
 from PySide6.QtCore import QObject
 
 from gym_gui.services.log_records import Severity, severity_of
 from gym_gui.services.pulse import Pulse
-from gym_gui.services.stream_thread import Closable, StreamThread
+from gym_gui.services.run_stream import RunStream
+from gym_gui.services.stream_thread import Closable
 from gym_gui.services.trainer_link import TrainerLink
 from mosaic.client.results import EventLine
-from mosaic.contract.errors import UserError
 from mosaic.contract.events import Log
+
+if TYPE_CHECKING:
+    from mosaic.client import TrainerClient
 
 __all__ = ["LogLine", "LogSource", "OutputLines", "RunLogFeed", "Severity"]
 
@@ -61,71 +63,25 @@ class LogLine(NamedTuple):
     more: str = ""
 
 
-class RunLogFeed(QObject):
-    """Of one source at a time; for the UI thread. Closed before the link is."""
+class RunLogFeed(RunStream[LogLine]):
+    """Of one source at a time, from its beginning or near its end."""
 
     def __init__(self, link: TrainerLink, pulse: Pulse, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._link = link
-        self._pulse = pulse
-        self._run_id = ""
+        super().__init__(link, pulse, "log of a run", _MOST_AT_ONCE, parent)
         self._source: LogSource = "output"
-        self._stream: StreamThread[LogLine] | None = None
-        self._threads: list[threading.Thread] = []
-        link.connected.connect(self._begin)
 
-    def show(self, run_id: str, source: LogSource) -> None:
-        """From its beginning, or near its end; an empty id ends it."""
-        self._end()
-        self._run_id, self._source = run_id, source
-        if self._link.has_client:
-            self._begin()
+    def show_source(self, run_id: str, source: LogSource) -> None:
+        """An empty id ends it."""
+        self.close()
+        self._source = source
+        self.show(run_id)
 
-    def take(self) -> list[LogLine]:
-        return self._stream.take() if self._stream else []
-
-    @property
-    def is_over(self) -> bool:
-        """Nothing more comes."""
-        return self._stream is not None and self._stream.is_over
-
-    @property
-    def error(self) -> UserError | None:
-        return self._stream.error if self._stream else None
-
-    @property
-    def threads(self) -> list[threading.Thread]:
-        return [thread for thread in self._threads if thread.is_alive()]
-
-    def close(self) -> None:
-        """Does not wait."""
-        self._end()
-        self._run_id = ""
-
-    def _end(self) -> None:
-        if self._stream is not None:
-            self._stream.close()
-            self._stream = None
-
-    def _begin(self) -> None:
-        if not self._run_id or self._stream is not None:
-            return
-        self._stream = StreamThread(
-            f"log of a run: {self._source}", self._opener(), self._pulse.wake, _MOST_AT_ONCE
-        )
-        self._threads = [*self.threads, self._stream.thread]
-
-    def _opener(self) -> Callable[[], Closable[LogLine]]:
-        client, run_id = self._link.client, self._run_id
+    def read(self, client: "TrainerClient", run_id: str) -> Closable[LogLine]:
         if self._source == "worker":
-            return lambda: _Judged(client.events(run_id, kind="log", follow=True), _line_of_event)
+            return _Judged(client.events(run_id, kind="log", follow=True), _line_of_event)
         if self._source == "daemon":
-            return lambda: _Judged(
-                client.logs(follow=True, tail_lines=TAIL_LINES), _DaemonLines(run_id)
-            )
-        return lambda: _Judged(
-            client.logs(run_id, follow=True, tail_lines=TAIL_LINES), OutputLines()
-        )
+            return _Judged(client.logs(follow=True, tail_lines=TAIL_LINES), _DaemonLines(run_id))
+        return _Judged(client.logs(run_id, follow=True, tail_lines=TAIL_LINES), OutputLines())
 
 
 class _Judged(Generic[_Given]):
