@@ -48,7 +48,7 @@ def run_window(home: Home, wishes: Wishes) -> int:
     QTimer.singleShot(0, lambda: _begin(workbench, wishes))
     code = app.exec()
     workbench.close()
-    collection.close()
+    collection.close()  # the collector stays off while the window's objects are destroyed
     leave_window_log(log)
     return code
 

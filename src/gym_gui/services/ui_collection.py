@@ -1,40 +1,49 @@
-"""UiCollection: garbage is collected on the UI thread, and on no other.
+"""UiCollection: garbage is collected on the UI thread, between two events, and nowhere else.
 
-Python collects on whichever thread happens to allocate. A widget that only a cycle of references
-keeps would then be destroyed on a thread that it does not belong to, which Qt does not allow: its
-timers are not stopped, and the window may crash much later, elsewhere.
+Python's automatic collector runs on whichever thread allocates, at any allocation. Both are wrong
+for Qt objects that only a reference cycle keeps alive:
+
+- Collected on another thread, a QObject is destroyed on a thread that it does not belong to. Its
+  timers are not stopped, and the window may crash later, elsewhere.
+- Collected inside the destructor of another QObject, it can deadlock the UI thread. `~QObject`
+  holds a mutex out of a small pool while PySide looks up Python overrides, which allocates. If the
+  collection that starts there destroys a QObject with the same mutex, the thread waits for itself.
+
+So the automatic collector is off for as long as the process has Qt objects, which is until it ends.
+`gc.collect` called from the event loop is safe: it runs in no destructor, and does not nest.
 """
 
 import gc
 
 from PySide6.QtCore import QObject, QTimer
 
-_LOOK_MS = 500
+_INTERVAL_MS = 500
 
 
 class UiCollection(QObject):
-    """Made on the UI thread, by the wiring; from then on Python does not collect by itself."""
+    """Created on the UI thread. Turns the automatic collector off, for the rest of the process."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         gc.disable()
         self._timer = QTimer(self)
-        self._timer.timeout.connect(self._collect)
-        self._timer.start(_LOOK_MS)
+        self._timer.timeout.connect(collect_due)
+        self._timer.start(_INTERVAL_MS)
 
     def close(self) -> None:
-        """Python collects by itself again."""
+        """Collect a last time. The automatic collector stays off: Qt objects are still alive."""
         self._timer.stop()
-        gc.enable()
+        gc.collect()
 
-    def _collect(self) -> None:
-        """As much as Python would have: young objects often, all of them seldom."""
-        due = [
-            generation
-            for generation, (count, most) in enumerate(
-                zip(gc.get_count(), gc.get_threshold(), strict=True)
-            )
-            if count > most
-        ]
-        if due:
-            gc.collect(max(due))
+
+def collect_due() -> None:
+    """Collect as much as Python would have: young objects often, all of them seldom."""
+    due = [
+        generation
+        for generation, (count, threshold) in enumerate(
+            zip(gc.get_count(), gc.get_threshold(), strict=True)
+        )
+        if count > threshold
+    ]
+    if due:
+        gc.collect(max(due))

@@ -1,14 +1,20 @@
-"""Where garbage is collected while there is a window."""
+"""Where and when garbage is collected while there is a window."""
 
 import gc
+import subprocess
+import sys
 import threading
 import weakref
+from pathlib import Path
 
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
 from gym_gui.services.ui_collection import UiCollection
 from tests.gym_gui.conftest import PATIENCE_MS
+
+PROGRAM = Path(__file__).with_name("destroying_qt_objects.py")
+TIMEOUT_S = 60
 
 
 def make_garbage(destroyed_on: list[int]) -> None:
@@ -19,12 +25,12 @@ def make_garbage(destroyed_on: list[int]) -> None:
 
 
 def allocate(kept: list[list[int]]) -> None:
-    """What is kept is what makes Python look for garbage."""
+    """Enough objects for a collection to be due."""
     kept += ([number] for number in range(10_000))
 
 
 def test_qt_objects_are_destroyed_on_the_ui_thread(qtbot: QtBot) -> None:
-    """Even when all the work, and so all the reason to collect, is on another thread.
+    """Even if all allocations, and so all reasons to collect, are on another thread.
 
     Every test of the window has such a collection.
     """
@@ -43,9 +49,20 @@ def test_qt_objects_are_destroyed_on_the_ui_thread(qtbot: QtBot) -> None:
     qtbot.waitUntil(check, timeout=PATIENCE_MS)
 
 
-def test_afterwards_python_collects_by_itself() -> None:
-    """A program that goes on without a window is as it was."""
+def test_close_collects_and_leaves_the_automatic_collector_off() -> None:
+    """The window's objects are destroyed after it, and must not start a collection."""
+    destroyed_on: list[int] = []
     collection = UiCollection()
-    assert not gc.isenabled()
+    make_garbage(destroyed_on)
     collection.close()
-    assert gc.isenabled()
+    assert destroyed_on == [threading.get_ident()]
+    assert not gc.isenabled()
+
+
+def test_destroying_qt_objects_after_close_does_not_deadlock() -> None:
+    """With the automatic collector on, the first of 20 rounds waits for a mutex that it holds."""
+    finished = subprocess.run(
+        [sys.executable, PROGRAM], capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+    )
+    assert finished.stdout == "done\n", finished.stderr
+    assert finished.returncode == 0
