@@ -18,6 +18,7 @@ from google.protobuf.message import Message
 from mosaic.client.daemon_address import Target, Whereabouts
 from mosaic.client.errors import DaemonUnreachableError, TrainerError
 from mosaic.client.interruptible import carry_out
+from mosaic.client.open_calls import OpenCalls
 from mosaic.client.rpc_errors import readable
 from mosaic.contract.rpc.trainer_pb2_grpc import TrainerServiceStub
 
@@ -48,6 +49,7 @@ class Connection:
 
     def __init__(self, whereabouts: Whereabouts) -> None:
         self.whereabouts = whereabouts
+        self.open_calls = OpenCalls()
         self._lock = threading.Lock()
         self._target: Target | None = None
         self._channels: list[grpc.Channel] = []
@@ -55,10 +57,11 @@ class Connection:
         self._is_closed = False
 
     def close(self) -> None:
-        """Ends every call that is under way."""
+        """End every call that is under way. Returns at once; `open_calls` can be joined."""
         with self._lock:
             self._is_closed = True
             channels, self._channels = self._channels, []
+        self.open_calls.cancel()
         for channel in channels:
             channel.close()
 
@@ -107,7 +110,7 @@ class Connection:
 
         def attempt() -> Response:
             stub, metadata = self.current()
-            return method(stub)(iter(requests), metadata=metadata)
+            return method(stub)(self.open_calls.requests(requests), metadata=metadata)
 
         try:
             return carry_out(attempt)

@@ -7,10 +7,13 @@ the main thread are carried out by another one, and the main thread merely waits
 
 import _thread
 import threading
+import time
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 Result = TypeVar("Result")
+
+_unfinished: "set[Task[Any]]" = set()
 
 
 class Task(Generic[Result]):
@@ -24,6 +27,7 @@ class Task(Generic[Result]):
         self._is_done = False
         self._result: list[Result] = []
         self._error: BaseException | None = None
+        _unfinished.add(self)
         _thread.start_new_thread(self._run, ())
 
     def result(self) -> Result:
@@ -38,6 +42,13 @@ class Task(Generic[Result]):
     def is_done(self) -> bool:
         return self._is_done
 
+    def join(self, timeout_s: float) -> bool:
+        """Wait for the end of the call; False if it has not ended in time."""
+        is_finished = self._running.acquire(timeout=timeout_s)
+        if is_finished:
+            self._running.release()
+        return is_finished
+
     def _run(self) -> None:
         try:
             self._result.append(self._call())
@@ -45,7 +56,14 @@ class Task(Generic[Result]):
             self._error = error
         finally:
             self._is_done = True
+            _unfinished.discard(self)
             self._running.release()
+
+
+def join_tasks(timeout_s: float) -> bool:
+    """Wait for calls whose caller was interrupted; False if one has not ended in time."""
+    deadline = time.monotonic() + timeout_s
+    return all(task.join(max(0.0, deadline - time.monotonic())) for task in list(_unfinished))
 
 
 def carry_out(call: Callable[[], Result]) -> Result:

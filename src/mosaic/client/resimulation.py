@@ -113,7 +113,8 @@ class Resimulation:
         self._receiving = threading.Lock()
         self._task: Task[None] | None = None
         """Left behind by a main thread that was interrupted while it waited; not begun twice."""
-        self._call: Any = carry_out(self._begin)
+        self._call: Any = None
+        self._call = carry_out(self._begin)
 
     @property
     def opened(self) -> SimulationOpened:
@@ -154,6 +155,10 @@ class Resimulation:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __del__(self) -> None:
+        if self._call is not None:
+            self.close()
+
     def close(self) -> None:
         """End it. A thread that waits in it stops waiting, and the iteration ends."""
         self._closing.set()
@@ -162,8 +167,11 @@ class Resimulation:
 
     def _begin(self) -> Any:
         stub, metadata = self._connection.current()
-        # Without a reference to this object: gRPC's own thread holds on to what it is given.
-        return stub.Resimulate(iter(self._requests.get, None), metadata=metadata)
+        # Without a reference to this object: gRPC's own thread keeps what it is given.
+        requests = self._connection.open_calls.requests(iter(self._requests.get, None))
+        call = stub.Resimulate(requests, metadata=metadata)
+        self._connection.open_calls.add(call)
+        return call
 
     def _wait_for_more(self, is_wanted: Callable[[], bool]) -> None:
         def receive() -> None:

@@ -73,6 +73,9 @@ class Stream(Generic[Item]):
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __del__(self) -> None:
+        self.close()
+
     def close(self) -> None:
         """End the stream. A thread that waits in it stops waiting."""
         with self._lock:
@@ -136,6 +139,7 @@ class Stream(Generic[Item]):
                 self._call = self._method(stub)(
                     self._request(), metadata=metadata, timeout=timeout_s
                 )
+                self._connection.open_calls.add(self._call)
             return self._call
 
     def _drop_call(self) -> None:
