@@ -150,6 +150,11 @@ class Home:
         return self.trainer / "worker_code"
 
     @property
+    def worker_descriptions(self) -> Path:
+        """What workers answered to `--describe`, by the content of their code: a cache."""
+        return self.trainer / "worker_descriptions"
+
+    @property
     def secrets(self) -> Path:
         return self.trainer / "secrets.env"
 

@@ -28,6 +28,7 @@ from mosaic.trainer.storage.checkpoints import Checkpoints
 from mosaic.trainer.storage.datasets import Datasets
 from mosaic.trainer.storage.retention import Retention
 from mosaic.trainer.storage.run_sizes import measure_unknown_runs
+from mosaic.trainer.workers.description_cache import DescriptionCache
 from mosaic.trainer.workers.folder_workers import CHECKOUT_WORKERS
 from mosaic.trainer.workers.found_worker import FoundWorker
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
@@ -52,7 +53,10 @@ class Trainer:
         self.started_at = time.time()
         self.problems: list[str] = [registry.set_aside_reason] if registry.set_aside else []
         """What a person should know; shown by `mosaic daemon status`."""
-        self.catalog = WorkerCatalog((CHECKOUT_WORKERS, *settings.own_worker_folders))
+        self.catalog = WorkerCatalog(
+            (CHECKOUT_WORKERS, *settings.own_worker_folders),
+            cache=DescriptionCache(home.worker_descriptions),
+        )
         self.bundles = BundleStore(home, self.catalog)
         self.machine = Machine()
         self.secrets = Secrets(home, CHECKOUT)

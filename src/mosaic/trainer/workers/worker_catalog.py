@@ -9,6 +9,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from mosaic.contract.descriptor import WorkerDescriptor
 from mosaic.contract.errors import UserError
 from mosaic.contract.problems import closest
 from mosaic.contract.worker_manifest import WorkerManifest, read_worker_manifest
+from mosaic.trainer.workers.description_cache import DescriptionCache
 from mosaic.trainer.workers.file_shortage import expect_no_shortage
 from mosaic.trainer.workers.file_stamp import Stamp, file_stamp
 from mosaic.trainer.workers.folder_workers import CHECKOUT_WORKERS, manifests_in
@@ -23,7 +25,7 @@ from mosaic.trainer.workers.found_worker import BrokenWorker, FoundWorker, Worke
 from mosaic.trainer.workers.installed_workers import InstalledWorkers
 from mosaic.trainer.workers.interpreters import Interpreters
 from mosaic.trainer.workers.source_files import SourceDigests
-from mosaic.trainer.workers.worker_description import run_describe
+from mosaic.trainer.workers.worker_description import decode_answer, run_describe
 from mosaic.trainer.workers.worker_layout import worker_in_distribution, worker_in_folder
 from mosaic.trainer.workers.worker_sdk import sdk_sources
 
@@ -48,6 +50,7 @@ class WorkerCatalog:
         folders: Sequence[Path] = (CHECKOUT_WORKERS,),
         *,
         search_path: Sequence[str] | None = None,
+        cache: DescriptionCache | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`search_path`: where distributions are looked for, instead of `sys.path`."""
@@ -55,6 +58,7 @@ class WorkerCatalog:
         self.digests = SourceDigests()
         self._folders = tuple(folders)
         self._installed = InstalledWorkers(search_path)
+        self._cache = cache
         self._clock = clock
         self._lock = threading.Lock()
         self._manifests: dict[Path, tuple[Stamp | None, WorkerManifest]] = {}
@@ -99,7 +103,8 @@ class WorkerCatalog:
     def describe(self, worker_id: str, script: str | None = None) -> WorkerDescriptor:
         """What the worker says of itself. Runs its `--describe` once per content of its code.
 
-        With a script, that is its only algorithm; asked once per content of the script, too.
+        With a script, that is its only algorithm; asked once per content of the script, too. The
+        cache on disk answers for code that was described before.
         """
         if script is not None and not self.describe(worker_id).supports.scripts:
             raise UserError(
@@ -113,9 +118,21 @@ class WorkerCatalog:
         content = self.digests.digest((*worker.sources, sdk))
         stamp = None if script is None else file_stamp(script)
         key = f"{worker.manifest.module} {content} {interpreter.path} {stamp}"
-        return self._description(worker_id, script).get(
-            key, self._clock, lambda: run_describe(worker, sdk, interpreter, script=script)
-        )
+
+        def ask() -> WorkerDescriptor:
+            # Before the stamp of a script there is its path: two scripts have two answers.
+            stored_key = f"{worker_id} {key} {interpreter.version_text} {script}"
+            stored = self._cache.read(stored_key) if self._cache else None
+            if stored is not None:
+                with suppress(UserError):  # written by hand, or cut off by a full disk
+                    return decode_answer(worker, stored)
+            answer = run_describe(worker, sdk, interpreter, script=script)
+            descriptor = decode_answer(worker, answer)
+            if self._cache:
+                self._cache.write(stored_key, answer)
+            return descriptor
+
+        return self._description(worker_id, script).get(key, self._clock, ask)
 
     def _description(self, worker_id: str, script: str | None) -> "_Description":
         with self._lock:

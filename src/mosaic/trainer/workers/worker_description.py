@@ -39,8 +39,11 @@ def run_describe(
     interpreter: Interpreter,
     limit_s: float = _LIMIT_S,
     script: str | None = None,
-) -> WorkerDescriptor:
-    """The worker in its own words, or a script of a run in the worker's. Raises `UserError`."""
+) -> bytes:
+    """The answer of the worker about itself, or about a script of a run. Raises `UserError`.
+
+    It is a complete document; `decode_answer` checks what it says.
+    """
     with tempfile.TemporaryDirectory(prefix="mosaic-describe-") as folder:
         code, empty = Path(folder, "code"), Path(folder, "work")
         empty.mkdir()
@@ -75,7 +78,7 @@ def run_describe(
             code=SCRIPT_NOT_DESCRIBED,
         )
     answer.check(exit_code)
-    return _decoded(worker, bytes(answer.out))
+    return bytes(answer.out)
 
 
 class _Answer:
@@ -124,7 +127,8 @@ class _Answer:
             )
 
 
-def _decoded(worker: FoundWorker, answer: bytes) -> WorkerDescriptor:
+def decode_answer(worker: FoundWorker, answer: bytes) -> WorkerDescriptor:
+    """The descriptor in an answer of this worker. Raises `UserError`."""
     try:
         descriptor = decode_descriptor(answer, f"of {worker.worker_id}")
     except DescriptorError as error:
