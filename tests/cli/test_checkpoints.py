@@ -10,7 +10,7 @@ import pytest
 from mosaic.client.trainer_client import TrainerClient
 from mosaic.contract.descriptor import WorkerCapabilities
 from tests.cli.apprentice import WORKER, with_apprentice
-from tests.cli.conftest import Mosaic
+from tests.support.mosaic_cli import Mosaic
 
 pytestmark = pytest.mark.process
 

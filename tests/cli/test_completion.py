@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mosaic.contract.ids import new_ulid
-from tests.cli.conftest import Mosaic
+from tests.support.mosaic_cli import Mosaic
 
 pytestmark = pytest.mark.process
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import DEADLINE_S, Mosaic
+from tests.support.mosaic_cli import DEADLINE_S, Mosaic
 
 pytestmark = pytest.mark.process
 

@@ -6,8 +6,8 @@ import stat
 import pytest
 
 from mosaic.trainer.processes.process_table import read_stat
-from tests.cli.conftest import DEADLINE_S, Mosaic
-from tests.trainer.conftest import eventually
+from tests.support.mosaic_cli import DEADLINE_S, Mosaic
+from tests.support.daemon import eventually
 
 pytestmark = pytest.mark.process
 

@@ -13,8 +13,8 @@ import pytest
 
 from mosaic.contract.layout import Home
 from mosaic.trainer.processes.process_table import read_stat
-from tests.cli.apprentice import MosaicInside
-from tests.cli.conftest import DEADLINE_S, Mosaic
+from tests.support.mosaic_cli import Mosaic
+from tests.support.mosaic_cli import DEADLINE_S, Mosaic
 
 pytestmark = pytest.mark.process
 
@@ -69,7 +69,7 @@ def test_it_is_said_that_the_window_takes_the_terminal(
     opened = []
     monkeypatch.setattr("mosaic.cli.demo.why_no_window", lambda: None)
     monkeypatch.setattr("mosaic.cli.demo.become_window", lambda _, *given: opened.append(given))
-    mosaic = MosaicInside(tmp_path)
+    mosaic = Mosaic(tmp_path)
     try:
         done = mosaic("demo", "--echo", "--steps", "10", "--rate", "0", "--window")
         (run,) = mosaic.json("runs", "list")["runs"]

@@ -7,7 +7,7 @@ import pytest
 from mosaic.cli.envs.installed_families import family_state
 from mosaic.contract.readiness import BundleInfo, BundleState
 from mosaic.envs import catalog
-from tests.cli.conftest import Mosaic
+from tests.support.mosaic_cli import Mosaic
 from tests.cli.test_completion import offered
 
 

@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from tests.cli.conftest import DEADLINE_S, Mosaic
-from tests.trainer.conftest import eventually
+from tests.support.mosaic_cli import DEADLINE_S, Mosaic
+from tests.support.daemon import eventually
 
 pytestmark = pytest.mark.process
 

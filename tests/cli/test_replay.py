@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from tests.cli.conftest import DEADLINE_S, Mosaic
+from tests.support.mosaic_cli import DEADLINE_S, Mosaic
 from tests.replay.recorded_worker import (
     CHANGED_STEP,
     ENV_ID,

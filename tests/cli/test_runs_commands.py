@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from mosaic.analytics.event_files import scalars
-from tests.cli.conftest import Mosaic
+from tests.support.mosaic_cli import Mosaic
 
 pytestmark = pytest.mark.process
 

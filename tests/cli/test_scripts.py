@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.apprentice import WORKER, with_apprentice
-from tests.cli.conftest import Mosaic
+from tests.support.mosaic_cli import Mosaic
 
 pytestmark = pytest.mark.process
 

@@ -11,7 +11,7 @@ import click
 import pytest
 
 from mosaic.cli.main import mosaic as root
-from tests.cli.conftest import Mosaic
+from tests.support.mosaic_cli import Mosaic
 
 _PAGE = Path(__file__).parents[2] / "docs" / "user-guide" / "command-line.md"
 

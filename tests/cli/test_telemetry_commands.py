@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Mosaic
+from tests.support.mosaic_cli import Mosaic
 
 pytestmark = pytest.mark.process
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.cli.conftest import Mosaic
+from tests.support.mosaic_cli import Mosaic
 
 pytestmark = pytest.mark.process
 

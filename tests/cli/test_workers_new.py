@@ -20,9 +20,9 @@ from mosaic.contract.worker_manifest import read_worker_manifest
 from mosaic.trainer.workers.folder_workers import CHECKOUT_WORKERS
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 from mosaic.trainer.workers.worker_sdk import sdk_sources
-from tests.cli.apprentice import MosaicInside
-from tests.cli.conftest import Mosaic
-from tests.trainer.conftest import eventually
+from tests.support.mosaic_cli import Mosaic
+from tests.support.mosaic_cli import Mosaic
+from tests.support.daemon import eventually
 
 pytestmark = pytest.mark.process
 
@@ -32,7 +32,7 @@ GiveBundles = Callable[..., None]
 
 @pytest.fixture
 def mosaic(tmp_path: Path) -> Iterator[Mosaic]:
-    made = MosaicInside(tmp_path)
+    made = Mosaic(tmp_path)
     try:
         yield made
     finally:
@@ -323,7 +323,7 @@ def use_bundle(folder: Path, bundle: str) -> None:
 
 def test_home_is_used(tmp_path: Path) -> None:
     """`--home` says whose daemon is to know the worker."""
-    mosaic = MosaicInside(tmp_path)
+    mosaic = Mosaic(tmp_path)
     mosaic.ok("workers", "new", "mine", "--home", "other")
     assert "worker_folders" in Home(tmp_path / "other").settings.read_text()
     assert not mosaic.home.path.exists()

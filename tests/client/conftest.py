@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mosaic.client import TrainerClient
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 
 def echo(**params: Any) -> dict[str, Any]:

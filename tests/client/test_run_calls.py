@@ -18,7 +18,7 @@ from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunQuery
 from tests.client.conftest import echo
 from tests.client.cutting_proxy import CuttingProxy
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
 

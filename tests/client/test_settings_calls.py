@@ -9,7 +9,7 @@ import pytest
 from mosaic.client import TrainerClient
 from mosaic.client.errors import TrainerError
 from mosaic.contract.rpc import trainer_pb2 as pb
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
 

@@ -14,7 +14,7 @@ from mosaic.contract.layout import Home
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_events import ArtifactPruned, RetentionChanged
 from tests.client.conftest import echo
-from tests.trainer.conftest import DaemonUnderTest, eventually
+from tests.support.daemon import DaemonUnderTest, eventually
 
 pytestmark = pytest.mark.process
 

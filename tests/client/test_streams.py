@@ -14,7 +14,7 @@ from mosaic.contract.ids import new_ulid
 from mosaic.contract.run_events import DigestChanged, EventsForgotten, RunEvent, StateChanged
 from mosaic.contract.run_states import RunState
 from tests.client.conftest import echo
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
 

@@ -11,7 +11,7 @@ from mosaic.contract.layout import Home
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
 from mosaic.replay.verification import verify
-from tests.trainer.conftest import DaemonUnderTest, eventually
+from tests.support.daemon import DaemonUnderTest, eventually
 
 pytestmark = pytest.mark.process
 

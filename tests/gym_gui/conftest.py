@@ -20,7 +20,7 @@ from gym_gui.services.trainer_link import TrainerLink
 from gym_gui.services.ui_collection import UiCollection
 from mosaic.contract.layout import Home
 from tests.gym_gui.ui_watch import UiWatch
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 PATIENCE_MS = 60_000
 """For what a busy machine may take, and longer than a call may that is then made again; waiting

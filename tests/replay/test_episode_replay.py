@@ -10,7 +10,7 @@ from mosaic.contract.errors import UserError
 from mosaic.replay.episode_replay import EpisodeReplay
 from mosaic.replay.replay_state import ReplayState
 from tests.replay.stand_in import PATIENCE_S, StandInClient, colour_of, undrawn
-from tests.trainer.conftest import eventually
+from tests.support.daemon import eventually
 
 Open = Callable[..., EpisodeReplay]
 

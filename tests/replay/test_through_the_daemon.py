@@ -16,7 +16,7 @@ from mosaic.replay.export.export_request import ExportFormat, ExportRequest
 from mosaic.replay.verification import verify
 from tests.replay.recorded_worker import CHANGED_STEP, WORKER, install_recorded_worker, lines
 from tests.replay.stand_in import PATIENCE_S
-from tests.trainer.conftest import DaemonUnderTest, eventually
+from tests.support.daemon import DaemonUnderTest, eventually
 
 pytestmark = pytest.mark.process
 

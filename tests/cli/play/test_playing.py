@@ -17,7 +17,7 @@ from mosaic.client.sessions.session_requests import SessionRequest
 from mosaic.contract.layout import Home
 from mosaic.contract.run_states import RunState
 from mosaic.envs.scenes.scenes import scene_for
-from tests.cli.conftest import Mosaic
+from tests.support.mosaic_cli import Mosaic
 from tests.cli.play.screen import Screen
 
 pytestmark = pytest.mark.process

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.cli.conftest import Mosaic
+from tests.support.mosaic_cli import Mosaic
 from tests.client.sweeps.conftest import prepared
 
 # Whoever comes first installs a bundle.

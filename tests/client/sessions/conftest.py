@@ -10,7 +10,7 @@ from mosaic.client import TrainerClient
 from mosaic.client.sessions.session_controller import SessionController
 from mosaic.client.sessions.session_state import SessionPhase, SessionState
 from mosaic.contract.layout import Home
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 WORKERS = Path(__file__).parent / "workers"
 PATIENCE_S = 60.0

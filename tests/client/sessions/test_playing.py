@@ -12,7 +12,7 @@ from mosaic.client.sessions.session_controller import SessionController
 from mosaic.client.sessions.session_requests import SessionRequest
 from mosaic.client.sessions.session_state import SessionPhase, SessionState
 from tests.client.sessions.conftest import until, until_running
-from tests.trainer.conftest import DaemonUnderTest, eventually
+from tests.support.daemon import DaemonUnderTest, eventually
 
 pytestmark = pytest.mark.process
 

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from mosaic.client.sessions.session_link import MOST_WAITING_ACTIONS, SessionLink
-from tests.trainer.conftest import eventually
+from tests.support.daemon import eventually
 
 
 class Rounds:

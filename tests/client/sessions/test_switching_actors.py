@@ -12,7 +12,7 @@ from mosaic.client.sessions.session_state import SessionPhase
 from mosaic.contract.run_config import load_run_config
 from mosaic.contract.run_states import RunState
 from tests.client.sessions.conftest import until, until_running
-from tests.trainer.conftest import eventually
+from tests.support.daemon import eventually
 
 pytestmark = pytest.mark.process
 

@@ -14,7 +14,7 @@ from mosaic.client.sweeps.sweep_plan import sweep_config
 from mosaic.contract.layout import Home
 from mosaic.contract.run_config import TrainRunConfig, load_run_config
 from mosaic.contract.runs import RunRecord
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 WORKERS = Path(__file__).parent / "workers"
 PATIENCE_S = 100.0

@@ -13,7 +13,7 @@ from mosaic.contract.run_config import load_run_config
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
 from tests.client.sweeps.conftest import PATIENCE_S, children, home_of, slope_sweep, study_of
-from tests.trainer.conftest import DaemonUnderTest, eventually
+from tests.support.daemon import DaemonUnderTest, eventually
 
 # Whoever comes first installs a bundle.
 pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]

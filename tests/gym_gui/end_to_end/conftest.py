@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from mosaic.contract.layout import Home
 from tests.gym_gui.end_to_end.person import Person
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 
 @pytest.fixture(scope="module")

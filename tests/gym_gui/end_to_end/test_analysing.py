@@ -21,7 +21,7 @@ from mosaic.contract.run_config import load_run_config
 from tests.client.sweeps.conftest import WORKERS, slope_sweep
 from tests.gym_gui.end_to_end.curves import drawn_returns, rises
 from tests.gym_gui.end_to_end.person import LEARNS_MS, Person
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]  # whoever is first installs a bundle
 

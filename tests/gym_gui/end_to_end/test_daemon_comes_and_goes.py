@@ -13,7 +13,7 @@ from mosaic.client import TrainerClient
 from mosaic.contract.layout import Home
 from mosaic.contract.run_states import RunState
 from tests.gym_gui.end_to_end.person import Person
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
 

@@ -10,7 +10,7 @@ from gym_gui.app.demo_start import ECHO, INSTALL, NOT_NOW
 from mosaic.contract.layout import Home
 from mosaic.contract.run_states import RunState
 from tests.gym_gui.end_to_end.person import LEARNS_MS, Person
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
 BUNDLES = ("spade_bdi_rl_worker",)

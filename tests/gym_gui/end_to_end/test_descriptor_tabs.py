@@ -14,7 +14,7 @@ from gym_gui.views.beliefs.beliefs_page import BeliefsPage
 from mosaic.contract.layout import Home
 from tests.gym_gui.end_to_end.person import Person
 from tests.gym_gui.thinking_worker import install_thinking_worker, thinking_run
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
 BELIEFS: FurtherTab = "beliefs"

@@ -15,7 +15,7 @@ from tests.gym_gui.end_to_end.screens import (
     each_part_of_the_dock,
     each_view_of_a_run,
 )
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]  # whoever is first installs a bundle
 

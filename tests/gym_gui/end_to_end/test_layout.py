@@ -17,7 +17,7 @@ from tests.gym_gui.end_to_end.conftest import forget_window
 from tests.gym_gui.end_to_end.layout_check import faults
 from tests.gym_gui.end_to_end.person import Person
 from tests.gym_gui.end_to_end.screens import each_other_screen, each_played_view
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
 

@@ -9,7 +9,7 @@ from gym_gui.models.steps_table import StepColumn
 from mosaic.client import TrainerClient
 from mosaic.contract.run_states import RunState
 from tests.gym_gui.end_to_end.person import TO_THE_GOAL, Person
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
 

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QLabel
 
 from mosaic.client import TrainerClient
 from tests.gym_gui.end_to_end.person import Person
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
 

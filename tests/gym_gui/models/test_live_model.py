@@ -20,7 +20,7 @@ from gym_gui.views.live.live_tab import LiveTab
 from gym_gui.views.tables.episodes_view import EpisodesView
 from mosaic.contract.layout import Home
 from tests.gym_gui.conftest import PATIENCE_MS
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
 

@@ -13,7 +13,7 @@ from gym_gui.services.pulse import Pulse
 from gym_gui.services.trainer_link import TrainerLink
 from mosaic.contract.rpc import trainer_pb2 as pb
 from tests.gym_gui.conftest import PATIENCE_MS
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 from tests.trainer.workers.worker_files import write_worker
 
 pytestmark = pytest.mark.process

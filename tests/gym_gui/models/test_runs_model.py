@@ -17,7 +17,7 @@ from gym_gui.services.trainer_link import TrainerLink
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
 from tests.gym_gui.conftest import PATIENCE_MS
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
 

@@ -14,7 +14,7 @@ from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
 from mosaic.contract.layout import Home
 from tests.gym_gui.conftest import PATIENCE_MS
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 VALUE = "f00dfeed-0123456789-do-not-tell"
 MAX_GB = STORAGE_FIELDS[0]

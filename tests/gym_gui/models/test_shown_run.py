@@ -13,7 +13,7 @@ from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
 from mosaic.contract.run_states import RunState
 from tests.gym_gui.conftest import PATIENCE_MS
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
 

@@ -16,7 +16,7 @@ from gym_gui.views.shell.status_strip import StatusStrip
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from tests.gym_gui.conftest import PATIENCE_MS
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 
 @pytest.mark.process

@@ -9,7 +9,7 @@ from gym_gui.services.curves import MetricKey
 from gym_gui.services.trainer_link import TrainerLink
 from mosaic.analytics.event_file_writer import EventFileWriter
 from tests.gym_gui.thinking_worker import install_thinking_worker, thinking_run
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
 

@@ -11,7 +11,7 @@ from gym_gui.services.log_records import LogRecord
 from gym_gui.services.pulse import Pulse
 from gym_gui.services.trainer_link import TrainerLink
 from tests.gym_gui.conftest import PATIENCE_MS
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
 

@@ -12,7 +12,7 @@ from mosaic.contract.events import EpisodeStart
 from mosaic.contract.layout import Home
 from mosaic.contract.run_states import RunState
 from tests.gym_gui.conftest import PATIENCE_MS
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
 

@@ -10,7 +10,7 @@ from gym_gui.services.trainer_link import LinkState, TrainerLink
 from mosaic.contract.endpoint import Endpoint
 from mosaic.contract.layout import Home
 from tests.gym_gui.conftest import PATIENCE_MS
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
 

@@ -15,7 +15,7 @@ from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
 from mosaic.trainer.processes.process_identity import ProcessIdentity
 from mosaic.trainer.settings import DEFAULT_PORT
-from tests.trainer.conftest import DaemonUnderTest, eventually
+from tests.support.daemon import DaemonUnderTest, eventually
 
 pytestmark = pytest.mark.process
 

@@ -12,7 +12,7 @@ from mosaic.client import TrainerClient
 from mosaic.client.picture_calls import EnvironmentPicture
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
-from tests.trainer.conftest import DaemonUnderTest, eventually
+from tests.support.daemon import DaemonUnderTest, eventually
 
 pytestmark = pytest.mark.process
 

@@ -12,7 +12,7 @@ from mosaic.contract.process_records import StartedRecord
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
 from mosaic.trainer.runs.frame_removal import remove_frames
-from tests.trainer.conftest import DaemonUnderTest, eventually
+from tests.support.daemon import DaemonUnderTest, eventually
 
 RUN_ID = "01K4GQ3M0N2P5R7T9V1X3Z5B7D"
 

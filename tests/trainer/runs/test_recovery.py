@@ -20,7 +20,7 @@ from mosaic.trainer.processes.process_identity import ProcessIdentity
 from mosaic.trainer.processes.run_members import members_of
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.runs.recovery import Recovery
-from tests.trainer.conftest import DaemonUnderTest, eventually
+from tests.support.daemon import DaemonUnderTest, eventually
 
 pytestmark = pytest.mark.process
 

@@ -15,7 +15,7 @@ import pytest
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
 from mosaic.trainer.runs.run_lease import LeaseTime, Standing
-from tests.trainer.conftest import DaemonUnderTest, eventually
+from tests.support.daemon import DaemonUnderTest, eventually
 
 LEASE_S = 30.0
 

@@ -16,7 +16,7 @@ from mosaic.contract.run_states import RunState
 from mosaic.trainer.bundles.install_lock import hold_lock
 from mosaic.trainer.processes.process_table import environment_of, live_processes, read_stat
 from mosaic.trainer.processes.run_members import members_of
-from tests.trainer.conftest import DaemonUnderTest, eventually
+from tests.support.daemon import DaemonUnderTest, eventually
 
 pytestmark = pytest.mark.process
 

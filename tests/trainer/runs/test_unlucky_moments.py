@@ -16,7 +16,7 @@ from mosaic.contract.run_states import RunState
 from mosaic.trainer.processes.process_table import read_stat
 from mosaic.trainer.processes.run_members import carriers_of
 from mosaic.trainer.runs.admission import Capacity, Waiting, admit
-from tests.trainer.conftest import DaemonUnderTest, eventually
+from tests.support.daemon import DaemonUnderTest, eventually
 
 ENDLESS: dict[str, Any] = {"steps": 10_000_000, "rate": 50}
 

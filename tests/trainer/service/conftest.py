@@ -10,7 +10,7 @@ from google.protobuf.message import Message
 
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.telemetry.chunks import decompress_lines
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 SERVICE = pb.DESCRIPTOR.services_by_name["TrainerService"]
 METHODS = {method.name: method for method in SERVICE.methods}

@@ -13,7 +13,7 @@ from mosaic.contract.endpoint import Endpoint
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.trainer_pb2_grpc import TrainerServiceStub
 from mosaic.trainer.service.server import LARGEST_REQUEST_BYTES, SERVICE_NAME
-from tests.trainer.conftest import DaemonUnderTest, eventually
+from tests.support.daemon import DaemonUnderTest, eventually
 from tests.trainer.service.conftest import METHODS, SERVICE, empty_request, told
 
 pytestmark = pytest.mark.process

@@ -13,7 +13,7 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
 from mosaic.contract.rpc import trainer_pb2 as pb
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
 

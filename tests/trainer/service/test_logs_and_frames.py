@@ -14,7 +14,7 @@ from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
 from mosaic.trainer.service.log_follower import LogFollower
 from mosaic_worker.frames import FrameMailbox
-from tests.trainer.conftest import DaemonUnderTest, eventually
+from tests.support.daemon import DaemonUnderTest, eventually
 
 _UNSAFE = UserError("no ordinary file", remedy="")
 

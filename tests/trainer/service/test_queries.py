@@ -8,7 +8,7 @@ import grpc
 import pytest
 
 from mosaic.contract.rpc import trainer_pb2 as pb
-from tests.trainer.conftest import DaemonUnderTest, eventually
+from tests.support.daemon import DaemonUnderTest, eventually
 
 pytestmark = pytest.mark.process
 

@@ -15,7 +15,7 @@ from mosaic.contract.run_states import RunState
 from mosaic.trainer.secrets.byte_redaction import ByteRedactor
 from mosaic.trainer.service.log_follower import LogBlock, LogFollower
 from mosaic.trainer.service.redacted_log import RedactedLog
-from tests.trainer.conftest import DaemonUnderTest, eventually
+from tests.support.daemon import DaemonUnderTest, eventually
 from tests.trainer.workers.worker_files import write_worker
 
 KEY = "sk-secret-0123456789"

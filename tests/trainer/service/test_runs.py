@@ -13,7 +13,7 @@ from google.protobuf.message import Message
 
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
-from tests.trainer.conftest import DaemonUnderTest, eventually
+from tests.support.daemon import DaemonUnderTest, eventually
 from tests.trainer.service.conftest import METHODS, call, refusal, told
 
 pytestmark = pytest.mark.process

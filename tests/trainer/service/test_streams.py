@@ -17,7 +17,7 @@ from mosaic.contract.run_states import RunState
 from mosaic.telemetry.reader import TelemetryReader
 from mosaic.telemetry.service import TelemetryService
 from mosaic.trainer.service.store_view import StoreView, newest_chunk
-from tests.trainer.conftest import DaemonUnderTest, eventually
+from tests.support.daemon import DaemonUnderTest, eventually
 from tests.trainer.service.conftest import lines_of, told
 
 pytestmark = pytest.mark.process

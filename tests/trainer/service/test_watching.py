@@ -7,7 +7,7 @@ import pytest
 
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import FINAL_STATES
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from mosaic.client import TrainerClient
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 from tests.trainer.workers.worker_files import write_worker
 from tests.worker_sdk.helper_under_test import FOLDER
 

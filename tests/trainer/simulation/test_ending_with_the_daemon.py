@@ -8,7 +8,7 @@ import pytest
 from mosaic.client import TrainerClient
 from mosaic.client.errors import DaemonUnreachableError
 from mosaic.client.resimulation import Resimulation, SimulatedFrame
-from tests.trainer.conftest import DaemonUnderTest, eventually
+from tests.support.daemon import DaemonUnderTest, eventually
 from tests.trainer.simulation.conftest import helpers_of, record_run, serving
 
 pytestmark = pytest.mark.process

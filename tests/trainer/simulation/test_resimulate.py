@@ -16,7 +16,7 @@ from mosaic.client.resimulation import (
     SimulationChecked,
 )
 from mosaic.contract.rpc import trainer_pb2 as pb
-from tests.trainer.conftest import DaemonUnderTest, eventually
+from tests.support.daemon import DaemonUnderTest, eventually
 from tests.trainer.simulation.conftest import Record, helpers_of
 
 pytestmark = pytest.mark.process

@@ -15,7 +15,7 @@ from mosaic.client import TrainerClient
 from mosaic.client.errors import TrainerError
 from mosaic.client.resimulation import SimulationChecked, SimulationOpened
 from mosaic.contract.layout import Home
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 from tests.trainer.simulation.conftest import record_run, write_recording_worker
 
 pytestmark = pytest.mark.process

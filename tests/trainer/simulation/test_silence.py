@@ -18,7 +18,7 @@ from mosaic.trainer.simulation.helper_messages import Done, Frame
 from mosaic.trainer.simulation.runtime import SimulationRuntime
 from mosaic.trainer.simulation.scratch_folders import ScratchFolders
 from mosaic.trainer.simulation.simulation import Simulation, SimulationPart
-from tests.trainer.conftest import eventually
+from tests.support.daemon import eventually
 from tests.worker_sdk import helper_under_test
 
 pytestmark = pytest.mark.process

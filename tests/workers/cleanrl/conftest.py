@@ -10,7 +10,7 @@ import pytest
 from mosaic.client import TrainerClient
 from mosaic.contract.process_records import StartedRecord
 from mosaic.contract.runs import RunRecord
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 OWN_ENVIRONMENTS = Path(__file__).parent / "own_environments"
 PATIENCE_S = 150

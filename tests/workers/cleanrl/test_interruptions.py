@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from tests.trainer.conftest import eventually
+from tests.support.daemon import eventually
 from tests.workers.cleanrl.conftest import Training
 
 # Whoever comes first installs a bundle.

@@ -11,7 +11,7 @@ import pytest
 from mosaic.client import TrainerClient
 from mosaic.contract.manifest import decode_manifest
 from mosaic.replay.verification import verify
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 from tests.workers.cleanrl.conftest import Training
 
 # Whoever comes first installs a bundle.

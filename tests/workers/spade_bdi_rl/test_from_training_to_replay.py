@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import DEADLINE_S, Mosaic
+from tests.support.mosaic_cli import DEADLINE_S, Mosaic
 
 # Whoever comes first installs a bundle.
 pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]

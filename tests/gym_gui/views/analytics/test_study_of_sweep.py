@@ -21,7 +21,7 @@ from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
 from gym_gui.views.analytics.study_page import StudyPage
 from tests.gym_gui.conftest import PATIENCE_MS
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
 

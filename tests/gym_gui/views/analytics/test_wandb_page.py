@@ -21,7 +21,7 @@ from gym_gui.views.analytics.wandb_page import WandbPage
 from mosaic.contract.manifest import ArtifactManifest
 from tests.analytics.wandb_writing import history_record, log_of, some_records, wandb_folder
 from tests.gym_gui.conftest import PATIENCE_MS
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
 

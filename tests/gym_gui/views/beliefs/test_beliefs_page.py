@@ -28,7 +28,7 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.run_states import RunState
 from tests.gym_gui.conftest import PATIENCE_MS
 from tests.gym_gui.thinking_worker import EPISODES, STEPS, install_thinking_worker, thinking_run
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
 

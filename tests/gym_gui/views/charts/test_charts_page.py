@@ -21,7 +21,7 @@ from gym_gui.views.charts.score_panel import ScorePanel
 from mosaic.analytics.event_file_writer import EventFileWriter
 from tests.gym_gui.conftest import PATIENCE_MS
 from tests.gym_gui.remembered import Remembered
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
 

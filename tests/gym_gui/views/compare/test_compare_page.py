@@ -18,7 +18,7 @@ from gym_gui.views.compare.compare_page import ComparePage
 from mosaic.contract.rpc import trainer_pb2 as pb
 from tests.gym_gui.conftest import PATIENCE_MS
 from tests.gym_gui.remembered import Remembered
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
 

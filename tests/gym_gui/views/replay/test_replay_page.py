@@ -18,7 +18,7 @@ from gym_gui.views.replay.replay_page import ReplayPage
 from mosaic.client.resimulation import SimulationChecked, SimulationPart
 from mosaic.client.sessions.actor_service import ActorService
 from tests.gym_gui.conftest import PATIENCE_MS
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 pytestmark = [pytest.mark.process, pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)]
 

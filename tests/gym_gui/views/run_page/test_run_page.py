@@ -30,7 +30,7 @@ from gym_gui.views.run_page.run_page import PARTS, RunPage
 from gym_gui.views.run_page.system_part import SystemPart
 from mosaic.contract.run_states import RunState
 from tests.gym_gui.conftest import PATIENCE_MS
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
 

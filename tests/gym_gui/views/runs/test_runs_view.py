@@ -21,7 +21,7 @@ from gym_gui.views.runs.tag_editor import TagEditor
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
 from tests.gym_gui.conftest import PATIENCE_MS
-from tests.trainer.conftest import DaemonUnderTest
+from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
 

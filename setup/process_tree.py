@@ -1,0 +1,103 @@
+"""Processes of a test run: finding them, printing their stacks, and ending them.
+
+Linux only, from `/proc`. A process whose parent has ended is found by its environment.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+_STACKS_TIMEOUT_S = 20
+
+
+def descendants(pid: int) -> list[int]:
+    """Live processes below `pid`, parents before children."""
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        state, parent = _state(int(name))
+        if state not in "ZX":
+            children.setdefault(parent, []).append(int(name))
+    found = children.get(pid, [])
+    for child in found:  # grows while it is read
+        found += children.get(child, [])
+    return found
+
+
+def command_line(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
+    except OSError:
+        return "(ended)"
+
+
+def stacks(pid: int) -> str:
+    """The stacks of all threads of a Python process, wherever it is blocked."""
+    py_spy = shutil.which("py-spy", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    if py_spy is None:
+        return "(py-spy is not installed)"
+    try:
+        done = subprocess.run(
+            [py_spy, "dump", "--pid", str(pid), "--nonblocking"],
+            capture_output=True,
+            text=True,
+            timeout=_STACKS_TIMEOUT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return "(its stacks could not be read in time)"
+    return (done.stdout or done.stderr).strip()
+
+
+def kill_tree(pid: int) -> None:
+    """Kill -9 `pid` and everything below it."""
+    for victim in [pid, *descendants(pid)]:
+        _kill(victim)
+
+
+def marked(mark: str) -> list[int]:
+    """Live processes, other than this one, that have `mark` in their environment."""
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit() and int(name) != os.getpid() and _state(int(name))[0] not in "ZX":
+            try:
+                environment = Path(f"/proc/{name}/environ").read_bytes()
+            except OSError:
+                continue
+            if os.fsencode(mark) in environment:
+                found.append(int(name))
+    return found
+
+
+def end_marked(mark: str, timeout_s: float = 10.0) -> list[str]:
+    """Kill what still runs with `mark` in its environment; returns the command lines."""
+    found = {pid: command_line(pid) for pid in marked(mark)}
+    deadline = time.monotonic() + timeout_s
+    while (left := marked(mark)) and time.monotonic() < deadline:
+        for pid in left:
+            _kill(pid)
+        time.sleep(0.01)
+    return list(found.values())
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def _state(pid: int) -> tuple[str, int]:
+    """State letter and parent; `X` of a process that is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return "X", 0
+    return fields[0], int(fields[1])

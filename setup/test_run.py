@@ -1,0 +1,106 @@
+"""Runs pytest so that it always ends: a stuck test is named, its stacks are printed, it is killed.
+
+`tests/support/stuck_tests.py` writes in each test process what that process is doing. This module
+reads it from outside, so that nothing inside the process has to work. pytest-xdist reports a killed
+process as a failure of the test that it ran, and starts another one.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from process_tree import command_line, descendants, end_marked, kill_tree, stacks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ACTIVITY_FOLDER = "MOSAIC_TEST_ACTIVITY"
+_POLL_S = 0.5
+_INTERRUPT_TIMEOUT_S = 20.0
+_FAILED = 1
+
+
+@dataclass(frozen=True)
+class Limits:
+    """In seconds."""
+
+    activity_s: float = 165.0
+    """For one test with its fixtures, for the collection, and for the exit of a process."""
+    total_s: float = 2400.0
+
+
+def run_tests(command: Sequence[str], cwd: Path, limits: Limits = Limits()) -> int:  # noqa: B008 - frozen
+    """Run pytest; returns its exit code, or 1 if something was stuck or left running."""
+    with tempfile.TemporaryDirectory(prefix="mosaic-test-activity-") as folder:
+        process = subprocess.Popen(
+            command, cwd=cwd, env={**os.environ, ACTIVITY_FOLDER: folder}, stdin=subprocess.DEVNULL
+        )
+        try:
+            watch = _Watch(process, Path(folder), limits)
+            code = watch.wait()
+        except KeyboardInterrupt:
+            _wait_for_interrupted(process)
+            raise
+        finally:
+            left = end_marked(folder)
+    for text in watch.reports:
+        print(text)
+    if left and not watch.reports:
+        print("Still running after the tests:\n  " + "\n  ".join(left))
+    return code or (_FAILED if left or watch.reports else 0)
+
+
+def _wait_for_interrupted(process: subprocess.Popen[bytes]) -> None:
+    """Ctrl-C reached pytest too: it prints its summary."""
+    try:
+        process.wait(_INTERRUPT_TIMEOUT_S)
+    except (subprocess.TimeoutExpired, KeyboardInterrupt):
+        process.kill()
+
+
+class _Watch:
+    """Waits for pytest, and ends what is stuck below it."""
+
+    def __init__(self, process: subprocess.Popen[bytes], folder: Path, limits: Limits) -> None:
+        self.reports: list[str] = []
+        self._process = process
+        self._folder = folder
+        self._limits = limits
+        self._deadline = time.monotonic() + limits.total_s
+
+    def wait(self) -> int:
+        while True:
+            try:
+                return self._process.wait(_POLL_S)
+            except subprocess.TimeoutExpired:
+                self._look_for_stuck()
+            if time.monotonic() > self._deadline:
+                self._end(self._process.pid, f"the whole run, after {self._limits.total_s:g} s")
+
+    def _look_for_stuck(self) -> None:
+        now = time.time()
+        for file in self._folder.iterdir():
+            try:
+                age_s, activity = now - file.stat().st_mtime, file.read_text("utf-8")
+            except FileNotFoundError:
+                continue  # finished in between
+            if age_s > self._limits.activity_s:
+                file.unlink(missing_ok=True)
+                pid = int(file.name)
+                if Path(f"/proc/{pid}").exists():
+                    self._end(pid, f"{activity}, after {age_s:.0f} s")
+
+    def _end(self, pid: int, activity: str) -> None:
+        lines = [f"\n── stuck: {activity} ──"]
+        for each in [pid, *descendants(pid)]:
+            lines += [f"\nprocess {each}: {command_line(each)[:200]}", stacks(each)]
+        self.reports.append("\n".join(lines))
+        print(self.reports[-1], file=sys.stderr, flush=True)
+        kill_tree(pid)

@@ -1,0 +1,233 @@
+"""DaemonUnderTest: a real daemon process on a home of its own, ended with all that it started."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import grpc
+import pytest
+
+from mosaic.contract.layout import Home, RunDirectory
+from mosaic.contract.rpc import trainer_pb2 as pb
+from mosaic.contract.rpc.trainer_pb2_grpc import TrainerServiceStub
+from mosaic.contract.run_states import FINAL_STATES, RunState
+
+Result = TypeVar("Result")
+
+PATIENCE_S = 60.0
+_POLL_S = 0.01
+_MAX_RECEIVED_BYTES = 64 << 20
+
+
+_DESCRIPTIONS = Path(__file__).parents[2] / ".venv-setup" / "worker-descriptions-for-tests"
+"""The daemon's cache, shared by all tests: workers are asked once, not once per daemon."""
+
+
+def share_descriptions(home: Home) -> None:
+    """Let a home use the descriptions that daemons of earlier tests have stored."""
+    home.trainer.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _DESCRIPTIONS.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with suppress(FileExistsError):
+        home.worker_descriptions.symlink_to(_DESCRIPTIONS)
+
+
+class DaemonUnderTest:
+    """A daemon that a test starts, kills and starts again. Its runs are ended with it."""
+
+    def __init__(self, folder: Path, options: tuple[str, ...] = ()) -> None:
+        self.folder = folder
+        self.home = Home(folder / "home")
+        self.options = options
+        self.environment: dict[str, str] = {}
+        self.shares_descriptions = True
+        self.address = ""
+        self._process: subprocess.Popen[bytes] | None = None
+        self._channel: grpc.Channel | None = None
+
+    @property
+    def token(self) -> str:
+        return self.home.token.read_text().strip()
+
+    @property
+    def metadata(self) -> tuple[tuple[str, str], ...]:
+        return (("authorization", f"Bearer {self.token}"),)
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def channel(self) -> grpc.Channel:
+        """Carries the token on every call."""
+        if self._channel is None:
+            self._channel = self.open_channel()
+        return self._channel
+
+    @property
+    def stub(self) -> TrainerServiceStub:
+        return TrainerServiceStub(self.channel)
+
+    def open_channel(self, *options: tuple[str, int]) -> grpc.Channel:
+        """Another one, with options of its own; to be closed by the test."""
+        given = (("grpc.max_receive_message_length", _MAX_RECEIVED_BYTES), *options)
+        plain = grpc.insecure_channel(self.address, options=given)
+        return grpc.intercept_channel(plain, _WithToken(self.token))
+
+    def start(self, *options: str, port: str | None = "0") -> str:
+        """Its one line: `ready ADDRESS` or `error JSON`."""
+        ready, announce = os.pipe()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if self.shares_descriptions:
+            share_descriptions(self.home)
+        given = [*self.options, *options, *(["--port", port] if port else [])]
+        with (self.folder / "daemon.out").open("ab") as output:
+            command = [sys.executable, "-m", "mosaic.trainer.daemon", "--home", str(self.home.path)]
+            self._process = subprocess.Popen(
+                [*command, "--ready-fd", str(announce), *given],
+                pass_fds=(announce,),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env={**os.environ, **self.environment},
+                cwd=self.folder,
+            )
+        os.close(announce)
+        with os.fdopen(ready, "rb") as pipe:
+            assert select.select([pipe], [], [], PATIENCE_S)[0], "the daemon said nothing"
+            line = pipe.read().decode()
+        if line.startswith("ready "):
+            self.address = line.split()[1]
+        else:
+            self._process.wait(PATIENCE_S)
+        assert line, (self.folder / "daemon.out").read_text()
+        return line.strip()
+
+    def refusal(self, *options: str, port: str | None = "0") -> dict[str, str]:
+        """Why it does not start."""
+        line = self.start(*options, port=port)
+        assert line.startswith("error "), line
+        assert self._process is not None
+        assert self._process.returncode == 1
+        told: dict[str, str] = json.loads(line.removeprefix("error "))
+        return told
+
+    def kill(self) -> None:
+        """kill -9."""
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> int:
+        """SIGTERM, and its exit code."""
+        return self._end(signal.SIGTERM)
+
+    def wait(self) -> int:
+        """For its end, and its exit code."""
+        assert self._process is not None
+        return self._process.wait(PATIENCE_S)
+
+    def restart(self) -> None:
+        """Stops it when it runs, and starts it again."""
+        if self._process is not None and self._process.poll() is None:
+            self.stop()
+        assert self.start().startswith("ready ")
+
+    def submit(self, *, algo: str = "echo", **params: Any) -> str:
+        """A run of the echo worker; its id."""
+        config = {
+            "worker": "echo_worker",
+            "algo": algo,
+            "env_id": "Echo-v0",
+            "params": params,
+        }
+        return self.stub.SubmitRun(
+            pb.SubmitRunRequest(config_json=json.dumps(config).encode())
+        ).run_id
+
+    def run(self, run_id: str) -> RunDirectory:
+        return self.home.run(run_id)
+
+    def record(self, run_id: str) -> pb.RunRecord:
+        return self.stub.GetRun(pb.RunRef(run_id=run_id)).run
+
+    def until(self, run_id: str, *states: RunState) -> pb.RunRecord:
+        """Waits until the run is in one of the states (none given: over)."""
+        wanted = states or tuple(FINAL_STATES)
+
+        def reached() -> pb.RunRecord | None:
+            record = self.record(run_id)
+            if record.state not in wanted and RunState(record.state).is_final:
+                pytest.fail(f"run {run_id} is {record.state}: {record.reason} {record.remedy}")
+            return record if record.state in wanted else None
+
+        return eventually(reached)
+
+    def clean_up(self) -> None:
+        """The daemon first, so that it starts nothing more; then all that it has started."""
+        if self._process is not None and self._process.poll() is None:
+            self.kill()
+        self._close_channel()
+        eventually(lambda: not _killed_processes_of(self.folder))
+
+    def _end(self, number: signal.Signals) -> int:
+        self._close_channel()
+        assert self._process is not None
+        self._process.send_signal(number)
+        return self.wait()
+
+    def _close_channel(self) -> None:
+        if self._channel is not None:
+            self._channel.close()
+            self._channel = None
+
+
+class _WithToken(
+    grpc.UnaryUnaryClientInterceptor,
+    grpc.UnaryStreamClientInterceptor,
+    grpc.StreamUnaryClientInterceptor,
+    grpc.StreamStreamClientInterceptor,
+):
+    def __init__(self, token: str) -> None:
+        self._sent = ("authorization", f"Bearer {token}")
+
+    def _call(self, continuation: Any, details: Any, request: Any) -> Any:
+        given = [*(details.metadata or ()), self._sent]
+        return continuation(details._replace(metadata=given), request)
+
+    intercept_unary_unary = _call  # type: ignore[assignment]
+    intercept_unary_stream = _call  # type: ignore[assignment]
+    intercept_stream_unary = _call  # type: ignore[assignment]
+    intercept_stream_stream = _call  # type: ignore[assignment]
+
+
+def eventually(condition: Callable[[], Result | None]) -> Result:
+    """Waits until the condition gives something, and fails when it does not within a long time."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not (result := condition()):
+        assert time.monotonic() < deadline, "the condition did not come true"
+        time.sleep(_POLL_S)
+    return result
+
+
+def _killed_processes_of(folder: Path) -> list[int]:
+    """Living processes that were started for `folder` or work in it; each is killed."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            state = (entry / "stat").read_bytes().rpartition(b")")[2].split()[0]
+            traces = (entry / "environ").read_bytes() + os.fsencode((entry / "cwd").readlink())
+            if state not in b"ZX" and os.fsencode(folder) in traces:
+                found.append(int(entry.name))
+                os.kill(int(entry.name), signal.SIGKILL)
+        except OSError:
+            continue
+    return found
