@@ -8,23 +8,27 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+
+from test_run import run_tests
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPTS = Path(sys.executable).parent
 
-USAGE = """./test [--quick] [-- PYTEST_ARGUMENT ...]
+USAGE = """./test [--quick | --all] [-- PYTEST_ARGUMENT ...]
 
   ./test                      format, lint, types, imports and all tests
   ./test --quick              the same without the tests that start real processes
+  ./test --all                the same with more seeds, kills and repetitions
   ./test -- -k spool -x       the same, with these arguments for pytest"""
 
 
 # One process more than there are cores: many tests wait for processes that they have started. One
 # that has run out of tests takes over some of another's: some take half a minute each.
 _PROCESSES = len(os.sched_getaffinity(0)) + 1
-_SHARED_OUT = ("-n", str(_PROCESSES), "--dist", "worksteal")
+_DISTRIBUTION = ("-n", str(_PROCESSES), "--dist", "worksteal")
 
 
 @dataclass(frozen=True)
@@ -33,16 +37,18 @@ class Check:
     command: tuple[str, ...]
 
 
-def checks(quick: bool, pytest_arguments: list[str]) -> list[Check]:
+def static_checks() -> list[Check]:
     run_module = (sys.executable, "-m")
-    selected = ("-m", "not process") if quick else ()
     return [
         Check("format", (*run_module, "ruff", "format", "--check")),
         Check("lint", (*run_module, "ruff", "check")),
         Check("types", (*run_module, "mypy")),
         Check("imports", (str(SCRIPTS / "lint-imports"), "--no-logo")),
-        Check("tests", (*run_module, "pytest", *_SHARED_OUT, *selected, *pytest_arguments)),
     ]
+
+
+def pytest_command(selected: str, pytest_arguments: list[str]) -> tuple[str, ...]:
+    return (sys.executable, "-m", "pytest", *_DISTRIBUTION, "-m", selected, *pytest_arguments)
 
 
 @dataclass(frozen=True)
@@ -50,25 +56,52 @@ class Result:
     name: str
     passed: bool
     seconds: float
+    output: str = ""
 
     def __str__(self) -> str:
         return f"{'passed' if self.passed else 'FAILED'}  {self.name:8} {self.seconds:4.0f} s"
 
 
 def run(check: Check) -> Result:
-    """Tests speak as they go; of the other checks only a failure is worth reading."""
-    print(f"── {check.name} ──", flush=True)
     started = time.monotonic()
     finished = subprocess.run(
         check.command,
         cwd=ROOT,
         check=False,
-        stdout=None if check.name == "tests" else subprocess.PIPE,
-        stderr=None if check.name == "tests" else subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     )
-    if finished.returncode != 0 and finished.stdout:
-        sys.stdout.write(finished.stdout.decode(errors="replace"))
-    return Result(check.name, finished.returncode == 0, time.monotonic() - started)
+    output = finished.stdout.decode(errors="replace")
+    return Result(check.name, finished.returncode == 0, time.monotonic() - started, output)
+
+
+def run_static_checks() -> list[Result]:
+    """All at once; only the output of a failed one is worth reading."""
+    checks = static_checks()
+    print(f"── {', '.join(check.name for check in checks)} ──", flush=True)
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        results = list(pool.map(run, checks))
+    for result in results:
+        if not result.passed:
+            print(f"── {result.name} ──\n{result.output}", flush=True)
+    return results
+
+
+def install_bundles() -> Result:
+    """The environments that workers run in: minutes the first time, a second afterwards."""
+    print("── bundles ──", flush=True)
+    result = run(Check("bundles", (sys.executable, "-m", "tests.support.bundles")))
+    if not result.passed:
+        print(result.output, flush=True)
+    return result
+
+
+def run_pytest(command: tuple[str, ...]) -> Result:
+    print("── tests ──", flush=True)
+    started = time.monotonic()
+    code = run_tests(command, ROOT)
+    return Result("tests", code == 0, time.monotonic() - started)
 
 
 def main() -> int:
@@ -76,10 +109,16 @@ def main() -> int:
         prog="./test", usage=USAGE, epilog="Arguments for pytest go after `--`."
     )
     parser.add_argument("--quick", action="store_true", help="leave out tests that start processes")
+    parser.add_argument("--all", action="store_true", help="add repetitions of the same tests")
     parser.add_argument(
         "pytest_arguments", nargs="*", help="after `--`: arguments for pytest alone"
     )
     arguments = parser.parse_args()
+    selected = "not repetition"
+    if arguments.quick:
+        selected = "not process and not repetition"
+    elif arguments.all:
+        selected = ""
 
     # A shell in the background starts us with SIGINT ignored, and what we start would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -87,12 +126,17 @@ def main() -> int:
     os.environ["PATH"] = f"{SCRIPTS}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     started = time.monotonic()
     try:
-        results = [run(check) for check in checks(arguments.quick, arguments.pytest_arguments)]
+        results = run_static_checks()
+        if not arguments.quick:
+            results.append(install_bundles())
+        results.append(run_pytest(pytest_command(selected, arguments.pytest_arguments)))
     except KeyboardInterrupt:
         return 130
 
     failed = [result.name for result in results if not result.passed]
-    print(f"\n── summary, {time.monotonic() - started:.0f} s ──")
+    times = os.times()
+    cpu_s = times.user + times.system + times.children_user + times.children_system
+    print(f"\n── summary, {time.monotonic() - started:.0f} s ({cpu_s:.0f} s of CPU time) ──")
     for result in results:
         print(result)
     print(f"\nFailed: {', '.join(failed)}." if failed else "\nAll checks passed.")

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 _STACKS_TIMEOUT_S = 20
@@ -19,12 +20,10 @@ _STACKS_TIMEOUT_S = 20
 def descendants(pid: int) -> list[int]:
     """Live processes below `pid`, parents before children."""
     children: dict[int, list[int]] = {}
-    for name in os.listdir("/proc"):
-        if not name.isdigit():
-            continue
-        state, parent = _state(int(name))
+    for process in _pids():
+        state, parent = _state(process)
         if state not in "ZX":
-            children.setdefault(parent, []).append(int(name))
+            children.setdefault(parent, []).append(process)
     found = children.get(pid, [])
     for child in found:  # grows while it is read
         found += children.get(child, [])
@@ -65,14 +64,14 @@ def kill_tree(pid: int) -> None:
 def marked(mark: str) -> list[int]:
     """Live processes, other than this one, that have `mark` in their environment."""
     found = []
-    for name in os.listdir("/proc"):
-        if name.isdigit() and int(name) != os.getpid() and _state(int(name))[0] not in "ZX":
+    for pid in _pids():
+        if pid != os.getpid() and _state(pid)[0] not in "ZX":
             try:
-                environment = Path(f"/proc/{name}/environ").read_bytes()
+                environment = Path(f"/proc/{pid}/environ").read_bytes()
             except OSError:
                 continue
             if os.fsencode(mark) in environment:
-                found.append(int(name))
+                found.append(pid)
     return found
 
 
@@ -88,10 +87,12 @@ def end_marked(mark: str, timeout_s: float = 10.0) -> list[str]:
 
 
 def _kill(pid: int) -> None:
-    try:
+    with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
+
+
+def _pids() -> list[int]:
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
 
 
 def _state(pid: int) -> tuple[str, int]:

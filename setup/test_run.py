@@ -54,7 +54,7 @@ def run_tests(command: Sequence[str], cwd: Path, limits: Limits = Limits()) -> i
         print(text)
     if left and not watch.reports:
         print("Still running after the tests:\n  " + "\n  ".join(left))
-    return code or (_FAILED if left or watch.reports else 0)
+    return _FAILED if left or watch.reports else code
 
 
 def _wait_for_interrupted(process: subprocess.Popen[bytes]) -> None:

@@ -1,45 +1,23 @@
 """What all tests share: no deadlines, and the workers' bundles, each installed once."""
 
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
 
 from mosaic.contract.layout import Home
-from mosaic.trainer.bundles.bundle_store import BundleStore
-from mosaic.trainer.workers.worker_catalog import WorkerCatalog
+from tests.support.bundles import install
+from tests.support.daemon_pool import DaemonPool
 
 # How long an example takes says more about the machine than about the code.
 hypothesis.settings.register_profile("no deadlines", deadline=None)
 hypothesis.settings.load_profile("no deadlines")
 
-# Kept between test runs beside the checkout's own environment: it is immutable, and takes a while.
-_KEPT = Path(__file__).parents[1] / ".venv-setup" / "bundles-for-tests"
-
-_EXTRAS = {
-    "session_worker": ("mujoco",),
-    "cleanrl_worker": ("atari", "mujoco", "video", "wandb", "hub"),
-    "cleanrl_upstream": ("sb3",),
-    "sweep_worker": (),
-    "spade_bdi_rl_worker": ("minigrid",),
-}
-"""With one set of extras for all tests a bundle is installed once; it serves runs with fewer."""
-
 
 @pytest.fixture(scope="session")
 def installed_bundle() -> Callable[[str], Path]:
     """Installs the bundle of that name, unless it is there; returns its `venvs` folder."""
-
-    def install(name: str) -> Path:
-        kept = Home(_KEPT)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of packages whose metadata are read
-            # Tests that run at the same time wait for the one that installs.
-            BundleStore(kept, WorkerCatalog()).install(name, list(_EXTRAS[name]))
-        return kept.venvs
-
     return install
 
 
@@ -61,3 +39,11 @@ def give_bundles(installed_bundle: Callable[[str], Path]) -> Callable[..., None]
 def give_session_bundle(give_bundles: Callable[..., None]) -> Callable[[Home], None]:
     """Lets a home that has no bundles yet use the one of all tests."""
     return lambda home: give_bundles(home, "session_worker")
+
+
+@pytest.fixture(scope="session")
+def daemon_pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaemonPool]:
+    """Daemons that serve one test after the other."""
+    pool = DaemonPool(lambda: tmp_path_factory.mktemp("daemon"))
+    yield pool
+    pool.close()

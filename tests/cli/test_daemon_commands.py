@@ -6,8 +6,8 @@ import stat
 import pytest
 
 from mosaic.trainer.processes.process_table import read_stat
-from tests.support.mosaic_cli import DEADLINE_S, Mosaic
 from tests.support.daemon import eventually
+from tests.support.mosaic_cli import DEADLINE_S, Mosaic
 
 pytestmark = pytest.mark.process
 

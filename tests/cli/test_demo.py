@@ -13,7 +13,6 @@ import pytest
 
 from mosaic.contract.layout import Home
 from mosaic.trainer.processes.process_table import read_stat
-from tests.support.mosaic_cli import Mosaic
 from tests.support.mosaic_cli import DEADLINE_S, Mosaic
 
 pytestmark = pytest.mark.process

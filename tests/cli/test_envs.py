@@ -7,8 +7,8 @@ import pytest
 from mosaic.cli.envs.installed_families import family_state
 from mosaic.contract.readiness import BundleInfo, BundleState
 from mosaic.envs import catalog
-from tests.support.mosaic_cli import Mosaic
 from tests.cli.test_completion import offered
+from tests.support.mosaic_cli import Mosaic
 
 
 def bundle(state: BundleState, *extras: str) -> BundleInfo:

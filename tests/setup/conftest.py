@@ -128,6 +128,7 @@ class Checkout:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
+        self.begun.clear()
 
     def bash(self, script: str) -> subprocess.CompletedProcess[str]:
         """Runs a script of the kind that sources setup/launch.sh."""
@@ -219,12 +220,13 @@ def shared_checkout(
 
 
 @pytest.fixture
-def ready(shared_checkout: Checkout) -> Checkout:
+def ready(shared_checkout: Checkout) -> Iterator[Checkout]:
     """A stand-in checkout that is set up; shared, because making one takes seconds."""
     shared_checkout.require("base", "tiny_dependency==1.0")
     shared_checkout.works()
     shared_checkout.log.unlink(missing_ok=True)  # there again when pip ran again
-    return shared_checkout
+    yield shared_checkout
+    shared_checkout.end_all()
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ line-length = 100
 files = ["small.py"]
 
 [tool.pytest.ini_options]
-markers = ["process: starts processes"]
+markers = ["process: starts processes", "repetition: only with --all"]
 """
 CONTRACTS = """\
 [importlinter]
@@ -57,12 +57,14 @@ def project(tmp_path: Path, repository: Path) -> Path:
         "small.py": "NUMBER: int = 1\n",
         "small_package/__init__.py": "",
         "tests/test_small.py": TESTS,
+        "tests/support/bundles.py": "",
     }
     for name, text in files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, "utf-8")
     (tmp_path / "setup").mkdir()
-    shutil.copy(repository / "setup" / "checks.py", tmp_path / "setup")
+    for name in ("checks.py", "test_run.py", "process_tree.py"):
+        shutil.copy(repository / "setup" / name, tmp_path / "setup")
     return tmp_path
 
 

@@ -19,6 +19,7 @@ from mosaic.contract.layout import Home, RunDirectory
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.trainer_pb2_grpc import TrainerServiceStub
 from mosaic.contract.run_states import FINAL_STATES, RunState
+from tests.support import leftovers
 
 Result = TypeVar("Result")
 
@@ -33,9 +34,10 @@ _DESCRIPTIONS = Path(__file__).parents[2] / ".venv-setup" / "worker-descriptions
 
 def share_descriptions(home: Home) -> None:
     """Let a home use the descriptions that daemons of earlier tests have stored."""
-    home.trainer.mkdir(parents=True, exist_ok=True, mode=0o700)
     _DESCRIPTIONS.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with suppress(FileExistsError):
+    with suppress(OSError):  # it is shared already, or the test has made the home unusable
+        home.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        home.trainer.mkdir(exist_ok=True, mode=0o700)
         home.worker_descriptions.symlink_to(_DESCRIPTIONS)
 
 
@@ -66,6 +68,10 @@ class DaemonUnderTest:
         return self._process.pid
 
     @property
+    def is_serving(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    @property
     def channel(self) -> grpc.Channel:
         """Carries the token on every call."""
         if self._channel is None:
@@ -89,6 +95,7 @@ class DaemonUnderTest:
         if self.shares_descriptions:
             share_descriptions(self.home)
         given = [*self.options, *options, *(["--port", port] if port else [])]
+        before = self._process.pid if self._process else None
         with (self.folder / "daemon.out").open("ab") as output:
             command = [sys.executable, "-m", "mosaic.trainer.daemon", "--home", str(self.home.path)]
             self._process = subprocess.Popen(
@@ -100,6 +107,8 @@ class DaemonUnderTest:
                 env={**os.environ, **self.environment},
                 cwd=self.folder,
             )
+        if before is not None:
+            leftovers.predecessors[self._process.pid] = before
         os.close(announce)
         with os.fdopen(ready, "rb") as pipe:
             assert select.select([pipe], [], [], PATIENCE_S)[0], "the daemon said nothing"
@@ -171,7 +180,7 @@ class DaemonUnderTest:
 
     def clean_up(self) -> None:
         """The daemon first, so that it starts nothing more; then all that it has started."""
-        if self._process is not None and self._process.poll() is None:
+        if self.is_serving:
             self.kill()
         self._close_channel()
         eventually(lambda: not _killed_processes_of(self.folder))

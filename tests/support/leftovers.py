@@ -22,11 +22,19 @@ TIMEOUT_S = 20.0
 """How long threads and processes that were asked to end may take on a busy machine."""
 _POLL_S = 0.005
 
-_FOREIGN_THREADS = ("Dummy-",)
-"""Native threads of libraries that called Python once."""
+_LASTING_THREADS = (
+    "Dummy-",  # a native thread of a library that called Python once
+    "blocking_",  # the pool of mosaic.trainer.concurrency, which the process has only one of
+)
 _FOREIGN_FILES = (
     "/dev/", "/proc/", "/sys/", "/usr/", "/etc/", "/memfd:", "/var/cache/", "/var/lib/"
 )  # fmt: skip
+
+
+shared_pids: set[int] = set()
+"""Processes that outlive a test on purpose, such as daemons of `daemon_pool`."""
+predecessors: dict[int, int] = {}
+"""Of a process that was restarted in place of another one, the other one."""
 
 
 class Resources:
@@ -66,6 +74,12 @@ def _active_timers() -> list[object]:
         for found in gc.get_objects()
         if isinstance(found, core.QTimer) and shiboken.isValid(found) and found.isActive()
     ]
+
+
+def _is_left(pid: int, before: Resources) -> bool:
+    restarted = {new for new, old in predecessors.items() if old in before.processes}
+    allowed = shared_pids | restarted
+    return _is_ours(pid) and not any(_has_ancestor(pid, each) for each in allowed)
 
 
 def _is_ours(pid: int) -> bool:
@@ -162,12 +176,12 @@ def _problems(before: Resources) -> list[str]:
         return [
             f"thread {thread.name}"
             for thread in threading.enumerate()
-            if thread not in before.threads and not thread.name.startswith(_FOREIGN_THREADS)
+            if thread not in before.threads and not thread.name.startswith(_LASTING_THREADS)
         ]
 
     def left_processes() -> list[int]:
         fresh = [pid for pid in _pids() if pid not in before.processes]
-        return [pid for pid in fresh if _stat(pid)[0] not in "ZX" and _is_ours(pid)]
+        return [pid for pid in fresh if _stat(pid)[0] not in "ZX" and _is_left(pid, before)]
 
     def left_files() -> list[str]:
         return [
@@ -178,7 +192,7 @@ def _problems(before: Resources) -> list[str]:
 
     def left_timers() -> list[str]:
         return [
-            f"timer of {timer.parent()!r}"  # type: ignore[attr-defined]
+            f"timer of {timer.parent()!r}, {timer.interval()} ms"  # type: ignore[attr-defined]
             for timer in _active_timers()
             if id(timer) not in before.timers
         ]
@@ -192,15 +206,32 @@ def _problems(before: Resources) -> list[str]:
         except ProcessLookupError:
             continue
     if left_files() or left_timers():
+        _delete_qt_objects()
         gc.collect()  # an unreachable file object or timer is not left behind
-    return [*problems, *left_files(), *left_timers()]
+    return [*problems, *left_files(), *_wait_for_none(left_timers)]
 
 
 def _wait_for_none(left: Callable[[], list[Item]]) -> list[Item]:
     deadline = time.monotonic() + TIMEOUT_S
     while (found := left()) and time.monotonic() < deadline:
+        _process_qt_events()
         time.sleep(_POLL_S)
     return found
+
+
+def _delete_qt_objects() -> None:
+    """Those that wait for the event loop to delete them, as pytest-qt leaves its widgets."""
+    core = sys.modules.get("PySide6.QtCore")
+    if core is not None and core.QCoreApplication.instance() is not None:
+        core.QCoreApplication.sendPostedEvents(None, core.QEvent.Type.DeferredDelete)
+
+
+def _process_qt_events() -> None:
+    """A thread may end only after the window has handled what it sent."""
+    core = sys.modules.get("PySide6.QtCore")
+    application = core.QCoreApplication.instance() if core else None
+    if application is not None:
+        application.processEvents()
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -22,9 +22,9 @@ _STARTS_DAEMON = ("daemon", "train", "sweep", "evaluate", "demo")
 class Mosaic:
     """The command line, for one home. Whatever it started is ended with `clean_up`.
 
-    Calls run in this process: the start of an interpreter takes longer than most commands. `process`
-    and `start` run a process of their own, for what depends on one: signals, pipes, start-up, and
-    commands that replace their process.
+    Calls run in this process: the start of an interpreter takes longer than most commands.
+    `process` and `start` run a process of their own, for what depends on one: signals, pipes,
+    start-up, and commands that replace their process.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -44,6 +44,12 @@ class StuckTests:
             self._timeout_s, exit=self._file is None, file=self._stderr
         )
 
+    def report_progress(self) -> None:
+        """A test that waits for many small ones is not stuck while these finish."""
+        if self._file and self._file.exists():
+            self._file.touch()
+        self.watch()
+
     def finish(self) -> None:
         faulthandler.cancel_dump_traceback_later()
         if self._file:
@@ -64,9 +70,22 @@ class StuckTests:
         return result
 
     @pytest.hookimpl(trylast=True)
-    def pytest_unconfigure(self) -> None:
-        """Nothing calls `finish` any more: the interpreter shuts down next."""
-        self.start("shutdown of the interpreter")
+    def pytest_unconfigure(self, config: pytest.Config) -> None:
+        """Nothing calls `finish` any more: the interpreter shuts down next.
+
+        A process of pytest-xdist still waits for the others, and is ended by the main process.
+        """
+        if not hasattr(config, "workerinput"):
+            self.start("shutdown of the interpreter")
+
+
+_registered: list[StuckTests] = []
+
+
+def report_progress() -> None:
+    """The running test has got further; it has the whole time limit again."""
+    for stuck_tests in _registered:
+        stuck_tests.report_progress()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -74,4 +93,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(StuckTests(float(config.getini(OPTION))), "stuck-tests")
+    stuck_tests = StuckTests(float(config.getini(OPTION)))
+    _registered.append(stuck_tests)
+    config.pluginmanager.register(stuck_tests, "stuck-tests")

@@ -22,9 +22,11 @@ Attach = Callable[[Any], Any]
 def attach(tmp_path: Path) -> Any:
     """Attaches an environment to a recorder whose lines go nowhere."""
     with (tmp_path / "spool").open("ab") as spool:
-        recorder = EpisodeRecorder(Emitter(fd=spool.fileno()), detail="columns")
+        emitter = Emitter(fd=spool.fileno())
+        recorder = EpisodeRecorder(emitter, detail="columns")
         yield recorder.attach
         recorder.close()
+        emitter.writer.close()
 
 
 def test_memory_says_what_numpy_says() -> None:

@@ -46,7 +46,7 @@ class Recording:
     def close(self) -> None:
         for recorder in self.recorders:
             recorder.close()
-        self.emitter.flush()
+        self.emitter.writer.close()
         os.close(self._fd)
 
 

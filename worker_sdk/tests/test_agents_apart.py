@@ -44,6 +44,11 @@ class AgentsCase(unittest.TestCase):
         self.fd = os.memfd_create("telemetry")
         self.addCleanup(os.close, self.fd)
 
+    def emitter(self, encoder: str = "") -> Emitter:
+        emitter = Emitter(fd=self.fd, encoder=encoder)
+        self.addCleanup(emitter.writer.close)
+        return emitter
+
     def recorder(self, emitter: Emitter, detail: str, agent_id: str | None) -> EpisodeRecorder:
         recorder = EpisodeRecorder(emitter, detail=detail, agent_id=agent_id)
         self.addCleanup(recorder.close)
@@ -53,7 +58,7 @@ class AgentsCase(unittest.TestCase):
         """A whole episode, one that is cut after a flush in its middle, and one with a note."""
         os.ftruncate(self.fd, 0)
         os.lseek(self.fd, 0, os.SEEK_SET)
-        recorder = self.recorder(Emitter(fd=self.fd, encoder=encoder), detail, agent_id)
+        recorder = self.recorder(self.emitter(encoder), detail, agent_id)
         env = recorder.attach(Countdown())
         for episode in range(3):
             env.reset(seed=episode)
@@ -110,7 +115,7 @@ class EveryLineTest(AgentsCase):
 class SeveralAgentsTest(AgentsCase):
     def test_a_note_stays_with_its_agent(self) -> None:
         """Although the other one takes the next step."""
-        emitter = Emitter(fd=self.fd)
+        emitter = self.emitter()
         red, blue = (self.recorder(emitter, "all", name) for name in ("red", "blue"))
         red_env, blue_env = red.attach(Countdown()), blue.attach(Countdown())
         red_env.reset()
@@ -128,7 +133,7 @@ class SeveralAgentsTest(AgentsCase):
     def test_who_watches_is_told_whose_step_it_is(self) -> None:
         """So is who waits for episodes to begin."""
         told: list[dict[str, Any]] = []
-        recorder = self.recorder(Emitter(fd=self.fd), "columns", "red")
+        recorder = self.recorder(self.emitter(), "columns", "red")
         recorder.listener = recorder.on_episode = told.append
         env = recorder.attach(Countdown())
         env.reset()

@@ -20,6 +20,7 @@ class CheckpointTest(unittest.TestCase):
         self.fd = os.memfd_create("telemetry")
         self.addCleanup(os.close, self.fd)
         self.emitter = Emitter(fd=self.fd)
+        self.addCleanup(self.emitter.writer.close)
 
     def test_bytes_and_writers(self) -> None:
         """Given as bytes or by a function, it is announced with step, metrics and hash."""

@@ -18,11 +18,13 @@ class ControlTest(unittest.TestCase):
         telemetry = os.memfd_create("telemetry")
         self.addCleanup(os.close, telemetry)
         self.telemetry = telemetry
+        emitter = Emitter(fd=telemetry)
+        self.addCleanup(emitter.writer.close)
         read_end, self.write_end = os.pipe()
         self.addCleanup(os.close, read_end)
         self.addCleanup(self.end_input)
         self.woken = 0
-        self.control = Control(Emitter(fd=telemetry), fd=read_end, wake=self.wake)
+        self.control = Control(emitter, fd=read_end, wake=self.wake)
         self.control.accept("action")
         self.over = threading.Event()
         self.control.on("over", lambda _: self.over.set())

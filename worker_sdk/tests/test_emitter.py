@@ -24,6 +24,7 @@ class EmitterTest(unittest.TestCase):
         fcntl.fcntl(self.fd, fcntl.F_SETFL, os.O_APPEND)
         self.addCleanup(os.close, self.fd)
         self.emitter = Emitter(fd=self.fd)
+        self.addCleanup(self.emitter.writer.close)
 
     def raw(self) -> bytes:
         return os.pread(self.fd, os.fstat(self.fd).st_size, 0)
@@ -130,6 +131,7 @@ class EmitterTest(unittest.TestCase):
     def test_unbuffered_on_request(self) -> None:
         """With burst=1 each step is in the file when the call returns."""
         emitter = Emitter(fd=self.fd, burst=1)
+        self.addCleanup(emitter.writer.close)
         for n in range(20):
             emitter.step("ep0", n, 0, 0.0, False, False)
             self.assertEqual(self.raw().count(b"\n"), n + 1)
@@ -164,6 +166,7 @@ class EmitterTest(unittest.TestCase):
         """A lock that another of the parent's threads holds does not stop the child."""
         flow = Flow()
         emitter = Emitter(fd=self.fd, flow=flow)
+        self.addCleanup(emitter.writer.close)
         held, done = threading.Event(), threading.Event()
 
         def hold() -> None:

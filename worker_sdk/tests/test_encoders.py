@@ -95,7 +95,10 @@ def emitted(encoder: str) -> Iterator[tuple[Emitter, Any]]:
             size = os.fstat(file.fileno()).st_size
             return [json.loads(line) for line in os.pread(file.fileno(), size, 0).splitlines()]
 
-        yield emitter, lines
+        try:
+            yield emitter, lines
+        finally:
+            emitter.writer.close()
 
 
 class EncoderCases(unittest.TestCase):

@@ -58,7 +58,9 @@ class FrameMailboxTest(unittest.TestCase):
     def emitter(self) -> Emitter:
         self.telemetry = os.memfd_create("telemetry")
         self.addCleanup(os.close, self.telemetry)
-        return Emitter(fd=self.telemetry)
+        emitter = Emitter(fd=self.telemetry)
+        self.addCleanup(emitter.writer.close)
+        return emitter
 
     def test_the_newest_frames_are_in_the_file(self) -> None:
         """Frames go round the slots, each with its step, its command and its line."""

@@ -103,6 +103,7 @@ class LostReaderTest(unittest.TestCase):
         self.addCleanup(os.close, write_end)
         flow = Flow()
         emitter = Emitter(fd=write_end, flow=flow)
+        self.addCleanup(emitter.writer.close)
         os.close(read_end)
         emitter.metric("a", 1.0)
         emitter.metric("b", 1.0)
@@ -116,6 +117,7 @@ class LostReaderTest(unittest.TestCase):
         self.addCleanup(os.close, read_end)
         os.set_blocking(write_end, False)
         emitter = Emitter(fd=write_end)
+        self.addCleanup(emitter.writer.close)
 
         def work() -> None:
             for n in range(3000):
@@ -152,6 +154,7 @@ class LostReaderTest(unittest.TestCase):
             while True:
                 filled += os.write(high, b"\n" * 65536)
         emitter = Emitter(fd=high)
+        self.addCleanup(emitter.writer.close)
         thread = threading.Thread(target=emitter.emit, args=("line",))
         thread.start()
         while filled:
@@ -167,6 +170,7 @@ class LostReaderTest(unittest.TestCase):
         flow = Flow()
         flow.stop("the test said so")
         emitter = Emitter(fd=full, flow=flow)
+        self.addCleanup(emitter.writer.close)
         emitter.metric("a", 1.0)
         self.assertFalse(emitter.bye("cancelled"))
 

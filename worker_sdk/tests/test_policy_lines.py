@@ -94,7 +94,9 @@ class PolicyTellingTest(unittest.TestCase):
         self.fd = os.memfd_create("telemetry")
         self.addCleanup(os.close, self.fd)
         self.now = 100.0
-        self.telling = PolicyTelling(Emitter(fd=self.fd), lambda: self.now)
+        emitter = Emitter(fd=self.fd)
+        self.addCleanup(emitter.writer.close)
+        self.telling = PolicyTelling(emitter, lambda: self.now)
 
     def lines(self) -> list[dict[str, Any]]:
         data = os.pread(self.fd, os.fstat(self.fd).st_size, 0)

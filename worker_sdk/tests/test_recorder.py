@@ -63,6 +63,7 @@ class RecorderCase(unittest.TestCase):
         self.fd = os.memfd_create("telemetry")
         self.addCleanup(os.close, self.fd)
         self.emitter = Emitter(fd=self.fd)
+        self.addCleanup(self.emitter.writer.close)
         self.env: Any = Corridor()
         self.recorder = EpisodeRecorder(self.emitter, detail=self.detail)
         self.addCleanup(self.recorder.close)
@@ -220,6 +221,7 @@ class ResetsTest(RecorderCase):
                 os.ftruncate(self.fd, 0)
                 os.lseek(self.fd, 0, os.SEEK_SET)
                 self.emitter = Emitter(fd=self.fd)
+                self.addCleanup(self.emitter.writer.close)
                 env = self.attached(detail, length=1)
                 for seed in (1, 2):
                     env.reset()

@@ -28,6 +28,7 @@ class TypedFieldsTest(unittest.TestCase):
         self.fd = os.memfd_create("telemetry")
         self.addCleanup(os.close, self.fd)
         self.emitter: Any = Emitter(fd=self.fd)
+        self.addCleanup(self.emitter.writer.close)
 
     def lines(self) -> list[dict[str, Any]]:
         self.emitter.flush()
@@ -77,6 +78,7 @@ class TypedFieldsTest(unittest.TestCase):
                 os.ftruncate(self.fd, 0)
                 os.lseek(self.fd, 0, os.SEEK_SET)
                 self.emitter = Emitter(fd=self.fd, encoder=name)
+                self.addCleanup(self.emitter.writer.close)
                 self.emitter.step("ep0", 0, 0, 10**400, False, False)
                 self.emitter.step("ep0", 1, 0, 10**300, False, False)
                 self.emitter.metric("loss", -(10**5000))

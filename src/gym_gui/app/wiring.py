@@ -107,6 +107,8 @@ class Workbench(QObject):
         self._add_search_button()
         self.conduct = Conduct(self)
         self.training_conduct = TrainingConduct(self)
+        self._preloading = QTimer(self, singleShot=True, interval=_GET_READY_MS)
+        self._preloading.timeout.connect(self._get_ready)
         self.keep_alive: list[object] = []
         """What must live as long as this, and has no other place."""
 
@@ -114,12 +116,13 @@ class Workbench(QObject):
         """Once the window is on the screen: find or start the daemon, and show what was asked."""
         self.link.open(start=wishes.starts_daemon)
         self.conduct.begin(run_id=wishes.run_id, env_id=wishes.env_id)
-        QTimer.singleShot(_GET_READY_MS, self, self._get_ready)
+        self._preloading.start()
 
     def close(self) -> None:
         """After the window has closed. A session that was started here ends, and nothing waits on
         the screen for it."""
         deadline = time.monotonic() + _LET_GO_S
+        self._preloading.stop()
         self.models.close()
         self.analysis.models.close()
         self.training.close()

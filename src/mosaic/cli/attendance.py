@@ -21,6 +21,8 @@ from mosaic.contract.runs import RunRecord
 if TYPE_CHECKING:
     from mosaic.client.trainer_client import TrainerClient
 
+SECOND_CTRL_C_VARIABLE = "MOSAIC_SECOND_CTRL_C_S"
+"""Environment variable: how many seconds a second Ctrl-C may come after the first one."""
 _SECOND_CTRL_C_S = 6.0
 
 
@@ -49,9 +51,11 @@ def attend(
         return Attendance(follow(client, run_id, make_view), interrupted=False)
     except KeyboardInterrupt:
         pass
+    window_s = float(os.environ.get(SECOND_CTRL_C_VARIABLE, _SECOND_CTRL_C_S))
     if _comes_again(
         f"The run goes on. Come back with `mosaic runs watch {short_id(run_id)}`;"
-        f" Ctrl-C again within {_SECOND_CTRL_C_S:.0f} s to stop it."
+        f" Ctrl-C again within {window_s:.0f} s to stop it.",
+        window_s,
     ) and (not _is_interactive() or _wants_to_stop()):
         client.cancel(run_id, reason="Stopped with Ctrl-C.")
         return Attendance(follow(client, run_id, make_view), interrupted=True)
@@ -72,7 +76,7 @@ def follow(
     return run
 
 
-def _comes_again(message: str) -> bool:
+def _comes_again(message: str, window_s: float) -> bool:
     """Whether there is another Ctrl-C within the time; Enter on a terminal ends the waiting."""
     pressed, press = os.pipe()
     # No exception meanwhile: it could strike anywhere, and the second Ctrl-C would be lost.
@@ -80,7 +84,7 @@ def _comes_again(message: str) -> bool:
     try:
         say(message)
         awaited = [pressed, sys.stdin] if _is_interactive() else [pressed]
-        return pressed in select.select(awaited, [], [], _SECOND_CTRL_C_S)[0]
+        return pressed in select.select(awaited, [], [], window_s)[0]
     finally:
         signal.signal(signal.SIGINT, previous)
         os.close(pressed)

@@ -17,8 +17,8 @@ from mosaic.client.sessions.session_requests import SessionRequest
 from mosaic.contract.layout import Home
 from mosaic.contract.run_states import RunState
 from mosaic.envs.scenes.scenes import scene_for
-from tests.support.mosaic_cli import Mosaic
 from tests.cli.play.screen import Screen
+from tests.support.mosaic_cli import Mosaic
 
 pytestmark = pytest.mark.process
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.support.mosaic_cli import Mosaic
 from tests.client.sweeps.conftest import prepared
+from tests.support.mosaic_cli import Mosaic
 
 # Whoever comes first installs a bundle.
 pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]

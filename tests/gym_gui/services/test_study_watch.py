@@ -34,6 +34,8 @@ for line in sys.stdin:
 
 def _numbers(read: tuple[ReadStudy, ...] | None) -> list[int]:
     assert read is not None
+    if not read:
+        return [-1]  # read between the creation of the tables and of the study
     return [trial.number for trial in read[0].study.trials]
 
 

@@ -13,6 +13,7 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
 from mosaic.contract.rpc import trainer_pb2 as pb
+from mosaic.contract.run_states import RunState
 from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
@@ -113,6 +114,16 @@ def run_ids(daemon: DaemonUnderTest) -> list[str]:
     done = daemon.submit(steps=30)
     daemon.until(done)
     return [done, daemon.submit(steps=10_000_000, rate=20)]
+
+
+@pytest.fixture(autouse=True)
+def no_run_stays(daemon: DaemonUnderTest, run_ids: list[str]) -> Iterator[None]:
+    """Some of the nonsense is a valid configuration, and starts a run."""
+    yield
+    for run in daemon.stub.ListRuns(pb.ListRunsRequest(page_size=1000)).runs:
+        if run.run_id not in run_ids and not RunState(run.state).is_final:
+            daemon.stub.CancelRun(pb.CancelRunRequest(run_id=run.run_id, grace_s=0.1))
+            daemon.until(run.run_id)
 
 
 def _value(field: Any, chance: random.Random, run_ids: list[str]) -> Any:

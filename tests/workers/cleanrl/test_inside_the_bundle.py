@@ -1,33 +1,24 @@
-"""The tests of learners, which need torch: each file in a process of the bundle's Python."""
+"""The tests of learners, which need torch: all files, in two processes of the bundle's Python."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
-# Whoever comes first installs a bundle.
-pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
+from tests.support.unittest_files import run_unittest_files
+
+pytestmark = [pytest.mark.process, pytest.mark.timeout(0)]  # each of its tests has a limit
 
 FOLDER = Path(__file__).parents[3] / "workers" / "cleanrl_worker" / "tests" / "with_torch"
+FILES = sorted(FOLDER.rglob("test_*.py"))
+PARTS = 2
+"""Every process imports torch; more than one keeps all cores busy."""
 
 
-@pytest.mark.parametrize(
-    "name", sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("test_*.py"))
-)
+@pytest.mark.parametrize("part", range(PARTS))
 def test_with_torch(
-    name: str, cleanrl_python: Path, inside_environment: dict[str, str], tmp_path: Path
+    part: int, cleanrl_python: Path, inside_environment: dict[str, str], tmp_path: Path
 ) -> None:
-    """Every test of the file passes, and no warning is left."""
+    """Every test passes, and no warning is left."""
     search = f"{FOLDER}:{FOLDER.parents[2]}:{inside_environment['PYTHONPATH']}"
-    done = subprocess.run(
-        [cleanrl_python, "-W", "error::UserWarning", FOLDER / name],
-        cwd=tmp_path,
-        env={**inside_environment, "PYTHONPATH": search},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=500,
-    )
-
-    assert done.returncode == 0, done.stderr[-6000:] + done.stdout[-2000:]
-    assert "Ran 0 tests" not in done.stderr
+    environment = {**inside_environment, "PYTHONPATH": search}
+    run_unittest_files(cleanrl_python, FILES[part::PARTS], environment, tmp_path)

@@ -113,11 +113,23 @@ class LineWriter:
             if self._closed:
                 return False
             self._waiting.append(line)
-            written = self._write_waiting()
-            self._closed = True
-            return written
+            return self._close()
         finally:
             self.lock.release()
+
+    def close(self) -> None:
+        """Write all that waits, and end the thread; nothing is written after this."""
+        with self.lock:
+            self._close()
+        if self._finisher is not None and self._finisher is not threading.current_thread():
+            self._finisher.join()
+
+    def _close(self) -> bool:
+        """The lock is held. False if lines were lost."""
+        written = self._write_waiting()
+        self._closed = True
+        self._wake.set()
+        return written
 
     def _write_waiting(self) -> bool:
         """Write all that waits, as one piece. The lock is held."""

@@ -55,7 +55,10 @@ class ListOutlet:
 
 
 class LearningRun:
-    """What a learner wants of a run. `config` is a TrainRunConfig."""
+    """What a learner wants of a run. `config` is a TrainRunConfig.
+
+    Call `finish` at the end, or `close` if there is no learner. `lines` works after both.
+    """
 
     def __init__(
         self, folder: Path, config: Mapping[str, Any], checkpoint: Path | None = None
@@ -93,7 +96,11 @@ class LearningRun:
         learner.close()
         for recorder in self._recorders.values():
             recorder.close()
-        self.emitter.flush()
+        self.close()
+
+    def close(self) -> None:
+        self.emitter.writer.close()
+        os.close(self._fd)
 
     def lines(self, kind: str) -> list[dict[str, Any]]:
         """The telemetry of that type, so far."""

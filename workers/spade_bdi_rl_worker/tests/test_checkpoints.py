@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -78,6 +79,7 @@ def test_a_training_that_begins_with_a_table_explores_little(
     assert learner.progress.epsilon == epsilon
     assert anew.config.params["epsilon_start"] == 1.0
     run.finish(learner)
+    anew.close()
 
 
 @pytest.mark.parametrize("algo", ["double_q_learning", "sarsa"])
@@ -113,7 +115,7 @@ def test_a_table_of_another_environment_is_refused(
     path = saved(tmp_path / "first")
     run = begun(tmp_path / "second", path, **config)
 
-    with pytest.raises(WorkerError, match=words) as caught:
+    with closing(run), pytest.raises(WorkerError, match=words) as caught:
         run.learner()
     assert "FrozenLake-v1 (is_slippery False, map_name 4x4)" in caught.value.remedy
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -49,6 +50,6 @@ def test_states_of_a_minigrid_are_told_apart_by_all_that_is_in_it() -> None:
 def test_what_a_table_is_not_for_is_said(tmp_path: Path, env_id: str, words: str) -> None:
     """With what to choose instead."""
     run = LearningRun(tmp_path, {"env_id": env_id})
-    with pytest.raises(WorkerError, match=words) as caught:
+    with closing(run), pytest.raises(WorkerError, match=words) as caught:
         run.learner()
     assert "FrozenLake" in caught.value.remedy

@@ -127,6 +127,7 @@ def test_figures_are_in_an_event_file_too(tmp_path: Path) -> None:
     outlet = RunOutlet(cast("Run", run))
     outlet.figures({"charts/success_rate": 0.5}, 300)
     outlet.close()
+    run.close()
 
     (announced,) = run.lines("artifact")
     assert announced["kind"] == "tensorboard"
@@ -145,6 +146,7 @@ def test_a_run_that_wants_no_event_file_has_none(
     outlet = RunOutlet(cast("Run", run))
     outlet.figures({"charts/success_rate": 1.0}, 1)
     outlet.close()
+    run.close()
 
     assert not (tmp_path / "runs").exists()
     assert run.lines("artifact") == []

@@ -55,11 +55,12 @@ def _read(path: Path) -> str | None:
     except OSError:
         _log.warning("T385 %s is no ordinary file; a new token is made", path)
         return None
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
+        os.close(descriptor)  # `fdopen` raises for a folder, and leaves it open
+        _log.warning("T385 %s is no ordinary file; a new token is made", path)
+        return None
     with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
-            _log.warning("T385 %s is no ordinary file; a new token is made", path)
-            return None
         if status.st_mode & _OTHERS:
             _log.warning("T386 others could read %s; a new token is made", path)
             return None

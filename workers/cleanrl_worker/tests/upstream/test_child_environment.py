@@ -93,8 +93,10 @@ def test_the_id_of_a_tracked_run_comes_from_the_environment_too(tmp_path: Path) 
     """An id that a person chose may have letters that end an address."""
     telemetry = tmp_path / "telemetry"
     with telemetry.open("wb") as stream:
-        files = RunFiles(tmp_path, Emitter(fd=stream.fileno()), "night.1")
+        emitter = Emitter(fd=stream.fileno())
+        files = RunFiles(tmp_path, emitter, "night.1")
         files.tracked_at("https://wandb.ai/me/mine/runs/night", "night")
+        emitter.writer.close()
     assert '"id":"night.1"' in telemetry.read_text().replace(" ", "")
 
 

@@ -1,0 +1,75 @@
+"""Descriptions survive the daemon: a worker is asked once per content of its code."""
+
+from pathlib import Path
+
+import pytest
+
+from mosaic.trainer.workers import description_cache
+from mosaic.trainer.workers.description_cache import DescriptionCache
+from mosaic.trainer.workers.worker_catalog import WorkerCatalog
+from tests.trainer.workers.worker_files import DESCRIBES_ITSELF, write_worker
+
+pytestmark = pytest.mark.process
+
+COUNTING = "open({calls!r}, 'a').write('called\\n')\n"
+
+
+@pytest.fixture
+def calls(tmp_path: Path) -> Path:
+    return tmp_path / "calls"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, calls: Path) -> Path:
+    """A folder with a worker that counts how often it is asked."""
+    workers = tmp_path / "workers"
+    main = COUNTING.format(calls=str(calls)) + DESCRIBES_ITSELF.format(worker_id="lake_worker")
+    write_worker(workers, "lake_worker", main=main)
+    return workers
+
+
+def describe(folder: Path, cache: Path) -> str:
+    """What a daemon that has just started says of the worker."""
+    catalog = WorkerCatalog((folder,), search_path=[], cache=DescriptionCache(cache))
+    return catalog.describe("lake_worker").worker
+
+
+def test_a_second_daemon_does_not_ask_again(tmp_path: Path, folder: Path, calls: Path) -> None:
+    """Until the code of the worker changes."""
+    cache = tmp_path / "cache"
+    assert describe(folder, cache) == describe(folder, cache) == "lake_worker"
+    assert calls.read_text().count("called") == 1
+    main = next(folder.rglob("__main__.py"))
+    main.write_text(main.read_text() + "# changed\n")
+    assert describe(folder, cache) == "lake_worker"
+    assert calls.read_text().count("called") == 2
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b'{"worker": "another_worker"}', b"\xff"])
+def test_a_damaged_file_is_not_believed(
+    tmp_path: Path, folder: Path, calls: Path, content: bytes
+) -> None:
+    """The worker is asked again, and the file is replaced."""
+    cache = tmp_path / "cache"
+    describe(folder, cache)
+    (stored,) = cache.iterdir()
+    stored.write_bytes(content)
+    assert describe(folder, cache) == describe(folder, cache) == "lake_worker"
+    assert calls.read_text().count("called") == 2
+
+
+def test_a_folder_that_cannot_be_written_is_not_an_error(tmp_path: Path, folder: Path) -> None:
+    """Descriptions are then not stored."""
+    cache = tmp_path / "file"
+    cache.write_text("in the way")
+    assert describe(folder, cache) == "lake_worker"
+
+
+def test_old_files_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every edit of a worker adds a file."""
+    monkeypatch.setattr(description_cache, "MAX_FILES", 3)
+    cache = DescriptionCache(tmp_path)
+    for number in range(5):
+        cache.write(f"key {number}", b"answer")
+    assert len(list(tmp_path.iterdir())) == 3
+    assert cache.read("key 4") == b"answer"
