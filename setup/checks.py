@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from test_run import run_tests
+from test_run import Limits, run_tests
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPTS = Path(sys.executable).parent
@@ -29,6 +29,9 @@ USAGE = """./test [--quick | --all] [-- PYTEST_ARGUMENT ...]
 # that has run out of tests takes over some of another's: some take half a minute each.
 _PROCESSES = len(os.sched_getaffinity(0)) + 1
 _DISTRIBUTION = ("-n", str(_PROCESSES), "--dist", "worksteal")
+
+
+_TOTAL_ALL_S = 3 * 3600.0
 
 
 @dataclass(frozen=True)
@@ -97,10 +100,10 @@ def install_bundles() -> Result:
     return result
 
 
-def run_pytest(command: tuple[str, ...]) -> Result:
+def run_pytest(command: tuple[str, ...], limits: Limits) -> Result:
     print("── tests ──", flush=True)
     started = time.monotonic()
-    code = run_tests(command, ROOT)
+    code = run_tests(command, ROOT, limits)
     return Result("tests", code == 0, time.monotonic() - started)
 
 
@@ -129,7 +132,9 @@ def main() -> int:
         results = run_static_checks()
         if not arguments.quick:
             results.append(install_bundles())
-        results.append(run_pytest(pytest_command(selected, arguments.pytest_arguments)))
+        command = pytest_command(selected, arguments.pytest_arguments)
+        limits = Limits(total_s=_TOTAL_ALL_S) if arguments.all else Limits()
+        results.append(run_pytest(command, limits))
     except KeyboardInterrupt:
         return 130
 

@@ -5,6 +5,7 @@ has Qt objects. Every test process may have some, because tests of all packages 
 """
 
 import gc
+import itertools
 from collections.abc import Generator
 
 import pytest
@@ -14,18 +15,26 @@ def pytest_configure() -> None:
     gc.disable()
 
 
+_TESTS_BETWEEN_FREEZES = 20
+_tests = itertools.count(1)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
-    """Modules and test items stay: they are not searched for garbage again and again."""
-    gc.collect()
-    gc.freeze()
+    _freeze()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:  # noqa: ARG001 - hook
+def pytest_runtest_protocol() -> Generator[None, object, object]:
     result = yield
-    counts = enumerate(zip(gc.get_count(), gc.get_threshold(), strict=True))
-    due = [generation for generation, (count, threshold) in counts if count > threshold]
-    if due:
-        gc.collect(max(due))
+    if next(_tests) % _TESTS_BETWEEN_FREEZES == 0:
+        _freeze()
+    else:
+        gc.collect(1)
     return result
+
+
+def _freeze() -> None:
+    """What is alive now is not searched again: modules, test items and reports only get more."""
+    gc.collect()
+    gc.freeze()

@@ -38,13 +38,12 @@ predecessors: dict[int, int] = {}
 
 
 class Resources:
-    """Threads, processes, files and timers that exist at one moment."""
+    """Threads, processes and files that exist at one moment."""
 
     def __init__(self) -> None:
         self.threads = set(threading.enumerate())
         self.processes = set(_pids())
         self.files = _open_files()
-        self.timers = {id(timer) for timer in _active_timers()}
 
 
 def _pids() -> list[int]:
@@ -135,6 +134,8 @@ class Leftovers:
 
     def __init__(self) -> None:
         self._before: Resources | None = None
+        self._timers: set[int] = set()
+        """QTimers that shared fixtures keep running. To list them takes milliseconds."""
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_setup(self) -> Generator[None, object, object]:
@@ -153,7 +154,6 @@ class Leftovers:
         after, known = Resources(), self._before
         known.threads |= after.threads - before.threads
         known.processes |= after.processes - before.processes
-        known.timers |= after.timers - before.timers
         for path, count in after.files.items():
             added = count - before.files.get(path, 0)
             if added > 0:
@@ -161,14 +161,32 @@ class Leftovers:
         return result
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_teardown(self) -> Generator[None, object, object]:
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, object, object]:
         result = yield
         before, self._before = self._before, None
         if before is not None:
             problems = _problems(before)
+            if "qapp" in getattr(item, "fixturenames", ()):
+                problems += self._timer_problems()
             if problems:
                 pytest.fail("left behind by this test:\n" + "\n".join(problems), pytrace=False)
         return result
+
+    def _timer_problems(self) -> list[str]:
+        def left_timers() -> list[str]:
+            return [
+                f"timer of {timer.parent()!r}, {timer.interval()} ms"  # type: ignore[attr-defined]
+                for timer in _active_timers()
+                if id(timer) not in self._timers
+            ]
+
+        if not left_timers():
+            return []
+        _delete_qt_objects()
+        gc.collect()  # an unreachable timer is not left behind
+        problems = _wait_for_none(left_timers)
+        self._timers |= {id(timer) for timer in _active_timers()}
+        return problems
 
 
 def _problems(before: Resources) -> list[str]:
@@ -190,13 +208,6 @@ def _problems(before: Resources) -> list[str]:
             if count > before.files.get(path, 0)
         ]
 
-    def left_timers() -> list[str]:
-        return [
-            f"timer of {timer.parent()!r}, {timer.interval()} ms"  # type: ignore[attr-defined]
-            for timer in _active_timers()
-            if id(timer) not in before.timers
-        ]
-
     problems = [*_wait_for_none(left_threads)]
     processes = _wait_for_none(left_processes)
     problems += [f"process {pid}: {_command(pid)}" for pid in processes]
@@ -205,10 +216,9 @@ def _problems(before: Resources) -> list[str]:
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
             continue
-    if left_files() or left_timers():
-        _delete_qt_objects()
-        gc.collect()  # an unreachable file object or timer is not left behind
-    return [*problems, *left_files(), *_wait_for_none(left_timers)]
+    if left_files():
+        gc.collect()  # an unreachable file object is not left behind
+    return [*problems, *left_files()]
 
 
 def _wait_for_none(left: Callable[[], list[Item]]) -> list[Item]:

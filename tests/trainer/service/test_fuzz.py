@@ -113,7 +113,9 @@ def run_ids(daemon: DaemonUnderTest) -> list[str]:
     """Runs that exist, so that some of the nonsense reaches one."""
     done = daemon.submit(steps=30)
     daemon.until(done)
-    return [done, daemon.submit(steps=10_000_000, rate=20)]
+    endless = daemon.submit(steps=10_000_000, rate=20)
+    daemon.until(endless, RunState.RUNNING)
+    return [done, endless]
 
 
 @pytest.fixture(autouse=True)
