@@ -1,7 +1,25 @@
 """What every test of this checkout runs under, whichever package it is in."""
 
+import pytest
+
 pytest_plugins = [
     "tests.support.collecting",
     "tests.support.leftovers",
     "tests.support.stuck_tests",
 ]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--all", action="store_true", help="also run tests that repeat others, with more examples"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out repetitions."""
+    if config.getoption("--all"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("repetition")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]

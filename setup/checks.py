@@ -25,9 +25,9 @@ USAGE = """./test [--quick | --all] [-- PYTEST_ARGUMENT ...]
   ./test -- -k spool -x       the same, with these arguments for pytest"""
 
 
-# One process more than there are cores: many tests wait for processes that they have started. One
-# that has run out of tests takes over some of another's: some take half a minute each.
-_PROCESSES = len(os.sched_getaffinity(0)) + 1
+# More processes than cores: many tests wait for processes that they have started. A process that
+# has run out of tests takes over some of another's: some take half a minute each.
+_PROCESSES = len(os.sched_getaffinity(0)) + 2
 _DISTRIBUTION = ("-n", str(_PROCESSES), "--dist", "worksteal")
 
 
@@ -50,8 +50,8 @@ def static_checks() -> list[Check]:
     ]
 
 
-def pytest_command(selected: str, pytest_arguments: list[str]) -> tuple[str, ...]:
-    return (sys.executable, "-m", "pytest", *_DISTRIBUTION, "-m", selected, *pytest_arguments)
+def pytest_command(*arguments: str) -> tuple[str, ...]:
+    return (sys.executable, "-m", "pytest", *_DISTRIBUTION, *arguments)
 
 
 @dataclass(frozen=True)
@@ -117,11 +117,9 @@ def main() -> int:
         "pytest_arguments", nargs="*", help="after `--`: arguments for pytest alone"
     )
     arguments = parser.parse_args()
-    selected = "not repetition"
-    if arguments.quick:
-        selected = "not process and not repetition"
-    elif arguments.all:
-        selected = ""
+    selected: tuple[str, ...] = ("-m", "not process") if arguments.quick else ()
+    if arguments.all:
+        selected = ("--all",)
 
     # A shell in the background starts us with SIGINT ignored, and what we start would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -132,7 +130,7 @@ def main() -> int:
         results = run_static_checks()
         if not arguments.quick:
             results.append(install_bundles())
-        command = pytest_command(selected, arguments.pytest_arguments)
+        command = pytest_command(*selected, *arguments.pytest_arguments)
         limits = Limits(total_s=_TOTAL_ALL_S) if arguments.all else Limits()
         results.append(run_pytest(command, limits))
     except KeyboardInterrupt:

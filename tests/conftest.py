@@ -11,8 +11,15 @@ from tests.support.bundles import install
 from tests.support.daemon_pool import DaemonPool
 
 # How long an example takes says more about the machine than about the code.
-hypothesis.settings.register_profile("no deadlines", deadline=None)
-hypothesis.settings.load_profile("no deadlines")
+hypothesis.settings.register_profile("usual", deadline=None, max_examples=40)
+hypothesis.settings.register_profile("all", deadline=None, max_examples=400)
+hypothesis.settings.load_profile("usual")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """`./test --all` tries more examples of everything."""
+    if config.getoption("--all"):
+        hypothesis.settings.load_profile("all")
 
 
 @pytest.fixture(scope="session")

@@ -30,7 +30,6 @@ def test_the_demo_stores_what_the_worker_writes(mosaic: Mosaic) -> None:
     assert "mosaic daemon stop" in done.stderr
 
 
-@pytest.mark.timeout(600)  # whoever comes first installs a bundle
 def test_the_demo_begins_with_an_agent_that_learns(
     mosaic: Mosaic, give_bundles: Callable[..., None]
 ) -> None:

@@ -17,7 +17,7 @@ COMMANDS = (
     ("replay", "last", "0", "--verify", "--json"),
     ("telemetry", "last", "steps", "--count", "3", "--json"),
     ("telemetry", "last", "metrics", "--json"),
-    ("runs", "logs", "last"),
+    ("runs", "logs", "last", "--json"),
     ("runs", "watch", "last", "--json"),
     ("runs", "show", "last", "--json"),
 )

@@ -21,13 +21,13 @@ from mosaic.telemetry.reader import TelemetryReader
 from mosaic.trainer.processes.process_identity import ProcessIdentity
 from mosaic.trainer.processes.run_members import members_of
 
-pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.process
 
 RUNS = 30
-SEED = 3
 STEPS = 1500
 RATE = 100
-CHAOS_S = 25.0
+CHAOS_S = 10.0
+LONG_CHAOS_S = 25.0
 DAEMON_LIVES_S = (0.2, 4.0)
 OPTIONS = ["--port", "0", "--max-runs", str(RUNS - 6), "--cpus", str(RUNS)]
 
@@ -114,7 +114,17 @@ def _wake_all(client: TrainerClient) -> None:
 
 def test_nothing_is_lost_and_every_end_is_right(home: Home) -> None:
     """Whatever is killed, each run ends in the state that is true of it, with every whole line."""
-    chance = random.Random(SEED)
+    kill_at_random(home, random.Random(3), CHAOS_S)
+
+
+@pytest.mark.repetition
+@pytest.mark.parametrize("seed", range(10))
+def test_longer_and_with_other_seeds(home: Home, seed: int) -> None:
+    """The same, with more kills."""
+    kill_at_random(home, random.Random(seed), LONG_CHAOS_S)
+
+
+def kill_at_random(home: Home, chance: random.Random, chaos_s: float) -> None:
     start_daemon(home, OPTIONS)
     config = {
         "worker": "echo_worker",
@@ -128,7 +138,7 @@ def test_nothing_is_lost_and_every_end_is_right(home: Home) -> None:
     killed: dict[str, str] = {}
     cancelled: set[str] = set()
 
-    end = time.monotonic() + CHAOS_S
+    end = time.monotonic() + chaos_s
     while time.monotonic() < end:
         start_daemon(home, OPTIONS)
         down_at = time.monotonic() + chance.uniform(*DAEMON_LIVES_S)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-if TYPE_CHECKING:
-    from pathlib import Path
+REPOSITORY = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.process
 
@@ -22,7 +22,7 @@ line-length = 100
 files = ["small.py"]
 
 [tool.pytest.ini_options]
-markers = ["process: starts processes", "repetition: only with --all"]
+markers = ["process: starts processes"]
 """
 CONTRACTS = """\
 [importlinter]
@@ -72,6 +72,8 @@ def run(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, project / "setup" / "checks.py", *arguments],
         cwd=project.parent,
+        # What mypy knows of the standard library is the same in every project.
+        env={**os.environ, "MYPY_CACHE_DIR": str(REPOSITORY / ".venv-setup" / "mypy-for-tests")},
         check=False,
         capture_output=True,
         text=True,

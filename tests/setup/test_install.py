@@ -12,7 +12,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.setup.conftest import Checkout
 
-pytestmark = [pytest.mark.process, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.process
 
 
 def test_fresh_checkout_sets_itself_up_and_runs(checkout: Checkout) -> None:

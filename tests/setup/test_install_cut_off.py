@@ -15,9 +15,10 @@ import pytest
 if TYPE_CHECKING:
     from tests.setup.conftest import Checkout, Gate
 
-pytestmark = [pytest.mark.process, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.process
 
-KILLS = 5
+KILLS = 2
+MORE_KILLS = 10
 
 
 def begin_and_stop_at(gate: Gate, checkout: Checkout) -> subprocess.Popen[str]:
@@ -142,7 +143,17 @@ def test_interrupted_set_up_ends_cleanly(
 
 def test_kills_at_random_moments_are_repaired(checkout: Checkout) -> None:
     """Whenever everything is killed, the next start ends with a working program."""
-    for _ in range(KILLS):
+    kill_at_random_moments(checkout, KILLS)
+
+
+@pytest.mark.repetition
+def test_many_kills_at_random_moments_are_repaired(checkout: Checkout) -> None:
+    """The same, more often."""
+    kill_at_random_moments(checkout, MORE_KILLS)
+
+
+def kill_at_random_moments(checkout: Checkout, kills: int) -> None:
+    for _ in range(kills):
         process = checkout.begin()
         try:
             process.communicate(timeout=random.uniform(0.05, 6))

@@ -31,6 +31,10 @@ _FOREIGN_FILES = (
 )  # fmt: skip
 
 
+_IDLE_PROCESSES = ("mosaic_worker.pictures",)
+"""Processes that a daemon keeps for some seconds, in case that they are needed again. Its own tests
+check that they end."""
+
 shared_pids: set[int] = set()
 """Processes that outlive a test on purpose, such as daemons of `daemon_pool`."""
 predecessors: dict[int, int] = {}
@@ -78,7 +82,9 @@ def _active_timers() -> list[object]:
 def _is_left(pid: int, before: Resources) -> bool:
     restarted = {new for new, old in predecessors.items() if old in before.processes}
     allowed = shared_pids | restarted
-    return _is_ours(pid) and not any(_has_ancestor(pid, each) for each in allowed)
+    if any(_has_ancestor(pid, process) for process in allowed):
+        return False
+    return _is_ours(pid) and not any(name in _command(pid) for name in _IDLE_PROCESSES)
 
 
 def _is_ours(pid: int) -> bool:

@@ -8,8 +8,7 @@ import pytest
 from tests.client.sweeps.conftest import prepared
 from tests.support.mosaic_cli import Mosaic
 
-# Whoever comes first installs a bundle.
-pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.process
 
 _SWEEP = ("sweep", "slope_worker", "--env", "Slope-v0", "--metric", "score")
 

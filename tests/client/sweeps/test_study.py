@@ -10,8 +10,7 @@ import pytest
 
 from mosaic.client.sweeps.study import StudyError, read_studies, read_study
 
-# Whoever comes first installs a bundle.
-pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.process
 
 _MAKE = Path(__file__).with_name("make_studies.py")
 

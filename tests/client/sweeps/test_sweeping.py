@@ -15,8 +15,7 @@ from mosaic.contract.runs import RunRecord
 from tests.client.sweeps.conftest import PATIENCE_S, children, home_of, slope_sweep, study_of
 from tests.support.daemon import DaemonUnderTest, eventually
 
-# Whoever comes first installs a bundle.
-pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.process
 
 
 def finished(client: TrainerClient, run_id: str) -> RunRecord:

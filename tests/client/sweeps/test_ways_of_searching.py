@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-# Whoever comes first installs a bundle.
-pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.process
 
 _ROOT = Path(__file__).parents[3]
 _SOURCES = ("src", "worker_sdk/src", "workers/sweep_worker/src")

@@ -16,7 +16,6 @@ pytestmark = pytest.mark.process
 BUNDLES = ("spade_bdi_rl_worker",)
 
 
-@pytest.mark.timeout(600)  # whoever comes first installs a bundle
 def test_the_demo_trains_the_agent_that_the_command_line_trains(person: Person) -> None:
     """It is watched while it learns, with its values and arrows, and is begun once only."""
     person.command("run.demo")

@@ -17,7 +17,7 @@ from tests.gym_gui.end_to_end.screens import (
 )
 from tests.support.daemon import DaemonUnderTest
 
-pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]  # whoever is first installs a bundle
+pytestmark = pytest.mark.process
 
 BUNDLES = ("cleanrl_worker",)
 

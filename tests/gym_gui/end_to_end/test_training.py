@@ -7,7 +7,7 @@ from tests.gym_gui.end_to_end.curves import drawn_returns, rises
 from tests.gym_gui.end_to_end.person import LEARNS_MS, Person
 from tests.gym_gui.end_to_end.trainer import Trainer
 
-pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]  # whoever is first installs a bundle
+pytestmark = pytest.mark.process
 
 BUNDLES = ("cleanrl_worker",)
 

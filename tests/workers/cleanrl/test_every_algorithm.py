@@ -9,8 +9,7 @@ import pytest
 from mosaic.contract.manifest import decode_manifest
 from tests.workers.cleanrl.conftest import Training
 
-# Whoever comes first installs a bundle.
-pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.process
 
 ROOT = Path(__file__).parents[3]
 LEARNERS = ROOT / "workers" / "cleanrl_worker" / "src" / "cleanrl_worker" / "learners"

@@ -5,8 +5,7 @@ import pytest
 from mosaic.client.errors import TrainerError
 from tests.workers.cleanrl.conftest import Training
 
-# Whoever comes first installs a bundle.
-pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.process
 
 
 def test_an_unknown_environment_is_told_with_what_was_meant(training: Training) -> None:

@@ -8,8 +8,7 @@ import pytest
 from tests.support.daemon import eventually
 from tests.workers.cleanrl.conftest import Training
 
-# Whoever comes first installs a bundle.
-pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.process
 
 PARAMS = {"num_envs": 2, "num_steps": 64}
 EVERY = {"checkpoints": {"every_steps": 1280, "keep": 100}}

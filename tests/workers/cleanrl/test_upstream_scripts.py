@@ -14,8 +14,7 @@ from mosaic.replay.verification import verify
 from tests.support.daemon import DaemonUnderTest
 from tests.workers.cleanrl.conftest import Training
 
-# Whoever comes first installs a bundle.
-pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.process
 
 
 @pytest.fixture(scope="module")

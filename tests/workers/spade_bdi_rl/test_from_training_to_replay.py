@@ -12,8 +12,7 @@ import pytest
 
 from tests.support.mosaic_cli import DEADLINE_S, Mosaic
 
-# Whoever comes first installs a bundle.
-pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.process
 
 WORKER = "spade_bdi_rl_worker"
 LAKE = (WORKER, "--algo", "q_learning", "--env", "FrozenLake-v1", "--env-arg", "is_slippery=false")
