@@ -42,17 +42,23 @@ def stacks(pid: int) -> str:
     py_spy = shutil.which("py-spy", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     if py_spy is None:
         return "(py-spy is not installed)"
-    try:
-        done = subprocess.run(
-            [py_spy, "dump", "--pid", str(pid), "--nonblocking"],
-            capture_output=True,
-            text=True,
-            timeout=_STACKS_TIMEOUT_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return "(its stacks could not be read in time)"
-    return (done.stdout or done.stderr).strip()
+    problem = ""
+    for option in ("--native", "--nonblocking"):  # the former needs more rights
+        try:
+            done = subprocess.run(
+                [py_spy, "dump", "--pid", str(pid), option],
+                capture_output=True,
+                text=True,
+                timeout=_STACKS_TIMEOUT_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            problem = "its stacks could not be read in time"
+            continue
+        if done.stdout.strip():
+            return done.stdout.strip()
+        problem = done.stderr.strip()
+    return f"({problem})"
 
 
 def kill_tree(pid: int) -> None:

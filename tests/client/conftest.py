@@ -29,12 +29,10 @@ def client(daemon: DaemonUnderTest) -> Iterator[TrainerClient]:
 
 
 @pytest.fixture(scope="module")
-def shared_client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TrainerClient]:
+def shared_client(daemon_pool: DaemonPool) -> Iterator[TrainerClient]:
     """One for tests that leave each other's runs alone."""
-    under_test = DaemonUnderTest(tmp_path_factory.mktemp("shared"))
-    try:
-        assert under_test.start().startswith("ready ")
-        with TrainerClient.connect(under_test.home) as connected:
-            yield connected
-    finally:
-        under_test.clean_up()
+    with (
+        daemon_pool.daemon("plain") as under_test,
+        TrainerClient.connect(under_test.home) as connected,
+    ):
+        yield connected

@@ -73,7 +73,7 @@ def daemon(
     daemon_pool: DaemonPool, give_session_bundle: Callable[[Home], None]
 ) -> Iterator[DaemonUnderTest]:
     """A daemon that serves, with the bundle that environments are played in."""
-    with daemon_pool.daemon("session_worker", give_session_bundle) as under_test:
+    with daemon_pool.daemon(("session_worker",), give_session_bundle) as under_test:
         yield under_test
 
 

@@ -6,7 +6,7 @@ runs can be deleted, and its home then holds what it held before. Otherwise it i
 next test gets a new one.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -18,8 +18,8 @@ from mosaic.contract.run_states import RunState
 from tests.support import leftovers
 from tests.support.daemon import DaemonUnderTest
 
-_CHANGING = {"trainer.db", "trainer.db-wal", "trainer.db-shm", "logs", "worker_code", "scratch"}
-"""Names in a home whose content may differ."""
+_CHANGING = {"trainer.db", "trainer.db-wal", "trainer.db-shm", "logs", "worker_code", "venvs"}
+"""Names in a home whose content may differ: immutable copies, logs, and the registry itself."""
 
 
 class DaemonPool:
@@ -27,11 +27,11 @@ class DaemonPool:
 
     def __init__(self, make_folder: Callable[[], Path]) -> None:
         self._make_folder = make_folder
-        self._idle: dict[str, list[_Pooled]] = {}
+        self._idle: dict[Hashable, list[_Pooled]] = {}
 
     @contextmanager
     def daemon(
-        self, kind: str, prepare: Callable[[Home], None] = lambda _: None
+        self, kind: Hashable, prepare: Callable[[Home], None] = lambda _: None
     ) -> Iterator[DaemonUnderTest]:
         """A daemon that serves, as if it had been started for this test."""
         idle = self._idle.setdefault(kind, [])
@@ -104,9 +104,7 @@ def _files_of(daemon: DaemonUnderTest) -> dict[str, bytes | None]:
     home = daemon.home
     for folder in (daemon.folder, home.path, home.trainer):
         for path in folder.iterdir():
-            if path.name not in _CHANGING:
-                found[str(path)] = path.read_bytes() if path.suffix == ".toml" else None
-    for folder in (home.runs, home.configs, home.checkpoints, home.datasets, home.presets):
-        if folder.is_dir():
-            found.update({str(path): None for path in folder.iterdir()})
+            if path.name in _CHANGING or (path.is_dir() and not any(path.iterdir())):
+                continue
+            found[str(path)] = path.read_bytes() if path.suffix == ".toml" else None
     return found

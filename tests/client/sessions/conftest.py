@@ -11,6 +11,7 @@ from mosaic.client.sessions.session_controller import SessionController
 from mosaic.client.sessions.session_state import SessionPhase, SessionState
 from mosaic.contract.layout import Home
 from tests.support.daemon import DaemonUnderTest
+from tests.support.daemon_pool import DaemonPool
 
 WORKERS = Path(__file__).parent / "workers"
 PATIENCE_S = 60.0
@@ -19,17 +20,17 @@ GiveBundle = Callable[[Home], None]
 
 
 @pytest.fixture
-def daemon(tmp_path: Path, give_session_bundle: GiveBundle) -> Iterator[DaemonUnderTest]:
+def daemon(daemon_pool: DaemonPool, give_session_bundle: GiveBundle) -> Iterator[DaemonUnderTest]:
     """One that a test may kill."""
-    yield from _serving(tmp_path, give_session_bundle)
+    yield from _serving(daemon_pool, give_session_bundle)
 
 
 @pytest.fixture(scope="module")
 def shared_daemon(
-    tmp_path_factory: pytest.TempPathFactory, give_session_bundle: GiveBundle
+    daemon_pool: DaemonPool, give_session_bundle: GiveBundle
 ) -> Iterator[DaemonUnderTest]:
     """One for tests that leave each other's runs alone."""
-    yield from _serving(tmp_path_factory.mktemp("sessions"), give_session_bundle)
+    yield from _serving(daemon_pool, give_session_bundle)
 
 
 @pytest.fixture(scope="module")
@@ -60,13 +61,10 @@ def until_running(session: SessionController) -> SessionState:
     return state
 
 
-def _serving(folder: Path, give_session_bundle: GiveBundle) -> Iterator[DaemonUnderTest]:
-    under_test = DaemonUnderTest(folder)
-    give_session_bundle(under_test.home)
-    under_test.home.settings.write_text(f"worker_folders = [{json.dumps(str(WORKERS))}]\n")
-    try:
-        line = under_test.start()
-        assert line.startswith("ready "), line
+def _serving(daemon_pool: DaemonPool, give_session_bundle: GiveBundle) -> Iterator[DaemonUnderTest]:
+    def prepare(home: Home) -> None:
+        give_session_bundle(home)
+        home.settings.write_text(f"worker_folders = [{json.dumps(str(WORKERS))}]\n")
+
+    with daemon_pool.daemon("sessions with other workers", prepare) as under_test:
         yield under_test
-    finally:
-        under_test.clean_up()

@@ -10,12 +10,13 @@ from pytestqt.qtbot import QtBot
 from mosaic.contract.layout import Home
 from tests.gym_gui.end_to_end.person import Person
 from tests.support.daemon import DaemonUnderTest
+from tests.support.daemon_pool import DaemonPool
 
 
 @pytest.fixture(scope="module")
 def shared_daemon(
     request: pytest.FixtureRequest,
-    tmp_path_factory: pytest.TempPathFactory,
+    daemon_pool: DaemonPool,
     give_bundles: Callable[..., None],
 ) -> Iterator[DaemonUnderTest]:
     """One for all tests of a file that leave it alive. Its runs stay in the list.
@@ -23,16 +24,17 @@ def shared_daemon(
     A file that needs more bundles than the one for playing names them in `BUNDLES`, and settings of
     the daemon in `SETTINGS`.
     """
-    under_test = DaemonUnderTest(tmp_path_factory.mktemp("shared"))
-    give_bundles(under_test.home, "session_worker", *getattr(request.module, "BUNDLES", ()))
+    bundles = ("session_worker", *getattr(request.module, "BUNDLES", ()))
     settings = getattr(request.module, "SETTINGS", {})
     lines = [f"{name} = {json.dumps(value)}\n" for name, value in settings.items()]
-    under_test.home.settings.write_text("".join(lines))
-    try:
-        assert under_test.start().startswith("ready ")
+
+    def prepare(home: Home) -> None:
+        give_bundles(home, *bundles)
+        if lines:
+            home.settings.write_text("".join(lines))
+
+    with daemon_pool.daemon((*bundles, *lines), prepare) as under_test:
         yield under_test
-    finally:
-        under_test.clean_up()
 
 
 @pytest.fixture

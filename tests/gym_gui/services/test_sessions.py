@@ -33,7 +33,7 @@ def test_a_session_asked_for_early_begins_once_there_is_a_daemon_and_ends_with_t
     qtbot.waitUntil(lambda: sessions.newest_frame is not None, timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: bool(lines), timeout=PATIENCE_MS)
     assert isinstance(lines[0], EpisodeStart)
-    assert sessions.state.phase is SessionPhase.RUNNING
+    qtbot.waitUntil(lambda: sessions.state.phase is SessionPhase.RUNNING, timeout=PATIENCE_MS)
     run_id = sessions.state.run_id
     sessions.close()
     assert sessions.join(20)
