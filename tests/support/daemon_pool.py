@@ -44,6 +44,15 @@ class DaemonPool:
             else:
                 pooled.end()
 
+    @contextmanager
+    def new_daemon(self) -> Iterator[DaemonUnderTest]:
+        """A daemon that no other test has used or will use."""
+        pooled = self._start(lambda _: None)
+        try:
+            yield pooled.daemon
+        finally:
+            pooled.end()
+
     def close(self) -> None:
         for idle in self._idle.values():
             while idle:

@@ -1,6 +1,6 @@
 """WatchRuns: every change of every run, from any number on."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import grpc
 import pytest
@@ -8,8 +8,16 @@ import pytest
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import FINAL_STATES
 from tests.support.daemon import DaemonUnderTest
+from tests.support.daemon_pool import DaemonPool
 
 pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def daemon(daemon_pool: DaemonPool) -> Iterator[DaemonUnderTest]:
+    """One whose events are those of the test alone."""
+    with daemon_pool.new_daemon() as under_test:
+        yield under_test
 
 
 def _states(events: Iterable[pb.RunEvent]) -> list[str]:
