@@ -100,8 +100,11 @@ class UiWatch(QObject):
         held = _HeldUp()
         while not self._stopped.wait(_LOOK_S):
             now, beat = time.monotonic(), self._last_beat[0]
+            if now - beat < LONGEST_WAIT_S / 4:
+                held = _HeldUp()
+                continue
             stack = traceback.extract_stack(sys._current_frames()[self._ui_thread])
-            if now - beat < LONGEST_WAIT_S / 4 or not _is_ours(stack):
+            if not _is_ours(stack):
                 held = _HeldUp()
                 continue
             held.note(now, self._used_s(), is_asleep=self._is_asleep())
