@@ -82,7 +82,8 @@ def test_watching_tells_states_and_numbers(shared_client: TrainerClient) -> None
         for event in watched:
             if event.run_id == run_id:
                 events.append(event)
-                if event.run is not None and event.run.state.is_final:
+                # Not by `run`, which is the run as it is now and may be ahead of the event.
+                if isinstance(event.what, StateChanged) and event.what.change.state.is_final:
                     break
     states = [event.what.change.state for event in events if isinstance(event.what, StateChanged)]
     assert states[-1] is RunState.SUCCEEDED

@@ -65,6 +65,7 @@ class Person:
             self._has_left = True
             self.window.close()
             self.bench.close()
+            QApplication.processEvents()  # a timer that was due now is not left behind
             self.timers_left = [
                 f"{type(timer.parent()).__name__} every {timer.interval()} ms"
                 for owner in (self.bench, self.window)

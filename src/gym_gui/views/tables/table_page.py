@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from PySide6.QtCore import Slot
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStackedWidget, QStyleOptionViewItem, QVBoxLayout, QWidget
 
@@ -72,8 +73,9 @@ class TablePage(QWidget):
         self.grid.copy_asked.connect(self.copy)
         self.grid.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         # A table that gets smaller, such as below a banner, hides its last rows.
-        self.grid.verticalScrollBar().rangeChanged.connect(lambda *_: self._stay_at_end())
-        table.rowsInserted.connect(lambda *_: self._stay_at_end())
+        self.grid.verticalScrollBar().rangeChanged.connect(self._stay_at_end)
+        # A method, not a lambda: the table may outlive this page, and Qt then disconnects it.
+        table.rowsInserted.connect(self._stay_at_end)
         table.modelReset.connect(self._on_reset)
         table.changed.connect(self._update)
         self._update()
@@ -112,6 +114,7 @@ class TablePage(QWidget):
         is_followed = table.is_live or table.run_id == self._followed_run != ""
         return self.bar.follow.isChecked() and is_followed and table.grows_at_the_end
 
+    @Slot()
     def _stay_at_end(self) -> None:
         if self._follows:
             self._followed_run = self._table.run_id
