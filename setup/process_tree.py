@@ -30,6 +30,10 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
+def is_alive(pid: int) -> bool:
+    return _state(pid)[0] not in "ZX"
+
+
 def command_line(pid: int) -> str:
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode().strip()

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from process_tree import command_line, descendants, end_marked, kill_tree, stacks
+from process_tree import command_line, descendants, end_marked, is_alive, kill_tree, stacks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,7 +94,7 @@ class _Watch:
             if age_s > self._limits.activity_s:
                 file.unlink(missing_ok=True)
                 pid = int(file.name)
-                if Path(f"/proc/{pid}").exists():
+                if is_alive(pid):  # else it crashed, and pytest has reported that
                     self._end(pid, f"{activity}, after {age_s:.0f} s")
 
     def _end(self, pid: int, activity: str) -> None:

@@ -57,8 +57,11 @@ class Lake:
 
 
 def fake_environment(home: Home, name: str, bundle_hash: str) -> Path:
-    """What an installation leaves behind, without installing anything."""
-    path = home.venvs / f"{name}-{bundle_hash}"
+    """What an installation leaves behind, without installing anything.
+
+    It appears complete: the daemon removes environments that are not.
+    """
+    path = home.path / "building" / f"{name}-{bundle_hash}"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", path], check=True)
     (site,) = path.glob("lib/*/site-packages")
     (site / "of_the_tests.pth").write_text(sysconfig.get_path("purelib") + "\n")
@@ -69,7 +72,8 @@ def fake_environment(home: Home, name: str, bundle_hash: str) -> Path:
         "created_at": time.time(),
     }
     (path / "ready.json").write_text(json.dumps(ready))
-    return path
+    home.venvs.mkdir(exist_ok=True)
+    return path.rename(home.venvs / path.name)
 
 
 def replayed(client: TrainerClient, run_id: str) -> SimulationOpened:
