@@ -111,8 +111,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="./test", usage=USAGE, epilog="Arguments for pytest go after `--`."
     )
-    parser.add_argument("--quick", action="store_true", help="leave out tests that start processes")
-    parser.add_argument("--all", action="store_true", help="add repetitions of the same tests")
+    extent = parser.add_mutually_exclusive_group()
+    extent.add_argument("--quick", action="store_true", help="leave out tests that start processes")
+    extent.add_argument("--all", action="store_true", help="add repetitions of the same tests")
     parser.add_argument(
         "pytest_arguments", nargs="*", help="after `--`: arguments for pytest alone"
     )

@@ -126,8 +126,8 @@ class DaemonUnderTest:
         assert line.startswith("error "), line
         assert self._process is not None
         assert self._process.returncode == 1
-        told: dict[str, str] = json.loads(line.removeprefix("error "))
-        return told
+        error: dict[str, str] = json.loads(line.removeprefix("error "))
+        return error
 
     def kill(self) -> None:
         """kill -9."""

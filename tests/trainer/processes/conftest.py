@@ -1,10 +1,8 @@
-"""Run directories for real processes, and proof that no test leaves one behind."""
+"""Run directories for real processes."""
 
-import os
-import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,19 +17,6 @@ POLL_S = 0.005
 
 Eventually = Callable[[Callable[[], object]], None]
 LaunchCode = Callable[[str], Running | Exited]
-
-
-@pytest.fixture(autouse=True)
-def no_process_left(tmp_path: Path) -> Iterator[None]:
-    """Fails a test that leaves a process working in its folder; the process is ended."""
-    yield
-    deadline = time.monotonic() + 10.0
-    while left := _processes_of(tmp_path):
-        time.sleep(POLL_S)
-        if time.monotonic() > deadline:
-            for pid in left:
-                os.kill(pid, signal.SIGKILL)
-            pytest.fail(f"processes left behind by this test: {left}")
 
 
 @pytest.fixture
@@ -88,19 +73,3 @@ def exited(run_dir: RunDirectory, eventually: Eventually) -> Callable[[], Exited
         return process
 
     return wait
-
-
-def _processes_of(folder: Path) -> dict[int, bytes]:
-    """Living processes that were started for `folder` or have it as their current folder."""
-    found = {}
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit() or int(entry.name) == os.getpid():
-            continue
-        try:
-            state = (entry / "stat").read_bytes().rpartition(b")")[2].split()[0]
-            traces = (entry / "environ").read_bytes() + os.fsencode((entry / "cwd").readlink())
-            if state not in b"ZX" and os.fsencode(folder) in traces:
-                found[int(entry.name)] = (entry / "cmdline").read_bytes()
-        except OSError:
-            continue
-    return found
