@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -45,6 +46,7 @@ while os.environ.get("TINY_PROGRAM_STAYS"):
 """
 # Real system packages are no business of these tests.
 NO_QT = "def provide(say):\n    pass\n"
+MAKE_VENV = '"-m", "venv"'
 
 
 def load(path: Path) -> ModuleType:
@@ -74,6 +76,24 @@ class Checkout:
     @property
     def log(self) -> Path:
         return self.root / ".venv-setup" / "install.log"
+
+    def use_copied_venvs(self) -> None:
+        """Copy environments instead of making them, and install two local packages of seven."""
+        install, environment = (
+            self.root / "setup" / name for name in ("install.py", "environment.py")
+        )
+        text = install.read_text("utf-8")
+        assert MAKE_VENV in text
+        install.write_text(text.replace(MAKE_VENV, repr(str(HERE / "copied_venv.py"))), "utf-8")
+        text = environment.read_text("utf-8")
+        shorter = re.sub(r'    "workers/\w+",\n', "", text)
+        assert shorter != text
+        environment.write_text(shorter, "utf-8")
+
+    def use_real_venvs(self) -> None:
+        """Set up exactly as a checkout of the repository does."""
+        for name in ("install.py", "environment.py"):
+            shutil.copy(REPOSITORY / "setup" / name, self.root / "setup" / name)
 
     def require(self, profile: str, *pins: str) -> None:
         text = "".join(f"{pin}\n" for pin in pins)
@@ -199,6 +219,7 @@ def make_checkout(folder: Path, write_wheel: Callable[..., str]) -> Checkout:
     for version in ("1.0", "2.0"):
         made.offer("tiny_dependency", version)
     made.require("base", "tiny_dependency==1.0")
+    made.use_copied_venvs()
     return made
 
 

@@ -68,9 +68,13 @@ def project(tmp_path: Path, repository: Path) -> Path:
     return tmp_path
 
 
-def run(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run(
+    project: Path, *arguments: str, for_pytest: tuple[str, ...] = ()
+) -> subprocess.CompletedProcess[str]:
+    """One test process is enough for the two tests of the small project."""
+    given = [*arguments, "--", "-n", "1", *for_pytest]
     return subprocess.run(
-        [sys.executable, project / "setup" / "checks.py", *arguments],
+        [sys.executable, project / "setup" / "checks.py", *given],
         cwd=project.parent,
         # What mypy knows of the standard library is the same in every project.
         env={**os.environ, "MYPY_CACHE_DIR": str(REPOSITORY / ".venv-setup" / "mypy-for-tests")},
@@ -105,7 +109,7 @@ def test_one_failure_stops_nothing_and_is_named(project: Path) -> None:
 
 def test_arguments_after_the_dashes_go_to_pytest(project: Path) -> None:
     """`./test -- -k without` selects tests and leaves the other checks as they are."""
-    finished = run(project, "--", "-k", "without")
+    finished = run(project, for_pytest=("-k", "without"))
 
     assert finished.returncode == 0, finished.stdout + finished.stderr
     assert "1 passed in" in finished.stdout

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.process
 
 def test_fresh_checkout_sets_itself_up_and_runs(checkout: Checkout) -> None:
     """The first start installs what is pinned, by the PIP_* settings, and stdout stays clean."""
+    checkout.use_real_venvs()
     finished = checkout.start("one", "two words")
 
     assert finished.returncode == 0, finished.stderr

@@ -153,6 +153,7 @@ def test_many_kills_at_random_moments_are_repaired(checkout: Checkout) -> None:
 
 
 def kill_at_random_moments(checkout: Checkout, kills: int) -> None:
+    checkout.use_real_venvs()
     for _ in range(kills):
         process = checkout.begin()
         try:
