@@ -5,6 +5,7 @@ import pytest
 pytest_plugins = [
     "tests.support.collecting",
     "tests.support.leftovers",
+    "tests.support.long_tests",
     "tests.support.stuck_tests",
 ]
 

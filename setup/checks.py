@@ -79,25 +79,18 @@ def run(check: Check) -> Result:
     return Result(check.name, finished.returncode == 0, time.monotonic() - started, output)
 
 
-def run_static_checks() -> list[Result]:
-    """All at once; only the output of a failed one is worth reading."""
-    checks = static_checks()
-    print(f"── {', '.join(check.name for check in checks)} ──", flush=True)
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        results = list(pool.map(run, checks))
-    for result in results:
-        if not result.passed:
-            print(f"── {result.name} ──\n{result.output}", flush=True)
-    return results
+def run_and_report(check: Check) -> Result:
+    """Print the output of a failed check as soon as it is known, also while tests run."""
+    result = run(check)
+    if not result.passed:
+        print(f"\n── {result.name} ──\n{result.output}", flush=True)
+    return result
 
 
 def install_bundles() -> Result:
     """The environments that workers run in: minutes the first time, a second afterwards."""
     print("── bundles ──", flush=True)
-    result = run(Check("bundles", (sys.executable, "-m", "tests.support.bundles")))
-    if not result.passed:
-        print(result.output, flush=True)
-    return result
+    return run_and_report(Check("bundles", (sys.executable, "-m", "tests.support.bundles")))
 
 
 def run_pytest(command: tuple[str, ...], limits: Limits) -> Result:
@@ -127,15 +120,22 @@ def main() -> int:
     # A check that starts programs by name finds those of this environment.
     os.environ["PATH"] = f"{SCRIPTS}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     started = time.monotonic()
-    try:
-        results = run_static_checks()
-        if not arguments.quick:
-            results.append(install_bundles())
-        command = pytest_command(*selected, *arguments.pytest_arguments)
-        limits = Limits(total_s=_TOTAL_ALL_S) if arguments.all else Limits()
-        results.append(run_pytest(command, limits))
-    except KeyboardInterrupt:
-        return 130
+    results = []
+    checks = static_checks()
+    print(f"── {', '.join(check.name for check in checks)} ──", flush=True)
+    # The slowest of them has one thread, so it runs beside the tests.
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        static = [pool.submit(run_and_report, check) for check in checks]
+        try:
+            if not arguments.quick:
+                results.append(install_bundles())
+            command = pytest_command(*selected, *arguments.pytest_arguments)
+            limits = Limits(total_s=_TOTAL_ALL_S) if arguments.all else Limits()
+            results.append(run_pytest(command, limits))
+        except KeyboardInterrupt:
+            pool.shutdown(cancel_futures=True)
+            return 130
+    results = [future.result() for future in static] + results
 
     failed = [result.name for result in results if not result.passed]
     times = os.times()

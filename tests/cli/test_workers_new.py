@@ -287,6 +287,7 @@ def test_the_plain_one_learns_plays_and_obeys(mosaic: Mosaic, give_bundles: Give
     assert (gone_on["state"], gone_on["digest"]["steps"]) == ("succeeded", 2000)
 
 
+@pytest.mark.long
 def test_the_one_for_stable_baselines_learns_and_plays(
     mosaic: Mosaic, give_bundles: GiveBundles
 ) -> None:

@@ -112,6 +112,7 @@ def _wake_all(client: TrainerClient) -> None:
             client.resume(run.run_id)
 
 
+@pytest.mark.long
 def test_nothing_is_lost_and_every_end_is_right(home: Home) -> None:
     """Whatever is killed, each run ends in the state that is true of it, with every whole line."""
     kill_at_random(home, random.Random(3), CHAOS_S)

@@ -86,6 +86,7 @@ def run_suite(
     )
 
 
+@pytest.mark.long
 def test_every_stuck_test_is_named_with_its_stacks(tmp_path: Path, repository: Path) -> None:
     """In the test itself, in a fixture, and in a child process. The other tests still run."""
     run = RUN.format(limit_s=LIMIT_S)

@@ -48,6 +48,7 @@ def interpreters() -> list[Interpreter]:
     return sorted(each for each in found if _OLDEST <= each.version[:2] <= _NEWEST)
 
 
+@pytest.mark.long
 @pytest.mark.process
 @pytest.mark.parametrize("suite", _SUITES)
 @pytest.mark.parametrize("which", ["oldest", "newest"])

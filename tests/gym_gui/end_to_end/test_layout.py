@@ -26,6 +26,7 @@ _LOOKS = 5
 _THEMES: tuple[ThemeChoice, ...] = ("light", "dark")
 
 
+@pytest.mark.long
 def test_nothing_is_cut_off(person: Person) -> None:
     """In every view, with a session and a replay in it, at three sizes and in both themes."""
     run_id = person.play("FrozenLake-v1", is_slippery=False)

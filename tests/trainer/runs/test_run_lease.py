@@ -176,6 +176,7 @@ def test_resumed_by_a_person_and_left_again(daemon: DaemonUnderTest) -> None:
     assert states[3:] == ["paused", "running", "paused"]
 
 
+@pytest.mark.long
 @pytest.mark.process
 def test_a_client_that_is_killed(daemon: DaemonUnderTest) -> None:
     """The run outlives its client by two leases, not more."""

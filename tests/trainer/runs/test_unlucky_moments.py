@@ -36,6 +36,7 @@ def _damage(store: Path) -> None:
         file.write(b"\xff" * (size - 4096))
 
 
+@pytest.mark.long
 @pytest.mark.process
 def test_a_damaged_store_hurts_only_its_own_run(daemon: DaemonUnderTest) -> None:
     """The numbers of all others go on, and the run itself still comes to its end."""

@@ -14,6 +14,7 @@ PARTS = 2
 """Every process imports torch; more than one keeps all cores busy."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(PARTS))
 def test_with_torch(
     part: int, cleanrl_python: Path, inside_environment: dict[str, str], tmp_path: Path

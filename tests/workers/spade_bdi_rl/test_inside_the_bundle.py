@@ -12,6 +12,7 @@ FOLDER = Path(__file__).parents[3] / "workers" / "spade_bdi_rl_worker" / "tests"
 FILES = sorted(FOLDER.glob("test_*.py"))
 
 
+@pytest.mark.long
 def test_with_spade(spade_python: Path, inside_spade: dict[str, str], tmp_path: Path) -> None:
     """Every test passes, and no warning is left."""
     run_unittest_files(spade_python, FILES, inside_spade, tmp_path)
