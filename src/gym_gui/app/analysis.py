@@ -197,13 +197,17 @@ class Analysis(QObject):
         return page
 
     def _make_compare_page(self) -> "ComparePage":
-        from gym_gui.compare.view.compare_page import ComparePage  # noqa: PLC0415 - when shown
+        from gym_gui.charts.view.charts_page import ChartsPage  # noqa: PLC0415 - when shown
+        from gym_gui.charts.view.score_panel import ScorePanel  # noqa: PLC0415 - as above
+        from gym_gui.compare.view.compare_page import ComparePage  # noqa: PLC0415 - as above
 
-        page = ComparePage(self.models.compare, self._bench.theme)
-        page.episode_wanted.connect(self._bench.conduct.replay_step)
-        exports = self.models.compare.charts.exports
-        exports.reveal_wanted.connect(self._bench.conduct.open_outside)
-        return page
+        bench, charts = self._bench, self.models.compare_charts
+        curves = ChartsPage(charts, bench.theme, has_scores=False)
+        curves.bar.folder.hide()  # what is compared are runs
+        curves.episode_wanted.connect(bench.conduct.replay_step)
+        charts.exports.reveal_wanted.connect(bench.conduct.open_outside)
+        scores = ScorePanel(charts, bench.theme)
+        return ComparePage(self.models.compare, curves, scores, bench.theme)
 
     def _make_tensorboard_page(self) -> "DashboardHost[TensorBoardPage]":
         from gym_gui.app.dashboard_host import DashboardHost  # noqa: PLC0415 - when shown

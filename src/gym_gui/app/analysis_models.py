@@ -72,6 +72,16 @@ class AnalysisModels(QObject):
         )
 
     @cached_property
+    def compare_charts(self) -> "ChartsModel":
+        """Curves and scores of the Compare tab."""
+        from gym_gui.charts.model.charts_model import ChartsModel  # noqa: PLC0415 - when shown
+
+        bench = self._bench
+        return ChartsModel(
+            bench.link, bench.tasks, bench.pulse, bench.notices, bench.settings, self
+        )
+
+    @cached_property
     def compare(self) -> "CompareModel":
         from gym_gui.compare.model.compare_model import CompareModel  # noqa: PLC0415 - when shown
 
@@ -82,7 +92,7 @@ class AnalysisModels(QObject):
             bench.pulse,
             bench.notices,
             bench.models.runs,
-            bench.settings,
+            self.compare_charts,
             self,
         )
         self._open.append(model)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
 
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from gym_gui.training.model.training_model import TrainingModel
     from gym_gui.training.model.training_policies import TrainedPolicies
     from gym_gui.training.view.trained_panel import TrainedPanel
-    from gym_gui.training.view.training_panel import TrainingPanel
 
 
 class TrainingDesk(QObject):
@@ -91,10 +91,12 @@ class TrainingDesk(QObject):
         """On a thread: the modules take as long to load as the pages take to make."""
         self._tasks.run(self, _load_pages, lambda _: then())
 
-    def new_page(self) -> "TrainingPanel":
+    def new_page(self) -> tuple[QWidget, QWidget]:
+        """The panel, and the launch bar that stands below it."""
         from gym_gui.training.view.training_panel import TrainingPanel  # noqa: PLC0415 - when seen
 
-        return TrainingPanel(self.model, self._theme)
+        panel = TrainingPanel(self.model, self._theme)
+        return panel, panel.foot
 
     def trained_page(self) -> "TrainedPanel":
         from gym_gui.training.view.trained_panel import TrainedPanel  # noqa: PLC0415 - when seen

@@ -4,11 +4,21 @@ A plain INI file in the home, so that a home that moves takes its window along, 
 leaves nothing behind.
 """
 
-from typing import Any
+from typing import Any, Protocol
 
 from PySide6.QtCore import QByteArray, QObject, QSettings
 
 from mosaic.contract.layout import Home
+
+MINIMAL_TELEMETRY_KEY = "telemetry/minimal"
+"""Whether runs of an analytics worker start with minimal telemetry; followed by `/` and its id."""
+
+
+class TextSettings(Protocol):
+    """Text that is kept from one start to the next, by key; `SettingsStore` is one."""
+
+    def text(self, key: str, default: str = "") -> str: ...
+    def keep(self, key: str, value: str) -> None: ...
 
 
 class SettingsStore(QObject):

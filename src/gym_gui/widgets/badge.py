@@ -6,8 +6,8 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from gym_gui.runtime.models.notices import Tone
 from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.fonts import scaled
 from gym_gui.widgets.mixing import mixed
-from gym_gui.widgets.type_size import scaled
 
 
 class Badge(QLabel):

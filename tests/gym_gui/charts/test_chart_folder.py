@@ -60,7 +60,7 @@ def test_each_folder_below_is_drawn_like_a_run(
     picture = model.picture(_RETURN)
     assert picture is not None
     assert picture.x_range == (0.0, 2.0)
-    model.exports.save_points("points", model.told(), [_RETURN])
+    model.save_points("points", [_RETURN])
     qtbot.waitUntil(lambda: not model.exports.is_running, timeout=PATIENCE_MS)
     assert len((model.exports.folder / "points.csv").read_text().splitlines()) == 1 + 5
 

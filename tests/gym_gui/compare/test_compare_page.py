@@ -7,6 +7,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from gym_gui.charts.model.charts_model import ChartsModel
+from gym_gui.charts.view.charts_page import ChartsPage
+from gym_gui.charts.view.score_panel import ScorePanel
 from gym_gui.compare.model.compare_model import CompareModel
 from gym_gui.compare.view.compare_page import ComparePage
 from gym_gui.runtime.models.notices import Notices
@@ -24,11 +27,16 @@ pytestmark = pytest.mark.process
 
 
 @pytest.fixture
+def charts(link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices) -> ChartsModel:
+    return ChartsModel(link, tasks, pulse, notices, Remembered())
+
+
+@pytest.fixture
 def model(
-    link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices
+    link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices, charts: ChartsModel
 ) -> Iterator[CompareModel]:
     runs = RunsModel(link, tasks, pulse, notices)
-    made = CompareModel(link, tasks, pulse, notices, runs, Remembered())
+    made = CompareModel(link, tasks, pulse, notices, runs, charts)
     yield made
     made.close()
     runs.close()
@@ -37,8 +45,11 @@ def model(
 
 
 @pytest.fixture
-def page(model: CompareModel, theme: ThemeModel, qtbot: QtBot) -> Iterator[ComparePage]:
-    made = ComparePage(model, theme)
+def page(
+    model: CompareModel, charts: ChartsModel, theme: ThemeModel, qtbot: QtBot
+) -> Iterator[ComparePage]:
+    curves = ChartsPage(charts, theme, has_scores=False)
+    made = ComparePage(model, curves, ScorePanel(charts, theme), theme)
     qtbot.addWidget(made)
     made.resize(740, 560)
     with qtbot.waitExposed(made):
@@ -55,6 +66,7 @@ def wait(qtbot: QtBot) -> Callable[[Callable[[], object]], None]:
 def test_two_episodes_of_the_same_seed_in_lock_step(
     page: ComparePage,
     model: CompareModel,
+    charts: ChartsModel,
     daemon: DaemonUnderTest,
     wait: Callable[[Callable[[], object]], None],
 ) -> None:
@@ -64,7 +76,7 @@ def test_two_episodes_of_the_same_seed_in_lock_step(
     daemon.until(short)
     daemon.until(long)
     model.show([short, long])
-    wait(lambda: len(model.charts.facts) == 2)
+    wait(lambda: len(charts.facts) == 2)
     replays = model.replays
     assert replays.left.phase == "empty", "nothing is asked for before somebody looks"
     page.show_part("replays")
@@ -122,6 +134,7 @@ def test_the_same_run_twice_over_never_parts(
 def test_runs_are_chosen_from_a_list(
     page: ComparePage,
     model: CompareModel,
+    charts: ChartsModel,
     daemon: DaemonUnderTest,
     wait: Callable[[Callable[[], object]], None],
 ) -> None:
@@ -138,7 +151,7 @@ def test_runs_are_chosen_from_a_list(
     assert model.choice.setData(box, Qt.CheckState.Checked, Qt.ItemDataRole.CheckStateRole)
     page.picker.compare.click()
     assert model.run_ids == (first, second)
-    wait(lambda: len(model.charts.facts) == 2)
+    wait(lambda: len(charts.facts) == 2)
     page.picker.search.setText("no such run")
     assert model.choice.rowCount() == 0 or not page.picker.isVisible()
 
@@ -146,6 +159,7 @@ def test_runs_are_chosen_from_a_list(
 def test_a_run_that_is_deleted_is_no_longer_compared(
     page: ComparePage,
     model: CompareModel,
+    charts: ChartsModel,
     daemon: DaemonUnderTest,
     wait: Callable[[Callable[[], object]], None],
 ) -> None:
@@ -155,9 +169,9 @@ def test_a_run_that_is_deleted_is_no_longer_compared(
         daemon.until(run_id)
     wait(lambda: model.runs.by_id(second) is not None)
     model.show([first, second])
-    wait(lambda: len(model.charts.facts) == 2)
+    wait(lambda: len(charts.facts) == 2)
     assert page.isVisible()
     daemon.stub.DeleteRun(pb.DeleteRunRequest(run_id=first))
     wait(lambda: model.run_ids == (second,))
-    assert model.charts.run_ids == (second,)
-    assert model.charts.problem == ""
+    assert charts.run_ids == (second,)
+    assert charts.problem == ""

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from gym_gui.play.model.play_model import PlayModel
+from gym_gui.play.view.frame_canvas import FrameCanvas
 from gym_gui.play.view.grid_canvas import GridCanvas
 from gym_gui.play.view.grid_legend import GridLegend
 from gym_gui.play.view.play_area import PlayArea
@@ -19,7 +20,6 @@ from gym_gui.runtime.session_service import Frame, SessionPhase, SessionService,
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import Pulse
 from gym_gui.widgets.flow_layout import FlowLayout
-from gym_gui.widgets.frame_canvas import FrameCanvas
 from gym_gui.widgets.scene.grid_geometry import GridGeometry
 from mosaic.contract.events import EnvironmentEvent, EpisodeStart
 from mosaic.contract.layout import Home

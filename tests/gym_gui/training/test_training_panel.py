@@ -8,11 +8,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from gym_gui.live.model.live_model import MINIMAL_TELEMETRY_KEY
 from gym_gui.runtime.models.notices import Notice, Notices
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.runtime.settings_store import SettingsStore
+from gym_gui.runtime.settings_store import MINIMAL_TELEMETRY_KEY, SettingsStore
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import Pulse

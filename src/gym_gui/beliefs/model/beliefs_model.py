@@ -7,22 +7,22 @@ episode of the same run, the mind is that of the replayed step, unless a person 
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Signal, SignalInstance
 
 from gym_gui.beliefs.feed.bdi_state import BdiChange, Intention, Mind, MindEntry, Place
 from gym_gui.beliefs.feed.bdi_stream import MindFeed
 from gym_gui.beliefs.model.bdi_history import MindHistory, summed_up
 from gym_gui.beliefs.model.bdi_history_cache import EarlierMinds
 from gym_gui.beliefs.model.bdi_timeline import MindTimeline, entry_words
-from gym_gui.replay.model.replay_model import ReplayModel
 from gym_gui.runtime.models.selected_run import ShownRun
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import Pulse
 from mosaic.contract.bdi import change_on_step
 from mosaic.contract.errors import UserError
+from mosaic.contract.events import StepRecord
 from mosaic.contract.run_states import LIVE_STATES
 
 __all__ = ["BeliefsModel", "BeliefsPhase", "Intention", "ShownMind", "When"]
@@ -54,6 +54,23 @@ class ShownMind:
     """Otherwise it is being read, or cannot be."""
 
 
+class ReplayPosition(Protocol):
+    """The step that the Replay tab shows; `ReplayModel` is one."""
+
+    @property
+    def episode_changed(self) -> SignalInstance: ...
+    @property
+    def step_changed(self) -> SignalInstance: ...
+    @property
+    def run_id(self) -> str: ...
+    @property
+    def episode(self) -> int | None: ...
+    @property
+    def playhead(self) -> int: ...
+    @property
+    def step(self) -> StepRecord | None: ...
+
+
 class BeliefsModel(QObject):
     """Made when the page is first looked at. Of the shown run, once it has been in sight."""
 
@@ -66,7 +83,7 @@ class BeliefsModel(QObject):
         tasks: Tasks,
         pulse: Pulse,
         shown: ShownRun,
-        replay: ReplayModel,
+        replay: ReplayPosition,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)

@@ -34,10 +34,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.log.view.line_delegate import fixed_font
 from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.fonts import fixed_font, scaled
 from gym_gui.widgets.mixing import mixed
-from gym_gui.widgets.type_size import scaled
 
 Mark = Literal["", "new", "gone", "changed"]
 Index = QModelIndex | QPersistentModelIndex

@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
 )
 
 from gym_gui.beliefs.model.bdi_timeline import ROW_ROLE, MindTimeline, TimelineRow
-from gym_gui.log.view.line_delegate import fixed_font
 from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.fonts import fixed_font
 from gym_gui.widgets.icons import icon
 from gym_gui.widgets.mixing import mixed
 

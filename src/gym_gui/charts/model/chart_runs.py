@@ -1,12 +1,10 @@
 """Which runs of a chart belong together, and what they are called. Used by `ChartsModel`."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gym_gui.charts.feed.curves import RunFacts
 from gym_gui.runtime.models import run_text
-from mosaic.contract.runs import RunRecord
 
 SEED = "seed"
 EACH = ""
@@ -55,17 +53,7 @@ def fields_of(facts: Sequence[RunFacts]) -> tuple[str, ...]:
 
 def titles_of(facts: Sequence[RunFacts]) -> dict[str, str]:
     """What each run is called."""
-    return told_apart([each.run for each in facts])
-
-
-def told_apart(runs: Sequence[RunRecord]) -> dict[str, str]:
-    """Titles by id; runs of the same name are told apart by their ids."""
-    titles = {run.run_id: run_text.title_of(run) for run in runs}
-    often = Counter(titles.values())
-    return {
-        run_id: title if often[title] == 1 else f"{title} · {run_text.short_id(run_id)}"
-        for run_id, title in titles.items()
-    }
+    return run_text.unique_titles([each.run for each in facts])
 
 
 def _key(facts: RunFacts, by: str) -> object:

@@ -5,24 +5,25 @@ made into pictures on a thread, and kept for as long as they are in sight, and a
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.charts.feed.curve_episodes import EpisodePlace, find_episode
 from gym_gui.charts.feed.curve_feed import CurveFeed
-from gym_gui.charts.feed.curve_files import Told
+from gym_gui.charts.feed.curve_files import Told, write_points
 from gym_gui.charts.feed.curve_folder import folders_with_events
 from gym_gui.charts.feed.curves import MetricKey, RunFacts, Wish, XAxis
-from gym_gui.charts.model.chart_exports import ChartExports
 from gym_gui.charts.model.chart_group_scores import GroupScores
 from gym_gui.charts.model.chart_metrics import MetricGroup, grouped, matching
 from gym_gui.charts.model.chart_runs import EACH, SEED, RunGroup, fields_of, groups_of, titles_of
 from gym_gui.charts.model.chart_scores import ScoresTable
 from gym_gui.charts.model.plot_updates import ChartPictures, Drawing
+from gym_gui.runtime.models.file_exports import FileExports
 from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.settings_store import TextSettings
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import LinkState, TrainerLink
 from gym_gui.runtime.ui_ticker import Pulse
@@ -46,13 +47,6 @@ _MARGIN = 0.5
 _FEW_RUNS = 6
 
 
-class Remembered(Protocol):
-    """What the window remembers from one start to the next."""
-
-    def text(self, key: str, default: str = "") -> str: ...
-    def keep(self, key: str, value: str) -> None: ...
-
-
 class ChartsModel(QObject):
     """Made once, by the wiring."""
 
@@ -71,7 +65,7 @@ class ChartsModel(QObject):
         tasks: Tasks,
         pulse: Pulse,
         notices: Notices,
-        settings: Remembered,
+        settings: TextSettings,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -88,7 +82,7 @@ class ChartsModel(QObject):
         self._pictures = ChartPictures(self._feed, tasks, pulse, self)
         self.scores = ScoresTable(self._feed, link, tasks, pulse, self)
         self.group_scores = GroupScores(self.scores, self)
-        self.exports = ChartExports(link, tasks, notices, self)
+        self.exports = FileExports(link, tasks, notices, self)
         self._link = link
         self._tasks = tasks
         self._pulse = pulse
@@ -231,6 +225,11 @@ class ChartsModel(QObject):
         self.exports.save_rows("final scores", self.scores.as_rows())
         if self.group_scores.has_means:
             self.exports.save_rows("final scores by group", self.group_scores.as_rows())
+
+    def save_points(self, title: str, keys: Iterable[MetricKey]) -> None:
+        """Every point of these metrics, of the runs that are not hidden."""
+        runs, wanted = self.told(), tuple(keys)
+        self.exports.save(title, "csv", lambda path: write_points(runs, wanted, path))
 
     def told(self) -> list[Told]:
         """Runs that are not hidden, for files."""

@@ -219,7 +219,7 @@ class ChartsPage(QWidget):
             model.save_scores()
         elif kind == "csv":
             keys = [key for group in model.shown_metrics for key in group.keys]
-            model.exports.save_points(f"{self._title()} metrics", model.told(), keys)
+            model.save_points(f"{self._title()} metrics", keys)
         else:
             self.board.cross(None)
             write = drawn(self.board.viewport(), self._labels(), self._theme.colours, kind)
@@ -229,7 +229,7 @@ class ChartsPage(QWidget):
         title = f"{self._title()} {name_of(key)}"
         card = self.board.card(key)
         if kind == "csv":
-            self._model.exports.save_points(title, self._model.told(), (key,))
+            self._model.save_points(title, (key,))
         elif card is not None:
             self.board.cross(None)
             write = drawn(card, self._labels(), self._theme.colours, kind)

@@ -18,10 +18,10 @@ from gym_gui.charts.model.plot_data import Picture, RunTrace, nearest_point, val
 from gym_gui.charts.view.run_colours import band_colour, raw_colour, run_colour
 from gym_gui.runtime.models.number_text import significant
 from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.fonts import scaled
 from gym_gui.widgets.plots.plot_axes import PlaceAxis, ValueAxis, place_words, style_axes
 from gym_gui.widgets.plots.plot_items import Band, Dot, Line, Lines, Marks
 from gym_gui.widgets.plots.readout import Readout, ReadoutRow
-from gym_gui.widgets.type_size import scaled
 
 _SMOOTH_EDGES_UP_TO = 6_000
 """Points in a plot: beyond it antialiasing costs more than it shows."""
@@ -360,7 +360,8 @@ class MetricPlot(pg.PlotWidget):  # type: ignore[misc, unused-ignore]
             band.setVisible(number < len(groups))
             if number < len(groups):
                 group = groups[number]
-                band.show_group(group, band_colour(group.group, self._theme.colours))
+                colour = band_colour(group.group, self._theme.colours)
+                band.show_range(group.x, group.low, group.high, colour)
 
     def _values_at(self, x: float) -> list[tuple[str, float, QColor]]:
         """Of groups where their mean is drawn, of runs otherwise: name, y and colour."""

@@ -11,8 +11,8 @@ from gym_gui.charts.model.charts_model import ChartsModel
 from gym_gui.charts.view.run_colours import run_colour
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.flow_layout import FlowLayout
+from gym_gui.widgets.fonts import scaled
 from gym_gui.widgets.mixing import mixed
-from gym_gui.widgets.type_size import scaled
 
 _WIDEST = 34
 """Characters of a name."""

@@ -1,20 +1,18 @@
 """CompareModel: several runs over each other, and two of them replayed side by side.
 
-Shown by the Compare tab. The curves and scores are a `ChartsModel` of its own; the replays are a
-`SideBySideModel`, which is given episodes that began alike where there are any.
+Shown by the Compare tab. The curves and scores are a `ChartsModel` that `app` hands in; the
+replays are a `SideBySideModel`, which is given episodes that began alike where there are any.
 """
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, Protocol
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Signal, SignalInstance
 
-from gym_gui.charts.model.chart_runs import told_apart
-from gym_gui.charts.model.charts_model import ChartsModel, Remembered
 from gym_gui.compare.feed.compare_pairs import EpisodePair, best_episode, find_pairs
 from gym_gui.compare.model.compare_choice import CompareChoice
 from gym_gui.compare.model.side_by_side_model import SideBySideModel
-from gym_gui.runtime.models import run_tabs
+from gym_gui.runtime.models import run_tabs, run_text
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.tasks import Tasks
@@ -26,6 +24,15 @@ Phase = Literal["empty", "one", "many"]
 Way = Literal["pair", "best", "last", "chosen"]
 """How the two episodes were found."""
 _NO_STEPS = "No step of these runs is recorded. Train with Minimal telemetry to see them again."
+
+
+class OverlaidCharts(Protocol):
+    """Curves and scores of the compared runs; `ChartsModel` is one."""
+
+    @property
+    def changed(self) -> SignalInstance: ...
+    def show(self, run_ids: Sequence[str]) -> None: ...
+    def set_in_sight(self, is_in_sight: bool) -> None: ...
 
 
 class CompareModel(QObject):
@@ -41,7 +48,7 @@ class CompareModel(QObject):
         pulse: Pulse,
         notices: Notices,
         runs: RunsModel,
-        settings: Remembered,
+        charts: OverlaidCharts,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -49,7 +56,7 @@ class CompareModel(QObject):
         self._tasks = tasks
         self._notices = notices
         self.runs = runs
-        self.charts = ChartsModel(link, tasks, pulse, notices, settings, self)
+        self.charts = charts
         self.choice = CompareChoice(runs, self)
         self.replays = SideBySideModel(link, tasks, pulse, notices, self)
         self.run_ids: tuple[str, ...] = ()
@@ -76,7 +83,7 @@ class CompareModel(QObject):
     def titles(self) -> dict[str, str]:
         """What the runs are called, as far as is known."""
         known = [run for run_id in self.run_ids if (run := self.runs.by_id(run_id)) is not None]
-        return dict.fromkeys(self.run_ids, "…") | told_apart(known)
+        return dict.fromkeys(self.run_ids, "…") | run_text.unique_titles(known)
 
     @property
     def no_replays(self) -> str:

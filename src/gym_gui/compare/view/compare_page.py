@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -15,8 +15,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.charts.view.charts_page import ChartsPage
-from gym_gui.charts.view.score_panel import ScorePanel
 from gym_gui.compare.model.compare_model import CompareModel
 from gym_gui.compare.view.replay_pair import ReplayPair
 from gym_gui.compare.view.run_picker import RunPicker
@@ -31,12 +29,15 @@ _ONE_RUN = "Choose a second run to compare with."
 class ComparePage(QWidget):
     """With fewer than two runs it asks for some."""
 
-    episode_wanted = Signal(str, int, int)
-    """A click on a curve: the run, the episode that was played there, and how far it was."""
-
     def __init__(
-        self, model: CompareModel, theme: ThemeModel, parent: QWidget | None = None
+        self,
+        model: CompareModel,
+        curves: QWidget,
+        scores: QWidget,
+        theme: ThemeModel,
+        parent: QWidget | None = None,
     ) -> None:
+        """`curves` and `scores` show the charts of the model."""
         super().__init__(parent)
         self._model = model
         self._is_choosing = False
@@ -49,12 +50,9 @@ class ComparePage(QWidget):
         self.choose = QPushButton("Choose runs")
         self.choose.setToolTip("Which runs are compared")
         self.picker = RunPicker(model.choice, theme)
-        self.curves = ChartsPage(model.charts, theme, has_scores=False)
-        self.curves.bar.folder.hide()  # what is compared are runs
-        self.scores = ScorePanel(model.charts, theme)
         self.replays = ReplayPair(model, theme)
         self._stack = QStackedWidget()
-        for each in (self.picker, self.curves, self._scrolling(self.scores), self.replays):
+        for each in (self.picker, curves, self._scrolling(scores), self.replays):
             self._stack.addWidget(each)
         self._head = QWidget()
         head = QHBoxLayout(self._head)
@@ -92,7 +90,6 @@ class ComparePage(QWidget):
         self.choose.clicked.connect(self._begin_choosing)
         self.picker.compared.connect(self._take_choice)
         self.picker.cancelled.connect(self._end_choosing)
-        self.curves.episode_wanted.connect(self.episode_wanted)
 
     def _begin_choosing(self) -> None:
         self._model.choice.choose(self._model.run_ids)

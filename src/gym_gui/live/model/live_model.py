@@ -20,6 +20,7 @@ from gym_gui.runtime.models.cell_policy import CellPolicy
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.run_metadata import RunPapers, fetch_papers, start_again_telling
+from gym_gui.runtime.settings_store import MINIMAL_TELEMETRY_KEY
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import Pulse
@@ -28,11 +29,6 @@ from mosaic.contract.events import EnvironmentEvent, StepRecord
 from mosaic.contract.rollups import EpisodePage, EpisodeRollup
 from mosaic.contract.runs import RunRecord
 from mosaic.envs.scenes.scene import Scene
-
-MINIMAL_TELEMETRY_KEY = "telemetry/minimal"
-"""Of the settings: whether runs of analytics workers are started with minimal telemetry. Then the
-worker's id follows after a slash."""
-
 
 _NEWEST_EPISODES = 8
 """Among which each of several agents is likely to have one."""

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gym_gui.live.model.live_model import LiveModel
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.frame_canvas import as_image
+from gym_gui.widgets.frame_image import as_image
 from gym_gui.widgets.scene.grid_geometry import GridGeometry
 from gym_gui.widgets.scene.grid_ground import GridGround
 from gym_gui.widgets.scene.grid_painter import GridOverlay, paint_things

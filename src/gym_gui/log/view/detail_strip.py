@@ -13,10 +13,10 @@ from PySide6.QtWidgets import (
 )
 
 from gym_gui.log.model.log_filter import LogRecord, Severity
-from gym_gui.log.view.line_delegate import fixed_font
 from gym_gui.runtime.models.notices import Tone
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.badge import Badge
+from gym_gui.widgets.fonts import fixed_font
 from gym_gui.widgets.icons import keep_icon
 
 _TONES: dict[Severity, Tone] = {

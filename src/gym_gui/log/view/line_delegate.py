@@ -1,7 +1,7 @@
 """LineDelegate: how a line of the log is painted: severity as symbol and word, finds marked."""
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics, QPainter
+from PySide6.QtGui import QColor, QFontMetrics, QPainter
 from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
 from gym_gui.log.model.log_filter import LogRecord, Severity
 from gym_gui.log.model.log_model import COMPONENT, MESSAGE, RECORD_ROLE, SEVERITY, shown_text
 from gym_gui.runtime.models.theme_model import Colours, ThemeModel
+from gym_gui.widgets.fonts import fixed_font
 from gym_gui.widgets.icons import IconName, draw_icon
 from gym_gui.widgets.mixing import mixed
 
@@ -106,13 +107,6 @@ class LineDelegate(QStyledItemDelegate):
             top = room.center().y() - metrics.height() // 2
             painter.fillRect(QRect(left, top, width, metrics.height()), mark)
             at = lowered.find(needle, at + len(needle))
-
-
-def fixed_font(beside: QFont) -> QFont:
-    """For what is read letter by letter, a little smaller than the text beside it."""
-    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-    font.setPointSizeF(beside.pointSizeF() * 0.95)
-    return font
 
 
 def _ink(record: LogRecord, column: int, colours: Colours) -> str:

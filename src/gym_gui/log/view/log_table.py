@@ -5,8 +5,9 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QResizeEvent, QW
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from gym_gui.log.model.log_model import CODE, COMPONENT, SEVERITY, TIME, LogModel
-from gym_gui.log.view.line_delegate import LineDelegate, fixed_font
+from gym_gui.log.view.line_delegate import LineDelegate
 from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.fonts import fixed_font
 
 _WIDEST_COMPONENT = 0.22
 """Of the table; the rest belongs to the messages."""

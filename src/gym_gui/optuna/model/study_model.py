@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 from PySide6.QtCore import QObject, Signal
 
-from gym_gui.charts.model.chart_exports import ChartExports
 from gym_gui.optuna.feed import (
     LEAST_TRIALS,
     Importance,
@@ -18,6 +17,7 @@ from gym_gui.optuna.feed import (
 )
 from gym_gui.optuna.model.trials_table import RUNS, TrialsTable
 from gym_gui.runtime.file_poller import CalmWatch
+from gym_gui.runtime.models.file_exports import FileExports
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.selected_run import ShownRun
 from gym_gui.runtime.tasks import Tasks
@@ -48,7 +48,7 @@ class StudyModel(QObject):
     ) -> None:
         super().__init__(parent)
         self.trials = TrialsTable(self)
-        self.exports = ChartExports(link, tasks, notices, self)
+        self.exports = FileExports(link, tasks, notices, self)
         self.problem: UserError | None = None
         self.objective = 0
         self._tasks = tasks

@@ -16,11 +16,11 @@ from PySide6.QtWidgets import QFrame, QStyleOptionGraphicsItem, QWidget
 from gym_gui.optuna.model.study_points import NO_POINTS, Points, Setting
 from gym_gui.runtime.models.number_text import significant
 from gym_gui.runtime.models.theme_model import Colours, ThemeModel
+from gym_gui.widgets.fonts import scaled
 from gym_gui.widgets.mixing import mixed
 from gym_gui.widgets.plots.plot_axes import PlaceAxis, ValueAxis, short_number, style_axes
 from gym_gui.widgets.plots.plot_items import Line, Lines
 from gym_gui.widgets.plots.readout import Readout, ReadoutRow
-from gym_gui.widgets.type_size import scaled
 
 _PAD = 0.06
 _NEAR_PX = 18.0

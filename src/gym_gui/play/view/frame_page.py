@@ -6,9 +6,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from gym_gui.play.model.play_model import PlayModel
+from gym_gui.play.view.frame_canvas import FrameCanvas, Scaling
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.empty_state import EmptyState
-from gym_gui.widgets.frame_canvas import FrameCanvas, Scaling
 from gym_gui.widgets.icons import keep_icon
 from gym_gui.widgets.segmented import SegmentedControl
 from gym_gui.widgets.steady_label import SteadyLabel

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.log.view.line_delegate import fixed_font
 from gym_gui.run_page.model.run_log_model import (
     LINE_ROLE,
     LONGEST_SHOWN,
@@ -21,6 +20,7 @@ from gym_gui.run_page.model.run_log_model import (
     Severity,
 )
 from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.fonts import fixed_font
 from gym_gui.widgets.mixing import mixed
 
 _LINE_HEIGHTS = 1.3

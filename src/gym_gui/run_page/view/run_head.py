@@ -18,8 +18,8 @@ from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.badge import Badge
 from gym_gui.widgets.elided_label import ElidedLabel
+from gym_gui.widgets.fonts import scaled
 from gym_gui.widgets.icons import IconName, keep_icon
-from gym_gui.widgets.type_size import scaled
 
 _ACTIONS: tuple[tuple[RunAction, str, IconName, str], ...] = (
     ("pause", "Pause", "pause", "Let it stand still"),

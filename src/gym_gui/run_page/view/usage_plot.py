@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from gym_gui.run_page.model.run_usage_model import Track
 from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.fonts import scaled
 from gym_gui.widgets.mixing import mixed
-from gym_gui.widgets.type_size import scaled
 
 _EVEN = (1.0, 2.0, 2.5, 5.0, 10.0)
 _LINES = 3

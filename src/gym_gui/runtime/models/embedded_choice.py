@@ -4,9 +4,10 @@ The browser stays the default. Inside needs Qt's WebEngine, which only the extra
 """
 
 from importlib.util import find_spec
-from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal
+
+from gym_gui.runtime.settings_store import TextSettings
 
 _KEY = "analytics/embedded"
 NOT_INSTALLED = (
@@ -15,20 +16,12 @@ NOT_INSTALLED = (
 )
 
 
-class Memory(Protocol):
-    """What is remembered from one start to the next."""
-
-    def text(self, key: str, default: str = "") -> str: ...
-
-    def keep(self, key: str, value: str) -> None: ...
-
-
 class EmbeddedChoice(QObject):
     """Cheap to make: nothing of WebEngine is imported to see whether it is there."""
 
     changed = Signal()
 
-    def __init__(self, settings: Memory, parent: QObject | None = None) -> None:
+    def __init__(self, settings: TextSettings, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._settings = settings
         is_there = find_spec("PySide6.QtWebEngineWidgets") is not None

@@ -1,7 +1,8 @@
 """A run's figures in words, as lists and cards show them. Used by models and views of runs."""
 
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from types import MappingProxyType
@@ -214,3 +215,13 @@ def first_line(text: str) -> str:
 
 def some_runs(count: int) -> str:
     return f"{whole(count)} run{'' if count == 1 else 's'}"
+
+
+def unique_titles(runs: Sequence[RunRecord]) -> dict[str, str]:
+    """Titles by id; runs of the same name get their short ids appended."""
+    titles = {run.run_id: title_of(run) for run in runs}
+    often = Counter(titles.values())
+    return {
+        run_id: title if often[title] == 1 else f"{title} · {short_id(run_id)}"
+        for run_id, title in titles.items()
+    }

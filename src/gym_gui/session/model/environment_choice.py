@@ -6,10 +6,11 @@ Owned by `SessionPanelModel`; the panel's fields show it and change it.
 import json
 import secrets
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from gym_gui.runtime.settings_store import TextSettings
 from mosaic.contract.problems import Problem
 from mosaic.envs.catalog import environment
 from mosaic.envs.configuration import LARGEST_SEED, check_values, env_kwargs
@@ -23,13 +24,6 @@ _DRAWN_BELOW = 1_000_000
 _MOST_RECENT = 6
 
 
-class Memory(Protocol):
-    """What is remembered from one start to the next; `runtime.settings_store` is one."""
-
-    def text(self, key: str, default: str = "") -> str: ...
-    def keep(self, key: str, value: str) -> None: ...
-
-
 class EnvironmentChoice(QObject):
     """All of it is for the UI thread."""
 
@@ -38,7 +32,7 @@ class EnvironmentChoice(QObject):
     seed_changed = Signal()
     speed_changed = Signal()
 
-    def __init__(self, memory: Memory, parent: QObject | None = None) -> None:
+    def __init__(self, memory: TextSettings, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._memory = memory
         self.entry: EnvironmentEntry = environment(

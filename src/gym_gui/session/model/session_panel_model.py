@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 from PySide6.QtCore import QObject, Signal
 
+from gym_gui.runtime.actors import HUMAN, ActorDescriptor, ActorRoster
+from gym_gui.runtime.models.actors_model import ActorsModel, Mode, reason_of
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.session_service import (
     SessionPhase,
@@ -15,12 +17,11 @@ from gym_gui.runtime.session_service import (
     SessionService,
     SessionState,
 )
+from gym_gui.runtime.settings_store import TextSettings
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.session.feed.actors import HUMAN, ActorDescriptor, ActorRoster
 from gym_gui.session.feed.environment_pictures import EnvironmentPictures
-from gym_gui.session.model.actors_model import ActorsModel, Mode, reason_of
-from gym_gui.session.model.environment_choice import EnvironmentChoice, Memory
+from gym_gui.session.model.environment_choice import EnvironmentChoice
 from gym_gui.session.model.environments_model import EnvironmentsModel
 from gym_gui.session.model.session_activity import (
     ASKED_FOR,
@@ -56,7 +57,7 @@ class SessionPanelModel(QObject):
         link: TrainerLink,
         tasks: Tasks,
         notices: Notices,
-        memory: Memory,
+        memory: TextSettings,
         sessions: SessionService,
         pictures: EnvironmentPictures,
         parent: QObject | None = None,

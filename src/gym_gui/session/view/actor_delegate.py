@@ -4,8 +4,8 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QS
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from gym_gui.runtime.models.actors_model import ACTOR_ROLE, HUMAN, ActorDescriptor, reason_of
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.session.model.actors_model import ACTOR_ROLE, HUMAN, ActorDescriptor, reason_of
 from gym_gui.widgets.icons import IconName, draw_icon
 
 POPUP_EMS = 30

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gym_gui.runtime.models.actors_model import ActorsModel, reason_of
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.session.model.actors_model import ActorsModel, reason_of
 from gym_gui.session.model.session_panel_model import SessionPanelModel
 from gym_gui.session.view.actor_delegate import POPUP_EMS, ActorDelegate
 from gym_gui.widgets.badge import Badge

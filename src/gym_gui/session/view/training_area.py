@@ -5,7 +5,7 @@ a foot, which `SessionPanel` puts where they belong. The pages are made when the
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QShowEvent
@@ -15,10 +15,6 @@ from shiboken6 import isValid
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.session.model.session_panel_model import SessionPanelModel
 from gym_gui.widgets.segmented import SegmentedControl
-
-if TYPE_CHECKING:
-    from gym_gui.training.view.trained_panel import TrainedPanel
-    from gym_gui.training.view.training_panel import TrainingPanel
 
 NEW = "new"
 TRAINED = "trained"
@@ -35,8 +31,10 @@ class TrainingPages(Protocol):
     def prepare(self, then: Callable[[], None]) -> None:
         """Load what the pages are made of, without holding anything up, and call `then`."""
 
-    def new_page(self) -> "TrainingPanel": ...
-    def trained_page(self) -> "TrainedPanel": ...
+    def new_page(self) -> tuple[QWidget, QWidget]:
+        """The page, and the launch bar that stands below it."""
+
+    def trained_page(self) -> QWidget: ...
 
 
 class TrainingArea(QWidget):
@@ -92,8 +90,8 @@ class TrainingArea(QWidget):
     def _make_new(self) -> QWidget | None:
         if self._pages is None:
             return None
-        page = self._pages.new_page()
-        self.foot.hold(page.foot)
+        page, foot = self._pages.new_page()
+        self.foot.hold(foot)
         return page
 
     def _make_trained(self) -> QWidget | None:

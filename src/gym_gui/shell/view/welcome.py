@@ -21,8 +21,8 @@ from gym_gui.shell.view.welcome_pictures import (
     paint_learning,
     paint_replay,
 )
+from gym_gui.widgets.fonts import scaled
 from gym_gui.widgets.mixing import mixed
-from gym_gui.widgets.type_size import scaled
 
 
 class Welcome(QWidget):

@@ -11,10 +11,11 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.runtime.models import run_text
-from gym_gui.runtime.models.embedded_choice import EmbeddedChoice, Memory
+from gym_gui.runtime.models.embedded_choice import EmbeddedChoice
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.models.selected_run import ShownRun
+from gym_gui.runtime.settings_store import TextSettings
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import Pulse
@@ -56,7 +57,7 @@ class TensorBoardModel(QObject):
         notices: Notices,
         shown: ShownRun,
         runs: RunsModel,
-        settings: Memory,
+        settings: TextSettings,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)

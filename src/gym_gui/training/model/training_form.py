@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from gym_gui.live.model.live_model import MINIMAL_TELEMETRY_KEY
 from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.settings_store import MINIMAL_TELEMETRY_KEY
 from gym_gui.training.feed.launching import Launcher, proxy_of_environment
 from gym_gui.training.model.training_badges import BadgeFact, badges_of
 from gym_gui.training.model.training_catalog import Agent, TrainingCatalog

@@ -6,7 +6,7 @@ that was is remembered per agent and environment. Made by the training desk.
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from PySide6.QtCore import (
     QAbstractListModel,
@@ -15,14 +15,14 @@ from PySide6.QtCore import (
     QPersistentModelIndex,
     Qt,
     Signal,
+    SignalInstance,
 )
 
 from gym_gui.runtime.models import run_text
+from gym_gui.runtime.models.actors_model import ActorsModel, reason_of
 from gym_gui.runtime.models.number_text import significant, size
 from gym_gui.runtime.models.runs_model import RunsModel
-from gym_gui.session.model.actors_model import reason_of
-from gym_gui.session.model.environment_choice import Memory
-from gym_gui.session.model.session_panel_model import SessionPanelModel
+from gym_gui.runtime.settings_store import TextSettings
 from gym_gui.training.feed.saved_policies import PolicyShelf, SavedPolicy
 from gym_gui.training.model.training_form import TrainingForm
 from mosaic.contract.errors import UserError
@@ -47,6 +47,26 @@ class PolicyRow:
     is_chosen: bool
 
 
+class Activity(Protocol):
+    @property
+    def is_going(self) -> bool: ...
+
+
+class ActingSession(Protocol):
+    """The session panel, as far as a saved policy acts in it; `SessionPanelModel` is one."""
+
+    @property
+    def changed(self) -> SignalInstance: ...
+    @property
+    def actors(self) -> ActorsModel: ...
+    @property
+    def activity(self) -> Activity: ...
+    @property
+    def actor_id(self) -> str: ...
+    def refresh_actors(self) -> None: ...
+    def choose_actor(self, actor_id: str) -> None: ...
+
+
 class TrainedPolicies(QAbstractListModel):
     """The newest first. All of it is for the UI thread; asking the daemon is not."""
 
@@ -57,9 +77,9 @@ class TrainedPolicies(QAbstractListModel):
         self,
         shelf: PolicyShelf,
         runs: RunsModel,
-        session: SessionPanelModel,
+        session: ActingSession,
         form: TrainingForm,
-        memory: Memory,
+        memory: TextSettings,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)

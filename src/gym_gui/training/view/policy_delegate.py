@@ -6,8 +6,8 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.training.model.training_policies import POLICY_ROLE, PolicyRow
+from gym_gui.widgets.fonts import scaled
 from gym_gui.widgets.icons import draw_icon
-from gym_gui.widgets.type_size import scaled
 
 ROW_EMS = 3.1
 _LINE_EMS = 1.25

@@ -3,15 +3,16 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyqtgraph as pg
+from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
-from gym_gui.charts.model.plot_data import GroupTrace, Values
+Values = NDArray[Any]
 
 
 class Line(NamedTuple):
@@ -71,17 +72,17 @@ class Band(QGraphicsItem):
         self._colour = QColor()
         self.setZValue(-20)
 
-    def show_group(self, group: GroupTrace, colour: QColor) -> None:
+    def show_range(self, x: Values, low: Values, high: Values, colour: QColor) -> None:
         self.prepareGeometryChange()
         self._colour = colour
-        known = np.isfinite(group.low) & np.isfinite(group.high)
+        known = np.isfinite(low) & np.isfinite(high)
         self._path = QPainterPath()
         edges = np.flatnonzero(np.diff(np.concatenate(([False], known, [False]))))
         for start, end in edges.reshape(-1, 2):
             part = slice(start, end)
-            x = np.concatenate((group.x[part], group.x[part][::-1]))
-            y = np.concatenate((group.low[part], group.high[part][::-1]))
-            self._path.addPath(pg.functions.arrayToQPath(x, y))
+            outline_x = np.concatenate((x[part], x[part][::-1]))
+            outline_y = np.concatenate((low[part], high[part][::-1]))
+            self._path.addPath(pg.functions.arrayToQPath(outline_x, outline_y))
         self.update()
 
     def boundingRect(self) -> QRectF:  # noqa: N802 - Qt's name

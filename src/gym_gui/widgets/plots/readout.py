@@ -8,8 +8,8 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.fonts import scaled
 from gym_gui.widgets.mixing import mixed
-from gym_gui.widgets.type_size import scaled
 
 _MOST_ROWS = 10
 _WIDEST_NAME = 32

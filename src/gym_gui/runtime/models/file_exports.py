@@ -1,13 +1,11 @@
-"""ChartExports: charts out as PNG, SVG and CSV, written on a thread, with a notice at the end."""
+"""FileExports: PNG, SVG and CSV files, written on a thread, with a notice at the end."""
 
 import csv
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from gym_gui.charts.feed.curve_files import Told, write_points
-from gym_gui.charts.feed.curves import MetricKey
 from gym_gui.runtime.export_target import free_target
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.tasks import Tasks
@@ -18,7 +16,7 @@ _FORBIDDEN_IN_NAMES = '/\\:*?"<>|'
 _LONGEST_NAME = 80
 
 
-class ChartExports(QObject):
+class FileExports(QObject):
     """Files go to the home's `exports`, under a name that is not taken."""
 
     changed = Signal()
@@ -60,11 +58,6 @@ class ChartExports(QObject):
         self._under_way += 1
         self.changed.emit()
         self._tasks.run(self, work, self._tell, self._fail)
-
-    def save_points(self, title: str, runs: Sequence[Told], keys: Iterable[MetricKey]) -> None:
-        """Every point of these metrics."""
-        wanted = tuple(keys)
-        self.save(title, "csv", lambda path: write_points(runs, wanted, path))
 
     def save_rows(self, title: str, rows: Sequence[Sequence[str]]) -> None:
         def write(path: Path) -> None:

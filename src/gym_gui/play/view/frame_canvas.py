@@ -3,35 +3,17 @@
 A widget is painted into a buffer that is shown at once, and each frame is whole when it comes.
 """
 
-from typing import Literal, Protocol
+from typing import Literal
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gym_gui.play.model.play_model import PlayModel
-
-
-class Picture(Protocol):
-    """Rows of `width` pixels of `channels` bytes, from the top."""
-
-    @property
-    def width(self) -> int: ...
-    @property
-    def height(self) -> int: ...
-    @property
-    def channels(self) -> int: ...
-    @property
-    def pixels(self) -> bytes: ...
-
+from gym_gui.widgets.frame_image import as_image
 
 Scaling = Literal["smooth", "pixels"]
 
-_FORMATS = {
-    1: QImage.Format.Format_Grayscale8,
-    3: QImage.Format.Format_RGB888,
-    4: QImage.Format.Format_RGBA8888,
-}
 _MOST_ZOOM = 16.0
 _NOTCH = 1.15
 
@@ -138,14 +120,3 @@ class FrameCanvas(QWidget):
         frame = self._model.frame
         self._image = None if frame is None else as_image(frame)
         self.update()
-
-
-def as_image(frame: Picture) -> QImage:
-    """In the format of the screen: one cheap copy, and painting it is several times as fast."""
-    bytes_per_row = frame.width * frame.channels
-    looked_at = QImage(
-        frame.pixels, frame.width, frame.height, bytes_per_row, _FORMATS[frame.channels]
-    )
-    has_alpha = frame.channels == 4
-    screen = QImage.Format.Format_ARGB32_Premultiplied if has_alpha else QImage.Format.Format_RGB32
-    return looked_at.convertToFormat(screen)

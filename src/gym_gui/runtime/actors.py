@@ -1,6 +1,6 @@
 """ActorRoster: who can act in an environment, asked of the daemon on a thread.
 
-Called by `session.model.actors_model`, which keeps the newest answer.
+Called by `runtime.models.actors_model`, which keeps the newest answer.
 """
 
 from collections.abc import Callable

@@ -16,7 +16,7 @@ from PySide6.QtCore import (
     Signal,
 )
 
-from gym_gui.session.feed.actors import HUMAN, ActorDescriptor, ActorRoster
+from gym_gui.runtime.actors import HUMAN, ActorDescriptor, ActorRoster
 from mosaic.contract.errors import UserError
 
 __all__ = ["ACTOR_ROLE", "HUMAN", "ActorDescriptor", "ActorsModel", "Mode", "reason_of"]
