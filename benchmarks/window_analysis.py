@@ -28,7 +28,7 @@ from window_parts import (
 
 from gym_gui.app.screens import CentreTab
 from gym_gui.app.wiring import Workbench
-from gym_gui.views.training.training_panel import TrainingPanel
+from gym_gui.training.view.training_panel import TrainingPanel
 from mosaic.client import TrainerClient
 from mosaic.contract.run_states import RunState
 

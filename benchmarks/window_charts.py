@@ -26,16 +26,16 @@ from report import print_ratio, print_table
 from throwaway_daemon import echo_config, throwaway_daemon
 from window_parts import GAP_HEAD, Gaps, GapWatch, run_for, take_platform, use_platform, wait_for
 
-from gym_gui.app.settings_store import SettingsStore
 from gym_gui.app.theme import apply_theme
-from gym_gui.models.chart_metrics import MetricKey
-from gym_gui.models.charts_model import ChartsModel
-from gym_gui.models.notices import Notices
-from gym_gui.models.theme_model import ThemeModel
-from gym_gui.services.pulse import Pulse
-from gym_gui.services.tasks import Tasks
-from gym_gui.services.trainer_link import TrainerLink
-from gym_gui.views.charts.charts_page import ChartsPage
+from gym_gui.charts.model.chart_metrics import MetricKey
+from gym_gui.charts.model.charts_model import ChartsModel
+from gym_gui.charts.view.charts_page import ChartsPage
+from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.runtime.settings_store import SettingsStore
+from gym_gui.runtime.tasks import Tasks
+from gym_gui.runtime.trainer_link import TrainerLink
+from gym_gui.runtime.ui_ticker import Pulse
 from mosaic.client import TrainerClient
 from mosaic.contract.layout import Home
 from mosaic.telemetry.service import TelemetryService

@@ -29,8 +29,8 @@ from window_parts import (
 )
 
 from gym_gui.app.wiring import Workbench
-from gym_gui.views.live.live_picture import LivePicture
-from gym_gui.views.play.frame_canvas import FrameCanvas
+from gym_gui.live.view.live_picture import LivePicture
+from gym_gui.play.view.frame_canvas import FrameCanvas
 from mosaic.client import TrainerClient
 
 _RUNS = 4

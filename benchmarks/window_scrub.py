@@ -27,9 +27,9 @@ from window_parts import (
 )
 
 from gym_gui.app.wiring import Workbench
-from gym_gui.models.replay_model import ReplayModel
-from gym_gui.views.replay.picture_canvas import PictureCanvas
-from gym_gui.views.replay.reward_timeline import RewardTimeline
+from gym_gui.replay.model.replay_model import ReplayModel
+from gym_gui.replay.view.reward_timeline import RewardTimeline
+from gym_gui.widgets.picture_canvas import PictureCanvas
 
 _ENVIRONMENT = "LunarLander-v3"
 _ENOUGH_STEPS = 250

@@ -10,12 +10,12 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from gym_gui.models.notices import Notices
-from gym_gui.models.theme_model import ThemeModel
-from gym_gui.services.pulse import Pulse
-from gym_gui.services.tasks import Tasks
-from gym_gui.services.trainer_link import TrainerLink
-from gym_gui.services.ui_collection import UiCollection
+from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.runtime.tasks import Tasks
+from gym_gui.runtime.trainer_link import TrainerLink
+from gym_gui.runtime.ui_collection import UiCollection
+from gym_gui.runtime.ui_ticker import Pulse
 from mosaic.contract.layout import Home
 from tests.gym_gui.ui_watch import UiWatch
 from tests.support.daemon import DaemonUnderTest

@@ -1,6 +1,6 @@
 """pytest plugin: garbage is collected between tests, on the main thread, and at no other time.
 
-`gym_gui.services.ui_collection` explains why the automatic collector must not run in a process that
+`gym_gui.runtime.ui_collection` explains why the automatic collector must not run in a process that
 has Qt objects. Every test process may have some, because tests of all packages share it.
 """
 

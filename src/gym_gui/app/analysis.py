@@ -12,17 +12,17 @@ from gym_gui.app.analysis_models import AnalysisModels
 from gym_gui.app.descriptor_tabs import further_pages
 from gym_gui.app.lazy_page import LazyPage
 from gym_gui.app.screens import FurtherTab
-from gym_gui.models import run_tabs
+from gym_gui.runtime.models import run_tabs
 
 if TYPE_CHECKING:
     from gym_gui.app.dashboard_host import DashboardHost
     from gym_gui.app.wiring import Workbench
-    from gym_gui.views.analytics.study_page import StudyPage
-    from gym_gui.views.analytics.tensorboard_page import TensorBoardPage
-    from gym_gui.views.analytics.wandb_page import WandbPage
-    from gym_gui.views.charts.charts_page import ChartsPage
-    from gym_gui.views.compare.compare_page import ComparePage
-    from gym_gui.views.run_page.run_page import RunPage
+    from gym_gui.charts.view.charts_page import ChartsPage
+    from gym_gui.compare.view.compare_page import ComparePage
+    from gym_gui.optuna.view.study_page import StudyPage
+    from gym_gui.run_page.view.run_page import RunPage
+    from gym_gui.tensorboard.view.tensorboard_page import TensorBoardPage
+    from gym_gui.wandb.view.wandb_page import WandbPage
 
 
 class Analysis(QObject):
@@ -40,32 +40,36 @@ class Analysis(QObject):
         self.run_page: LazyPage[RunPage] = LazyPage(
             self._make_run_page,
             bench.tasks,
-            ("models.run_page_model", "views.run_page.run_page"),
+            ("run_page.model.run_page_model", "run_page.view.run_page"),
         )
         self.charts_page: LazyPage[ChartsPage] = LazyPage(
             self._make_charts_page,
             bench.tasks,
-            ("models.charts_model", "views.charts.charts_page", "views.charts.metric_plot"),
+            ("charts.model.charts_model", "charts.view.charts_page", "charts.view.metric_plot"),
         )
         self.compare_page: LazyPage[ComparePage] = LazyPage(
             self._make_compare_page,
             bench.tasks,
-            ("models.compare_model", "views.compare.compare_page", "views.charts.metric_plot"),
+            ("compare.model.compare_model", "compare.view.compare_page", "charts.view.metric_plot"),
         )
         self.tensorboard_page: LazyPage[DashboardHost[TensorBoardPage]] = LazyPage(
             self._make_tensorboard_page,
             bench.tasks,
-            ("models.tensorboard_model", "views.analytics.tensorboard_page", "app.dashboard_host"),
+            (
+                "tensorboard.model.tensorboard_model",
+                "tensorboard.view.tensorboard_page",
+                "app.dashboard_host",
+            ),
         )
         self.wandb_page: LazyPage[DashboardHost[WandbPage]] = LazyPage(
             self._make_wandb_page,
             bench.tasks,
-            ("models.wandb_model", "views.analytics.wandb_page", "app.dashboard_host"),
+            ("wandb.model.wandb_model", "wandb.view.wandb_page", "app.dashboard_host"),
         )
         self.study_page: LazyPage[StudyPage] = LazyPage(
             self._make_study_page,
             bench.tasks,
-            ("models.study_model", "views.analytics.study_page", "views.analytics.study_plots"),
+            ("optuna.model.study_model", "optuna.view.study_page", "optuna.view.study_plots"),
         )
         self.further_pages = further_pages(bench, self.models)
 
@@ -165,7 +169,7 @@ class Analysis(QObject):
     # Pages, and what leads from them.
 
     def _make_run_page(self) -> "RunPage":
-        from gym_gui.views.run_page.run_page import RunPage  # noqa: PLC0415 - when shown
+        from gym_gui.run_page.view.run_page import RunPage  # noqa: PLC0415 - when shown
 
         bench, model = self._bench, self.models.run_page
         page = RunPage(model, bench.theme)
@@ -182,7 +186,7 @@ class Analysis(QObject):
         return page
 
     def _make_charts_page(self) -> "ChartsPage":
-        from gym_gui.views.charts.charts_page import ChartsPage  # noqa: PLC0415 - when shown
+        from gym_gui.charts.view.charts_page import ChartsPage  # noqa: PLC0415 - when shown
 
         bench, model = self._bench, self.models.charts
         page = ChartsPage(model, bench.theme)
@@ -193,17 +197,21 @@ class Analysis(QObject):
         return page
 
     def _make_compare_page(self) -> "ComparePage":
-        from gym_gui.views.compare.compare_page import ComparePage  # noqa: PLC0415 - when shown
+        from gym_gui.charts.view.charts_page import ChartsPage  # noqa: PLC0415 - when shown
+        from gym_gui.charts.view.score_panel import ScorePanel  # noqa: PLC0415 - as above
+        from gym_gui.compare.view.compare_page import ComparePage  # noqa: PLC0415 - as above
 
-        page = ComparePage(self.models.compare, self._bench.theme)
-        page.episode_wanted.connect(self._bench.conduct.replay_step)
-        exports = self.models.compare.charts.exports
-        exports.reveal_wanted.connect(self._bench.conduct.open_outside)
-        return page
+        bench, charts = self._bench, self.models.compare_charts
+        curves = ChartsPage(charts, bench.theme, has_scores=False)
+        curves.bar.folder.hide()  # what is compared are runs
+        curves.episode_wanted.connect(bench.conduct.replay_step)
+        charts.exports.reveal_wanted.connect(bench.conduct.open_outside)
+        scores = ScorePanel(charts, bench.theme)
+        return ComparePage(self.models.compare, curves, scores, bench.theme)
 
     def _make_tensorboard_page(self) -> "DashboardHost[TensorBoardPage]":
         from gym_gui.app.dashboard_host import DashboardHost  # noqa: PLC0415 - when shown
-        from gym_gui.views.analytics.tensorboard_page import (  # noqa: PLC0415 - as above
+        from gym_gui.tensorboard.view.tensorboard_page import (  # noqa: PLC0415 - as above
             TensorBoardPage,
         )
 
@@ -218,7 +226,7 @@ class Analysis(QObject):
 
     def _make_wandb_page(self) -> "DashboardHost[WandbPage]":
         from gym_gui.app.dashboard_host import DashboardHost  # noqa: PLC0415 - when shown
-        from gym_gui.views.analytics.wandb_page import WandbPage  # noqa: PLC0415 - as above
+        from gym_gui.wandb.view.wandb_page import WandbPage  # noqa: PLC0415 - as above
 
         bench = self._bench
         page = WandbPage(self.models.wandb, bench.theme)
@@ -230,7 +238,7 @@ class Analysis(QObject):
         return host
 
     def _make_study_page(self) -> "StudyPage":
-        from gym_gui.views.analytics.study_page import StudyPage  # noqa: PLC0415 - when shown
+        from gym_gui.optuna.view.study_page import StudyPage  # noqa: PLC0415 - when shown
 
         page = StudyPage(self.models.study, self._bench.theme)
         page.run_wanted.connect(self.open_run)

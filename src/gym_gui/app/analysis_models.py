@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject
 
-from gym_gui.models.shown_run import ShownRun
+from gym_gui.runtime.models.selected_run import ShownRun
 
 if TYPE_CHECKING:
     from gym_gui.app.wiring import Workbench
-    from gym_gui.models.beliefs_model import BeliefsModel
-    from gym_gui.models.charts_model import ChartsModel
-    from gym_gui.models.compare_model import CompareModel
-    from gym_gui.models.run_page_model import RunPageModel
-    from gym_gui.models.study_model import StudyModel
-    from gym_gui.models.tensorboard_model import TensorBoardModel
-    from gym_gui.models.wandb_model import WandbModel
+    from gym_gui.beliefs.model.beliefs_model import BeliefsModel
+    from gym_gui.charts.model.charts_model import ChartsModel
+    from gym_gui.compare.model.compare_model import CompareModel
+    from gym_gui.optuna.model.study_model import StudyModel
+    from gym_gui.run_page.model.run_page_model import RunPageModel
+    from gym_gui.tensorboard.model.tensorboard_model import TensorBoardModel
+    from gym_gui.wandb.model.wandb_model import WandbModel
 
 
 class _WithThreads(Protocol):
@@ -46,7 +46,7 @@ class AnalysisModels(QObject):
 
     @cached_property
     def run_page(self) -> "RunPageModel":
-        from gym_gui.models.run_page_model import RunPageModel  # noqa: PLC0415 - when shown
+        from gym_gui.run_page.model.run_page_model import RunPageModel  # noqa: PLC0415 - when shown
 
         bench, models = self._bench, self._bench.models
         model = RunPageModel(
@@ -64,7 +64,17 @@ class AnalysisModels(QObject):
 
     @cached_property
     def charts(self) -> "ChartsModel":
-        from gym_gui.models.charts_model import ChartsModel  # noqa: PLC0415 - when shown
+        from gym_gui.charts.model.charts_model import ChartsModel  # noqa: PLC0415 - when shown
+
+        bench = self._bench
+        return ChartsModel(
+            bench.link, bench.tasks, bench.pulse, bench.notices, bench.settings, self
+        )
+
+    @cached_property
+    def compare_charts(self) -> "ChartsModel":
+        """Curves and scores of the Compare tab."""
+        from gym_gui.charts.model.charts_model import ChartsModel  # noqa: PLC0415 - when shown
 
         bench = self._bench
         return ChartsModel(
@@ -73,7 +83,7 @@ class AnalysisModels(QObject):
 
     @cached_property
     def compare(self) -> "CompareModel":
-        from gym_gui.models.compare_model import CompareModel  # noqa: PLC0415 - when shown
+        from gym_gui.compare.model.compare_model import CompareModel  # noqa: PLC0415 - when shown
 
         bench = self._bench
         model = CompareModel(
@@ -82,7 +92,7 @@ class AnalysisModels(QObject):
             bench.pulse,
             bench.notices,
             bench.models.runs,
-            bench.settings,
+            self.compare_charts,
             self,
         )
         self._open.append(model)
@@ -90,7 +100,7 @@ class AnalysisModels(QObject):
 
     @cached_property
     def tensorboard(self) -> "TensorBoardModel":
-        from gym_gui.models.tensorboard_model import TensorBoardModel  # noqa: PLC0415 - when shown
+        from gym_gui.tensorboard.model.tensorboard_model import TensorBoardModel  # noqa: PLC0415 - when shown
 
         bench = self._bench
         model = TensorBoardModel(
@@ -108,7 +118,7 @@ class AnalysisModels(QObject):
 
     @cached_property
     def wandb(self) -> "WandbModel":
-        from gym_gui.models.wandb_model import WandbModel  # noqa: PLC0415 - when shown
+        from gym_gui.wandb.model.wandb_model import WandbModel  # noqa: PLC0415 - when shown
 
         bench = self._bench
         model = WandbModel(bench.link, bench.tasks, bench.pulse, bench.notices, self.shown, self)
@@ -117,7 +127,7 @@ class AnalysisModels(QObject):
 
     @cached_property
     def study(self) -> "StudyModel":
-        from gym_gui.models.study_model import StudyModel  # noqa: PLC0415 - when shown
+        from gym_gui.optuna.model.study_model import StudyModel  # noqa: PLC0415 - when shown
 
         bench = self._bench
         model = StudyModel(bench.link, bench.tasks, bench.pulse, bench.notices, self.shown, self)
@@ -126,7 +136,7 @@ class AnalysisModels(QObject):
 
     @cached_property
     def beliefs(self) -> "BeliefsModel":
-        from gym_gui.models.beliefs_model import BeliefsModel  # noqa: PLC0415 - when shown
+        from gym_gui.beliefs.model.beliefs_model import BeliefsModel  # noqa: PLC0415 - when shown
 
         bench = self._bench
         model = BeliefsModel(

@@ -24,10 +24,10 @@ from gym_gui.app.screens import (
     CentreTab,
     Screens,
 )
-from gym_gui.models.theme_model import ThemeModel
-from gym_gui.views.elements.banner import Banner
-from gym_gui.views.elements.icons import keep_icon
-from gym_gui.views.elements.segmented import SegmentedControl
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.banner import Banner
+from gym_gui.widgets.icons import keep_icon
+from gym_gui.widgets.segmented import SegmentedControl
 
 _ROOMY_EMS = 50
 """From this width on tabs have their whole names."""

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QDockWidget
 
 from gym_gui.app.commands import Binding
 from gym_gui.app.screens import CENTRE_TITLES, CentreTab, FurtherTab
-from gym_gui.models.theme_model import ThemeChoice
+from gym_gui.runtime.models.theme_model import ThemeChoice
 from mosaic import __version__
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ does is bound in `command_bindings.py`.
 from dataclasses import dataclass
 from typing import Literal
 
-from gym_gui.views.elements.icon_drawings import IconName
+from gym_gui.widgets.icon_drawings import IconName
 
 Menu = Literal["Session", "Run", "View", "Tools", "Help"]
 

@@ -7,8 +7,8 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu
 
 from gym_gui.app.command_table import COMMANDS, MENUS, Command
-from gym_gui.models.theme_model import ThemeModel
-from gym_gui.views.elements.icons import keep_icon
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.icons import keep_icon
 
 
 @dataclass(frozen=True, slots=True)

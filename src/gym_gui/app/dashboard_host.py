@@ -7,9 +7,9 @@ from typing import Generic, TypeVar
 
 from PySide6.QtWidgets import QStackedWidget, QToolButton, QVBoxLayout, QWidget
 
-from gym_gui.models.theme_model import ThemeModel
-from gym_gui.views.analytics.embedded_page import EmbeddedPage
-from gym_gui.views.elements.icons import keep_icon
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.embedded_page import EmbeddedPage
+from gym_gui.widgets.icons import keep_icon
 
 Page = TypeVar("Page", bound=QWidget)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from gym_gui.services.demo_runs import DEMO_NAME, DemoRuns, Failed, Submitted
+from gym_gui.runtime.demo_runs import DEMO_NAME, DemoRuns, Failed, Submitted
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_states import LIVE_STATES
 from mosaic.contract.runs import RunRecord

@@ -1,7 +1,7 @@
 """Further tabs, opened by their kind: which there are, what they are called, how they are made.
 
-A worker's descriptor names kinds in `tabs`; `models.run_tabs` decides which of them a run opens.
-Nothing here knows a worker, and a kind that is not in the table is ignored.
+A worker's descriptor names kinds in `tabs`; `runtime.models.run_tabs` decides which of them a run
+opens. Nothing here knows a worker, and a kind that is not in the table is ignored.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from gym_gui.app.screens import FurtherPage, FurtherTab
 if TYPE_CHECKING:
     from gym_gui.app.analysis_models import AnalysisModels
     from gym_gui.app.wiring import Workbench
-    from gym_gui.views.beliefs.beliefs_page import BeliefsPage
+    from gym_gui.beliefs.view.beliefs_page import BeliefsPage
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def further_pages(bench: "Workbench", models: "AnalysisModels") -> dict[FurtherT
 
 
 def _make_beliefs_page(bench: "Workbench", models: "AnalysisModels") -> "BeliefsPage":
-    from gym_gui.views.beliefs.beliefs_page import BeliefsPage  # noqa: PLC0415 - when shown
+    from gym_gui.beliefs.view.beliefs_page import BeliefsPage  # noqa: PLC0415 - when shown
 
     page = BeliefsPage(models.beliefs, bench.theme)
     page.step_wanted.connect(bench.conduct.replay_step)
@@ -54,7 +54,7 @@ _KINDS: dict[FurtherTab, _Kind] = {
     "beliefs": _Kind(
         "Beliefs",
         "The worker of the selected run does not tell what its agent has in mind.",
-        ("models.beliefs_model", "views.beliefs.beliefs_page"),
+        ("beliefs.model.beliefs_model", "beliefs.view.beliefs_page"),
         _make_beliefs_page,
     ),
 }

@@ -9,7 +9,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
-from gym_gui.services.tasks import Tasks
+from gym_gui.runtime.tasks import Tasks
 
 Page = TypeVar("Page", bound=QWidget)
 _AT_ONCE = 40

@@ -15,10 +15,10 @@ from gym_gui.app.screens import (
     Screens,
     TelemetryTab,
 )
-from gym_gui.app.settings_store import SettingsStore
-from gym_gui.models.notices import Notices
-from gym_gui.models.theme_model import ThemeModel
-from gym_gui.views.shell.snackbar import Snackbar
+from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.runtime.settings_store import SettingsStore
+from gym_gui.shell.view.snackbar import Snackbar
 
 _LAYOUT_VERSION = 1
 _FIRST_SIZE = QSize(1440, 900)

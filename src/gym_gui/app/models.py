@@ -4,26 +4,26 @@ import time
 
 from PySide6.QtCore import QObject
 
-from gym_gui.app.settings_store import SettingsStore
-from gym_gui.models.episodes_table import EpisodesTable
-from gym_gui.models.live_model import LiveModel
-from gym_gui.models.log_model import LogModel
-from gym_gui.models.notices import Notices
-from gym_gui.models.play_model import PlayModel
-from gym_gui.models.replay_model import ReplayModel
-from gym_gui.models.run_actions import RunActions
-from gym_gui.models.runs_model import RunsModel
-from gym_gui.models.session_panel_model import SessionPanelModel
-from gym_gui.models.settings_model import SettingsModel
-from gym_gui.models.status_model import StatusModel
-from gym_gui.models.theme_model import ThemeModel
-from gym_gui.models.video_model import VideoModel
-from gym_gui.services.environment_pictures import EnvironmentPictures
-from gym_gui.services.log_feed import LogFeed
-from gym_gui.services.pulse import Pulse
-from gym_gui.services.sessions import SessionService
-from gym_gui.services.tasks import Tasks
-from gym_gui.services.trainer_link import TrainerLink
+from gym_gui.live.model.episodes_table import EpisodesTable
+from gym_gui.live.model.live_model import LiveModel
+from gym_gui.log.feed import LogFeed
+from gym_gui.log.model.log_model import LogModel
+from gym_gui.play.model.play_model import PlayModel
+from gym_gui.replay.model.replay_model import ReplayModel
+from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.models.run_actions_model import RunActions
+from gym_gui.runtime.models.runs_model import RunsModel
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.runtime.session_service import SessionService
+from gym_gui.runtime.settings_store import SettingsStore
+from gym_gui.runtime.tasks import Tasks
+from gym_gui.runtime.trainer_link import TrainerLink
+from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.session.feed.environment_pictures import EnvironmentPictures
+from gym_gui.session.model.session_panel_model import SessionPanelModel
+from gym_gui.settings.model.settings_model import SettingsModel
+from gym_gui.shell.model import StatusModel
+from gym_gui.video.model import VideoModel
 
 
 class Models(QObject):

@@ -20,10 +20,10 @@ from PySide6.QtWidgets import QApplication
 
 from gym_gui.app.start_up import Wishes
 from gym_gui.app.theme import apply_theme
-from gym_gui.app.training_pictures import TrainingPictures
+from gym_gui.app.training_screenshots import TrainingPictures
 from gym_gui.app.wiring import Workbench
-from gym_gui.models.theme_model import ThemeChoice
-from gym_gui.services.demo_runs import DEMO_NAME
+from gym_gui.runtime.demo_runs import DEMO_NAME
+from gym_gui.runtime.models.theme_model import ThemeChoice
 from mosaic.contract.layout import Home
 from mosaic.contract.runs import RunRecord
 

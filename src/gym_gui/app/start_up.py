@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 from gym_gui.app.theme import apply_theme
 from gym_gui.app.window_log import keep_window_log, leave_window_log
 from gym_gui.app.wiring import Workbench
-from gym_gui.services.ui_collection import UiCollection
+from gym_gui.runtime.ui_collection import UiCollection
 from mosaic.contract.layout import Home
 
 _log = logging.getLogger(__name__)

@@ -8,8 +8,8 @@ from string import Template
 
 from PySide6.QtGui import QFont, QFontDatabase, QFontMetricsF
 
-from gym_gui.models.theme_model import Colours
-from gym_gui.views.elements.mixing import mixed
+from gym_gui.runtime.models.theme_model import Colours
+from gym_gui.widgets.mixing import mixed
 
 
 def style_sheet(colours: Colours, font: QFont, pictures: Mapping[str, str]) -> str:

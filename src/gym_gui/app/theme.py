@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
 from shiboken6 import isValid
 
 from gym_gui.app.style_sheet import style_sheet
-from gym_gui.models.theme_model import Colours, ThemeModel
-from gym_gui.views.elements.icons import IconName, svg
+from gym_gui.runtime.models.theme_model import Colours, ThemeModel
+from gym_gui.widgets.icons import IconName, svg
 
 _log = logging.getLogger(__name__)
 

@@ -12,39 +12,39 @@ from gym_gui.app.analysis import Analysis
 from gym_gui.app.command_bindings import bindings
 from gym_gui.app.command_table import COMMANDS
 from gym_gui.app.commands import Commands
-from gym_gui.app.conduct import Conduct
 from gym_gui.app.lazy_page import LazyPage
 from gym_gui.app.main_window import MainWindow
 from gym_gui.app.models import Models
+from gym_gui.app.navigation import Conduct
 from gym_gui.app.screens import Screens
-from gym_gui.app.settings_store import SettingsStore
-from gym_gui.app.training_conduct import TrainingConduct
-from gym_gui.app.training_desk import TrainingDesk
-from gym_gui.models.notices import Notices
-from gym_gui.models.theme_model import ThemeModel
-from gym_gui.services.pulse import Pulse
-from gym_gui.services.tasks import Tasks
-from gym_gui.services.trainer_link import TrainerLink
-from gym_gui.views.inspector.step_inspector import StepInspector
-from gym_gui.views.log.log_view import LogView
-from gym_gui.views.play.keyboard_focus import KeyboardFocus
-from gym_gui.views.play.play_area import PlayArea
-from gym_gui.views.play.play_bar import PlayBar
-from gym_gui.views.runs.runs_view import RunsView
-from gym_gui.views.session.session_panel import SessionPanel
-from gym_gui.views.shell.command_palette import CommandPalette, CommandSearchButton
-from gym_gui.views.shell.status_strip import StatusStrip
-from gym_gui.views.shell.welcome import Welcome
-from gym_gui.views.tables.episodes_view import EpisodesView
-from gym_gui.views.tables.steps_view import StepsView
+from gym_gui.app.training_dock import TrainingDesk
+from gym_gui.app.training_navigation import TrainingConduct
+from gym_gui.inspector.view.step_inspector import StepInspector
+from gym_gui.live.view.episodes_view import EpisodesView
+from gym_gui.live.view.steps_view import StepsView
+from gym_gui.log.view.log_view import LogView
+from gym_gui.play.view.keyboard_focus import KeyboardFocus
+from gym_gui.play.view.play_area import PlayArea
+from gym_gui.play.view.play_bar import PlayBar
+from gym_gui.runs.view.runs_view import RunsView
+from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.runtime.settings_store import SettingsStore
+from gym_gui.runtime.tasks import Tasks
+from gym_gui.runtime.trainer_link import TrainerLink
+from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.session.view.session_panel import SessionPanel
+from gym_gui.shell.view.command_palette import CommandPalette, CommandSearchButton
+from gym_gui.shell.view.status_strip import StatusStrip
+from gym_gui.shell.view.welcome import Welcome
 from mosaic.contract.layout import Home
 
 if TYPE_CHECKING:
     from gym_gui.app.start_up import Wishes
-    from gym_gui.views.live.live_tab import LiveTab
-    from gym_gui.views.replay.replay_page import ReplayPage
-    from gym_gui.views.settings.settings_page import SettingsPage
-    from gym_gui.views.video.video_page import VideoPage
+    from gym_gui.live.view.live_tab import LiveTab
+    from gym_gui.replay.view.replay_page import ReplayPage
+    from gym_gui.settings.view.settings_page import SettingsPage
+    from gym_gui.video.view.video_page import VideoPage
 
 _GET_READY_MS = 1_500
 _LET_GO_S = 5.0
@@ -82,13 +82,13 @@ class Workbench(QObject):
             self.models.runs, self.models.run_actions, self.theme, settings=self.settings
         )
         self._replay_place: LazyPage[ReplayPage] = LazyPage(
-            self._make_replay_page, self.tasks, ["views.replay.replay_page"]
+            self._make_replay_page, self.tasks, ["replay.view.replay_page"]
         )
         self._video_place: LazyPage[VideoPage] = LazyPage(
-            self._make_video_page, self.tasks, ["views.video.video_page"]
+            self._make_video_page, self.tasks, ["video.view.video_page"]
         )
         self._live_place: LazyPage[LiveTab] = LazyPage(
-            self._make_live_tab, self.tasks, ["views.live.live_tab"]
+            self._make_live_tab, self.tasks, ["live.view.live_tab"]
         )
         self.log_view = LogView(self.models.log, self.theme)
         self.steps_view = StepsView(self.models.live.steps, self.theme)
@@ -96,7 +96,7 @@ class Workbench(QObject):
         self.inspector = StepInspector(self.theme)
         self.welcome = Welcome(self.theme)
         self.settings_page: LazyPage[SettingsPage] = LazyPage(
-            self._make_settings_page, self.tasks, ["views.settings.settings_page"]
+            self._make_settings_page, self.tasks, ["settings.view.settings_page"]
         )
         self.status_strip = StatusStrip(self.models.status, self.theme)
         self.analysis = Analysis(self)
@@ -161,7 +161,7 @@ class Workbench(QObject):
         return self._live_place.content
 
     def _make_replay_page(self) -> "ReplayPage":
-        from gym_gui.views.replay.replay_page import ReplayPage  # noqa: PLC0415 - when shown
+        from gym_gui.replay.view.replay_page import ReplayPage  # noqa: PLC0415 - when shown
 
         page = ReplayPage(self.models.replay, self.theme)
         page.run_wanted.connect(self.window.show_runs)
@@ -169,19 +169,19 @@ class Workbench(QObject):
         return page
 
     def _make_video_page(self) -> "VideoPage":
-        from gym_gui.views.video.video_page import VideoPage  # noqa: PLC0415 - when shown
+        from gym_gui.video.view.video_page import VideoPage  # noqa: PLC0415 - when shown
 
         return VideoPage(self.models.video, self.theme)
 
     def _make_live_tab(self) -> "LiveTab":
-        from gym_gui.views.live.live_tab import LiveTab  # noqa: PLC0415 - when shown
+        from gym_gui.live.view.live_tab import LiveTab  # noqa: PLC0415 - when shown
 
         page = LiveTab(self.models.live, self.theme)
         page.episode_chosen.connect(self.conduct.replay)
         return page
 
     def _make_settings_page(self) -> "SettingsPage":
-        from gym_gui.views.settings.settings_page import SettingsPage  # noqa: PLC0415 - when shown
+        from gym_gui.settings.view.settings_page import SettingsPage  # noqa: PLC0415 - when shown
 
         keys = [(command.text, command.shortcut) for command in COMMANDS if command.shortcut]
         page = SettingsPage(self.models.settings, self.theme, keys)

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from gym_gui.app.theme import apply_theme
-from gym_gui.models.theme_model import DARK, LIGHT, Colours, ThemeModel
-from gym_gui.views.elements.mixing import mixed
+from gym_gui.runtime.models.theme_model import DARK, LIGHT, Colours, ThemeModel
+from gym_gui.widgets.mixing import mixed
 
 _READABLE = 4.5
 """The contrast that WCAG asks of text at level AA."""

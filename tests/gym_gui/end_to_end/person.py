@@ -12,9 +12,9 @@ from gym_gui.app.screens import CENTRE_GROUPS, CENTRE_TITLES, GROUP_TITLES, Cent
 from gym_gui.app.start_up import Wishes
 from gym_gui.app.theme import apply_theme
 from gym_gui.app.wiring import Workbench
-from gym_gui.models.runs_columns import RunColumn
-from gym_gui.models.theme_model import ThemeChoice
-from gym_gui.views.play.play_bar import PlayBar
+from gym_gui.play.view.play_bar import PlayBar
+from gym_gui.runs.model.runs_columns import RunColumn
+from gym_gui.runtime.models.theme_model import ThemeChoice
 from mosaic.contract.layout import Home
 from tests.gym_gui.conftest import PATIENCE_MS
 from tests.gym_gui.end_to_end.screens import is_complete

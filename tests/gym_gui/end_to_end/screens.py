@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QWidget
 from gym_gui.app.lazy_page import LazyPage
 from gym_gui.app.screens import CENTRE_GROUPS, CENTRE_TITLES, TELEMETRY_TITLES, CentreTab
 from gym_gui.app.wiring import Workbench
-from gym_gui.models.session_panel_model import MODES
-from gym_gui.views.session.training_area import TrainingPlace
-from gym_gui.views.training.training_panel import TrainingPanel
+from gym_gui.session.model.session_panel_model import MODES
+from gym_gui.session.view.training_area import TrainingPlace
+from gym_gui.training.view.training_panel import TrainingPanel
 
 
 def is_complete(window: QWidget) -> bool:

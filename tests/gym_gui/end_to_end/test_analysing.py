@@ -12,9 +12,9 @@ import pytest
 from PySide6.QtCore import QObject, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 
-from gym_gui.models.runs_columns import RunColumn
-from gym_gui.views.analytics.tensorboard_server_card import TensorBoardServerCard
-from gym_gui.views.training.trained_panel import TrainedPanel
+from gym_gui.runs.model.runs_columns import RunColumn
+from gym_gui.tensorboard.view.tensorboard_server_card import TensorBoardServerCard
+from gym_gui.training.view.trained_panel import TrainedPanel
 from mosaic.client import TrainerClient
 from mosaic.contract.layout import Home
 from mosaic.contract.run_config import load_run_config

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QPushButton
 
-from gym_gui.services.trainer_link import LinkState
-from gym_gui.views.shell.status_strip import StatusStrip
+from gym_gui.runtime.trainer_link import LinkState
+from gym_gui.shell.view.status_strip import StatusStrip
 from mosaic.client import TrainerClient
 from mosaic.contract.layout import Home
 from mosaic.contract.run_states import RunState

@@ -9,8 +9,8 @@ from PySide6.QtTest import QTest
 
 from gym_gui.app.lazy_page import LazyPage
 from gym_gui.app.screens import FurtherTab
-from gym_gui.models.run_tabs import NO_RUN
-from gym_gui.views.beliefs.beliefs_page import BeliefsPage
+from gym_gui.beliefs.view.beliefs_page import BeliefsPage
+from gym_gui.runtime.models.run_tabs import NO_RUN
 from mosaic.contract.layout import Home
 from tests.gym_gui.end_to_end.person import Person
 from tests.gym_gui.thinking_worker import install_thinking_worker, thinking_run

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtWidgets import QMenu
 
 from gym_gui.app.wiring import Workbench
-from gym_gui.views.training.training_panel import TrainingPanel
+from gym_gui.training.view.training_panel import TrainingPanel
 from mosaic.contract.run_states import RunState
 from tests.gym_gui.end_to_end.person import Person
 from tests.gym_gui.end_to_end.reason_check import ReasonWalk

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QSize, Qt
 
 from gym_gui.app.wiring import Workbench
-from gym_gui.models.theme_model import ThemeChoice
+from gym_gui.runtime.models.theme_model import ThemeChoice
 from mosaic.contract.layout import Home
 from tests.gym_gui.conftest import PATIENCE_MS
 from tests.gym_gui.end_to_end.conftest import forget_window

@@ -5,7 +5,7 @@ import threading
 import pytest
 from PySide6.QtCore import Qt
 
-from gym_gui.models.steps_table import StepColumn
+from gym_gui.live.model.steps_table import StepColumn
 from mosaic.client import TrainerClient
 from mosaic.contract.run_states import RunState
 from tests.gym_gui.end_to_end.person import TO_THE_GOAL, Person

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel
 
-from gym_gui.views.replay.reward_timeline import RewardTimeline
+from gym_gui.replay.view.reward_timeline import RewardTimeline
 from tests.gym_gui.end_to_end.person import Person
 
 pytestmark = pytest.mark.process

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gym_gui.models.runs_columns import RunColumn
+from gym_gui.runs.model.runs_columns import RunColumn
 from tests.gym_gui.end_to_end.curves import drawn_returns, rises
 from tests.gym_gui.end_to_end.person import LEARNS_MS, Person
 from tests.gym_gui.end_to_end.trainer import Trainer

@@ -6,11 +6,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractItemView, QLabel, QLineEdit
 
-from gym_gui.models.training_fields import SectionId
-from gym_gui.views.elements.badge import Badge
-from gym_gui.views.session.environment_field import EnvironmentField
-from gym_gui.views.session.environment_picker import EnvironmentPicker
-from gym_gui.views.training.training_panel import TrainingPanel
+from gym_gui.session.view.environment_field import EnvironmentField
+from gym_gui.session.view.environment_picker import EnvironmentPicker
+from gym_gui.training.model.training_fields import SectionId
+from gym_gui.training.view.training_panel import TrainingPanel
+from gym_gui.widgets.badge import Badge
 from tests.gym_gui.end_to_end.person import Person
 
 

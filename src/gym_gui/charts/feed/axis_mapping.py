@@ -1,0 +1,91 @@
+"""RunClock: which step, episode and time of a run belong together.
+
+The daemon draws curves over steps and over time; episodes, and the step below a click on another
+axis, are found by this. Used by `CurveSource`, on its thread, and by the model for clicks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from gym_gui.charts.feed.episode_curves import MetricKey
+    from mosaic.client import TrainerClient
+
+_KNOTS = 2_000
+_MOST_COUNTED = 20_000
+_COUNTS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class RunClock:
+    """Knots that grow, with straight lines between them."""
+
+    step: NDArray[Any]
+    t: NDArray[Any] | None
+    """Seconds since the start, at each step."""
+    episode: NDArray[Any] | None
+    """Episodes that were over, at each step; None where the run does not tell."""
+    origin: float
+    """The start, in seconds of the epoch."""
+
+    def step_of(self, episode: float | None) -> float | None:
+        if episode is None or self.episode is None or not len(self.step):
+            return None
+        return _between(episode, self.episode, self.step)
+
+    def step_at(self, t: float) -> float | None:
+        if self.t is None or not len(self.step):
+            return None
+        return _between(t, self.t, self.step)
+
+    def episodes_at(self, steps: NDArray[Any]) -> NDArray[Any]:
+        import numpy as np  # noqa: PLC0415 - see `curves.py`
+
+        if self.episode is None or not len(self.step):
+            return np.full(len(steps), np.nan)
+        found: NDArray[Any] = np.interp(steps, self.step, self.episode)
+        return found
+
+
+def fetch_clock(
+    client: TrainerClient,
+    run_id: str,
+    told: Mapping[MetricKey, int],
+    returns: MetricKey | None,
+    origin: float,
+) -> RunClock:
+    """From the returns, which come once an episode; without them, time alone, from any curve."""
+    import numpy as np  # noqa: PLC0415 - see `curves.py`
+
+    empty = np.empty(0)
+    dense = returns or max(told, key=lambda key: told[key], default=None)
+    if dense is None:
+        return RunClock(empty, None, None, origin)
+    points = min(told[dense], _MOST_COUNTED) if returns else _KNOTS
+    name, agent = dense
+    steps = client.curve(run_id, name, agent_id=agent, max_points=points)
+    times = client.curve(run_id, name, agent_id=agent, max_points=points, axis="t")
+    step, t = np.sort(np.array(steps.x)), np.sort(np.array(times.x)) - origin
+    t = t if len(t) == len(step) else np.interp(np.arange(len(step)), np.arange(len(t)), t)
+    if not returns:
+        return RunClock(step, t, None, origin)
+    if steps.points <= len(steps.x):
+        return RunClock(step, t, np.arange(1.0, len(step) + 1), origin)
+    knots = step[np.linspace(0, len(step) - 1, _COUNTS).astype(int)]
+    counts = [
+        client.curve(run_id, name, agent_id=agent, max_points=2, last=float(knot)).points
+        for knot in knots
+    ]
+    return RunClock(step, t, np.interp(step, knots, counts), origin)
+
+
+def _between(x: float, xs: NDArray[Any], ys: NDArray[Any]) -> float:
+    import numpy as np  # noqa: PLC0415 - see `curves.py`
+
+    return float(np.interp(x, xs, ys))

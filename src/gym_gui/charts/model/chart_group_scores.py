@@ -1,0 +1,158 @@
+"""GroupScores: final scores of groups of runs: mean, 95 % confidence, how many."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+from gym_gui.charts.feed.curve_scores import LAST
+from gym_gui.charts.model.chart_confidence import BAND_WORDS, mean_and_half
+from gym_gui.charts.model.chart_runs import RunGroup
+from gym_gui.charts.model.chart_scores import GROUP_ROLE, NOTHING, SORT_ROLE, ScoresTable, aligned
+from gym_gui.runtime.models import run_text
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+class GroupColumn(IntEnum):
+    GROUP = 0
+    RUNS = 1
+    MEAN = 2
+    LOWEST = 3
+    HIGHEST = 4
+
+
+_HEADS = ("group", "n", "mean ± 95 % CI", "lowest", "highest")
+_TIPS = (
+    "Runs that are drawn as one mean",
+    "How many runs the mean is of",
+    f"Mean over runs of their mean return of the last {LAST} episodes, ± {BAND_WORDS}",
+    "The run with the lowest score",
+    "The run with the highest score",
+)
+_FILE_HEADS = ("group", "runs", "mean", "ci95_low", "ci95_high", "lowest", "highest", "run_ids")
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    group: RunGroup
+    values: tuple[float, ...] = ()
+    mean: float | None = None
+    half: float | None = None
+
+    @property
+    def score_text(self) -> str:
+        if self.mean is None:
+            return NOTHING
+        half = "" if self.half is None else f" ± {run_text.number(self.half)}"
+        return f"{run_text.number(self.mean)}{half}"
+
+
+class GroupScores(QAbstractTableModel):
+    """Follows the table of runs."""
+
+    def __init__(self, scores: ScoresTable, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._scores = scores
+        self._rows: list[_Row] = []
+        scores.scores_changed.connect(self._take)
+
+    @property
+    def has_means(self) -> bool:
+        """Any group has more than one run."""
+        return any(len(row.group.run_ids) > 1 for row in self._rows)
+
+    def as_rows(self) -> list[list[str]]:
+        """For files and the clipboard: with a head, and numbers that programs can read."""
+        return [list(_FILE_HEADS), *map(_plain, self._rows)]
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's way
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's way
+        return 0 if parent.isValid() else len(GroupColumn)
+
+    def headerData(  # noqa: N802 - Qt's name
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return _HEADS[section]
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return _TIPS[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return aligned(section == GroupColumn.GROUP)
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        row, column = self._rows[index.row()], GroupColumn(index.column())
+        if role == Qt.ItemDataRole.DisplayRole:
+            return _text(row, column)
+        if role == Qt.ItemDataRole.ToolTipRole and column == GroupColumn.GROUP:
+            return f"{row.group.label}\n{row.group.detail}"
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return aligned(column == GroupColumn.GROUP)
+        if role == SORT_ROLE:
+            return _sort_value(row, column)
+        if role == GROUP_ROLE:
+            return row.group.number
+        return None
+
+    def _take(self) -> None:
+        members: dict[int, tuple[RunGroup, list[float]]] = {}
+        for each in self._scores.rows:
+            _, values = members.setdefault(each.group.number, (each.group, []))
+            score = self._scores.score(each.run_id)
+            if score and score.last is not None and math.isfinite(score.last):
+                values.append(score.last)
+        rows = [_row(group, values) for group, values in members.values()]
+        if [row.group for row in rows] != [row.group for row in self._rows]:
+            self.beginResetModel()
+            self._rows = rows
+            self.endResetModel()
+        elif rows != self._rows:
+            self._rows = rows
+            last = self.index(len(rows) - 1, len(GroupColumn) - 1)
+            self.dataChanged.emit(self.index(0, 0), last)
+
+
+def _row(group: RunGroup, values: Sequence[float]) -> _Row:
+    return _Row(group, tuple(values), *mean_and_half(values)) if values else _Row(group)
+
+
+def _text(row: _Row, column: GroupColumn) -> str:
+    match column:
+        case GroupColumn.GROUP:
+            return row.group.label
+        case GroupColumn.RUNS:
+            return str(len(row.values) or len(row.group.run_ids))
+        case GroupColumn.MEAN:
+            return row.score_text
+        case GroupColumn.LOWEST:
+            return run_text.number(min(row.values, default=None)) or NOTHING
+    return run_text.number(max(row.values, default=None)) or NOTHING
+
+
+def _sort_value(row: _Row, column: GroupColumn) -> object:
+    worst = -math.inf
+    match column:
+        case GroupColumn.GROUP:
+            return row.group.label
+        case GroupColumn.RUNS:
+            return len(row.values)
+        case GroupColumn.MEAN:
+            return worst if row.mean is None else row.mean
+        case GroupColumn.LOWEST:
+            return min(row.values, default=worst)
+    return max(row.values, default=worst)
+
+
+def _plain(row: _Row) -> list[str]:
+    half = row.half
+    ends = (None, None) if row.mean is None or half is None else (row.mean - half, row.mean + half)
+    lowest, highest = min(row.values, default=None), max(row.values, default=None)
+    told = (row.group.label, len(row.values), row.mean, *ends, lowest, highest)
+    return [*("" if value is None else str(value) for value in told), " ".join(row.group.run_ids)]

@@ -1,0 +1,160 @@
+"""ChartBar: how the curves are drawn: x axis, smoothing, groups, scale; and out to files."""
+
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QSlider,
+    QToolButton,
+    QWidget,
+)
+
+from gym_gui.charts.model.chart_runs import EACH, SEED
+from gym_gui.charts.model.charts_model import ChartsModel
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.flow_layout import FlowLayout
+from gym_gui.widgets.icons import keep_icon
+from gym_gui.widgets.segmented import SegmentedControl
+from gym_gui.widgets.set_disabled_reason import grey
+
+_SLIDER_LINES = 4
+_FIELD_CHARACTERS = 9
+
+
+class ChartBar(QWidget):
+    """Wraps where it is narrow."""
+
+    export_wanted = Signal(str)
+    """`png` and `svg` of what is in sight, `csv` of every point, `scores` of the table."""
+    folder_wanted = Signal()
+    """A person wants to see event files that are no run of ours."""
+
+    def __init__(
+        self, model: ChartsModel, theme: ThemeModel, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._model = model
+        line = self.fontMetrics().height()
+        self.axis = SegmentedControl(
+            (("step", "Steps"), ("episode", "Episodes"), ("time", "Time")), theme
+        )
+        self.axis.setAccessibleName("X axis")
+        self.axis.set_tip("time", "Time since the run began")
+        self.smoothing = QSlider(Qt.Orientation.Horizontal)
+        self.smoothing.setRange(0, 99)
+        self.smoothing.setFixedWidth(line * _SLIDER_LINES)
+        self.smoothing.setToolTip(
+            "Exponential mean along the curve; what it was before stays behind it, in a lighter"
+            " tone. 0 shows the curve itself."
+        )
+        self._weight = QLabel()
+        self._weight.setProperty("role", "value")
+        self._weight.setMinimumWidth(self.fontMetrics().horizontalAdvance("0.00"))
+        self.group_by = QComboBox()
+        self.group_by.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        self.group_by.setMinimumContentsLength(_FIELD_CHARACTERS)
+        self.group_by.setToolTip(
+            "Draw runs that belong together as their mean, with a band in which the true mean lies"
+            " with 95 % confidence, for three runs and more."
+        )
+        self.log = QPushButton("Log")
+        self.log.setCheckable(True)
+        self.log.setToolTip("Logarithmic values")
+        self.log.setAccessibleName("Logarithmic values")
+        self.export = QToolButton()
+        keep_icon(self.export, "export", theme)
+        self.export.setToolTip("Save charts or their points as a file")
+        self.export.setAccessibleName("Save as a file")
+        self.folder = QToolButton()
+        keep_icon(self.folder, "folder", theme)
+        self.folder.setToolTip("Open a folder of TensorBoard's event files here…")
+        self.folder.setAccessibleName("Open a folder of event files")
+        row = self._row = FlowLayout(self, gap=line * 2 // 3)
+        row.addWidget(self.axis)
+        row.addWidget(_labelled("Smooth", self.smoothing, self._weight))
+        row.addWidget(_labelled("Mean over", self.group_by))
+        row.addWidget(self.log)
+        row.addWidget(self.export)
+        row.addWidget(self.folder)
+        self._subscribe()
+        self.update_choices()
+
+    def add(self, widget: QWidget) -> None:
+        """At its end."""
+        self._row.addWidget(widget)
+
+    def _subscribe(self) -> None:
+        model = self._model
+        self.axis.chosen.connect(model.set_axis)
+        self.smoothing.valueChanged.connect(self._on_smoothing)
+        self.group_by.activated.connect(
+            lambda _: model.set_group_by(str(self.group_by.currentData()))
+        )
+        self.log.toggled.connect(model.set_log)
+        self.export.clicked.connect(self._open_menu)
+        self.folder.clicked.connect(self.folder_wanted)
+
+    def update_choices(self) -> None:
+        """As the model has it, without telling the model so."""
+        model = self._model
+        self.axis.choose(model.axis)
+        if not self.smoothing.isSliderDown():
+            self.smoothing.blockSignals(True)
+            self.smoothing.setValue(round(model.smoothing * 100))
+            self.smoothing.blockSignals(False)
+        self._weight.setText(f"{model.smoothing:.2f}")
+        self.log.blockSignals(True)
+        self.log.setChecked(model.is_log)
+        self.log.blockSignals(False)
+        wanted = [(EACH, "nothing"), *((field, _field_words(field)) for field in model.fields)]
+        shown = [
+            (self.group_by.itemData(row), self.group_by.itemText(row))
+            for row in range(self.group_by.count())
+        ]
+        if shown != wanted:
+            self.group_by.clear()
+            for field, words in wanted:
+                self.group_by.addItem(words, field)
+        self.group_by.setCurrentIndex(self.group_by.findData(model.grouped_by))
+        grey(self.export, "" if model.phase == "ready" else "There is nothing to save yet.")
+
+    def _on_smoothing(self, percent: int) -> None:
+        self._model.set_smoothing(percent / 100)
+        self._weight.setText(f"{percent / 100:.2f}")
+
+    def _open_menu(self) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for kind, words in (
+            ("png", "Charts in sight as PNG"),
+            ("svg", "Charts in sight as SVG"),
+            ("csv", "All points as CSV"),
+            ("scores", "Final scores as CSV"),
+        ):
+            menu.addAction(words, partial(self.export_wanted.emit, kind))
+        menu.popup(self.export.mapToGlobal(self.export.rect().bottomLeft()))
+
+
+def _field_words(field: str) -> str:
+    return "seeds" if field == SEED else f"same {field.replace('_', ' ')}"
+
+
+def _labelled(text: str, *parts: QWidget) -> QWidget:
+    box = QWidget()
+    label = QLabel(text)
+    label.setProperty("role", "muted")
+    label.setBuddy(parts[0])
+    parts[0].setAccessibleName(text)
+    row = QHBoxLayout(box)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(box.fontMetrics().height() // 2)
+    for each in (label, *parts):
+        row.addWidget(each)
+    return box

@@ -1,0 +1,243 @@
+"""ChartsPage: every metric of the runs that are shown, one plot each. A tab of the centre."""
+
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gym_gui.charts.model.chart_metrics import MetricKey, name_of
+from gym_gui.charts.model.charts_model import ChartsModel
+from gym_gui.charts.view.chart_bar import ChartBar
+from gym_gui.charts.view.chart_board import ChartBoard
+from gym_gui.charts.view.chart_files import drawn
+from gym_gui.charts.view.run_legend import LegendArea, RunLegend, drawn_labels
+from gym_gui.charts.view.skeleton import PageSkeleton
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.banner import Banner
+from gym_gui.widgets.empty_state import EmptyState
+
+if TYPE_CHECKING:
+    from gym_gui.charts.view.metric_plot import MetricPlot
+
+_PLOTS = "gym_gui.charts.view.metric_plot"
+_NARROW_LINES = 36
+_SEARCH_FROM = 6
+"""Metrics from which on a search helps."""
+
+
+class ChartsPage(QWidget):
+    """Nothing is asked of the daemon while it is not in front."""
+
+    episode_wanted = Signal(str, int, int)
+    """A click on a curve: the run, the episode that was played there, and how far it was."""
+    run_wanted = Signal()
+    """There is no run to draw: a person wants to choose one."""
+
+    def __init__(
+        self,
+        model: ChartsModel,
+        theme: ThemeModel,
+        parent: QWidget | None = None,
+        *,
+        has_scores: bool = True,
+    ) -> None:
+        """`has_scores`: the tables of final scores stand below the curves."""
+        super().__init__(parent)
+        self._model = model
+        self._theme = theme
+        self._is_loading = False
+        self._is_narrow = False
+        line = self.fontMetrics().height()
+        self.bar = ChartBar(model, theme)
+        self.legend = RunLegend(model, theme)
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("Find a metric")
+        self.search.setAccessibleName("Find a metric")
+        self.search.setClearButtonEnabled(True)
+        self.search.setFixedWidth(round(line * 7.5))
+        self.banner = Banner(theme)
+        self.board = ChartBoard(model, theme, has_scores=has_scores)
+        self.empty = EmptyState("chart", "", "", theme)
+        self._nothing_found = EmptyState("search", "", "", theme, action="Show all metrics")
+        self._stack = QStackedWidget()
+        for each in (self.empty, PageSkeleton(theme), self.board, self._nothing_found):
+            self._stack.addWidget(each)
+        self._head = QWidget()
+        head = QVBoxLayout(self._head)
+        head.setContentsMargins(line * 3 // 4, line // 2, line * 3 // 4, line // 3)
+        head.setSpacing(line // 2)
+        head.addWidget(self.bar)
+        self._below = QHBoxLayout()
+        self._below.addWidget(LegendArea(self.legend), 1)
+        self._below.addWidget(self.search, 0, Qt.AlignmentFlag.AlignTop)
+        head.addLayout(self._below)
+        head.addWidget(self.banner)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._head)
+        layout.addWidget(self._stack, 1)
+        self._subscribe()
+        self._update()
+
+    def _subscribe(self) -> None:
+        model = self._model
+        model.changed.connect(self._update)
+        self.search.textChanged.connect(model.search)
+        self._nothing_found.acted.connect(self.search.clear)
+        self.empty.acted.connect(self._on_empty_acted)
+        self.board.picked.connect(model.find_episode)
+        model.episode_found.connect(self.episode_wanted)
+        self.board.export_wanted.connect(self._export_card)
+        self.bar.export_wanted.connect(self._export)
+        self.bar.folder_wanted.connect(self.choose_folder)
+
+    def choose_folder(self) -> None:
+        """Ask for a folder of event files, and draw what is in it."""
+        dialog = QFileDialog(self, "Open a folder of event files")
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(lambda path: self._model.show_folder(Path(path)))
+        dialog.open()
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        super().showEvent(event)
+        self._model.set_in_sight(True)
+        if not self._is_loading:
+            self._is_loading = True
+            # A third of a second's work, most of it pyqtgraph: not for the UI thread.
+            self._model.prepare(lambda: importlib.import_module(_PLOTS), self._on_loaded)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Where it is narrow, the legend needs all of its row."""
+        super().resizeEvent(event)
+        is_narrow = self.width() < self.fontMetrics().height() * _NARROW_LINES
+        if is_narrow != self._is_narrow:
+            self._is_narrow = is_narrow
+            if is_narrow:
+                self.bar.add(self.search)
+            else:
+                self._below.addWidget(self.search, 0, Qt.AlignmentFlag.AlignTop)
+
+    def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802 - Qt's name
+        super().hideEvent(event)
+        self._model.set_in_sight(False)
+
+    def _on_loaded(self, plots: Any) -> None:
+        def make(key: MetricKey) -> "MetricPlot":
+            plot: MetricPlot = plots.MetricPlot(key, self._model, self._theme)
+            return plot
+
+        self.board.begin(make)
+
+    def _update(self) -> None:
+        model, phase = self._model, self._model.phase
+        self._head.setVisible(phase == "ready")
+        if phase == "ready":
+            self.bar.update_choices()
+            self.legend.update_runs()
+            self._update_search()
+            self._update_banner()
+            self.board.update_metrics()
+            shown = self.board if model.shown_metrics else self._nothing_found
+            self._stack.setCurrentWidget(shown)
+        elif phase in ("loading", "connecting"):
+            self._stack.setCurrentIndex(1)
+        else:
+            self.empty.say(*self._words())
+            self._stack.setCurrentWidget(self.empty)
+
+    def _update_search(self) -> None:
+        model = self._model
+        count = sum(len(group.keys) for group in model.metric_groups)
+        self.search.setVisible(count >= _SEARCH_FROM or bool(model.search_text))
+        if not model.shown_metrics:
+            self._nothing_found.say(
+                "No such metric",
+                f"None of {count} metrics has “{model.search_text}” in its name.",
+                "Show all metrics",
+            )
+
+    def _update_banner(self) -> None:
+        model = self._model
+        wanted = ""
+        if model.is_lost:
+            wanted = "The daemon does not answer. The curves are as they were; they go on with it."
+        elif model.problem:
+            wanted = model.problem
+        if wanted == self.banner.message:
+            return
+        if wanted:
+            act = "Start daemon" if model.is_lost else "Try again"
+            self.banner.say(wanted, "warning", [(act, model.retry)])
+        else:
+            self.banner.clear()
+
+    def _words(self) -> tuple[str, str, str]:
+        model = self._model
+        match model.phase:
+            case "empty":
+                return (
+                    "No run to draw",
+                    "Choose a run in the list, or several to compare them.",
+                    "Choose a run",
+                )
+            case "lost":
+                return (
+                    "The daemon does not answer",
+                    "Curves appear as soon as it is back.",
+                    "Start daemon",
+                )
+            case "failed":
+                return ("This run cannot be read", model.problem, "Try again")
+        if model.goes_on:
+            return ("No metrics yet", "They appear here as soon as the run tells some.", "")
+        return ("This run has no metrics", "It ended without a number that could be drawn.", "")
+
+    def _on_empty_acted(self) -> None:
+        if self._model.phase == "empty":
+            self.run_wanted.emit()
+        else:
+            self._model.retry()
+
+    # Out to files.
+
+    def _export(self, kind: str) -> None:
+        model = self._model
+        if kind == "scores":
+            model.save_scores()
+        elif kind == "csv":
+            keys = [key for group in model.shown_metrics for key in group.keys]
+            model.save_points(f"{self._title()} metrics", keys)
+        else:
+            self.board.cross(None)
+            write = drawn(self.board.viewport(), self._labels(), self._theme.colours, kind)
+            model.exports.save(f"{self._title()} charts", kind, write)
+
+    def _export_card(self, key: MetricKey, kind: str) -> None:
+        title = f"{self._title()} {name_of(key)}"
+        card = self.board.card(key)
+        if kind == "csv":
+            self._model.save_points(title, (key,))
+        elif card is not None:
+            self.board.cross(None)
+            write = drawn(card, self._labels(), self._theme.colours, kind)
+            self._model.exports.save(title, kind, write)
+
+    def _labels(self) -> list[tuple[int, str]]:
+        return drawn_labels(self._model.groups, self._model.hidden)
+
+    def _title(self) -> str:
+        titles = self._model.titles
+        return next(iter(titles.values())) if len(titles) == 1 else f"{len(titles)} runs"

@@ -1,0 +1,151 @@
+"""RunLegend: which colour is which run, and a click that hides and shows it."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QAbstractButton, QFrame, QScrollArea, QSizePolicy, QWidget
+
+from gym_gui.charts.model.chart_runs import RunGroup
+from gym_gui.charts.model.charts_model import ChartsModel
+from gym_gui.charts.view.run_colours import run_colour
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.flow_layout import FlowLayout
+from gym_gui.widgets.fonts import scaled
+from gym_gui.widgets.mixing import mixed
+
+_WIDEST = 34
+"""Characters of a name."""
+_MOST_LINES = 5.6
+
+
+class RunLegend(QWidget):
+    """One entry for each run, or for each group of runs that is drawn as a mean."""
+
+    laid_out = Signal()
+
+    def __init__(
+        self, model: ChartsModel, theme: ThemeModel, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._theme = theme
+        self._shown: tuple[RunGroup, ...] = ()
+        self._entries: list[_Entry] = []
+        self._layout = FlowLayout(self, gap=self.fontMetrics().height() // 3)
+        theme.changed.connect(self._repaint)
+
+    def update_runs(self) -> None:
+        groups = self._model.groups
+        if groups != self._shown:
+            self._shown = groups
+            self._layout.clear()
+            self._entries = [self._made(group) for group in groups]
+            for entry in self._entries:
+                self._layout.addWidget(entry)
+            self.updateGeometry()
+            self.laid_out.emit()
+        hidden = self._model.hidden
+        for entry in self._entries:
+            entry.setChecked(not hidden.issuperset(entry.runs.run_ids))
+
+    def _made(self, group: RunGroup) -> "_Entry":
+        entry = _Entry(group, self._theme)
+        entry.clicked.connect(
+            lambda is_shown, group=group: self._model.set_hidden(group.run_ids, not is_shown)
+        )
+        entry.alone_wanted.connect(self._model.show_only)
+        return entry
+
+    def _repaint(self) -> None:
+        for entry in self._entries:
+            entry.update()
+
+
+class LegendArea(QScrollArea):
+    """As high as the legend, up to a few rows; then it scrolls, for the curves need the room."""
+
+    def __init__(self, legend: RunLegend, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._legend = legend
+        self.setWidget(legend)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        legend.laid_out.connect(self._fit)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        wanted = self._legend.heightForWidth(self.viewport().width())
+        most = round(self.fontMetrics().height() * _MOST_LINES)
+        height = max(0, min(wanted, most))
+        if height != self.height():
+            self.setFixedHeight(height)
+
+
+class _Entry(QAbstractButton):
+    """Checked: it is shown."""
+
+    alone_wanted = Signal(object)
+
+    def __init__(self, group: RunGroup, theme: ThemeModel) -> None:
+        super().__init__()
+        self.runs = group
+        self._theme = theme
+        self.setText(group.label)
+        self.setCheckable(True)
+        self.setChecked(True)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setFont(scaled(self.font(), 0.94))
+        self.setToolTip(
+            f"{group.detail or group.label}\nClick to hide or show, double-click to see it alone."
+        )
+        self.setAccessibleName(f"Show {group.label}")
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        metrics = self.fontMetrics()
+        name = min(metrics.horizontalAdvance(self.text()), metrics.averageCharWidth() * _WIDEST)
+        return QSize(name + round(metrics.height() * 2.1), round(metrics.height() * 1.6))
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
+        """The first click of the two has hidden it already."""
+        self.alone_wanted.emit(self.runs.run_ids)
+        event.accept()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        colours = self._theme.colours
+        metrics = self.fontMetrics()
+        line = metrics.height()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        edge = colours.accent if self.hasFocus() else colours.line
+        painter.setPen(QPen(QColor(edge), 1.0))
+        ground = mixed(colours.raised, colours.surface, 0.7 if self.underMouse() else 0.0)
+        painter.setBrush(ground)
+        painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
+        colour = run_colour(self.runs.number, colours)
+        swatch = QRectF(line * 0.55, (self.height() - line * 0.6) / 2, line * 0.6, line * 0.6)
+        painter.setPen(QPen(colour if self.isChecked() else QColor(colours.disabled), 1.4))
+        painter.setBrush(colour if self.isChecked() else Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(swatch, 2.5, 2.5)
+        font = self.font()
+        # Hidden is told by the empty box and the struck name, not by the colour alone.
+        font.setStrikeOut(not self.isChecked())
+        painter.setFont(font)
+        painter.setPen(QColor(colours.text if self.isChecked() else colours.muted))
+        place = self.rect().adjusted(round(line * 1.45), 0, -round(line * 0.55), 0)
+        name = metrics.elidedText(self.text(), Qt.TextElideMode.ElideMiddle, place.width() + 2)
+        painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, name)
+        painter.end()
+
+
+def drawn_labels(groups: Sequence[RunGroup], hidden: frozenset[str]) -> list[tuple[int, str]]:
+    """Numbers and names of what is to be seen, for files that have no legend of their own."""
+    return [(group.number, group.label) for group in groups if not hidden.issuperset(group.run_ids)]

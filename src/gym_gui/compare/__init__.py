@@ -1,0 +1,1 @@
+"""Runs compared: overlaid curves, scores, and two replays in lock-step."""

@@ -1,0 +1,166 @@
+"""ReplaySide: one of two replays: which run and episode, its picture, and its figures so far."""
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QSizePolicy,
+    QSpinBox,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gym_gui.replay.model.replay_model import ReplayModel
+from gym_gui.replay.view.record_view import RecordView
+from gym_gui.runtime.models.number_text import signed, significant
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.elided_label import ElidedLabel
+from gym_gui.widgets.empty_state import EmptyState
+from gym_gui.widgets.picture_canvas import PictureCanvas
+from gym_gui.widgets.set_disabled_reason import grey
+from gym_gui.widgets.steady_label import SteadyLabel
+
+
+class ReplaySide(QWidget):
+    """Moved by the pair, not by itself."""
+
+    run_chosen = Signal(str)
+    episode_chosen = Signal(int)
+
+    def __init__(
+        self, model: ReplayModel, name: str, theme: ThemeModel, parent: QWidget | None = None
+    ) -> None:
+        """`name`: left or right."""
+        super().__init__(parent)
+        self._model = model
+        self._shown_runs: list[tuple[str, str]] = []
+        line = self.fontMetrics().height()
+        self.run = QComboBox()
+        self.run.setAccessibleName(f"Run on the {name}")
+        self.run.setToolTip(f"Run on the {name}")
+        self.run.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.run.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        self.run.setMinimumContentsLength(6)
+        self.episode = QSpinBox()
+        self.episode.setAccessibleName(f"Episode on the {name}")
+        self.episode.setToolTip("Number of the episode; Enter opens it")
+        self.episode.setPrefix("# ")
+        self.episode.setKeyboardTracking(False)
+        self.canvas = PictureCanvas(theme, f"Picture on the {name}")
+        self._record = RecordView(model, theme, is_narrow=True)
+        self._problem = EmptyState("error", "", "", theme, action="Try again")
+        self._pictures = QStackedWidget()
+        for each in (self.canvas, self._record, self._problem):
+            self._pictures.addWidget(each)
+        self._return = SteadyLabel("000")
+        self._reward = SteadyLabel("reward +1", "muted")
+        self._ending = ElidedLabel("muted")
+        self._ending.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        head = QHBoxLayout()
+        head.setSpacing(line // 3)
+        head.addWidget(self.run, 1)
+        head.addWidget(self.episode)
+        figures = QHBoxLayout()
+        figures.setSpacing(line // 2)
+        caption = QLabel("return")
+        caption.setProperty("role", "muted")
+        for label in (caption, self._return, self._reward):
+            figures.addWidget(label)
+        figures.addWidget(self._ending, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(line // 3)
+        layout.addLayout(head)
+        layout.addWidget(self._pictures, 1)
+        layout.addLayout(figures)
+        self._subscribe()
+        self._show_all()
+
+    def show_runs(self, runs: list[tuple[str, str]], chosen: str) -> None:
+        """Ids and titles to choose from."""
+        with QSignalBlocker(self.run):
+            if runs != self._shown_runs:
+                self._shown_runs = runs
+                self.run.clear()
+                for run_id, title in runs:
+                    self.run.addItem(title, run_id)
+            self.run.setCurrentIndex(self.run.findData(chosen))
+
+    def _subscribe(self) -> None:
+        model = self._model
+        self.run.activated.connect(lambda _: self.run_chosen.emit(self.run.currentData()))
+        self.episode.valueChanged.connect(self.episode_chosen)
+        self._problem.acted.connect(model.retry)
+        for signal in (model.changed, model.episode_changed):
+            signal.connect(self._show_all)
+        model.playhead_changed.connect(self._show_moment)
+        model.step_changed.connect(self._show_moment)
+        model.episodes.rowsInserted.connect(self._show_episode)
+        model.episodes.modelReset.connect(self._show_episode)
+
+    def _show_all(self) -> None:
+        self._show_episode()
+        self._show_moment()
+
+    def _show_episode(self) -> None:
+        model = self._model
+        with QSignalBlocker(self.episode):
+            grey(self.episode, "" if model.phase == "ready" else "No episode is open.")
+            last = max(model.episodes.rowCount() - 1, model.episode or 0)
+            self.episode.setRange(0, last)
+            if model.episode is not None:
+                self.episode.setValue(model.episode)
+
+    def _show_moment(self) -> None:
+        model = self._model
+        if model.phase == "failed" and model.problem is not None:
+            self._problem.say(model.problem.message, model.problem.remedy, "Try again")
+            self._pictures.setCurrentWidget(self._problem)
+        elif model.picture_problem:
+            self._record.show_record(model.picture_problem)
+            self._pictures.setCurrentWidget(self._record)
+        else:
+            self._show_picture()
+            self._pictures.setCurrentWidget(self.canvas)
+        self._show_figures()
+
+    def _show_picture(self) -> None:
+        frame = self._model.frame
+        if frame is None:
+            self.canvas.clear()
+        elif frame.has_picture:
+            self.canvas.show_picture(
+                frame.pixels, frame.width, frame.height, channels=frame.channels
+            )
+        self.canvas.set_note(self._note())
+
+    def _note(self) -> str:
+        model = self._model
+        if model.phase == "loading":
+            return "opening…"
+        if model.phase == "ready" and not model.is_frame_current:
+            return "drawing…" if model.state.is_open else "making the environment…"
+        return ""
+
+    def _show_figures(self) -> None:
+        model = self._model
+        total = model.return_so_far
+        reward = model.track.reward(model.playhead - 1)
+        self._return.setText("" if total is None else significant(total))
+        self._reward.setText("" if reward is None else f"reward {signed(reward)}")
+        self._ending.say(self._ending_words())
+
+    def _ending_words(self) -> str:
+        model = self._model
+        if model.opening is None:
+            return ""
+        if model.playhead < model.steps or not model.steps:
+            return f"{model.steps:,} steps"
+        rollup = model.opening.rollup
+        if not rollup.is_over:
+            return "not over yet"
+        return "ended: time limit" if rollup.truncated else "ended by itself"

@@ -1,0 +1,1 @@
+"""The step inspector: every field of one step."""

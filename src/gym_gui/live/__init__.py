@@ -1,0 +1,1 @@
+"""The Live tab of a running run, and the tables of steps and episodes."""

@@ -1,0 +1,1 @@
+"""Widgets, each bound to one model."""

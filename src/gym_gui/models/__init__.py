@@ -1,1 +1,0 @@
-"""View-models: QtCore only, properties and changed signals."""

@@ -1,0 +1,1 @@
+"""The Optuna tab: trials, plots and parameter importance of a study."""

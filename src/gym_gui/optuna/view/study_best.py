@@ -1,0 +1,100 @@
+"""StudyBest: the best trial at a glance, or those that no other one beats."""
+
+import json
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from gym_gui.optuna.model.study_model import StudyModel, StudyTrial
+from gym_gui.runtime.models.number_text import significant
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.runtime.models.value_text import in_words
+from gym_gui.widgets.copy_button import CopyButton
+from gym_gui.widgets.elided_label import ElidedLabel
+
+_NO_RUN = "Nothing is noted of the run that tried it"
+
+
+class StudyBest(QFrame):
+    """One card, two lines."""
+
+    run_wanted = Signal(str)
+    trials_wanted = Signal(list)
+    """Numbers of trials to be chosen in the table."""
+
+    def __init__(self, model: StudyModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self.setProperty("role", "card")
+        line = self.fontMetrics().height()
+        self._title = QLabel()
+        self._value = QLabel()
+        self._value.setProperty("role", "heading")
+        self._about = ElidedLabel("muted")
+        self._params = ElidedLabel("muted")
+        self.choose = QPushButton("Show in table")
+        self.open = QPushButton("Open run")
+        self._copy = CopyButton("Copy its parameters as JSON", self._params_json, theme)
+        top = QHBoxLayout()
+        top.setSpacing(line // 2)
+        top.addWidget(self._title)
+        top.addWidget(self._value)
+        top.addWidget(self._about, 1)
+        for widget in (self._copy, self.choose, self.open):
+            top.addWidget(widget)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(line * 2 // 3, line // 3, line // 2, line // 2)
+        layout.setSpacing(line // 6)
+        layout.addLayout(top)
+        layout.addWidget(self._params)
+        self.choose.clicked.connect(
+            lambda: self.trials_wanted.emit([trial.number for trial in model.best])
+        )
+        self.open.clicked.connect(self._open)
+
+    def update_best(self) -> None:
+        study, best = self._model.study, self._model.best
+        several = study is not None and len(study.directions) > 1
+        for widget in (self._copy, self.choose, self.open, self._params):
+            widget.setVisible(bool(best))
+        self._value.setVisible(bool(best) and not several)
+        if study is None or not best:
+            self._title.setText("No trial is complete yet")
+            self._about.say("")
+            return
+        if several:
+            self._show_front(best)
+        else:
+            self._show_one(best[0], study.directions[0])
+
+    def _show_front(self, best: tuple[StudyTrial, ...]) -> None:
+        trials = "1 trial is" if len(best) == 1 else f"{len(best)} trials are"
+        self._title.setText(f"★ {trials} on the Pareto front")
+        self._about.say("none is beaten in all objectives at once")
+        numbers = (f"{trial.number} ({_values(trial)})" for trial in best)
+        self._params.say(" · ".join(numbers))
+        self.open.hide()
+        self._copy.hide()
+
+    def _show_one(self, trial: StudyTrial, direction: str) -> None:
+        self._title.setText(f"★ Best, trial {trial.number}")
+        self._value.setText(_values(trial))
+        self._about.say("the highest" if direction == "maximize" else "the lowest")
+        pairs = (f"{name} {in_words(value)}" for name, value in trial.params.items())
+        self._params.say(" · ".join(pairs))
+        runs = self._model.runs_of(trial)
+        self.open.setEnabled(bool(runs))
+        self.open.setToolTip("Open the run of the best trial" if runs else _NO_RUN)
+
+    def _open(self) -> None:
+        runs = self._model.runs_of(self._model.best[0]) if self._model.best else ()
+        if runs:
+            self.run_wanted.emit(runs[0])
+
+    def _params_json(self) -> str:
+        best = self._model.best
+        return json.dumps(best[0].params, indent=2, ensure_ascii=False) if best else ""
+
+
+def _values(trial: StudyTrial) -> str:
+    return ", ".join(map(significant, trial.values))

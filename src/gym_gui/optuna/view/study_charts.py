@@ -1,0 +1,189 @@
+"""StudyCharts: history, one parameter, and importance: one of them at a time."""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
+
+from gym_gui.optuna.model.study_model import StudyModel
+from gym_gui.optuna.model.study_points import history_points, setting_of, setting_points
+from gym_gui.optuna.view.study_importance import StudyImportance
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.segmented import SegmentedControl
+
+if TYPE_CHECKING:
+    from gym_gui.optuna.model.study_model import ReadStudy
+    from gym_gui.optuna.view.study_plots import StudyPlot
+
+_PLOTS = "gym_gui.optuna.view.study_plots"
+
+
+class StudyCharts(QWidget):
+    """Plots are made when they are first seen; what draws them is imported on a thread."""
+
+    picked = Signal(int)
+
+    def __init__(self, model: StudyModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._theme = theme
+        self._plots: Any = None
+        self._drawn: dict[str, tuple[ReadStudy, int, str]] = {}
+        self._is_loading = False
+        self._marked: frozenset[int] = frozenset()
+        self.history: StudyPlot | None = None
+        self.scatter: StudyPlot | None = None
+        line = self.fontMetrics().height()
+        self.which = SegmentedControl(
+            (("history", "History"), ("parameter", "Parameter"), ("importance", "Importance")),
+            theme,
+        )
+        self.param = _Picker("Parameter to draw")
+        self.objective = _Picker("Objective to draw")
+        self.importance = StudyImportance(model, theme)
+        self._legends = {"history": QLabel(), "parameter": QLabel()}
+        self._stack = QStackedWidget()
+        self._history_place, self._scatter_place = map(_place, self._legends.values())
+        for page in (self._history_place, self._scatter_place, self.importance):
+            self._stack.addWidget(page)
+        bar = QHBoxLayout()
+        bar.setSpacing(line // 2)
+        bar.addWidget(self.which)
+        bar.addWidget(self.param, 1)
+        bar.addWidget(self.objective, 1)
+        bar.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(line * 3 // 4, line // 3, line * 3 // 4, line // 3)
+        layout.setSpacing(line // 3)
+        self._stack.setMinimumHeight(line * 6)
+        layout.addLayout(bar)
+        layout.addWidget(self._stack, 1)
+        self.which.chosen.connect(lambda _: self.update_charts())
+        self.param.activated.connect(lambda _: self.update_charts())
+        self.objective.activated.connect(model.choose_objective)
+        self.importance.param_chosen.connect(self.show_param)
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        super().showEvent(event)
+        if not self._is_loading:
+            self._is_loading = True
+            self._model.prepare(lambda: importlib.import_module(_PLOTS), self._on_loaded)
+
+    def show_param(self, name: str) -> None:
+        self.which.choose("parameter")
+        self.param.setCurrentIndex(self.param.findText(name))
+        self.update_charts()
+
+    def mark(self, numbers: frozenset[int]) -> None:
+        """Those trials are chosen in the table."""
+        self._marked = numbers
+        for plot in (self.history, self.scatter):
+            if plot is not None:
+                plot.mark(numbers)
+
+    def update_charts(self) -> None:
+        """Only what is in sight is drawn."""
+        which, read = self.which.current, self._model.read
+        self._update_pickers()
+        at = {"history": 0, "parameter": 1, "importance": 2}[which]
+        self._stack.setCurrentIndex(at)
+        if which == "importance":
+            self.importance.update_bars()
+        elif self._plots is not None and read is not None:
+            self._draw(which, read)
+
+    def _on_loaded(self, plots: Any) -> None:
+        self._plots = plots
+        self.update_charts()
+
+    def _plot(self, name: str, place: QWidget) -> "StudyPlot":
+        plot: StudyPlot = self._plots.StudyPlot(name, self._theme)
+        layout = place.layout()
+        if isinstance(layout, QVBoxLayout):
+            layout.insertWidget(0, plot, 1)
+        plot.picked.connect(self.picked)
+        plot.mark(self._marked)
+        return plot
+
+    def _draw(self, which: str, read: "ReadStudy") -> None:
+        """Unless that is what is drawn already."""
+        wanted = (read, self._model.objective, self.param.currentText())
+        drawn = self._drawn.get(which)
+        if drawn is not None and drawn[0] is read and drawn[1:] == wanted[1:]:
+            return
+        self._drawn[which] = wanted
+        if which == "history":
+            self._draw_history(read)
+        else:
+            self._draw_scatter(read)
+
+    def _draw_history(self, read: "ReadStudy") -> None:
+        if self.history is None:
+            self.history = self._plot("Values of the trials", self._history_place)
+        points = history_points(read, self._model.objective)
+        self.history.show_points(points, self._model.best_so_far)
+        self._say("history", len(points), "by trial; the line is the best so far")
+
+    def _draw_scatter(self, read: "ReadStudy") -> None:
+        if self.scatter is None:
+            self.scatter = self._plot("Values by parameter", self._scatter_place)
+        name = self.param.currentText()
+        setting = setting_of(read, name)
+        points = setting_points(read, self._model.objective, name, setting)
+        self.scatter.show_points(points, setting=setting)
+        self._say("parameter", len(points), f"by {name}{', logarithmic' if setting.is_log else ''}")
+
+    def _say(self, which: str, points: int, by: str) -> None:
+        read = self._model.read
+        if not points or read is None:
+            self._legends[which].setText("No trial has a value yet.")
+            return
+        several = len(read.study.directions) > 1
+        value = f"Value {self._model.objective + 1}" if several else "Value"
+        best = "on the front" if several else "best"
+        pruned = " · hollow: pruned" if read.counts.get("pruned") else ""
+        self._legends[which].setText(f"{value} {by} · ★ {best}{pruned}")
+
+    def _update_pickers(self) -> None:
+        study = self._model.study
+        self.param.show_texts(self._model.params)
+        self.param.setVisible(self.which.current == "parameter")
+        directions = study.directions if study else ()
+        self.objective.show_texts(
+            tuple(f"value {at + 1}, {each[:3]}" for at, each in enumerate(directions))
+        )
+        self.objective.setVisible(len(directions) > 1)
+        if len(directions) > self._model.objective:
+            self.objective.setCurrentIndex(self._model.objective)
+
+
+class _Picker(QComboBox):
+    """Keeps what was chosen while more to choose from comes."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        self.setToolTip(name)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(8)
+
+    def show_texts(self, texts: tuple[str, ...]) -> None:
+        if texts == tuple(self.itemText(at) for at in range(self.count())):
+            return
+        chosen = self.currentText()
+        self.clear()
+        self.addItems(list(texts))
+        self.setCurrentIndex(max(0, self.findText(chosen)))
+
+
+def _place(legend: QLabel) -> QWidget:
+    """Where a plot will stand, with the words below it."""
+    legend.setProperty("role", "caption")
+    place = QWidget()
+    layout = QVBoxLayout(place)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(legend.fontMetrics().height() // 3)
+    layout.addWidget(legend, 0, Qt.AlignmentFlag.AlignBottom)
+    return place

@@ -1,0 +1,1 @@
+"""The play area: grid, frame and raw values of the environment, and the bar to play with."""

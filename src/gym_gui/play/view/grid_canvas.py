@@ -1,0 +1,133 @@
+"""GridCanvas: the scene of the environment, drawn from its state, crisp at any size.
+
+A tooltip says of each cell what is there, how often it was visited, and what it is worth.
+"""
+
+from typing import Literal
+
+from PySide6.QtCore import QEvent, QPointF, QSize, QSizeF
+from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from gym_gui.play.model.play_model import PlayModel
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.scene.grid_geometry import GridGeometry
+from gym_gui.widgets.scene.grid_ground import GridGround
+from gym_gui.widgets.scene.grid_painter import GridOverlay, Place, paint_things
+from gym_gui.widgets.scene.text_scene_painter import paint_text_scene
+from mosaic.envs.scenes.scene import GridScene, TextScene
+
+Heat = Literal["off", "visits", "values"]
+
+_SHADES = 16
+
+
+class GridCanvas(QWidget):
+    """Paints; the page around it has the switches."""
+
+    def __init__(self, model: PlayModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._theme = theme
+        self._heat: Heat = "off"
+        self._has_arrows = True
+        self._ground = GridGround()
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setAccessibleName("Grid")
+        model.scene_changed.connect(self.update)
+        model.changed.connect(self.update)
+        theme.changed.connect(self.update)
+
+    def set_heat(self, heat: Heat) -> None:
+        self._heat = heat
+        self.update()
+
+    def set_arrows(self, has_arrows: bool) -> None:
+        self._has_arrows = has_arrows
+        self.update()
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        side = self.fontMetrics().height() * 12
+        return QSize(side, side)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        side = self.fontMetrics().height() * 8
+        return QSize(side, side)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        scene = self._model.scene
+        painter = QPainter(self)
+        if isinstance(scene, GridScene):
+            geometry, overlay = self._geometry(scene), self._overlay()
+            colours = self._theme.colours
+            ground = self._ground.picture(self, scene, geometry, colours, overlay)
+            painter.drawPixmap(0, 0, ground)
+            paint_things(painter, scene, geometry, colours, overlay)
+        elif isinstance(scene, TextScene):
+            line = float(self.fontMetrics().height())
+            paint_text_scene(painter, scene, QSizeF(self.size()), self._theme.colours, line)
+        painter.end()
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
+            words = self.words_at(QPointF(event.pos()))
+            if words:
+                QToolTip.showText(event.globalPos(), words, self)
+            else:
+                QToolTip.hideText()
+            return True
+        return super().event(event)
+
+    def words_at(self, point: QPointF) -> str:
+        """What there is to say about the cell under the point; empty beside the board."""
+        scene = self._model.scene
+        if not isinstance(scene, GridScene):
+            return ""
+        place = self._geometry(scene).cell_at(point)
+        return "" if place is None else self._words(scene, place)
+
+    def _words(self, scene: GridScene, place: Place) -> str:
+        row, column = place
+        cell = scene.cells[row][column]
+        policy, visits = self._model.policy, self._model.visits.counts[place]
+        things = [cell.label or cell.kind]
+        things += [
+            f"{mark.kind} ({mark.label})"
+            for mark in scene.markers
+            if (mark.row, mark.column) == place
+        ]
+        if scene.agent is not None and (scene.agent.row, scene.agent.column) == place:
+            carried = scene.agent.carrying
+            things.append(f"the agent with a {carried.label}" if carried else "the agent")
+        words = [f"Row {row + 1}, column {column + 1}: {', '.join(things)}"]
+        words.append(f"Visited {visits} time{'' if visits == 1 else 's'}")
+        if place in policy.values:
+            words.append(f"Value {policy.values[place]:.3g}")
+        intention = policy.arrows.get(place) or policy.others.get(place)
+        if intention:
+            words.append(f"The policy goes: {intention}")
+        return "\n".join(words)
+
+    def _geometry(self, scene: GridScene) -> GridGeometry:
+        margin = self.fontMetrics().height() * 0.75
+        return GridGeometry.fitting(scene.rows, scene.columns, QSizeF(self.size()), margin)
+
+    def _overlay(self) -> GridOverlay:
+        model = self._model
+        return GridOverlay(
+            heat=self._heat_shares(),
+            arrows=model.policy.arrows if self._has_arrows else {},
+            others=model.policy.others if self._has_arrows else {},
+            person_acts=model.person_acts or not model.has_agent,
+        )
+
+    def _heat_shares(self) -> dict[Place, float]:
+        if self._heat == "visits":
+            most = self._model.visits.most
+            # The root lets what was seldom visited be seen beside what was visited most; in
+            # shades that can be told apart, so that not every step repaints every cell.
+            return {
+                place: round((count / most) ** 0.5 * _SHADES) / _SHADES
+                for place, count in self._model.visits.counts.items()
+            }
+        return self._model.policy.heat if self._heat == "values" else {}

@@ -1,0 +1,1 @@
+"""The Replay tab: episodes, frames, reward timeline, transport and exports."""

@@ -1,0 +1,124 @@
+"""ReplayExports: an episode out as MP4, GIF or JSONL, one at a time, with progress and a notice."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from gym_gui.replay.feed.replays import ExportFormat, Replays
+from gym_gui.runtime.export_target import free_target
+from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.models.number_text import size
+from gym_gui.runtime.tasks import Tasks
+from gym_gui.runtime.ui_ticker import Pulse
+from mosaic.contract.errors import UserError
+
+if TYPE_CHECKING:
+    from gym_gui.replay.feed.replays import ExportJob, ExportState
+
+
+class ReplayExports(QObject):
+    """Files go to `folder`, under a name that is not taken."""
+
+    changed = Signal()
+    reveal_wanted = Signal(str)
+    """A person wants to see that file in its folder."""
+
+    def __init__(
+        self,
+        replays: Replays,
+        folder: Path,
+        tasks: Tasks,
+        pulse: Pulse,
+        notices: Notices,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.folder = folder
+        self._replays = replays
+        self._tasks = tasks
+        self._notices = notices
+        self._pulse = pulse
+        self._job: ExportJob | None = None
+        self._state: ExportState | None = None
+        self._is_starting = False
+        self._ended: list[ExportJob] = []
+        pulse.subscribe(self, self._on_beat)
+
+    @property
+    def is_running(self) -> bool:
+        return self._is_starting or self._job is not None
+
+    @property
+    def fraction(self) -> float:
+        """How far it is, from 0 to 1."""
+        return self._state.fraction if self._state else 0.0
+
+    def start(
+        self, run_id: str, episode: int, title: str, kind: ExportFormat, *, captions: bool
+    ) -> None:
+        """Nothing happens while another one is running."""
+        if self.is_running:
+            return
+        self._is_starting = True
+        self.changed.emit()
+        name = f"{title.strip() or 'run'} episode {episode}"
+        self._tasks.run(
+            self,
+            lambda: free_target(self.folder, name, kind.value),
+            lambda target: self._begin(run_id, episode, target, kind, captions),
+            self._fail,
+        )
+
+    def cancel(self) -> None:
+        if self._job is not None:
+            self._job.cancel()
+
+    def close(self) -> None:
+        """Give up what runs; does not wait."""
+        if self._job is not None:
+            self._job.cancel()
+            self._ended.append(self._job)
+        self._job = self._state = None
+
+    def join(self, timeout_s: float) -> bool:
+        return all(job.wait(timeout_s) for job in self._ended)
+
+    def _begin(
+        self, run_id: str, episode: int, target: Path, kind: ExportFormat, captions: bool
+    ) -> None:
+        self._is_starting = False
+        self._job = self._replays.export(run_id, episode, target, kind, captions=captions)
+        self._pulse.wake()
+
+    def _fail(self, error: UserError) -> None:
+        self._is_starting = False
+        self.changed.emit()
+        self._notices.fail(error)
+
+    def _on_beat(self) -> bool:
+        job = self._job
+        if job is None or job.state is self._state:
+            return False
+        self._state = state = job.state
+        if state.phase != "running":
+            self._job = self._state = None
+            self._ended = [each for each in (*self._ended, job) if not each.wait(0.0)]
+            self._tell_end(state)
+        self.changed.emit()
+        return True
+
+    def _tell_end(self, state: "ExportState") -> None:
+        if state.result is not None:
+            path = str(state.result.path)
+            doubt = f" {state.result.warnings[0]}" if state.result.warnings else ""
+            self._notices.offer(
+                f"Saved {state.result.path.name} ({size(state.result.size_bytes)}).{doubt}",
+                "Show",
+                lambda: self.reveal_wanted.emit(path),
+                tone="warning" if doubt else "good",
+            )
+        elif state.phase == "cancelled":
+            self._notices.say("Export cancelled. Nothing was left behind.")
+        elif state.error is not None:
+            self._notices.fail(state.error)

@@ -1,0 +1,176 @@
+"""ReplayPage: the Replay tab, with episodes at the left, picture and timeline beside them."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QHideEvent, QKeyEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QScrollArea,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gym_gui.replay.model.replay_model import ReplayModel
+from gym_gui.replay.view.episodes_panel import EpisodesPanel
+from gym_gui.replay.view.record_view import RecordView
+from gym_gui.replay.view.reward_timeline import RewardTimeline
+from gym_gui.runtime.models.actor_text import HUMAN, actors_words
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.empty_state import EmptyState
+from gym_gui.widgets.picture_canvas import PictureCanvas
+from gym_gui.widgets.transport_bar import TransportBar
+from gym_gui.widgets.transport_keys import act_on_key
+
+_NO_RUN = (
+    "Nothing to replay yet",
+    "Choose a run, or play an episode: every step is recorded and can be watched again exactly.",
+)
+
+
+class ReplayPage(QWidget):
+    """Keys act while something on the page has the keyboard."""
+
+    run_wanted = Signal()
+    """A person wants to choose a run."""
+    video_wanted = Signal(str, str)
+    """Run and file: to be played in the Video tab."""
+
+    def __init__(
+        self, model: ReplayModel, theme: ThemeModel, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._empty = EmptyState("replay", *_NO_RUN, theme, action="Choose a run")
+        self._stage = _Stage(model, theme)
+        self._panel = EpisodesPanel(model, theme)
+        self._body = QSplitter(Qt.Orientation.Horizontal)
+        self._body.setChildrenCollapsible(False)
+        # The stage comes first for Tab too, as it is where the keyboard is given to.
+        self._body.addWidget(self._stage)
+        self._body.insertWidget(0, self._scrolling(self._panel))
+        self._body.setStretchFactor(1, 1)
+        self._pages = QStackedWidget()
+        self._pages.addWidget(self._empty)
+        self._pages.addWidget(self._body)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._pages)
+        self.setFocusProxy(self._stage.canvas)
+        self._empty.acted.connect(self._on_empty_acted)
+        self._panel.video_wanted.connect(self.video_wanted)
+        model.changed.connect(self._show_state)
+        model.episode_changed.connect(self._show_state)
+        self._show_state()
+
+    def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802 - Qt's name
+        self._model.pause()
+        super().hideEvent(event)
+
+    def _scrolling(self, panel: QWidget) -> QWidget:
+        """In a low window the side scrolls, and nothing of it is cut off."""
+        line = self.fontMetrics().height()
+        area = QScrollArea()
+        area.setWidget(panel)
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setMinimumWidth(line * 14)
+        area.setMaximumWidth(line * 24)
+        return area
+
+    def _on_empty_acted(self) -> None:
+        if self._model.phase == "failed":
+            self._model.retry()
+        else:
+            self.run_wanted.emit()
+
+    def _show_state(self) -> None:
+        problem = self._model.problem
+        if self._model.phase == "failed" and problem is not None:
+            self._empty.say(problem.message, problem.remedy, "Try again")
+        elif self._model.phase == "empty":
+            self._empty.say(*_NO_RUN, "Choose a run")
+        is_shown = self._model.phase in ("loading", "ready")
+        self._pages.setCurrentWidget(self._body if is_shown else self._empty)
+
+
+class _Stage(QWidget):
+    """Picture, timeline and buttons; the keys of the tab."""
+
+    def __init__(self, model: ReplayModel, theme: ThemeModel) -> None:
+        super().__init__()
+        self._model = model
+        line = self.fontMetrics().height()
+        self.canvas = PictureCanvas(theme, "Picture of the episode")
+        self._record = RecordView(model, theme)
+        self._pictures = QStackedWidget()
+        self._pictures.addWidget(self.canvas)
+        self._pictures.addWidget(self._record)
+        self._timeline = RewardTimeline(model, theme)
+        self._transport = TransportBar(model, "step", theme)
+        below = QVBoxLayout()
+        below.setContentsMargins(line * 2 // 3, line // 2, line * 2 // 3, line // 2)
+        below.setSpacing(line // 2)
+        below.addWidget(self._timeline)
+        below.addWidget(self._transport)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._pictures, 1)
+        layout.addLayout(below)
+        model.changed.connect(self._show_state)
+        model.episode_changed.connect(self._show_state)
+        model.playhead_changed.connect(self._show_state)
+        model.playhead_changed.connect(self._show_picture)
+        model.episode_changed.connect(self._show_picture)
+        model.step_changed.connect(self._show_record)
+        self._show_picture()
+        self._show_state()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
+        if not act_on_key(event, self._model):
+            super().keyPressEvent(event)
+
+    def _show_picture(self) -> None:
+        frame = self._model.frame
+        if frame is None:
+            self.canvas.clear()
+        elif frame.has_picture:
+            self.canvas.show_picture(
+                frame.pixels, frame.width, frame.height, channels=frame.channels
+            )
+
+    def _show_record(self) -> None:
+        why = self._model.picture_problem
+        if why:
+            self._record.show_record(why)
+        self._pictures.setCurrentWidget(self._record if why else self.canvas)
+
+    def _show_state(self) -> None:
+        model = self._model
+        self.canvas.set_note(self._note())
+        self._transport.show_state(
+            f"{model.playhead:,} / {model.steps:,} steps" if model.opening else "",
+            self._hint(),
+            is_enabled=model.steps > 0,
+        )
+        if bool(model.picture_problem) != (self._pictures.currentWidget() is self._record):
+            self._show_record()
+
+    def _note(self) -> str:
+        if self._model.phase == "loading":
+            return "opening…"
+        if self._model.phase == "ready" and not self._model.is_frame_current:
+            return "drawing…" if self._model.state.is_open else "making the environment…"
+        return ""
+
+    def _hint(self) -> str:
+        model = self._model
+        if model.opening is not None and len(model.track) < model.opening.steps:
+            return f"reading rewards, {len(model.track):,} of {model.opening.steps:,}"
+        everyone = model.track.everyone
+        if HUMAN in everyone and len(everyone) > 1:
+            return f"{actors_words(everyone)} · thick band: you acted"
+        return "drag to scrub"

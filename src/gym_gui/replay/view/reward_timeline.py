@@ -1,0 +1,225 @@
+"""RewardTimeline: a slider with the episode's rewards drawn along it.
+
+Bars go up for gains and down for losses; below them the rail shows how far the playhead is and
+which pictures are in memory, above them a thin band who acted.
+"""
+
+import math
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QWidget
+
+from gym_gui.replay.model.replay_model import ReplayModel
+from gym_gui.replay.view.reward_bars import paint_bars
+from gym_gui.runtime.models.actor_text import HUMAN, actor_word
+from gym_gui.runtime.models.number_text import signed, significant
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.rail import paint_rail
+from gym_gui.widgets.scrub_slider import ScrubSlider
+
+_DRAWN_WHILE_READING = 30
+_FUTURE = 0.55
+"""How much of what has not been reached yet shines through."""
+
+
+class RewardTimeline(ScrubSlider):
+    """Value k is the playhead after k steps. Arrows, Page, Home, End and the mouse move it."""
+
+    def __init__(
+        self, model: ReplayModel, theme: ThemeModel, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._theme = theme
+        self._bars: QPixmap | None = None
+        self._bars_of: tuple[object, ...] = ()
+        self.setAccessibleName("Timeline of the episode")
+        self.setAccessibleDescription(
+            "Rewards along the steps. Arrow keys go step by step, Page keys a tenth of the way."
+        )
+        self.valueChanged.connect(model.seek)
+        model.changed.connect(self._take_model)
+        model.episode_changed.connect(self._take_model)
+        model.playhead_changed.connect(self._take_playhead)
+        theme.changed.connect(self._repaint_all)
+        self._take_model()
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        line = self.fontMetrics().height()
+        return QSize(line * 24, round(line * 5.2))
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        line = self.fontMetrics().height()
+        return QSize(line * 10, round(line * 5.2))
+
+    def line_ends(self) -> tuple[float, float]:
+        chart = self._chart()
+        return chart.left(), chart.right()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
+        # Space belongs to the page; all others that a slider knows are its own.
+        if event.key() == Qt.Key.Key_Space:
+            event.ignore()
+        else:
+            self._model.pause()
+            super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        self._bars = None
+        super().resizeEvent(event)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        painter = QPainter(self)
+        chart = self._chart()
+        painter.drawPixmap(0, 0, self._drawn_bars(chart))
+        self._paint_absence(painter, chart)
+        self._paint_future(painter, chart)
+        self._paint_difference(painter, chart)
+        self._paint_end(painter, chart)
+        self._paint_hover(painter, chart)
+        self._paint_rail(painter)
+        painter.end()
+
+    # Where things are
+
+    @property
+    def _knob(self) -> float:
+        return self.fontMetrics().height() * 0.46
+
+    def _chart(self) -> QRectF:
+        line = self.fontMetrics().height()
+        left = self._knob + 2
+        return QRectF(left, line * 0.5, max(1.0, self.width() - 2 * left), line * 3.4)
+
+    def _rail_y(self) -> float:
+        return self.height() - self._knob - 3
+
+    def _x(self, index: float) -> float:
+        chart = self._chart()
+        return chart.left() + chart.width() * index / max(1, self.maximum())
+
+    # What is painted
+
+    def _drawn_bars(self, chart: QRectF) -> QPixmap:
+        """Painted anew only when there are other rewards, another size or another theme."""
+        track = self._model.track
+        ratio = self.devicePixelRatioF()
+        # While a long episode is being read it is drawn again only now and then.
+        read = len(track) * _DRAWN_WHILE_READING // max(1, self.maximum())
+        is_of = (id(track), read, self.maximum(), self.size(), ratio)
+        if self._bars is None or self._bars_of != is_of:
+            self._bars = QPixmap(self.size() * ratio)
+            self._bars.setDevicePixelRatio(ratio)
+            self._bars.fill(Qt.GlobalColor.transparent)
+            painter = QPainter(self._bars)
+            paint_bars(painter, chart, track, self.maximum(), self._theme.colours)
+            self._paint_actors(painter)
+            painter.end()
+            self._bars_of = is_of
+        return self._bars
+
+    def _paint_actors(self, painter: QPainter) -> None:
+        spans = self._model.track.actor_spans
+        if not any(actor for _, actor in spans):
+            return
+        colours = self._theme.colours
+        for steps, actor in spans:
+            band = QRectF(self._x(steps.start), 1, self._x(steps.stop) - self._x(steps.start), 3)
+            is_person = actor == HUMAN
+            painter.fillRect(band, QColor(colours.person if is_person else colours.agent))
+            if is_person:  # also told without colour: a person's part is thicker
+                painter.fillRect(band.adjusted(0, 3, 0, 1), QColor(colours.person))
+
+    def _paint_absence(self, painter: QPainter, chart: QRectF) -> None:
+        track = self._model.track
+        if len(track) and track.highest == track.lowest == 0.0:
+            painter.setPen(QColor(self._theme.colours.muted))
+            above = QRectF(chart.left(), chart.top(), chart.width(), chart.height() / 2 - 2)
+            words = "all rewards are 0" if len(track) >= self.maximum() else "no reward so far"
+            painter.drawText(above, Qt.AlignmentFlag.AlignCenter, words)
+
+    def _paint_future(self, painter: QPainter, chart: QRectF) -> None:
+        veil = QColor(self._theme.colours.surface)
+        veil.setAlphaF(_FUTURE)
+        x = self._x(self.value())
+        painter.fillRect(QRectF(x, 0, self.width() - x, chart.bottom() + 1), veil)
+        painter.setPen(QPen(QColor(self._theme.colours.text), 1))
+        painter.drawLine(QPointF(x, chart.top()), QPointF(x, self._rail_y()))
+
+    def _paint_difference(self, painter: QPainter, chart: QRectF) -> None:
+        first = self._model.state.first_difference
+        if first is None:
+            return
+        bad = QColor(self._theme.colours.bad)
+        painter.setPen(QPen(bad, 1, Qt.PenStyle.DashLine))
+        x = self._x(first)
+        painter.drawLine(QPointF(x, 0), QPointF(x, chart.bottom()))
+        painter.fillRect(
+            QRectF(x, chart.top(), chart.right() - x, chart.height()),
+            QBrush(bad, Qt.BrushStyle.BDiagPattern),
+        )
+
+    def _paint_end(self, painter: QPainter, chart: QRectF) -> None:
+        opening = self._model.opening
+        if opening is None or not opening.rollup.is_over:
+            return
+        is_cut = opening.rollup.truncated and not opening.rollup.terminated
+        style = Qt.PenStyle.DashLine if is_cut else Qt.PenStyle.SolidLine
+        painter.setPen(QPen(QColor(self._theme.colours.muted), 2, style))
+        x = chart.right() + 1
+        painter.drawLine(QPointF(x, chart.top()), QPointF(x, chart.bottom()))
+
+    def _paint_hover(self, painter: QPainter, chart: QRectF) -> None:
+        if self.hovered is not None and not self.isSliderDown():
+            painter.setPen(QPen(QColor(self._theme.colours.muted), 1, Qt.PenStyle.DotLine))
+            x = self._x(self.hovered)
+            painter.drawLine(QPointF(x, chart.top()), QPointF(x, self._rail_y()))
+
+    def _paint_rail(self, painter: QPainter) -> None:
+        colours = self._theme.colours
+        y = self._rail_y()
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(colours.muted))
+        for cached in self._model.state.cached:
+            begin, end = self._x(cached.start), self._x(cached.stop - 1)
+            painter.drawRect(QRectF(begin, y + 3.5, max(1.0, end - begin), 1.5))
+        ends, at = (self._x(0), self._x(self.maximum())), QPointF(self._x(self.value()), y)
+        paint_rail(painter, self, ends, at, self._knob, colours)
+
+    def tip(self, index: int) -> str:
+        if index == 0:
+            return "Start of the episode"
+        track, step = self._model.track, index - 1
+        reward, total = track.reward(step), track.return_after(index)
+        parts = [f"Step {step:,}, after {index:,} of {self.maximum():,}"]
+        if reward is not None:
+            parts.append(f"reward {signed(reward)}")
+        if total is not None and not math.isnan(total):
+            parts.append(f"return so far {significant(total)}")
+        actor = track.actor(step)
+        if actor:
+            parts.append(f"{actor_word(actor)} acted")
+        return "\n".join(parts)
+
+    # What comes from the model
+
+    def _take_model(self) -> None:
+        self.show_range(self._model.steps, is_enabled=self._model.steps > 0)
+        self._take_playhead()
+
+    def _take_playhead(self) -> None:
+        self.show_value(self._model.playhead)
+
+    def _repaint_all(self) -> None:
+        self._bars = None
+        self.update()

@@ -1,0 +1,179 @@
+"""ConfigurationTable: the values of a run by group, against the defaults or against another run."""
+
+from enum import IntEnum
+from typing import Any, Literal
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    Signal,
+)
+
+from gym_gui.run_page.model.run_configuration import ConfigRow, ConfigSource, as_json, rows_of
+
+Index = QModelIndex | QPersistentModelIndex
+Against = Literal["defaults", "run"]
+ROW_ROLE = Qt.ItemDataRole.UserRole + 1
+"""A `ConfigRow`, or the name of a group."""
+
+_NO_PARENT = QModelIndex()
+
+
+class ConfigColumn(IntEnum):
+    NAME = 0
+    VALUE = 1
+    BESIDE = 2
+
+
+class ConfigurationTable(QAbstractTableModel):
+    """A row is a value, or the heading of a group."""
+
+    changed = Signal()
+    """Counts, or what it is compared with."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.against: Against = "defaults"
+        self.only_differences = False
+        self.text = ""
+        self._source: ConfigSource | None = None
+        self._other: ConfigSource | None = None
+        self._all: list[ConfigRow] = []
+        self._rows: list[ConfigRow | str] = []
+
+    def show(self, source: ConfigSource | None, other: ConfigSource | None) -> None:
+        """`other` counts while it is compared with a run."""
+        if source == self._source and other == self._other:
+            return
+        self._source, self._other = source, other
+        self._all = rows_of(source, other) if source else []
+        self._select()
+
+    def compare_against(self, against: Against) -> None:
+        self.against = against
+        self._select()
+
+    def show_only_differences(self, is_only: bool) -> None:
+        self.only_differences = is_only
+        self._select()
+
+    def search(self, text: str) -> None:
+        self.text = text.strip()
+        self._select()
+
+    @property
+    def is_known(self) -> bool:
+        return self._source is not None
+
+    @property
+    def shown(self) -> list[ConfigRow]:
+        return [row for row in self._rows if isinstance(row, ConfigRow)]
+
+    @property
+    def differences(self) -> int:
+        """Of all values, whatever is searched for."""
+        return sum(map(self._is_different, self._all))
+
+    @property
+    def total(self) -> int:
+        return len(self._all)
+
+    def as_json(self) -> str:
+        return as_json(self._source) if self._source else ""
+
+    def as_text(self, rows: list[int]) -> str:
+        """Those rows, for a table elsewhere."""
+        chosen = (self._rows[row] for row in rows)
+        return "\n".join(
+            "\t".join((row.name, row.value, self._beside(row)))
+            if isinstance(row, ConfigRow)
+            else row
+            for row in chosen
+        )
+
+    # Qt's side.
+
+    def rowCount(self, parent: Index = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
+        return 0 if parent.isValid() else len(ConfigColumn)
+
+    def headerData(  # noqa: N802 - Qt's name
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        if role != Qt.ItemDataRole.DisplayRole:
+            return None
+        beside = "default" if self.against == "defaults" else "other run"
+        return ("setting", "this run", beside)[section]
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        if isinstance(self._rows[index.row()], str):
+            return Qt.ItemFlag.ItemIsEnabled
+        return super().flags(index)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        row, column = self._rows[index.row()], ConfigColumn(index.column())
+        if role == ROW_ROLE:
+            return row
+        if isinstance(row, str):
+            is_text = role == Qt.ItemDataRole.DisplayRole and column is ConfigColumn.NAME
+            return row if is_text else None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._text(row, column)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return self._tip(row)
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            mark = ", different" if self._is_different(row) else ""
+            return f"{self.headerData(column, Qt.Orientation.Horizontal)} " + (
+                self._text(row, column) + mark
+            )
+        return None
+
+    def is_marked(self, row: ConfigRow) -> bool:
+        return self._is_different(row)
+
+    def _text(self, row: ConfigRow, column: ConfigColumn) -> str:
+        if column is ConfigColumn.NAME:
+            return row.name
+        return row.value if column is ConfigColumn.VALUE else self._beside(row)
+
+    def _beside(self, row: ConfigRow) -> str:
+        return row.default if self.against == "defaults" else row.other
+
+    def _tip(self, row: ConfigRow) -> str:
+        beside = "Default" if self.against == "defaults" else "Other run"
+        lines = [f"{row.group}: {row.name}", row.help, f"This run: {row.value or 'not there'}"]
+        return "\n".join(filter(None, (*lines, f"{beside}: {self._beside(row) or 'none'}")))
+
+    def _is_different(self, row: ConfigRow) -> bool:
+        return row.is_changed if self.against == "defaults" else row.differs
+
+    def _select(self) -> None:
+        needle = self.text.casefold()
+        self.beginResetModel()
+        self._rows = []
+        group = ""
+        for row in self._all:
+            if self.against == "defaults" and not row.value and not row.has_default:
+                continue  # only the other run has it
+            if self.only_differences and not self._is_different(row):
+                continue
+            if needle and needle not in f"{row.group} {row.name} {row.value} {row.help}".casefold():
+                continue
+            if row.group != group:
+                group = row.group
+                self._rows.append(group)
+            self._rows.append(row)
+        self.endResetModel()
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(ConfigColumn) - 1)
+        self.changed.emit()

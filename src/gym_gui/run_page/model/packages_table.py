@@ -1,0 +1,119 @@
+"""PackagesTable: the packages a run had, and those of another run beside them."""
+
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    Signal,
+)
+
+from gym_gui.run_page.model.run_reproduction import PackageRow, package_rows
+
+Index = QModelIndex | QPersistentModelIndex
+PACKAGE_ROLE = Qt.ItemDataRole.UserRole + 1
+_NO_PARENT = QModelIndex()
+_NOT_THERE = "—"
+
+
+class PackageColumn(IntEnum):
+    NAME = 0
+    HERE = 1
+    THERE = 2
+
+
+class PackagesTable(QAbstractTableModel):
+    """Rows are in order of their names."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.only_differences = False
+        self.text = ""
+        self.has_other = False
+        self._all: list[PackageRow] = []
+        self._rows: list[PackageRow] = []
+
+    def show(self, here: Mapping[str, str], there: Mapping[str, str] | None) -> None:
+        """`there`: those of the run it is compared with; None: of none."""
+        rows = package_rows(here, there)
+        if rows == self._all and self.has_other == (there is not None):
+            return
+        self._all, self.has_other = rows, there is not None
+        self._select()
+
+    def show_only_differences(self, is_only: bool) -> None:
+        self.only_differences = is_only
+        self._select()
+
+    def search(self, text: str) -> None:
+        self.text = text.strip()
+        self._select()
+
+    @property
+    def total(self) -> int:
+        return len(self._all)
+
+    @property
+    def differences(self) -> int:
+        return sum(row.differs for row in self._all)
+
+    @property
+    def rows(self) -> tuple[PackageRow, ...]:
+        return tuple(self._rows)
+
+    def as_text(self, rows: list[int]) -> str:
+        chosen = (self._rows[row] for row in rows)
+        return "\n".join(f"{row.name}\t{row.here}\t{row.there}".rstrip() for row in chosen)
+
+    def rowCount(self, parent: Index = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
+        return 0 if parent.isValid() else len(PackageColumn)
+
+    def headerData(  # noqa: N802 - Qt's name
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        is_text = role == Qt.ItemDataRole.DisplayRole
+        return ("package", "this run", "other run")[section] if is_text else None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        row, column = self._rows[index.row()], PackageColumn(index.column())
+        if role == PACKAGE_ROLE:
+            return row
+        if role == Qt.ItemDataRole.DisplayRole:
+            return _text(row, column)
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return f"{_text(row, column)}{', different' if row.differs else ''}"
+        return None
+
+    def _select(self) -> None:
+        needle = self.text.casefold()
+        self.beginResetModel()
+        self._rows = [
+            row
+            for row in self._all
+            if (row.differs or not (self.only_differences and self.has_other))
+            and needle in row.name.casefold()
+        ]
+        self.endResetModel()
+        self.changed.emit()
+
+
+def _text(row: PackageRow, column: PackageColumn) -> str:
+    if column is PackageColumn.NAME:
+        return row.name
+    return (row.here if column is PackageColumn.HERE else row.there) or _NOT_THERE

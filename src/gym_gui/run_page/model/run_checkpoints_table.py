@@ -1,0 +1,133 @@
+"""RunCheckpointsTable: the checkpoints of one run, the newest first."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import msgspec
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+from gym_gui.run_page.model.run_summary import moment
+from gym_gui.runtime.models import number_text, run_text
+from mosaic.contract.storage import Checkpoint
+
+Index = QModelIndex | QPersistentModelIndex
+_NO_PARENT = QModelIndex()
+_NONE = "—"
+
+
+class CheckpointColumn(IntEnum):
+    STEP = 0
+    RETURN = 1
+    TIME = 2
+    SIZE = 3
+    FILE = 4
+
+
+NUMBERS = (CheckpointColumn.STEP, CheckpointColumn.RETURN, CheckpointColumn.SIZE)
+_HEADINGS = ("step", "return", "written", "size", "file")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointRow:
+    """A checkpoint and what its writer told of it."""
+
+    checkpoint: Checkpoint
+    step: int | None
+    total_return: float | None
+    metrics: dict[str, float]
+
+    @property
+    def name(self) -> str:
+        return self.checkpoint.path.rpartition("/")[2]
+
+
+def row_of(checkpoint: Checkpoint) -> CheckpointRow:
+    """What is not told, or not as a number, is left out."""
+    try:
+        meta = msgspec.json.decode(checkpoint.meta_json or b"{}")
+    except msgspec.DecodeError:
+        meta = {}
+    meta = meta if isinstance(meta, dict) else {}
+    told = meta.get("metrics")
+    metrics = {
+        str(name): float(value)
+        for name, value in (told if isinstance(told, dict) else {}).items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    }
+    step = meta.get("step", meta.get("global_step"))
+    returns = (value for name, value in metrics.items() if "return" in name)
+    return CheckpointRow(
+        checkpoint,
+        int(step) if isinstance(step, int | float) and not isinstance(step, bool) else None,
+        next(returns, None),
+        metrics,
+    )
+
+
+class RunCheckpointsTable(QAbstractTableModel):
+    """Owned by `RunPageModel`."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._rows: list[CheckpointRow] = []
+
+    def show(self, checkpoints: Sequence[Checkpoint]) -> None:
+        """Only what is new changes what is selected."""
+        if [row.checkpoint for row in self._rows] == list(checkpoints):
+            return
+        self.beginResetModel()
+        self._rows = [row_of(checkpoint) for checkpoint in checkpoints]
+        self.endResetModel()
+
+    def row(self, number: int) -> CheckpointRow | None:
+        return self._rows[number] if 0 <= number < len(self._rows) else None
+
+    def row_of_id(self, checkpoint_id: str) -> int:
+        """-1 when it is not there."""
+        ids = [row.checkpoint.checkpoint_id for row in self._rows]
+        return ids.index(checkpoint_id) if checkpoint_id in ids else -1
+
+    def rowCount(self, parent: Index = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
+        return 0 if parent.isValid() else len(CheckpointColumn)
+
+    def headerData(  # noqa: N802 - Qt's name
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            is_number = section in NUMBERS
+            side = Qt.AlignmentFlag.AlignRight if is_number else Qt.AlignmentFlag.AlignLeft
+            return side | Qt.AlignmentFlag.AlignVCenter
+        return _HEADINGS[section] if role == Qt.ItemDataRole.DisplayRole else None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        row, column = self._rows[index.row()], CheckpointColumn(index.column())
+        if role == Qt.ItemDataRole.DisplayRole:
+            return _text(row, column)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            numbers = (f"{name}: {run_text.number(value)}" for name, value in row.metrics.items())
+            return "\n".join((row.checkpoint.path, row.checkpoint.checkpoint_id, *numbers))
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return f"{_HEADINGS[column]} {_text(row, column)}"
+        return None
+
+
+def _text(row: CheckpointRow, column: CheckpointColumn) -> str:
+    if column is CheckpointColumn.STEP:
+        return run_text.whole(row.step) if row.step is not None else _NONE
+    if column is CheckpointColumn.RETURN:
+        return run_text.number(row.total_return) or _NONE
+    if column is CheckpointColumn.TIME:
+        return moment(row.checkpoint.t, time.time())
+    if column is CheckpointColumn.SIZE:
+        return number_text.size(row.checkpoint.size_bytes)
+    return row.name

@@ -1,0 +1,188 @@
+"""CheckpointsPart: what the run saved on its way, to be played, trained on from or taken away."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QGuiApplication, QPainter
+from PySide6.QtWidgets import (
+    QLabel,
+    QPushButton,
+    QStackedWidget,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gym_gui.run_page.model.run_checkpoints_table import NUMBERS, CheckpointColumn, CheckpointRow
+from gym_gui.run_page.model.run_page_model import RunPageModel
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.empty_state import EmptyState
+from gym_gui.widgets.flow_layout import FlowLayout
+from gym_gui.widgets.tables.cell_painter import CellDelegate, Index
+from gym_gui.widgets.tables.data_table import DataTable
+
+_WIDTHS = (8, 8, 16, 7, -20)
+_CHOOSE = "Choose a checkpoint first."
+
+
+class CheckpointsPart(QWidget):
+    """Enter or a double click plays the chosen one."""
+
+    checkpoint_requested = Signal(str)
+    """Its id: it is to be played."""
+    train_on_requested = Signal(str, str)
+    """Run and checkpoint to train on from."""
+    open_wanted = Signal(str)
+
+    def __init__(
+        self, model: RunPageModel, theme: ThemeModel, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._model = model
+        line = self.fontMetrics().height()
+        self.grid = DataTable(
+            model.checkpoints,
+            _Cells(theme, self),
+            _WIDTHS,
+            theme,
+            numbers=NUMBERS,
+            dispensable=(CheckpointColumn.TIME, CheckpointColumn.SIZE),
+        )
+        self.grid.setAccessibleName("Checkpoints")
+        self.grid.setSelectionMode(DataTable.SelectionMode.SingleSelection)
+        self.play = _button("Play this", self._play)
+        self.play.setProperty("role", "primary")
+        self.train_on = _button("Train on from here", self._train_on)
+        self._copy = _button("Copy path", self._copy_path)
+        self._export = _button("Export a copy", self._export_copy)
+        self._folder = _button("Open folder", self._open_folder)
+        self._empty = EmptyState("download", "", "", theme)
+        self._stack = QStackedWidget()
+        self._stack.setMinimumHeight(line * 3)
+        self._stack.addWidget(self.grid)
+        self._stack.addWidget(self._empty)
+        self._told = QLabel()
+        self._told.setProperty("role", "caption")
+        self._told.setWordWrap(True)
+        self._bar = QWidget()
+        buttons = FlowLayout(self._bar, gap=line // 2)
+        for button in (self.play, self.train_on, self._copy, self._export, self._folder):
+            buttons.addWidget(button)
+        below = QVBoxLayout()
+        below.setContentsMargins(line, line // 2, line, line // 2)
+        below.setSpacing(line // 3)
+        below.addWidget(self._told)
+        below.addWidget(self._bar)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._stack, 1)
+        layout.addLayout(below)
+        self.grid.row_activated.connect(lambda _: self._play())
+        self.grid.copy_asked.connect(self._copy_path)
+        self.grid.selectionModel().selectionChanged.connect(lambda *_: self._update())
+        model.checkpoints.modelAboutToBeReset.connect(self._remember)
+        model.checkpoints.modelReset.connect(self._choose_again)
+        model.changed.connect(self._update)
+        self._remembered = ""
+        self._choose_again()
+
+    def chosen(self) -> CheckpointRow | None:
+        rows = self.grid.chosen_rows()
+        return self._model.checkpoints.row(rows[0]) if rows else None
+
+    def _remember(self) -> None:
+        row = self.chosen()
+        self._remembered = row.checkpoint.checkpoint_id if row else ""
+
+    def _choose_again(self) -> None:
+        """The same one, else the newest."""
+        row = self._model.checkpoints.row_of_id(self._remembered)
+        if self._model.checkpoints.rowCount():
+            self.grid.selectRow(max(0, row))
+        self._update()
+
+    def _play(self) -> None:
+        row = self.chosen()
+        if row is not None and self.play.isEnabled():
+            self.checkpoint_requested.emit(row.checkpoint.checkpoint_id)
+
+    def _train_on(self) -> None:
+        row = self.chosen()
+        if row is not None:
+            run_id = self._model.shown.run_id
+            self.train_on_requested.emit(run_id, row.checkpoint.checkpoint_id)
+
+    def _copy_path(self) -> None:
+        row = self.chosen()
+        if row is not None:
+            QGuiApplication.clipboard().setText(self._model.checkpoint_path(row))
+
+    def _export_copy(self) -> None:
+        row = self.chosen()
+        if row is not None:
+            self._model.export_checkpoint(row)
+
+    def _open_folder(self) -> None:
+        row = self.chosen()
+        if row is not None:
+            self.open_wanted.emit(self._model.checkpoint_path(row).rpartition("/")[0])
+
+    def _update(self) -> None:
+        table, row = self._model.checkpoints, self.chosen()
+        has_any = table.rowCount() > 0
+        self._stack.setCurrentIndex(0 if has_any else 1)
+        self._bar.setVisible(has_any)
+        self._told.setVisible(has_any)
+        if not has_any:
+            reason = next(
+                each.reason for each in self._model.artifacts if each.kind == "checkpoints"
+            )
+            is_listed = bool(self._model.shown.manifest.checkpoints)
+            text = "They are being fetched." if is_listed else reason
+            self._empty.say("No checkpoints", text)
+            return
+        numbers = row.metrics.items() if row else ()
+        told = " · ".join(f"{name} {value:g}" for name, value in numbers)
+        self._told.setText(told or (row.checkpoint.path if row else _CHOOSE))
+        for button in (self._copy, self._export, self._folder):
+            _allow(button, "" if row else _CHOOSE)
+        _allow(self.play, self._why_not_play(row))
+        _allow(self.train_on, self._why_not_train(row))
+
+    def _why_not_play(self, row: CheckpointRow | None) -> str:
+        worker = self._model.shown.descriptor
+        if row is None:
+            return _CHOOSE
+        if worker is None:
+            return "Its worker is not there, so nobody can play it."
+        return "" if worker.supports.policy_load else f"{worker.label} does not play checkpoints."
+
+    def _why_not_train(self, row: CheckpointRow | None) -> str:
+        worker = self._model.shown.descriptor
+        if row is None:
+            return _CHOOSE
+        if worker is None:
+            return "Its worker is not there, so nobody can train it."
+        can = worker.supports.resume or worker.supports.warm_start
+        return "" if can else f"{worker.label} does not go on from checkpoints."
+
+
+class _Cells(CellDelegate):
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        self.paint_ground(painter, option)
+        column, text = index.column(), str(index.data() or "")
+        self.note_text(column, text)
+        tone = "text" if column in NUMBERS[:2] else "muted"
+        self.paint_text(painter, option, text, tone, is_right=column in NUMBERS)
+
+
+def _button(text: str, run: Callable[[], None]) -> QPushButton:
+    button = QPushButton(text)
+    button.clicked.connect(run)
+    return button
+
+
+def _allow(button: QPushButton, why_not: str) -> None:
+    button.setEnabled(not why_not)
+    button.setToolTip(why_not)

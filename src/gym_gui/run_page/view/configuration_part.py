@@ -1,0 +1,127 @@
+"""ConfigurationPart: every value of the run, against the defaults or against another run."""
+
+from typing import cast
+
+from PySide6.QtWidgets import QCheckBox, QLabel, QStackedWidget, QVBoxLayout, QWidget
+
+from gym_gui.run_page.model.configuration_table import ROW_ROLE, Against
+from gym_gui.run_page.model.run_configuration import ConfigRow
+from gym_gui.run_page.model.run_page_model import RunPageModel
+from gym_gui.run_page.view.marked_cells import MarkedCells
+from gym_gui.run_page.view.run_picker import RunPicker
+from gym_gui.run_page.view.search_line import SearchLine
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.copy_button import CopyButton
+from gym_gui.widgets.empty_state import EmptyState
+from gym_gui.widgets.flow_layout import FlowLayout
+from gym_gui.widgets.segmented import SegmentedControl
+from gym_gui.widgets.tables.cell_painter import Index
+from gym_gui.widgets.tables.data_table import DataTable
+
+_WIDTHS = (-20, -18, -14)
+
+
+class ConfigurationPart(QWidget):
+    """The bar wraps where it is narrow."""
+
+    def __init__(
+        self, model: RunPageModel, theme: ThemeModel, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._table = model.configuration
+        line = self.fontMetrics().height()
+        self.against = SegmentedControl([("defaults", "Defaults"), ("run", "Another run")], theme)
+        self.against.setAccessibleName("Compare with")
+        self.against.set_tip("defaults", "Compare with what the worker takes unless told otherwise")
+        self.against.set_tip("run", "Compare with another run")
+        self.picker = RunPicker(model)
+        self.only = QCheckBox("Only differences")
+        self.search = SearchLine("Search settings", theme)
+        self.copy = CopyButton("Copy the configuration as JSON", self._table.as_json, theme)
+        bar = FlowLayout(gap=line * 2 // 3)
+        for widget in (self.against, self.picker, self.only, self.search, self.copy):
+            bar.addWidget(widget)
+        self._count = QLabel()
+        self._count.setProperty("role", "caption")
+        self._count.setWordWrap(True)
+        delegate = MarkedCells(
+            theme,
+            self,
+            is_marked=self._is_marked,
+            is_heading=lambda index: isinstance(index.data(ROW_ROLE), str),
+        )
+        self.grid = DataTable(self._table, delegate, _WIDTHS, theme)
+        self.grid.setAccessibleName("Configuration")
+        self._empty = EmptyState("settings", "", "", theme)
+        self._stack = QStackedWidget()
+        self._stack.setMinimumHeight(line * 3)
+        self._stack.addWidget(self.grid)
+        self._stack.addWidget(self._empty)
+        above = QVBoxLayout()
+        above.setContentsMargins(line, line * 2 // 3, line, line // 3)
+        above.setSpacing(line // 3)
+        above.addLayout(bar)
+        above.addWidget(self._count)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(above)
+        layout.addWidget(self._stack, 1)
+        self._subscribe()
+        self._update()
+
+    def _subscribe(self) -> None:
+        table = self._table
+        self.against.chosen.connect(lambda word: table.compare_against(cast("Against", word)))
+        self.only.toggled.connect(table.show_only_differences)
+        self.search.textChanged.connect(table.search)
+        self.grid.copy_asked.connect(
+            lambda: self.grid.put_on_clipboard(table.as_text(self.grid.chosen_rows()))
+        )
+        self._empty.acted.connect(self._show_everything)
+        table.changed.connect(self._update)
+        self._model.other_changed.connect(self._update)
+        self._model.changed.connect(self._update)
+
+    def _is_marked(self, index: Index) -> bool:
+        row = index.data(ROW_ROLE)
+        return isinstance(row, ConfigRow) and self._table.is_marked(row)
+
+    def _show_everything(self) -> None:
+        self.only.setChecked(False)
+        self.search.clear()
+
+    def _update(self) -> None:
+        table, model = self._table, self._model
+        is_with_run = table.against == "run"
+        self.picker.setVisible(is_with_run)
+        self._say_count(is_with_run)
+        is_empty = not table.rowCount()
+        self._stack.setCurrentIndex(1 if is_empty else 0)
+        if not is_empty:
+            return
+        if not table.is_known:
+            problem = model.shown.problem
+            title = "No configuration yet" if problem is None else "It cannot be had now"
+            text = f"{problem.message} {problem.remedy}" if problem else "It is being fetched."
+            self._empty.say(title, text)
+        elif table.only_differences and not table.differences and not table.text:
+            beside = "the other run" if is_with_run else "the defaults"
+            self._empty.say("No difference", f"Every value is that of {beside}.", "Show all values")
+        else:
+            self._empty.say("Nothing found", "No setting has that in it.", "Show all values")
+
+    def _say_count(self, is_with_run: bool) -> None:
+        table, model = self._table, self._model
+        if is_with_run and model.other_problem is not None:
+            words = f"{model.other_problem.message} {model.other_problem.remedy}"
+        elif is_with_run and not model.other_id:
+            words = "Choose the run to compare with."
+        elif is_with_run and model.other is None:
+            words = "It is being fetched."
+        else:
+            beside = "the other run" if is_with_run else "the defaults"
+            words = f"{table.differences:,} of {table.total:,} values differ from {beside}"
+        if self._count.text() != words:
+            self._count.setText(words)

@@ -1,0 +1,97 @@
+"""FittedText and TextCard: text in letters of one width, to be read, selected and copied whole."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontDatabase, QResizeEvent, QTextOption
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.copy_button import CopyButton
+
+_MOST_LINES = 14
+
+
+class FittedText(QPlainTextEdit):
+    """As high as its text, up to a limit from which on it scrolls."""
+
+    def __init__(self, name: str, *, wraps: bool = True, most_lines: int = _MOST_LINES) -> None:
+        super().__init__()
+        self._most_lines = most_lines
+        self.setReadOnly(True)
+        self.setTabChangesFocus(True)
+        self.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self.setAccessibleName(name)
+        if wraps:
+            self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        else:
+            self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+
+    def say(self, text: str) -> None:
+        if text != self.toPlainText():
+            self.setPlainText(text)
+            self.fit()
+
+    def fit(self) -> None:
+        metrics = self.fontMetrics()
+        # Of a plain document this is in lines, those included that wrapping makes.
+        wanted = round(self.document().size().height())
+        lines = min(wanted, self._most_lines)
+        scrolls = Qt.ScrollBarPolicy.ScrollBarAsNeeded
+        hidden = Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        self.setVerticalScrollBarPolicy(scrolls if wanted > lines else hidden)
+        bar = self.horizontalScrollBar()
+        below = bar.sizeHint().height() if bar.maximum() > 0 else 0
+        height = metrics.lineSpacing() * max(1, lines) + metrics.height() * 3 // 4 + below
+        if height != self.height():
+            self.setFixedHeight(height)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        super().resizeEvent(event)
+        self.fit()
+
+
+class TextCard(QWidget):
+    """A heading with a button to copy, and the text under it. Without a text it takes no room."""
+
+    def __init__(
+        self,
+        title: str,
+        theme: ThemeModel,
+        parent: QWidget | None = None,
+        *,
+        wraps: bool = True,
+    ) -> None:
+        super().__init__(parent)
+        line = self.fontMetrics().height()
+        self.text = FittedText(title, wraps=wraps)
+        heading = QLabel(title)
+        heading.setProperty("role", "heading")
+        self._buttons = QHBoxLayout()
+        self._buttons.setSpacing(line // 3)
+        self.copy = CopyButton(f"Copy: {title.lower()}", self.text.toPlainText, theme)
+        self._buttons.addWidget(self.copy)
+        head = QHBoxLayout()
+        head.addWidget(heading, 1)
+        head.addLayout(self._buttons)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(line // 3)
+        layout.addLayout(head)
+        layout.addWidget(self.text)
+        self._hint = QLabel()
+        self._hint.setProperty("role", "caption")
+        self._hint.setWordWrap(True)
+        self._hint.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._hint.hide()
+        layout.addWidget(self._hint)
+
+    def say(self, text: str) -> None:
+        self.text.say(text)
+        self.setVisible(bool(text))
+
+    def say_hint(self, hint: str) -> None:
+        if self._hint.text() != hint:
+            self._hint.setText(hint)
+            self._hint.setVisible(bool(hint))
+
+    def add_button(self, button: QWidget) -> None:
+        self._buttons.insertWidget(0, button)

@@ -1,0 +1,31 @@
+"""SearchLine: a field to search in. Enter goes to the next find, Escape forgets the search."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QLineEdit, QWidget
+
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.icons import icon
+
+
+class SearchLine(QLineEdit):
+    next_wanted = Signal()
+    previous_wanted = Signal()
+
+    def __init__(self, name: str, theme: ThemeModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(name)
+        self.setPlaceholderText("Search")
+        self.setToolTip(name)
+        self.setClearButtonEnabled(True)
+        self.setMinimumWidth(self.fontMetrics().height() * 6)
+        self.addAction(icon("search", theme, "muted"), QLineEdit.ActionPosition.LeadingPosition)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            is_back = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+            (self.previous_wanted if is_back else self.next_wanted).emit()
+        elif event.key() == Qt.Key.Key_Escape and self.text():
+            self.clear()
+        else:
+            super().keyPressEvent(event)

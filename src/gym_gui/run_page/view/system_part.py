@@ -1,0 +1,131 @@
+"""SystemPart: what the run takes of its machine: processors and memory over time."""
+
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
+
+from gym_gui.run_page.model.run_page_model import RunPageModel
+from gym_gui.run_page.model.run_usage_model import percent
+from gym_gui.run_page.view.usage_plot import UsagePlot
+from gym_gui.runtime.models import number_text
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.empty_state import EmptyState
+from gym_gui.widgets.flow_layout import FlowLayout
+from gym_gui.widgets.steady_label import SteadyLabel
+
+_SIDE_BY_SIDE_FROM = 52
+"""Ems of width."""
+_MEGABYTE = 1_048_576
+
+
+class SystemPart(QWidget):
+    """Live while the run goes on."""
+
+    def __init__(
+        self, model: RunPageModel, theme: ThemeModel, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._usage = model.usage
+        line = self.fontMetrics().height()
+        self.cpu = UsagePlot("Processors", percent, theme)
+        self.memory = UsagePlot("Memory", number_text.size, theme)
+        self._figures: list[tuple[QLabel, SteadyLabel]] = []
+        figures = QWidget()
+        self._row = FlowLayout(figures, gap=line)
+        self._plots = QBoxLayout(QBoxLayout.Direction.TopToBottom)
+        self._plots.setSpacing(line)
+        self._plots.addLayout(_titled("Processors, in percent of one", self.cpu), 1)
+        self._plots.addLayout(_titled("Memory", self.memory), 1)
+        charts = QWidget()
+        charts.setLayout(self._plots)
+        self._plots.setContentsMargins(0, 0, 0, 0)
+        self._empty = EmptyState("speed", "", "", theme)
+        self._stack = QStackedWidget()
+        self._stack.setMinimumHeight(line * 3)
+        self._stack.addWidget(charts)
+        self._stack.addWidget(self._empty)
+        self._machine = QLabel()
+        self._machine.setProperty("role", "caption")
+        self._machine.setWordWrap(True)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(line, line * 2 // 3, line, line // 2)
+        layout.setSpacing(line // 2)
+        layout.addWidget(figures)
+        layout.addWidget(self._stack, 1)
+        layout.addWidget(self._machine)
+        self._usage.changed.connect(self._update)
+        model.changed.connect(self._update)
+        self._update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        super().resizeEvent(event)
+        is_wide = self.width() >= self.fontMetrics().height() * _SIDE_BY_SIDE_FROM
+        self._plots.setDirection(
+            QBoxLayout.Direction.LeftToRight if is_wide else QBoxLayout.Direction.TopToBottom
+        )
+
+    def figure(self, name: str) -> str:
+        """The value of that name; empty when it is not there."""
+        return next((value.text() for label, value in self._figures if label.text() == name), "")
+
+    def _update(self) -> None:
+        usage = self._usage
+        self._show_figures(usage.figures if usage.run_id else [])
+        self._stack.setCurrentIndex(0 if usage.has_history else 1)
+        if usage.has_history:
+            cpus, machine = usage.total_cpus, usage.machine
+            self.cpu.draw(usage.cpu, 100.0 * cpus if cpus else None)
+            limit = float(machine.health.memory_mb * _MEGABYTE) if machine else None
+            self.memory.draw(usage.memory, limit or None)
+        else:
+            self._say_why_empty()
+        words = usage.machine_words
+        if self._machine.text() != words:
+            self._machine.setText(words)
+            self._machine.setToolTip("The machine that the daemon runs on")
+
+    def _say_why_empty(self) -> None:
+        run = self._model.run
+        if run is not None and run.state.is_final:
+            text = "It was too short for two heartbeats, or its worker tells of none."
+            self._empty.say("No history", text)
+        elif run is not None and run.started_at is None:
+            self._empty.say(
+                "It has not started yet", "Processors and memory are shown once it has."
+            )
+        else:
+            text = "The worker tells every few seconds what it takes."
+            self._empty.say("A moment", text)
+
+    def _show_figures(self, figures: list[tuple[str, str, str]]) -> None:
+        if [name for name, _, _ in figures] != [label.text() for label, _ in self._figures]:
+            self._row.clear()
+            self._figures = [self._add_figure(name, tip) for name, _, tip in figures]
+        for (_, label), (_, value, _) in zip(self._figures, figures, strict=True):
+            label.setText(value)
+
+    def _add_figure(self, name: str, tip: str) -> tuple[QLabel, SteadyLabel]:
+        caption = QLabel(name)
+        caption.setProperty("role", "caption")
+        value = SteadyLabel("0" * 6)
+        value.setAccessibleName(name)
+        holder = QWidget()
+        column = QVBoxLayout(holder)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        for label in (caption, value):
+            label.setToolTip(tip)
+            column.addWidget(label)
+        self._row.addWidget(holder)
+        holder.show()
+        return caption, value
+
+
+def _titled(title: str, plot: UsagePlot) -> QVBoxLayout:
+    heading = QLabel(title)
+    heading.setProperty("role", "caption")
+    column = QVBoxLayout()
+    column.setSpacing(0)
+    column.addWidget(heading)
+    column.addWidget(plot, 1)
+    return column

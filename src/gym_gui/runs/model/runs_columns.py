@@ -1,0 +1,146 @@
+"""The columns of the list of runs: what each says of a run, in words, spoken, and for sorting."""
+
+import time
+from collections.abc import Callable
+from enum import IntEnum
+from typing import NamedTuple
+
+from gym_gui.runtime.models import run_text
+from gym_gui.runtime.models.run_text import STATE_ORDER
+from mosaic.contract.runs import RunRecord
+
+
+class RunColumn(IntEnum):
+    RUN = 0
+    WORKER = 1
+    ENVIRONMENT = 2
+    ALGORITHM = 3
+    STATE = 4
+    PROGRESS = 5
+    ELAPSED = 6
+    ETA = 7
+    SPS = 8
+    LATEST = 9
+    MEAN = 10
+    TREND = 11
+    TAGS = 12
+    NOTE = 13
+    DISK = 14
+    CREATED = 15
+
+
+class Heading(NamedTuple):
+    """`title` stands above the column, `name` in the menu of columns, `tip` says what it is."""
+
+    title: str
+    name: str
+    tip: str = ""
+
+
+HEADINGS = {
+    RunColumn.RUN: Heading("run", "Run", "Name and the end of the id"),
+    RunColumn.WORKER: Heading("worker", "Worker", "The worker that carries it out"),
+    RunColumn.ENVIRONMENT: Heading("environment", "Environment"),
+    RunColumn.ALGORITHM: Heading("algorithm", "Algorithm"),
+    RunColumn.STATE: Heading("state", "State"),
+    RunColumn.PROGRESS: Heading("progress", "Progress", "How much of the work is done"),
+    RunColumn.ELAPSED: Heading("elapsed", "Elapsed", "How long it has been at it"),
+    RunColumn.ETA: Heading("left", "Time left", "How long it will take at the speed of late"),
+    RunColumn.SPS: Heading("SPS", "Steps per second", "Steps per second"),
+    RunColumn.LATEST: Heading("latest", "Latest return", "Return of the last finished episode"),
+    RunColumn.MEAN: Heading(
+        "return", "Mean return", "Mean return of the last 100 finished episodes"
+    ),
+    RunColumn.TREND: Heading("trend", "Trend", "Recent returns, smoothed"),
+    RunColumn.TAGS: Heading("tags", "Tags"),
+    RunColumn.NOTE: Heading("note", "Note", "The first line of its note"),
+    RunColumn.DISK: Heading("disk", "Disk use", "What the run's folder takes"),
+    RunColumn.CREATED: Heading("created", "Created", "When it was submitted"),
+}
+RIGHT_COLUMNS = (
+    *(RunColumn.ELAPSED, RunColumn.ETA, RunColumn.SPS),
+    *(RunColumn.LATEST, RunColumn.MEAN, RunColumn.DISK),
+)
+_LAST_TEXT = "\U0010ffff"
+USUAL_COLUMNS = frozenset(RunColumn) - {RunColumn.ALGORITHM, RunColumn.CREATED}
+
+
+def tip_of(run: RunRecord) -> str:
+    """What the row has no room for: above all why it failed, and what to do."""
+    lines = [f"{run_text.title_of(run)} · {run.run_id}"]
+    if run.reason:
+        lines.append(run.reason)
+    if run.remedy:
+        lines.append(run.remedy)
+    lines += run.warnings
+    if run.tags:
+        lines.append(f"Tags: {', '.join(run.tags)}")
+    if run.note:
+        lines.append(run.note)
+    return "\n".join(lines)
+
+
+def text_of(run: RunRecord, column: RunColumn) -> str:
+    """Empty where there is nothing to say, or where it is drawn."""
+    say = _TEXTS.get(column)
+    return say(run) if say else ""
+
+
+def spoken(run: RunRecord, column: RunColumn) -> str:
+    if column is RunColumn.PROGRESS:
+        progress = run_text.progress_of(run)
+        return "unknown" if progress is None else f"{progress:.0%}"
+    return text_of(run, column)
+
+
+def sort_key(column: RunColumn, *, is_descending: bool) -> Callable[[RunRecord], float | str]:
+    """What to sort runs by. What nobody knows is last in either order.
+
+    By the first column, runs are in the order in which they came.
+    """
+    number_of, say = _NUMBERS.get(column), _TEXTS.get(column)
+    if number_of is None:
+        no_text = "" if is_descending else _LAST_TEXT
+        return lambda run: (say(run).casefold() if say else "") or no_text
+    no_number = float("-inf") if is_descending else float("inf")
+
+    def key(run: RunRecord) -> float:
+        number = number_of(run)
+        return no_number if number is None or number != number else number
+
+    return key
+
+
+def _elapsed_s(run: RunRecord) -> float | None:
+    return run_text.elapsed_s(run, time.time())
+
+
+_TEXTS: dict[RunColumn, Callable[[RunRecord], str]] = {
+    RunColumn.RUN: run_text.title_of,
+    RunColumn.WORKER: lambda run: run_text.worker_word(run.worker),
+    RunColumn.ENVIRONMENT: lambda run: run.env_id,
+    RunColumn.ALGORITHM: lambda run: run.algo,
+    RunColumn.STATE: run_text.state_text,
+    RunColumn.ELAPSED: lambda run: run_text.duration(_elapsed_s(run)),
+    RunColumn.ETA: lambda run: run_text.duration(run_text.time_left_of(run)),
+    RunColumn.SPS: lambda run: run_text.rate(run_text.speed_of(run)),
+    RunColumn.LATEST: lambda run: run_text.number(run.digest.latest_return),
+    RunColumn.MEAN: lambda run: run_text.number(run.digest.mean_return),
+    RunColumn.TAGS: lambda run: ", ".join(run.tags),
+    RunColumn.NOTE: lambda run: run_text.first_line(run.note),
+    RunColumn.DISK: lambda run: run_text.size(run.digest.disk_bytes),
+    RunColumn.CREATED: lambda run: run_text.moment(run.created_at),
+}
+_NUMBERS: dict[RunColumn, Callable[[RunRecord], float | None]] = {
+    RunColumn.RUN: lambda run: run.created_at,
+    RunColumn.STATE: lambda run: STATE_ORDER[run.state],
+    RunColumn.PROGRESS: run_text.progress_of,
+    RunColumn.ELAPSED: _elapsed_s,
+    RunColumn.ETA: run_text.time_left_of,
+    RunColumn.SPS: run_text.speed_of,
+    RunColumn.LATEST: lambda run: run.digest.latest_return,
+    RunColumn.MEAN: lambda run: run.digest.mean_return,
+    RunColumn.TREND: lambda run: run.digest.mean_return,
+    RunColumn.DISK: lambda run: run.digest.disk_bytes,
+    RunColumn.CREATED: lambda run: run.created_at,
+}

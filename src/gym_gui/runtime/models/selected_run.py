@@ -1,0 +1,142 @@
+"""ShownRun: the run that all panels are about, with its papers, up to date.
+
+Pages about one run take it and never fetch these themselves.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from gym_gui.runtime.models.runs_model import RunsModel
+from gym_gui.runtime.run_metadata import RunPapers, fetch_papers
+from gym_gui.runtime.tasks import Tasks
+from gym_gui.runtime.trainer_link import TrainerLink
+from mosaic.contract.descriptor import WorkerDescriptor
+from mosaic.contract.errors import UserError
+from mosaic.contract.manifest import ArtifactManifest
+from mosaic.contract.run_config import TrainRunConfig
+from mosaic.contract.run_states import RunState
+from mosaic.contract.runs import RunDetails, RunRecord
+
+_NOTHING_LEFT = ArtifactManifest()
+
+
+class ShownRun(QObject):
+    """Made once, by the wiring. Papers come a moment after the run itself."""
+
+    changed = Signal()
+    """Another run, or its state or figures are new."""
+    papers_changed = Signal()
+    """Configuration, manifest or history are new; also when another run is shown."""
+
+    def __init__(
+        self,
+        link: TrainerLink,
+        tasks: Tasks,
+        runs: RunsModel,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.run_id = ""
+        self.problem: UserError | None = None
+        """Why its papers could not be had."""
+        self._link = link
+        self._tasks = tasks
+        self._runs = runs
+        self._papers: RunPapers | None = None
+        self._state_of_papers: RunState | None = None
+        self._is_asked = False
+        self._is_outdated = False
+        runs.run_changed.connect(self._on_run_changed)
+        runs.artifacts_changed.connect(self._on_artifacts_changed)
+        link.connected.connect(self.refresh)
+        link.recovered.connect(self.refresh)
+
+    def show(self, run_id: str) -> None:
+        if run_id == self.run_id:
+            return
+        self.run_id = run_id
+        self._papers = self.problem = self._state_of_papers = None
+        self.changed.emit()
+        self.papers_changed.emit()
+        self.refresh()
+
+    @property
+    def run(self) -> RunRecord | None:
+        return self._runs.by_id(self.run_id)
+
+    @property
+    def details(self) -> RunDetails | None:
+        return self._papers.details if self._papers else None
+
+    @property
+    def config(self) -> TrainRunConfig | None:
+        return self._papers.config if self._papers else None
+
+    @property
+    def resolved(self) -> dict[str, Any] | None:
+        """Every value as the worker resolved it; None until it has said so."""
+        return self._papers.resolved if self._papers else None
+
+    @property
+    def manifest(self) -> ArtifactManifest:
+        """Empty until it is known."""
+        return self._papers.manifest if self._papers else _NOTHING_LEFT
+
+    @property
+    def descriptor(self) -> WorkerDescriptor | None:
+        return self._papers.descriptor if self._papers else None
+
+    @property
+    def told(self) -> frozenset[str]:
+        """The types of the lines that it has told, when its papers were fetched."""
+        return self._papers.told if self._papers else frozenset()
+
+    @property
+    def directory(self) -> Path | None:
+        return self._papers.directory if self._papers else None
+
+    @property
+    def is_known(self) -> bool:
+        """Its papers are there."""
+        return self._papers is not None
+
+    def refresh(self) -> None:
+        """One question at a time; what is asked meanwhile is asked once afterwards."""
+        if self._is_asked:
+            self._is_outdated = True
+            return
+        if not self.run_id or not self._link.has_client:
+            return
+        client, home, run_id, run = self._link.client, self._link.home, self.run_id, self.run
+        self._is_asked, self._is_outdated = True, False
+        self._state_of_papers = run.state if run else None
+
+        def answered(papers: RunPapers | None, problem: UserError | None) -> None:
+            self._is_asked = False
+            if run_id == self.run_id:
+                self._papers = papers or self._papers
+                self.problem = problem
+                self.papers_changed.emit()
+            if self._is_outdated or run_id != self.run_id:
+                self.refresh()
+
+        self._tasks.run(
+            self,
+            lambda: fetch_papers(client, home, run_id),
+            lambda papers: answered(papers, None),
+            lambda error: answered(None, error),
+        )
+
+    def _on_run_changed(self, run_id: str) -> None:
+        if run_id != self.run_id:
+            return
+        self.changed.emit()
+        run = self.run
+        if run is not None and run.state is not self._state_of_papers:
+            self.refresh()
+
+    def _on_artifacts_changed(self, run_id: str) -> None:
+        if run_id == self.run_id:
+            self.refresh()

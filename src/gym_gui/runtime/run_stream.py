@@ -1,0 +1,85 @@
+"""RunStream: what one run tells of one kind, from its beginning and while it goes on.
+
+A base of feeds: a subclass says what is read. Of one run at a time, on a thread.
+"""
+
+import threading
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from PySide6.QtCore import QObject
+
+from gym_gui.runtime.stream_thread import Closable, StreamThread
+from gym_gui.runtime.trainer_link import TrainerLink
+from gym_gui.runtime.ui_ticker import Pulse
+from mosaic.contract.errors import UserError
+
+if TYPE_CHECKING:
+    from mosaic.client import TrainerClient
+
+Item = TypeVar("Item")
+
+
+class RunStream(QObject, Generic[Item]):
+    """For the UI thread. Closed before the link is."""
+
+    def __init__(
+        self,
+        link: TrainerLink,
+        pulse: Pulse,
+        name: str,
+        most_at_once: int,
+        parent: QObject | None = None,
+    ) -> None:
+        """`most_at_once` are brought at a time; the rest waits, in the store."""
+        super().__init__(parent)
+        self._link = link
+        self._pulse = pulse
+        self._name = name
+        self._most_at_once = most_at_once
+        self._run_id = ""
+        self._stream: StreamThread[Item] | None = None
+        self._threads: list[threading.Thread] = []
+        link.connected.connect(self._begin)
+
+    def read(self, client: "TrainerClient", run_id: str) -> Closable[Item]:
+        """What is told; called on the thread that reads it."""
+        raise NotImplementedError
+
+    def show(self, run_id: str) -> None:
+        """From its beginning on; an empty id ends it."""
+        self.close()
+        self._run_id = run_id
+        if self._link.has_client:
+            self._begin()
+
+    def take(self) -> list[Item]:
+        return self._stream.take() if self._stream else []
+
+    @property
+    def is_over(self) -> bool:
+        """Nothing more comes."""
+        return self._stream is not None and self._stream.is_over
+
+    @property
+    def error(self) -> UserError | None:
+        return self._stream.error if self._stream else None
+
+    @property
+    def threads(self) -> list[threading.Thread]:
+        return [thread for thread in self._threads if thread.is_alive()]
+
+    def close(self) -> None:
+        """Does not wait."""
+        self._run_id = ""
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+
+    def _begin(self) -> None:
+        if not self._run_id or self._stream is not None:
+            return
+        client, run_id = self._link.client, self._run_id
+        self._stream = StreamThread(
+            self._name, lambda: self.read(client, run_id), self._pulse.wake, self._most_at_once
+        )
+        self._threads = [*self.threads, self._stream.thread]

@@ -1,0 +1,287 @@
+"""SessionService: the session that is played or watched, for the UI thread.
+
+Every method returns at once. What comes of it is seen in `state`; pictures and steps come with the
+pulse. Made once, by the wiring; `SessionPanelModel` starts sessions, `PlayModel` shows them.
+"""
+
+import dataclasses
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Signal
+
+from gym_gui.runtime.play_feed import PlayedLine, PlayFeed
+from gym_gui.runtime.trainer_link import LinkState, TrainerLink
+from gym_gui.runtime.ui_ticker import Pulse
+from mosaic.client.results import Frame
+from mosaic.client.sessions.actor_descriptors import HUMAN, ActorDescriptor, is_of_session_worker
+from mosaic.client.sessions.session_requests import SessionRequest
+from mosaic.client.sessions.session_state import (
+    EpisodeNow,
+    SessionPhase,
+    SessionProblem,
+    SessionState,
+)
+from mosaic.envs import catalog
+
+if TYPE_CHECKING:
+    from mosaic.client.sessions.session_controller import SessionController
+
+__all__ = [
+    "HUMAN",
+    "ActorDescriptor",
+    "EpisodeNow",
+    "Frame",
+    "PlayedLine",
+    "SessionPhase",
+    "SessionProblem",
+    "SessionRequest",
+    "SessionService",
+    "SessionState",
+]
+
+_MOST_SEEDS = 2**31
+_REST_PER_READ = 4
+"""A picture that takes long to read is read so much the seldomer: the window goes first."""
+
+
+class SessionService(QObject):
+    """One session at a time. What is asked for before there is a daemon waits for it."""
+
+    changed = Signal()
+    """`state` is new; at most once a beat."""
+    frame_changed = Signal()
+    """`newest_frame` is new; at most once a beat."""
+    lines_arrived = Signal(object)
+    """A list of `PlayedLine` of the run that is played, in order; at most once a beat."""
+
+    def __init__(self, link: TrainerLink, pulse: Pulse, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.state = SessionState()
+        self.newest_frame: Frame | None = None
+        self._link = link
+        self._pulse = pulse
+        self._controller: SessionController | None = None
+        self._newest_state = self.state
+        self._is_own = False
+        self._is_closed = False
+        self._asked_early: Callable[[SessionController], None] | None = None
+        self._feed: PlayFeed | None = None
+        self._past_feeds: list[PlayFeed] = []
+        self._look_at = 0.0
+        link.connected.connect(self._on_connected)
+        link.changed.connect(self._on_link_changed)
+        if link.has_client:
+            self._on_connected()
+        pulse.subscribe(self, self._on_beat)
+
+    @property
+    def is_waiting_for_daemon(self) -> bool:
+        """A session was asked for, and begins as soon as a daemon answers."""
+        return self._asked_early is not None
+
+    @property
+    def is_without_daemon(self) -> bool:
+        """A session was asked for, and no daemon could be found or started for it."""
+        return self.is_waiting_for_daemon and self._link.state is LinkState.FAILED
+
+    @property
+    def is_own(self) -> bool:
+        """It was started here, so it ends when this closes."""
+        return self._is_own
+
+    # What people ask for.
+
+    def start(self, request: SessionRequest) -> None:
+        """Play. A session that is going on ends once the new one has begun."""
+        self._is_own = True
+        paced = _paced(request)
+        self._begin(lambda controller: controller.start(paced))
+
+    def attach(self, run_id: str) -> None:
+        """Turn to a run that is under way: one that is played is controlled, others are watched."""
+        self._is_own = False
+        self._begin(lambda controller: controller.attach(run_id))
+
+    def switch_actor(self, actor_id: str) -> None:
+        self._ask(lambda controller: controller.switch_actor(actor_id))
+
+    def act(self, value: Any) -> None:
+        self._ask(lambda controller: controller.act(value))
+
+    def takeover(self) -> None:
+        self._ask(lambda controller: controller.takeover())
+
+    def release(self) -> None:
+        self._ask(lambda controller: controller.release())
+
+    def pause(self) -> None:
+        self._ask(lambda controller: controller.pause())
+
+    def resume(self) -> None:
+        self._ask(lambda controller: controller.resume())
+
+    def step(self, count: int = 1) -> None:
+        self._ask(lambda controller: controller.step(count))
+
+    def reset(self, seed: int | None = None) -> None:
+        """Begin an episode. Without a seed one is drawn here, so that it can be had again."""
+        sure = secrets.randbelow(_MOST_SEEDS) if seed is None else seed
+        self._ask(lambda controller: controller.reset(sure))
+
+    def speed(self, value: float) -> None:
+        """Times real time; 0: as fast as it can."""
+        self._ask(lambda controller: controller.speed(value))
+
+    def configure(
+        self, *, auto_reset: bool | None = None, env_kwargs: Mapping[str, Any] | None = None
+    ) -> None:
+        self._ask(
+            lambda controller: controller.configure(auto_reset=auto_reset, env_kwargs=env_kwargs)
+        )
+
+    def stop(self) -> None:
+        """End the run."""
+        if self._asked_early is not None:
+            self._asked_early = None
+            self.changed.emit()
+        self._ask(lambda controller: controller.stop())
+
+    # Its end.
+
+    def close(self) -> None:
+        """A session that was started here ends with it; one that was attached to goes on.
+
+        Does not wait. The trainer link must stay open until `join` says that it is done.
+        """
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self._asked_early = None
+        if self._feed is not None:
+            self._retire(self._feed)
+            self._feed = None
+        if self._controller is not None:
+            if self._is_own:
+                # Also when one is over as far as is known: the next may have been asked for since.
+                self._controller.stop()
+            self._controller.close()
+
+    def join(self, timeout_s: float) -> bool:
+        """After `close`: whether all threads have ended."""
+        deadline = time.monotonic() + timeout_s
+        is_done = self._controller is None or self._controller.join(timeout_s)
+        for thread in self._feed_threads():
+            thread.join(max(0.0, deadline - time.monotonic()))
+            is_done = is_done and not thread.is_alive()
+        return is_done
+
+    # What happens.
+
+    def _on_connected(self) -> None:
+        if self._is_closed or self._controller is not None:
+            return
+        from mosaic.client.sessions import session_controller  # noqa: PLC0415 - brings gRPC
+
+        self._controller = session_controller.SessionController(
+            self._link.client, home=self._link.home, on_change=self._note_state
+        )
+        asked, self._asked_early = self._asked_early, None
+        if asked is not None:
+            asked(self._controller)
+            self.changed.emit()
+
+    def _on_link_changed(self) -> None:
+        if self.is_waiting_for_daemon:
+            self.changed.emit()
+
+    def _note_state(self, state: SessionState) -> None:
+        """On the session's thread."""
+        self._newest_state = state
+        self._pulse.wake()
+
+    def _on_beat(self) -> bool:
+        if self._is_closed:
+            return False
+        has_news = self._take_state()
+        has_news = self._take_lines() or has_news
+        return self._take_frame() or has_news
+
+    def _take_state(self) -> bool:
+        newest = self._newest_state
+        if newest is self.state:
+            return False
+        if newest.run_id != self.state.run_id:
+            self._turn_to(newest)
+        self.state = newest
+        self.changed.emit()
+        return True
+
+    def _turn_to(self, state: SessionState) -> None:
+        """Another run than before. One that is only watched may be too fast to be followed."""
+        self.newest_frame = None
+        if self._feed is not None:
+            self._retire(self._feed)
+            self._feed = None
+        if state.run_id and state.can_control:
+            self._feed = PlayFeed(self._link.client, state.run_id, self._pulse.wake)
+
+    def _take_lines(self) -> bool:
+        lines = self._feed.take() if self._feed is not None else []
+        if lines:
+            self.lines_arrived.emit(lines)
+        return bool(lines)
+
+    def _take_frame(self) -> bool:
+        began = time.monotonic()
+        if self._controller is None or not self.state.run_id or began < self._look_at:
+            return False
+        shown = self.newest_frame
+        frame = self._controller.newest_frame(shown.number if shown else 0)
+        if frame is None:
+            return False
+        took = time.monotonic() - began
+        self._look_at = began + took * _REST_PER_READ
+        self.newest_frame = frame
+        self.frame_changed.emit()
+        return True
+
+    def _begin(self, asked: "Callable[[SessionController], None]") -> None:
+        if self._controller is None and not self._is_closed:
+            self._asked_early = asked
+            self.changed.emit()
+        else:
+            self._ask(asked)
+
+    def _ask(self, asked: "Callable[[SessionController], None]") -> None:
+        if self._controller is not None and not self._is_closed:
+            asked(self._controller)
+            self._pulse.wake()
+
+    def _retire(self, feed: PlayFeed) -> None:
+        feed.close()
+        self._past_feeds = [
+            past for past in self._past_feeds if any(map(threading.Thread.is_alive, past.threads))
+        ]
+        self._past_feeds.append(feed)
+
+    def _feed_threads(self) -> list[threading.Thread]:
+        feeds = [*self._past_feeds, *([self._feed] if self._feed is not None else [])]
+        return [thread for feed in feeds for thread in feed.threads]
+
+
+def _paced(request: SessionRequest) -> SessionRequest:
+    """As the catalog says that a person plays it, where the request does not say how."""
+    if not is_of_session_worker(request.actor):
+        return request  # other workers may not know these parameters
+    entry = catalog.environment(request.env_id)
+    # A person's episode stays to be looked at; it is they who begin the next one.
+    pace: dict[str, Any] = {"auto_reset": False} if request.actor == HUMAN else {}
+    if not entry.is_generated:
+        pace["turn_based"] = entry.turn_based
+        if request.actor == HUMAN and not entry.turn_based:
+            pace["start_paused"] = True  # until their hands are on the keys
+    return dataclasses.replace(request, params={**pace, **request.params})

@@ -1,0 +1,60 @@
+"""SettingsStore: what the window remembers from one start to the next, per home.
+
+A plain INI file in the home, so that a home that moves takes its window along, and a throwaway home
+leaves nothing behind.
+"""
+
+from typing import Any, Protocol
+
+from PySide6.QtCore import QByteArray, QObject, QSettings
+
+from mosaic.contract.layout import Home
+
+MINIMAL_TELEMETRY_KEY = "telemetry/minimal"
+"""Whether runs of an analytics worker start with minimal telemetry; followed by `/` and its id."""
+
+
+class TextSettings(Protocol):
+    """Text that is kept from one start to the next, by key; `SettingsStore` is one."""
+
+    def text(self, key: str, default: str = "") -> str: ...
+    def keep(self, key: str, value: str) -> None: ...
+
+
+class SettingsStore(QObject):
+    """Made once, by the wiring."""
+
+    def __init__(self, home: Home, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._settings = QSettings(str(home.path / "window.ini"), QSettings.Format.IniFormat, self)
+
+    def text(self, key: str, default: str = "") -> str:
+        value = self._settings.value(key, default)
+        return value if isinstance(value, str) else default
+
+    def number(self, key: str, default: int) -> int:
+        try:
+            return int(self.text(key, str(default)))
+        except ValueError:
+            return default
+
+    def flag(self, key: str, default: bool) -> bool:
+        return self.text(key, "yes" if default else "no") == "yes"
+
+    def blob(self, key: str) -> QByteArray:
+        value = self._settings.value(key)
+        return value if isinstance(value, QByteArray) else QByteArray()
+
+    def keep(self, key: str, value: str | int | bool | QByteArray) -> None:
+        stored: Any = value
+        if isinstance(value, bool):
+            stored = "yes" if value else "no"
+        elif isinstance(value, int):
+            stored = str(value)
+        self._settings.setValue(key, stored)
+
+    def forget(self, group: str) -> None:
+        self._settings.remove(group)
+
+    def save(self) -> None:
+        self._settings.sync()

@@ -1,0 +1,1 @@
+"""The left dock: environment, actor, seed and mode of a session."""

@@ -1,0 +1,104 @@
+"""EnvironmentField: the chosen environment with its picture; pressing it opens the picker."""
+
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
+
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.session.model.environments_model import EnvironmentsModel
+from gym_gui.session.view.environment_picker import EnvironmentPicker
+from gym_gui.session.view.thumbnails import Thumbnails
+from gym_gui.widgets.icons import draw_icon
+from mosaic.envs.entries import EnvironmentEntry
+
+_HEIGHT_EMS = 4.2
+_PICTURE_EMS = (4.4, 3.3)
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+
+
+class EnvironmentField(QPushButton):
+    """Looks like an input, acts like a button."""
+
+    chosen = Signal(str)
+
+    def __init__(
+        self, environments: EnvironmentsModel, theme: ThemeModel, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._environments = environments
+        self._theme = theme
+        self._thumbnails = Thumbnails(environments, theme)
+        self._entry: EnvironmentEntry | None = None
+        self._picker: EnvironmentPicker | None = None
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.clicked.connect(self.open_picker)
+        environments.picture_arrived.connect(self._on_picture)
+        theme.changed.connect(self.update)
+
+    def show_environment(self, entry: EnvironmentEntry) -> None:
+        self._entry = entry
+        self.setAccessibleName(f"Environment {entry.title}")
+        self.setAccessibleDescription(entry.summary)
+        self.setToolTip(f"{entry.env_id}\n{entry.summary}\nPress to choose another one.")
+        self._environments.want_pictures([entry.env_id])
+        self.update()
+
+    @property
+    def picker(self) -> EnvironmentPicker:
+        """Made when it is first opened: the window is there sooner without it."""
+        if self._picker is None:
+            self._picker = EnvironmentPicker(
+                self._environments, self._thumbnails, self._theme, self
+            )
+            self._picker.chosen.connect(self.chosen)
+        return self._picker
+
+    def open_picker(self) -> None:
+        self.picker.open_below(self, self._entry.env_id if self._entry else "")
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        em = self.fontMetrics().height()
+        return QSize(em * 16, round(em * _HEIGHT_EMS))
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        em = self.fontMetrics().height()
+        return QSize(em * 12, round(em * _HEIGHT_EMS))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        colours = self._theme.colours
+        em = self.fontMetrics().height()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        edge = colours.accent if self.hasFocus() or self.underMouse() else colours.line
+        painter.setPen(QPen(QColor(edge), 2.0 if self.hasFocus() else 1.0))
+        painter.setBrush(QColor(colours.raised))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 6, 6)
+        if self._entry is not None:
+            self._paint_entry(painter, self._entry, em)
+        chevron = QRectF(self.width() - em * 1.5, self.height() / 2 - em / 2, em, em)
+        draw_icon(painter, "chevron-down", colours.muted, chevron)
+        painter.end()
+
+    def _paint_entry(self, painter: QPainter, entry: EnvironmentEntry, em: int) -> None:
+        colours = self._theme.colours
+        width, height = (em * ems for ems in _PICTURE_EMS)
+        frame = QRectF((self.height() - height) / 2, (self.height() - height) / 2, width, height)
+        self._thumbnails.paint(painter, frame, entry.env_id, entry.family)
+        left = round(frame.right() + em * 0.6)
+        room = self.width() - left - round(em * 1.7)
+        line = round(em * 1.25)
+        top = self.height() // 2 - line
+        bold = self.font()
+        bold.setBold(True)
+        for at, (text, font, colour) in enumerate(
+            ((entry.title, bold, colours.text), (entry.env_id, self.font(), colours.muted))
+        ):
+            painter.setFont(font)
+            painter.setPen(QColor(colour))
+            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room)
+            painter.drawText(QRect(left, top + at * line, room, line), _LEFT, shown)
+
+    def _on_picture(self, env_id: str) -> None:
+        if self._entry is not None and env_id == self._entry.env_id:
+            self.update()

@@ -1,0 +1,224 @@
+"""SessionPanel: the left dock: mode, environment, start, actor, settings, help, and Play.
+
+Where an agent acts it is also the training dock: `training` makes the pages of its toggle.
+"""
+
+from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.session.model.session_panel_model import SessionPanelModel
+from gym_gui.session.view.actor_field import ActorField
+from gym_gui.session.view.environment_field import EnvironmentField
+from gym_gui.session.view.environment_help import EnvironmentHelp
+from gym_gui.session.view.seed_field import SeedField
+from gym_gui.session.view.session_buttons import SessionButtons
+from gym_gui.session.view.speed_field import SpeedField
+from gym_gui.session.view.training_area import TrainingArea, TrainingPages
+from gym_gui.widgets.forms.parameter_form import ParameterForm
+from gym_gui.widgets.labelled import Labelled
+from gym_gui.widgets.section import Section
+from gym_gui.widgets.segmented import SegmentedControl
+
+_LEAST_EMS = 18
+_TITLES = {"desc": "A map of your own"}
+_MODES = (
+    ("human", "Human", "You act."),
+    ("hybrid", "Hybrid", "An agent acts; you can take over."),
+    ("agent", "Agent", "An agent acts, and you watch."),
+)
+
+
+class SessionPanel(QWidget):
+    """All but the buttons scrolls, so that Play is in sight at any height."""
+
+    def __init__(
+        self,
+        model: SessionPanelModel,
+        theme: ThemeModel,
+        training: TrainingPages | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._model = model
+        self.setAccessibleName("Session")
+        self._page = QWidget()
+        self._scroll = QScrollArea()
+        self._mode = SegmentedControl([(mode, text) for mode, text, _ in _MODES], theme)
+        self._meaning = QLabel()
+        self._environment = EnvironmentField(model.environments, theme)
+        self._needs = QLabel()
+        self._start = QWidget()
+        self._seed = SeedField(model.choice, theme)
+        self._speed = SpeedField(model.choice)
+        self._form = ParameterForm(theme)
+        self._counts_later = QLabel("Changes count from the next episode.")
+        self.training_area = TrainingArea(model, training, theme)
+        self._actor = ActorField(model, theme)
+        self._help = EnvironmentHelp(theme)
+        self.buttons = SessionButtons(model, theme)
+        self._was_training = False
+        self._configuration = Section("Game configuration", self._configuration_part(), theme)
+        self._about = Section("About this environment", self._help, theme)
+        self._build(theme)
+        self._mode.chosen.connect(model.set_mode)
+        self._environment.chosen.connect(model.choice.choose)
+        self._form.changed.connect(self._on_form_changed)
+        self._form.finished.connect(self._show_page_soon)
+        model.choice.environment_changed.connect(lambda _: self._show_environment())
+        model.choice.values_changed.connect(self._show_values)
+        model.environments.modelReset.connect(self._show_needs)
+        model.changed.connect(self._show)
+        self._show_environment()
+        self._show()
+
+    def open_environment_picker(self) -> None:
+        """For the command table."""
+        self._environment.open_picker()
+
+    def give_keyboard(self) -> None:
+        """To the first thing that is to be chosen."""
+        self._environment.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        em = self.fontMetrics().height()
+        return QSize(em * 21, em * 50)
+
+    def _build(self, theme: ThemeModel) -> None:
+        em = self.fontMetrics().height()
+        edge = em * 3 // 4
+        self._mode.setAccessibleName("Mode")
+        self._meaning.setProperty("role", "caption")
+        self._meaning.setWordWrap(True)
+        self._needs.setWordWrap(True)
+        self._needs.setProperty("tone", "warning")
+        for mode, _, tip in _MODES:
+            self._mode.set_tip(mode, tip)
+        start = QHBoxLayout(self._start)
+        start.setContentsMargins(0, 0, 0, 0)
+        start.setSpacing(em // 2)
+        start.addWidget(Labelled("Seed", self._seed), 4)
+        start.addWidget(Labelled("Speed", self._speed), 2)
+        page = self._page
+        inside = QVBoxLayout(page)
+        inside.setContentsMargins(edge, edge, edge, edge)
+        inside.setSpacing(edge)
+        top = QVBoxLayout()
+        top.setSpacing(em // 3)
+        top.addWidget(self._mode)
+        top.addWidget(self._meaning)
+        inside.addLayout(top)
+        inside.addWidget(self.training_area)
+        inside.addWidget(Labelled("Environment", self._environment))
+        inside.addWidget(self._needs)
+        inside.addWidget(self._start)
+        inside.addWidget(self.training_area.trained)
+        inside.addWidget(self._actor)
+        inside.addWidget(self._configuration)
+        inside.addWidget(self.training_area.new)
+        inside.addWidget(self._about)
+        inside.addStretch(1)
+        scroll = self._scroll
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(page)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        foot = _Foot(theme)
+        standing = QVBoxLayout(foot)
+        standing.setContentsMargins(edge, em // 2, edge, edge)
+        standing.addWidget(self.buttons)
+        standing.addWidget(self.training_area.foot)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(scroll, 1)
+        layout.addWidget(foot)
+        self.setMinimumWidth(em * _LEAST_EMS)
+
+    def _configuration_part(self) -> QWidget:
+        part = QWidget()
+        layout = QVBoxLayout(part)
+        layout.setContentsMargins(0, 0, 0, 0)
+        self._counts_later.setProperty("role", "caption")
+        layout.addWidget(self._counts_later)
+        layout.addWidget(self._form)
+        return part
+
+    def _on_form_changed(self) -> None:
+        self._model.choice.set_values(self._form.values())
+
+    def _show(self) -> None:
+        model = self._model
+        self._mode.choose(model.mode)
+        self._meaning.setText(next(tip for mode, _, tip in _MODES if mode == model.mode))
+        is_human = model.mode == "human"
+        self.training_area.show_choice()
+        trains = self.training_area.trains
+        for widget in (self._start, self._actor, self._about):
+            widget.setVisible(not trains)
+        self.buttons.set_aside(trains)
+        self._show_needs()
+        if trains != self._was_training:
+            # What learns comes first there; of the environment its field says enough.
+            self._was_training = trains
+            self._scroll.verticalScrollBar().setValue(0)
+            self._configuration.set_open(not trains)
+        self._speed.explain(waits_for_person=is_human and model.choice.entry.turn_based)
+        self._counts_later.setVisible(model.plays_chosen_environment)
+
+    def _show_needs(self) -> None:
+        needs = self._model.needs
+        self._needs.setText(needs)
+        # A run brings its own packages, and preflight says so.
+        self._needs.setVisible(bool(needs) and not self.training_area.trains)
+
+    def _show_environment(self) -> None:
+        entry = self._model.choice.entry
+        self._environment.show_environment(entry)
+        self._show_needs()
+        # Half a form is not shown: the one before stays on the screen until this one is whole.
+        self._page.setUpdatesEnabled(not self.isVisible())
+        QTimer.singleShot(0, self, self._show_details)
+
+    def _show_details(self) -> None:
+        """What takes longer to make, one turn after what was chosen is shown."""
+        choice = self._model.choice
+        entry = choice.entry
+        self._help.show_environment(entry)
+        self._configuration.setVisible(bool(entry.fields))
+        self._form.show_parameters(
+            entry.fields,
+            choice.values,
+            long_texts=(entry.map_field,) if entry.map_field else (),
+            titles=_TITLES,
+            shown_when=entry.shown_when,
+        )
+        self._form.show_problems(choice.problems)
+        if self._form.is_finished:
+            self._show_page_soon()
+
+    def _show_page_soon(self) -> None:
+        """One turn later: by then everything has its place."""
+        QTimer.singleShot(0, self, lambda: self._page.setUpdatesEnabled(self._form.is_finished))
+
+    def _show_values(self) -> None:
+        choice = self._model.choice
+        if self._form.values() != choice.values and self._form.shows(choice.entry.fields):
+            self._form.show_parameters(choice.entry.fields, choice.values)
+        self._form.show_problems(choice.problems)
+
+
+class _Foot(QWidget):
+    """A line keeps it apart from what scrolls beneath it."""
+
+    def __init__(self, theme: ThemeModel) -> None:
+        super().__init__()
+        self._theme = theme
+        theme.changed.connect(self.update)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        painter = QPainter(self)
+        painter.fillRect(0, 0, self.width(), 1, QColor(self._theme.colours.line))
+        painter.end()

@@ -1,0 +1,1 @@
+"""The settings page, one section per topic."""

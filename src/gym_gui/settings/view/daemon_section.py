@@ -1,0 +1,105 @@
+"""Daemon: where it is, how it is, its limits, and starting it again."""
+
+import time
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
+
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.settings.model.daemon_fields import DAEMON_FIELDS
+from gym_gui.settings.model.settings_model import SettingsModel
+from gym_gui.settings.view.field_row import NumberField
+from gym_gui.settings.view.section_frame import SectionFrame
+from gym_gui.widgets.badge import Badge
+from gym_gui.widgets.banner import Banner
+from gym_gui.widgets.icons import keep_icon
+from gym_gui.widgets.set_disabled_reason import grey
+
+_FACTS = ("Address", "Process", "Version", "Running since", "Encryption")
+
+_NOT_KNOWN = "The daemon does not answer: its settings are not known."
+
+
+class DaemonSection(SectionFrame):
+    def __init__(
+        self, model: SettingsModel, theme: ThemeModel, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(
+            "Daemon",
+            "The background process that trains and records. It and its runs go on when this"
+            " window is closed.",
+            parent,
+        )
+        self._model = model
+        self._state = Badge("", "plain", theme)
+        self._restart = QPushButton("Restart")
+        self._restart.setToolTip("Runs go on; the window connects again by itself")
+        keep_icon(self._restart, "refresh", theme)
+        self._restart.clicked.connect(model.restart_daemon)
+        head = QHBoxLayout()
+        head.addWidget(self._state)
+        head.addStretch()
+        head.addWidget(self._restart)
+        self.add(head)
+        self._banner = Banner(theme)
+        self.add(self._banner)
+        self._facts = {name: QLabel() for name in _FACTS}
+        self.add(self._facts_grid())
+        self._fields = [NumberField(field) for field in DAEMON_FIELDS]
+        for row in self._fields:
+            row.box.editingFinished.connect(
+                lambda row=row: model.set_daemon_value(row.field, row.box.value)
+            )
+            self.add(row)
+        model.changed.connect(self._show)
+        self._show()
+
+    def _facts_grid(self) -> QGridLayout:
+        line = self.fontMetrics().height()
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(line)
+        grid.setVerticalSpacing(line // 4)
+        grid.setColumnStretch(1, 1)
+        for at, (name, value) in enumerate(self._facts.items()):
+            label = QLabel(name)
+            label.setProperty("role", "muted")
+            label.setFixedWidth(line * 9)
+            value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            value.setWordWrap(True)
+            value.setAccessibleName(name)
+            grid.addWidget(label, at, 0, Qt.AlignmentFlag.AlignTop)
+            grid.addWidget(value, at, 1)
+        return grid
+
+    def _show(self) -> None:
+        model = self._model
+        self._state.show_text(model.state_text, "good" if model.is_ready else "warning")
+        grey(self._restart, "It is being restarted." if model.is_restarting else "")
+        health, view = model.health, model.daemon
+        if health is not None:
+            self._facts["Address"].setText(health.address)
+            self._facts["Process"].setText(str(health.pid))
+            self._facts["Version"].setText(health.version)
+            self._facts["Running since"].setText(
+                time.strftime("%Y-%m-%d %H:%M", time.localtime(health.started_at))
+            )
+        if view is not None:
+            self._facts["Encryption"].setText(
+                f"TLS with {view.tls_certificate}"
+                if view.tls_certificate
+                else "none needed: only this machine can reach it. For others, start it with"
+                " --tls-certificate and --tls-key."
+            )
+        for row in self._fields:
+            grey(row, "" if view is not None else _NOT_KNOWN)
+            row.show_value(model.stored(row.field.name), model.problems.get(row.field.name, ""))
+        self._show_waiting()
+
+    def _show_waiting(self) -> None:
+        waiting = self._model.waiting
+        if not waiting or self._model.is_restarting:
+            self._banner.clear()
+            return
+        message = f"Changed, and in force when the daemon has started again: {', '.join(waiting)}."
+        if message != self._banner.message or self._banner.isHidden():
+            self._banner.say(message, "warning", [("Restart now", self._model.restart_daemon)])

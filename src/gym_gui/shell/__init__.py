@@ -1,0 +1,1 @@
+"""What surrounds the content: status strip, command palette, snackbar, welcome page."""

@@ -1,0 +1,1 @@
+"""The TensorBoard tab: event files, tags, exports and servers."""

@@ -1,0 +1,126 @@
+"""EventTagsTable: the curves in a run's event files, each with its newest value."""
+
+import math
+from enum import IntEnum
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+from gym_gui.runtime.models import run_text
+from gym_gui.tensorboard.feed.event_folders import TagRow
+
+Index = QModelIndex | QPersistentModelIndex
+_NO_PARENT = QModelIndex()
+_DIGITS = 4
+_MOST_PLAIN = 1e7
+
+
+class TagColumn(IntEnum):
+    TAG = 0
+    POINTS = 1
+    STEP = 2
+    VALUE = 3
+
+
+_HEADINGS = {
+    TagColumn.TAG: ("curve", "The tag under which TensorBoard shows it"),
+    TagColumn.POINTS: ("points", "How many values it has"),
+    TagColumn.STEP: ("last step", "The step of the newest value"),
+    TagColumn.VALUE: ("last value", "The newest value"),
+}
+
+
+class EventTagsTable(QAbstractTableModel):
+    """Made by `TensorBoardModel`. Rows change in place while the set of curves stays the same."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._all: tuple[TagRow, ...] = ()
+        self._rows: list[TagRow] = []
+        self._filter = ""
+
+    def show(self, rows: tuple[TagRow, ...]) -> None:
+        if rows is self._all:
+            return
+        self._all = rows
+        self._update()
+
+    def only(self, text: str) -> None:
+        """Those whose tag contains each of these words."""
+        self._filter = text
+        self._update()
+
+    @property
+    def total(self) -> int:
+        return len(self._all)
+
+    @property
+    def is_filtered(self) -> bool:
+        return bool(self._filter.split())
+
+    def rowCount(self, parent: Index = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
+        return 0 if parent.isValid() else len(TagColumn)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid() or index.row() >= len(self._rows):
+            return None
+        row, column = self._rows[index.row()], TagColumn(index.column())
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._text(row, column)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            is_value = column is TagColumn.VALUE
+            return repr(row.last_value) if is_value else row.tag
+        if role == Qt.ItemDataRole.TextAlignmentRole and column is not TagColumn.TAG:
+            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+    def headerData(  # noqa: N802 - Qt's name
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        title, tip = _HEADINGS[TagColumn(section)]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return title
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return tip
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            is_text = section == TagColumn.TAG
+            side = Qt.AlignmentFlag.AlignLeft if is_text else Qt.AlignmentFlag.AlignRight
+            return side | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+    def _update(self) -> None:
+        words = self._filter.lower().split()
+        rows = [row for row in self._all if all(word in row.tag.lower() for word in words)]
+        if [row.tag for row in rows] == [row.tag for row in self._rows]:
+            self._rows = rows
+            if rows:
+                last = self.index(len(rows) - 1, len(TagColumn) - 1)
+                self.dataChanged.emit(self.index(0, 0), last)
+            return
+        self.beginResetModel()
+        self._rows = rows
+        self.endResetModel()
+
+    @staticmethod
+    def _text(row: TagRow, column: TagColumn) -> str:
+        if column is TagColumn.TAG:
+            return row.tag
+        if column is TagColumn.POINTS:
+            return run_text.whole(row.points)
+        if column is TagColumn.STEP:
+            return run_text.whole(row.last_step)
+        return _value(row.last_value)
+
+
+def _value(value: float) -> str:
+    """Losses and learning rates are small: digits that count, rather than digits behind a point."""
+    if not math.isfinite(value):
+        return run_text.number(value)
+    is_plain = value == int(value) and abs(value) < _MOST_PLAIN
+    text = f"{int(value):,}" if is_plain else f"{value:.{_DIGITS}g}"
+    return text.replace("-", "\N{MINUS SIGN}")

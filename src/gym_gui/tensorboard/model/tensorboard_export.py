@@ -1,0 +1,107 @@
+"""EventExport: a run that wrote no event files gets some, from what it has told."""
+
+import threading
+
+from PySide6.QtCore import QObject, Signal
+
+from gym_gui.runtime.models import run_text
+from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.tasks import Tasks
+from gym_gui.runtime.trainer_link import TrainerLink
+from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.tensorboard.feed.event_folders import export_run
+from mosaic.contract.errors import UserError
+from mosaic.contract.runs import RunRecord
+
+NO_RUN = "Select a run in the list below."
+NO_NUMBERS = "The run has told no metrics and has finished no episode."
+_TELL_EVERY = 2_000
+"""Points."""
+
+
+class EventExport(QObject):
+    """One at a time. Made by `TensorBoardModel`."""
+
+    changed = Signal()
+    done = Signal(str)
+    """The run of that id has event files now."""
+
+    def __init__(
+        self,
+        link: TrainerLink,
+        tasks: Tasks,
+        pulse: Pulse,
+        notices: Notices,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.run_id = ""
+        """The run that is being exported; empty when none is."""
+        self.points = 0
+        self._link = link
+        self._tasks = tasks
+        self._pulse = pulse
+        self._notices = notices
+        self._stop = threading.Event()
+        self._written = 0
+        pulse.subscribe(self, self._on_beat)
+
+    def why_not(self, run: RunRecord | None) -> str:
+        """Empty when it can be exported."""
+        if run is None:
+            return NO_RUN
+        if self.run_id:
+            return "An export is under way."
+        if not self._link.has_client:
+            return "There is no connection to the daemon yet."
+        if not run.digest.metrics and not run.digest.episodes:
+            return NO_NUMBERS
+        return ""
+
+    def begin(self, run: RunRecord) -> None:
+        if self.why_not(run):
+            return
+        client, home = self._link.client, self._link.home
+        self.run_id, self.points, self._written = run.run_id, 0, 0
+        stop = self._stop = threading.Event()
+        self._tasks.run(
+            self,
+            lambda: export_run(client, home, run, stop, self._count),
+            lambda result: self._on_done(run, result[1].points, result[1].tags),
+            self._on_failed,
+        )
+        self.changed.emit()
+
+    def cancel(self) -> None:
+        self._stop.set()
+
+    def close(self) -> None:
+        self._stop.set()
+
+    def _count(self, points: int) -> None:
+        """On a thread."""
+        if points - self._written >= _TELL_EVERY:
+            self._written = points
+            self._pulse.wake()
+
+    def _on_beat(self) -> bool:
+        if self.points == self._written or not self.run_id:
+            return False
+        self.points = self._written
+        self.changed.emit()
+        return True
+
+    def _on_done(self, run: RunRecord, points: int, tags: int) -> None:
+        self.run_id = ""
+        words = f"{run_text.whole(points)} points of {run_text.whole(tags)} curves"
+        self._notices.say(f"Exported {run_text.title_of(run)}: {words}.", tone="good")
+        self.done.emit(run.run_id)
+        self.changed.emit()
+
+    def _on_failed(self, error: UserError) -> None:
+        self.run_id = ""
+        if self._stop.is_set():
+            self._notices.say(error.message)
+        else:
+            self._notices.fail(error)
+        self.changed.emit()

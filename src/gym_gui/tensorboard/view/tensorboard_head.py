@@ -1,0 +1,113 @@
+"""TensorBoardHead: whose event files these are, and what can be done with them."""
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.tensorboard.model.tensorboard_model import TensorBoardModel
+from gym_gui.widgets.banner import Banner
+from gym_gui.widgets.copy_button import CopyButton
+from gym_gui.widgets.elided_label import ElidedLabel
+from gym_gui.widgets.flow_layout import FlowLayout
+
+_SEVERAL_TIP = "Open several runs in one TensorBoard"
+_FOLDER_TIP = "Open any folder with event files in TensorBoard"
+_EMBEDDED_TIP = "TensorBoard and W&B open in a tab of this window instead of the browser"
+
+
+class TensorBoardHead(QWidget):
+    """For the top of the page."""
+
+    several_wanted = Signal()
+    folder_wanted = Signal()
+
+    def __init__(
+        self, model: TensorBoardModel, theme: ThemeModel, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._model = model
+        em = self.fontMetrics().height()
+        self._title = ElidedLabel("heading")
+        self._facts = QLabel()
+        self._facts.setProperty("role", "muted")
+        self._facts.setWordWrap(True)
+        self._damage = QLabel()
+        self._damage.setProperty("tone", "warning")
+        self._damage.setWordWrap(True)
+        self._folder = ElidedLabel("caption")
+        self._copy = CopyButton("Copy the folder's path", self._folder.text, theme)
+        self._reveal = QPushButton("Show folder")
+        self._reveal.setProperty("role", "quiet")
+        self._start = QPushButton()
+        self._start.setProperty("role", "primary")
+        self._several = QPushButton("Several runs…")
+        self._other = QPushButton("Folder…")
+        self._embedded = QCheckBox("Open inside this window")
+        self._preparing = QLabel()
+        self._preparing.setProperty("role", "muted")
+        self._absent = Banner(theme)
+        where = QHBoxLayout()
+        where.setSpacing(em // 4)
+        where.addWidget(self._folder, 1)
+        where.addWidget(self._copy)
+        where.addWidget(self._reveal)
+        buttons = QWidget()
+        flow = FlowLayout(buttons, gap=em // 2)
+        for part in (self._start, self._several, self._other, self._embedded, self._preparing):
+            flow.addWidget(part)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(em // 3)
+        layout.addWidget(self._title)
+        layout.addWidget(self._facts)
+        layout.addWidget(self._damage)
+        layout.addLayout(where)
+        layout.addWidget(buttons)
+        layout.addWidget(self._absent)
+        self._start.clicked.connect(model.open)
+        self._several.clicked.connect(self.several_wanted)
+        self._other.clicked.connect(self.folder_wanted)
+        self._reveal.clicked.connect(model.reveal)
+        self._embedded.clicked.connect(model.embedded.choose)
+        model.embedded.changed.connect(self._show)
+        model.changed.connect(self._show)
+        self._show()
+
+    def _show(self) -> None:
+        model = self._model
+        words = model.words
+        self._title.say(model.title or "TensorBoard")
+        self._facts.setText(words.facts)
+        self._facts.setToolTip(words.facts_tip)
+        self._facts.setVisible(bool(words.facts))
+        self._damage.setText(words.damage)
+        self._damage.setVisible(bool(words.damage))
+        self._folder.say(words.folder)
+        for part in (self._folder, self._copy, self._reveal):
+            part.setVisible(bool(words.folder))
+        self._start.setText(words.start)
+        self._start.setEnabled(not words.why_not_start)
+        self._start.setToolTip(words.why_not_start or words.start_tip)
+        can_open = not model.preparing and not model.why_no_program
+        for button, tip in (
+            (self._several, _SEVERAL_TIP),
+            (self._other, _FOLDER_TIP),
+        ):
+            button.setEnabled(can_open)
+            button.setToolTip(tip if can_open else model.preparing or model.why_no_program)
+        self._embedded.setEnabled(not model.embedded.why_not)
+        self._embedded.setToolTip(model.embedded.why_not or _EMBEDDED_TIP)
+        self._embedded.setChecked(model.embedded.is_on)
+        self._preparing.setText(model.preparing)
+        self._preparing.setVisible(bool(model.preparing))
+        self._show_absence()
+
+    def _show_absence(self) -> None:
+        why_not = self._model.why_no_program
+        if why_not == self._absent.message:
+            return
+        if why_not:
+            again = ("Look again", self._model.look_for_program)
+            self._absent.say(why_not, "warning", [again])
+        else:
+            self._absent.clear()

@@ -1,0 +1,1 @@
+"""The training dock: the form of a worker, preflight, launch, and trained policies."""

@@ -1,0 +1,1 @@
+"""What is fetched or streamed, on threads."""

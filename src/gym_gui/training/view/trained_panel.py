@@ -1,0 +1,181 @@
+"""TrainedPanel: *Use trained*: the agent, and the policies that it has saved, to be played.
+
+Whoever is chosen in the list becomes the active actor of the session panel; Play plays it.
+"""
+
+from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
+from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QListView,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.training.model.training_form import TrainingForm
+from gym_gui.training.model.training_policies import TrainedPolicies
+from gym_gui.training.view.agent_combo import AgentCombo
+from gym_gui.training.view.policy_delegate import ROW_EMS, PolicyDelegate
+from gym_gui.widgets.labelled import Labelled
+
+_MOST_ROWS = 6
+
+
+class TrainedPanel(QWidget):
+    """It does not scroll by itself; the list does, once it is long."""
+
+    train_wanted = Signal()
+    """There is nothing to use yet, and the person wants to train it."""
+
+    def __init__(
+        self,
+        model: TrainedPolicies,
+        form: TrainingForm,
+        theme: ThemeModel,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._form = form
+        self.setAccessibleName("Trained policies")
+        self.agent = AgentCombo(form, theme)
+        self._count = QLabel()
+        self.list = _PolicyList(model, theme)
+        self._empty = QFrame()
+        self._title = QLabel()
+        self._words = QLabel()
+        self.act = QPushButton()
+        self._build()
+        self.list.chosen.connect(model.choose)
+        self.act.clicked.connect(self._act)
+        model.changed.connect(self._show)
+        form.agent_changed.connect(self._show)
+        self._show()
+
+    def _build(self) -> None:
+        em = self.fontMetrics().height()
+        self._count.setProperty("role", "caption")
+        self._count.setBuddy(self.list)
+        self._empty.setProperty("role", "card")
+        self._title.setProperty("role", "heading")
+        self._words.setProperty("role", "muted")
+        for label in (self._count, self._title, self._words):
+            label.setWordWrap(True)
+        inside = QVBoxLayout(self._empty)
+        inside.setContentsMargins(em * 3 // 4, em // 2, em * 3 // 4, em * 3 // 4)
+        inside.setSpacing(em // 2)
+        inside.addWidget(self._title)
+        inside.addWidget(self._words)
+        button = QHBoxLayout()
+        button.addWidget(self.act)
+        button.addStretch(1)
+        inside.addLayout(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(em // 2)
+        layout.addWidget(Labelled("Agent", self.agent))
+        layout.addWidget(self._count)
+        layout.addWidget(self.list)
+        layout.addWidget(self._empty)
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        super().showEvent(event)
+        self._model.set_watched(True)
+
+    def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802 - Qt's name
+        super().hideEvent(event)
+        self._model.set_watched(False)
+
+    def _show(self) -> None:
+        count = len(self._model.policies)
+        self.list.setVisible(count > 0)
+        self.list.updateGeometry()
+        env_id = self._form.target.env_id
+        noun = "policy" if count == 1 else "policies"
+        self._count.setText(f"{count:,} saved {noun} for {env_id}, the newest first")
+        self._count.setVisible(count > 0)
+        self._empty.setVisible(count == 0)
+        if count == 0:
+            self._say_why()
+
+    def _say_why(self) -> None:
+        agent, problem = self._form.agent, self._model.problem
+        if problem is not None:
+            self._say("They cannot be listed", f"{problem.message} {problem.remedy}", "Try again")
+        elif agent is None and self._form.catalog.problem is not None:
+            told = self._form.catalog.problem
+            self._say("The workers are not known", f"{told.message} {told.remedy}", "Try again")
+        elif agent is None and self._form.catalog.is_known:
+            self._say("No agent", "No worker here can train, so none has learned anything.", "")
+        elif agent is None or not self._model.is_known:
+            self._say("Looking for policies", "The daemon is asked what was saved.", "")
+        elif not agent.can_play:
+            self._say(
+                "It plays nothing",
+                f"{agent.worker.label} cannot play what it learned. Choose another agent.",
+                "",
+            )
+        else:
+            env_id = self._form.target.env_id
+            self._say(
+                "Nothing trained yet",
+                f"{agent.label} has saved no policy for {env_id}. Train one: what it saves appears"
+                " here, while it is still learning.",
+                "Train new",
+            )
+
+    def _say(self, title: str, words: str, action: str) -> None:
+        self._title.setText(title)
+        self._words.setText(words.strip())
+        self.act.setText(action)
+        self.act.setVisible(bool(action))
+
+    def _act(self) -> None:
+        if self.act.text() == "Train new":
+            self.train_wanted.emit()
+            return
+        self._form.catalog.refresh()
+        self._model.refresh()
+
+
+class _PolicyList(QListView):
+    """As high as its rows, up to a few. Arrows walk, Enter and Space choose."""
+
+    chosen = Signal(int)
+
+    def __init__(self, model: TrainedPolicies, theme: ThemeModel) -> None:
+        super().__init__()
+        self.setModel(model)
+        self.setItemDelegate(PolicyDelegate(theme, self))
+        self.setAccessibleName("Saved policies")
+        self.setUniformItemSizes(True)
+        self.setMouseTracking(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.clicked.connect(self._choose)
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        em = self.fontMetrics().height()
+        rows = max(1, min(self.model().rowCount(), _MOST_ROWS))
+        return QSize(em * 12, round(em * ROW_EMS) * rows + 2 * self.frameWidth() + 2)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        return QSize(self.fontMetrics().height() * 8, self.sizeHint().height())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self._choose(self.currentIndex())
+            return
+        super().keyPressEvent(event)
+
+    def _choose(self, index: QModelIndex) -> None:
+        if index.isValid() and index.flags() & Qt.ItemFlag.ItemIsEnabled:
+            self.chosen.emit(index.row())

@@ -1,1 +1,0 @@
-"""Widgets only: build, bind one model, no input or output."""

@@ -1,1 +1,0 @@
-"""Pages of TensorBoard, Weights & Biases and Optuna."""

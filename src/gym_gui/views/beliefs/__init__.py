@@ -1,1 +1,0 @@
-"""The Beliefs tab: what an agent has in mind, now and at a replayed step."""

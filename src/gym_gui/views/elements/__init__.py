@@ -1,1 +1,0 @@
-"""Small widgets that every part of the window is made of."""

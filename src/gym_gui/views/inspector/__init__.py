@@ -1,1 +1,0 @@
-"""The step inspector: all that one step says."""

@@ -1,1 +1,0 @@
-"""The Live tab: what a running run does now."""

@@ -1,1 +1,0 @@
-"""The Replay tab: episodes, picture, timeline and transport."""

@@ -1,1 +1,0 @@
-"""The left dock: what is played, and by whom."""

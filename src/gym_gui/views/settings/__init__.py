@@ -1,1 +1,0 @@
-"""The settings page, a section for each topic."""

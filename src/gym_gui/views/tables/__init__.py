@@ -1,1 +1,0 @@
-"""Tables of episodes and steps: a million rows, of which those in sight are painted."""

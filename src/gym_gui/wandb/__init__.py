@@ -1,0 +1,1 @@
+"""The W&B tab: online and offline runs of Weights & Biases."""

@@ -1,0 +1,67 @@
+"""WandbValues: names and values in two columns, as W&B's summary and configuration are shown."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+from gym_gui.runtime.models.value_text import in_full, in_words
+
+Index = QModelIndex | QPersistentModelIndex
+NAME, VALUE = 0, 1
+_LONGEST = 400
+
+
+class WandbValues(QAbstractTableModel):
+    """In the order they come in. Rows that stay where they are keep their selection."""
+
+    def __init__(self, heads: tuple[str, str], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._heads = heads
+        self._names: list[str] = []
+        self._values: dict[str, Any] = {}
+
+    def show(self, values: Mapping[str, Any]) -> None:
+        names = list(values)
+        if names == self._names:
+            before, self._values = self._values, dict(values)
+            if names and repr(before) != repr(self._values):  # NaN is no reason to paint
+                self.dataChanged.emit(self.index(0, VALUE), self.index(len(names) - 1, VALUE))
+            return
+        self.beginResetModel()
+        self._names, self._values = names, dict(values)
+        self.endResetModel()
+
+    def as_text(self) -> str:
+        """For the clipboard: with tabs, and numbers in full."""
+        return "\n".join(f"{name}\t{in_full(self._values[name])}" for name in self._names)
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's way
+        return 0 if parent.isValid() else len(self._names)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's way
+        return 0 if parent.isValid() else 2
+
+    def headerData(  # noqa: N802 - Qt's name
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return self._heads[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _alignment(section)
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        name = self._names[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return name if index.column() == NAME else in_words(self._values[name])
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return f"{name}\n{in_full(self._values[name])[:_LONGEST]}"
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _alignment(index.column())
+        return None
+
+
+def _alignment(column: int) -> int:
+    side = Qt.AlignmentFlag.AlignLeft if column == NAME else Qt.AlignmentFlag.AlignRight
+    return int(side | Qt.AlignmentFlag.AlignVCenter)

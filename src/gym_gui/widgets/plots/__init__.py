@@ -1,0 +1,1 @@
+"""Axes, curves and readouts of pyqtgraph plots."""

@@ -1,0 +1,1 @@
+"""Grid and text scenes of an environment, painted."""

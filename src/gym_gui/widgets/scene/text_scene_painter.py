@@ -1,0 +1,72 @@
+"""Painting a `TextScene`: titled lines of cards, such as the hands of a game of Blackjack."""
+
+from PySide6.QtCore import QRectF, QSizeF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
+
+from gym_gui.runtime.models.theme_model import Colours
+from mosaic.envs.scenes.scene import TextLine, TextScene
+
+_HIDDEN = "?"
+_MOST_LINE_SHARE = 0.3
+_CARD_RATIO = 0.7
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+
+
+def paint_text_scene(
+    painter: QPainter, scene: TextScene, room: QSizeF, colours: Colours, text_height: float
+) -> None:
+    """In the middle of the room; cards are as large as the longest line allows."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    most_cards = max([3, *(len(line.values) for line in scene.lines)])
+    title_height = text_height * 1.6
+    height = min(
+        room.height() * _MOST_LINE_SHARE,
+        (room.height() - text_height * 4) / max(1, len(scene.lines)) - title_height,
+        room.width() * 0.8 / most_cards / (_CARD_RATIO * 1.14),
+        text_height * 9,
+    )
+    height = max(text_height * 2, height)
+    block = height + title_height + text_height
+    width = most_cards * height * _CARD_RATIO * 1.14
+    left = (room.width() - width) / 2
+    top = (room.height() - block * len(scene.lines)) / 2
+    for line in scene.lines:
+        _paint_title(painter, QRectF(left, top, room.width() - left, title_height), line, colours)
+        for index, value in enumerate(line.values):
+            card = QRectF(0, 0, height * _CARD_RATIO, height)
+            card.moveTopLeft(
+                QRectF(left + index * card.width() * 1.14, top + title_height, 1, 1).topLeft()
+            )
+            _paint_card(painter, card, value, colours)
+        top += block
+
+
+def _paint_title(painter: QPainter, place: QRectF, line: TextLine, colours: Colours) -> None:
+    font = painter.font()
+    painter.save()
+    font.setBold(True)
+    painter.setFont(font)
+    painter.setPen(QColor(colours.text))
+    painter.drawText(place, _LEFT, line.title)
+    used = painter.fontMetrics().horizontalAdvance(line.title + "  ")
+    font.setBold(False)
+    painter.setFont(font)
+    painter.setPen(QColor(colours.muted))
+    painter.drawText(place.adjusted(used, 0, 0, 0), _LEFT, line.note)
+    painter.restore()
+
+
+def _paint_card(painter: QPainter, card: QRectF, value: str, colours: Colours) -> None:
+    is_hidden = value == _HIDDEN
+    painter.save()
+    painter.setPen(QPen(QColor(colours.line), 1.0))
+    painter.setBrush(QColor(colours.cell_wall if is_hidden else colours.cell))
+    radius = card.height() * 0.08
+    painter.drawRoundedRect(card, radius, radius)
+    font = painter.font()
+    font.setPixelSize(max(8, round(card.height() * 0.34)))
+    font.setBold(True)
+    painter.setFont(font)
+    painter.setPen(QColor(colours.cell if is_hidden else colours.on_cell))
+    painter.drawText(card, Qt.AlignmentFlag.AlignCenter, value)
+    painter.restore()

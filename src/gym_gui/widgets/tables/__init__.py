@@ -1,0 +1,1 @@
+"""Tables of a million rows, of which the visible ones are painted."""

@@ -1,0 +1,22 @@
+"""How sure a mean over a few runs is."""
+
+import math
+
+import pytest
+
+from gym_gui.charts.model.chart_confidence import mean_and_half, t_975
+
+
+def test_a_mean_of_three_is_surer_than_one_of_two() -> None:
+    """By Student's t; a single run says nothing about how sure it is."""
+    assert mean_and_half([4.0]) == (4.0, None)
+    mean, half = mean_and_half([1.0, 2.0, 3.0])
+    assert mean == 2.0
+    assert half == pytest.approx(4.303 / math.sqrt(3))
+
+
+def test_beyond_the_table_it_comes_near_the_normal_distribution() -> None:
+    """Within a hundredth of what tables say for 30 and 120 degrees of freedom."""
+    assert t_975(30) == pytest.approx(2.042, abs=0.01)
+    assert t_975(120) == pytest.approx(1.980, abs=0.01)
+    assert math.isnan(t_975(0))

@@ -1,0 +1,77 @@
+"""Any folder with TensorBoard's event files in the charts, without a daemon."""
+
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from gym_gui.charts.model.chart_metrics import MetricKey
+from gym_gui.charts.model.charts_model import ChartsModel
+from gym_gui.runtime.models.notices import Notice, Notices
+from gym_gui.runtime.tasks import Tasks
+from gym_gui.runtime.trainer_link import TrainerLink
+from gym_gui.runtime.ui_ticker import Pulse
+from mosaic.analytics.event_file_writer import EventFileWriter
+from mosaic.contract.layout import Home
+from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.remembered import Remembered
+
+_RETURN = MetricKey("charts/episodic_return")
+
+
+@pytest.fixture
+def model(tmp_path: Path, tasks: Tasks, pulse: Pulse, notices: Notices) -> ChartsModel:
+    link = TrainerLink(Home(tmp_path / "home"))
+    return ChartsModel(link, tasks, pulse, notices, Remembered())
+
+
+def _write(folder: Path, values: list[float]) -> None:
+    with EventFileWriter(folder, 1.0) as file:
+        for number, value in enumerate(values):
+            file.add(1_000.0 + number, number * 10, {_RETURN.name: value})
+
+
+def test_each_folder_below_is_drawn_like_a_run(
+    model: ChartsModel, tmp_path: Path, qtbot: QtBot
+) -> None:
+    """By step and by time, with scores and points as a file, though no daemon is there."""
+    _write(tmp_path / "logs" / "a", [1.0, 2.0, 3.0])
+    _write(tmp_path / "logs" / "b", [5.0, 5.0])
+    model.set_smoothing(0.0)
+    model.show_folder(tmp_path / "logs")
+    qtbot.waitUntil(lambda: model.phase == "ready", timeout=PATIENCE_MS)
+    assert sorted(model.titles.values()) == ["a", "b"]
+    model.want(_RETURN, None, 1.0, 320)
+
+    def is_drawn() -> bool:
+        picture = model.picture(_RETURN)
+        return picture is not None and len(picture.runs) == 2
+
+    qtbot.waitUntil(is_drawn, timeout=PATIENCE_MS)
+    qtbot.waitUntil(
+        lambda: all(model.scores.score(run_id) for run_id in model.run_ids), timeout=PATIENCE_MS
+    )
+    first = model.scores.score(model.run_ids[0])
+    assert first is not None
+    assert (first.last, first.best, first.step) == (2.0, 3.0, 20)
+    model.set_axis("time")
+    model.want(_RETURN, None, 1.0, 320)
+    qtbot.waitUntil(is_drawn, timeout=PATIENCE_MS)
+    picture = model.picture(_RETURN)
+    assert picture is not None
+    assert picture.x_range == (0.0, 2.0)
+    model.save_points("points", [_RETURN])
+    qtbot.waitUntil(lambda: not model.exports.is_running, timeout=PATIENCE_MS)
+    assert len((model.exports.folder / "points.csv").read_text().splitlines()) == 1 + 5
+
+
+def test_a_folder_without_event_files_says_so(
+    model: ChartsModel, tmp_path: Path, notices: Notices, qtbot: QtBot
+) -> None:
+    """And what was shown before stays."""
+    posted: list[Notice] = []
+    notices.posted.connect(posted.append)
+    model.show_folder(tmp_path)
+    qtbot.waitUntil(lambda: bool(posted), timeout=PATIENCE_MS)
+    assert "no event files" in posted[0].message
+    assert model.phase == "empty"

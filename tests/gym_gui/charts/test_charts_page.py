@@ -1,0 +1,235 @@
+"""The charts of real runs, from the daemon to the plot and out to files."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from gym_gui.charts.model.chart_metrics import MetricKey
+from gym_gui.charts.model.charts_model import ChartsModel
+from gym_gui.charts.view.charts_page import ChartsPage
+from gym_gui.charts.view.score_panel import ScorePanel
+from gym_gui.runtime.models.notices import Notice, Notices
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.runtime.tasks import Tasks
+from gym_gui.runtime.trainer_link import TrainerLink
+from gym_gui.runtime.ui_ticker import Pulse
+from mosaic.analytics.event_file_writer import EventFileWriter
+from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.remembered import Remembered
+from tests.support.daemon import DaemonUnderTest
+
+pytestmark = pytest.mark.process
+
+_RETURN = MetricKey("episode_return")
+
+
+@pytest.fixture
+def model(link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices) -> ChartsModel:
+    return ChartsModel(link, tasks, pulse, notices, Remembered())
+
+
+@pytest.fixture
+def page(model: ChartsModel, theme: ThemeModel, qtbot: QtBot) -> Iterator[ChartsPage]:
+    made = ChartsPage(model, theme)
+    qtbot.addWidget(made)
+    made.resize(740, 560)
+    with qtbot.waitExposed(made):
+        made.show()
+    yield made
+    made.hide()
+
+
+@pytest.fixture
+def wait(qtbot: QtBot) -> Callable[[Callable[[], object]], None]:
+    return lambda condition: qtbot.waitUntil(lambda: bool(condition()), timeout=PATIENCE_MS)
+
+
+def _is_drawn(page: ChartsPage, model: ChartsModel, runs: int) -> bool:
+    card, picture = page.board.card(_RETURN), model.picture(_RETURN)
+    return bool(card and card.plot and picture and len(picture.runs) == runs)
+
+
+def test_runs_over_each_other(
+    page: ChartsPage,
+    model: ChartsModel,
+    daemon: DaemonUnderTest,
+    notices: Notices,
+    qtbot: QtBot,
+    wait: Callable[[Callable[[], object]], None],
+) -> None:
+    """Two runs drawn, one hidden, zoomed, a click that leads to a step, a table, and files."""
+    first, second = (daemon.submit(steps=2_000, episode_length=10) for _ in range(2))
+    daemon.until(first)
+    daemon.until(second)
+    model.set_group_by("")
+    model.set_smoothing(0.0)
+    model.show([first, second])
+    wait(lambda: _is_drawn(page, model, 2))
+    assert page.board.cards[0].key == _RETURN
+    wait(lambda: all(model.scores.score(run_id) for run_id in (first, second)))
+    score = model.scores.score(first)
+    assert score is not None
+    assert score.counted == 100
+
+    model.set_hidden([second], True)
+    wait(lambda: _is_drawn(page, model, 1))
+    card = page.board.card(_RETURN)
+    assert card is not None
+    assert card.plot is not None
+    plot = card.plot
+    plot.look_at(500.0, 600.0)
+    assert plot.stretch == (500.0, 600.0)
+
+    def is_fetched() -> bool:
+        picture = model.picture(_RETURN)
+        return picture is not None and picture.x_range is not None and picture.x_range[0] > 400
+
+    wait(is_fetched)
+    picture = model.picture(_RETURN)
+    assert picture is not None
+    box = plot.getPlotItem().getViewBox()
+    place = box.mapViewToScene(QPointF(picture.runs[0].x[8], picture.runs[0].y[8]))
+    at = plot.mapFromScene(place)
+    with qtbot.waitSignal(page.episode_wanted, timeout=PATIENCE_MS) as wanted:
+        QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(at))
+    # Episodes have ten steps, and each return stands at the step at which its episode was over.
+    assert wanted.args == [first, round(picture.runs[0].x[8]) // 10 - 1, 10]
+
+    posted: list[Notice] = []
+    notices.posted.connect(posted.append)
+    for number, kind in enumerate(("png", "svg", "csv", "scores"), start=1):
+        page.bar.export_wanted.emit(kind)
+        wait(lambda number=number: len(posted) == number)  # type: ignore[misc]
+    assert all(notice.action == "Show" for notice in posted)
+    points = next(model.exports.folder.glob("*metrics.csv")).read_text().splitlines()
+    assert len([line for line in points if ",episode_return," in line]) == 200
+    assert (next(model.exports.folder.glob("*.svg"))).read_text().count("<path") > 0
+    assert Path(model.exports.folder / "final scores.csv").exists()
+
+
+def test_event_files_say_what_the_run_does_not(
+    page: ChartsPage,
+    model: ChartsModel,
+    daemon: DaemonUnderTest,
+    wait: Callable[[Callable[[], object]], None],
+) -> None:
+    """A scalar that only TensorBoard was told is drawn and marked; one that both were told is the
+    run's own."""
+    run_id = daemon.submit(steps=400, rate=400, episode_length=10)
+    with EventFileWriter(daemon.run(run_id).path / "runs" / "echo", 1.0) as file:
+        for step in range(50):
+            file.add(10.0 + step, step, {"losses/entropy": step / 50, "reward": 7.0})
+    daemon.until(run_id)
+    model.show([run_id])
+    entropy, reward = MetricKey("losses/entropy"), MetricKey("reward")
+    wait(lambda: model.is_from_events(entropy))
+    assert not model.is_from_events(reward)
+    wait(lambda: entropy in {card.key for card in page.board.cards})
+    model.want(entropy, None, 1.0, 320)
+    wait(lambda: model.picture(entropy))
+    picture = model.picture(entropy)
+    assert picture is not None
+    assert picture.x_range == (0.0, 49.0)
+
+
+def test_groups_have_a_mean_and_its_confidence(
+    page: ChartsPage,
+    model: ChartsModel,
+    daemon: DaemonUnderTest,
+    wait: Callable[[Callable[[], object]], None],
+) -> None:
+    """Three runs alike are one row of scores; it can be copied, and a group hidden as a whole."""
+    runs = [daemon.submit(steps=100, episode_length=10) for _ in range(3)]
+    for run_id in runs:
+        daemon.until(run_id)
+    model.show(runs)
+    scores = model.group_scores
+    wait(lambda: scores.rowCount() == 1 and scores.as_rows()[1][1] == "3")
+    _, row = scores.as_rows()
+    # Runs of the same seed come out the same, so there is nothing to be unsure of.
+    assert float(row[3]) == pytest.approx(float(row[4]))
+    assert " ± 0.00" in str(scores.data(scores.index(0, 2)))
+    panel = page.board.findChild(ScorePanel)
+    assert isinstance(panel, ScorePanel)
+    panel.copy_all()
+    copied = QGuiApplication.clipboard().text().splitlines()
+    assert copied[0].startswith("group\truns\tmean\tci95_low")
+    assert len(copied) == 2 + 1 + 1 + 3
+    model.set_hidden(runs, True)
+
+    def is_bare() -> bool:
+        picture = model.picture(_RETURN)
+        return picture is not None and not picture.runs
+
+    wait(is_bare)
+
+
+def test_a_run_that_goes_on(
+    page: ChartsPage,
+    model: ChartsModel,
+    daemon: DaemonUnderTest,
+    wait: Callable[[Callable[[], object]], None],
+) -> None:
+    """Its curve grows; after the daemon was killed it says so, and grows on with the next one."""
+    run_id = daemon.submit(steps=1_000_000, rate=400, episode_length=10)
+    model.show([run_id])
+    wait(lambda: _is_drawn(page, model, 1))
+
+    def points() -> int:
+        picture = model.picture(_RETURN)
+        return picture.points if picture else 0
+
+    before = points()
+    wait(lambda: points() > before + 2)
+    daemon.kill()
+    wait(lambda: "does not answer" in page.banner.message)
+    assert daemon.start().startswith("ready ")
+    before = points()
+    wait(lambda: points() > before + 2 and not page.banner.message)
+
+
+def test_every_axis(
+    page: ChartsPage,
+    model: ChartsModel,
+    daemon: DaemonUnderTest,
+    wait: Callable[[Callable[[], object]], None],
+) -> None:
+    """Steps, episodes and time, and the way back to the step."""
+    run_id = daemon.submit(steps=1_000, episode_length=10)
+    daemon.until(run_id)
+    model.show([run_id])
+    wait(lambda: _is_drawn(page, model, 1))
+    model.set_axis("episode")
+    wait(lambda: _is_drawn(page, model, 1))
+    picture = model.picture(_RETURN)
+    assert picture is not None
+    assert picture.x_range == (1.0, 100.0)
+    step = model.step_at(run_id, 50.0)
+    assert step is not None
+    assert 490 <= step <= 500
+    model.set_axis("time")
+    wait(lambda: _is_drawn(page, model, 1))
+    picture = model.picture(_RETURN)
+    assert picture is not None
+    assert picture.x_range is not None
+    assert 0 <= picture.x_range[0] <= picture.x_range[1] < 3_600
+
+
+def test_what_stands_where_there_is_nothing(
+    page: ChartsPage,
+    model: ChartsModel,
+    qtbot: QtBot,
+    wait: Callable[[Callable[[], object]], None],
+) -> None:
+    """Without a run one can be chosen; a run that is not there says so and can be tried again."""
+    assert model.phase == "empty"
+    with qtbot.waitSignal(page.run_wanted, timeout=PATIENCE_MS):
+        page.empty.acted.emit()
+    model.show(["01HZZZZZZZZZZZZZZZZZZZZZZZ"])
+    wait(lambda: model.phase == "failed")
+    assert model.problem

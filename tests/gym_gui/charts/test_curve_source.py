@@ -1,0 +1,37 @@
+"""The curves of one run, from all that tells them."""
+
+from pathlib import Path
+
+import pytest
+
+from gym_gui.charts.feed.curve_source import CurveSource
+from gym_gui.charts.feed.curves import MetricKey
+from gym_gui.runtime.trainer_link import TrainerLink
+from mosaic.analytics.event_file_writer import EventFileWriter
+from tests.gym_gui.thinking_worker import install_thinking_worker, thinking_run
+from tests.support.daemon import DaemonUnderTest
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def daemon(daemon: DaemonUnderTest, tmp_path: Path) -> DaemonUnderTest:
+    """One that knows a worker whose curves have the name of an agent."""
+    install_thinking_worker(tmp_path / "workers", daemon.home)
+    daemon.stop()
+    daemon.start()
+    return daemon
+
+
+def test_an_agent_has_each_curve_once(link: TrainerLink, daemon: DaemonUnderTest) -> None:
+    """Event files put the agent's name before the metric's; that is no other curve."""
+    run_id = link.client.submit(thinking_run()).run_id
+    with EventFileWriter(daemon.run(run_id).path / "runs" / "thinking", 1.0) as file:
+        file.add(10.0, 1, {"learner/charts/rate": 1.0, "losses/entropy": 2.0})
+    daemon.until(run_id)
+    source = CurveSource(link.client, run_id)
+    source.look("step", {}, {}, asks_state=True)
+    assert source.read_events()
+    facts = source.look("step", {}, {}, asks_state=True).facts
+    assert facts.from_events == {MetricKey("losses/entropy")}
+    assert MetricKey("charts/rate", "learner") in facts.series

@@ -1,0 +1,80 @@
+"""A run with hundreds of metrics: the window stays quick, and plots go to where they are seen."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from gym_gui.charts.model.chart_metrics import MetricKey
+from gym_gui.charts.model.charts_model import ChartsModel
+from gym_gui.charts.view.charts_page import ChartsPage
+from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.runtime.tasks import Tasks
+from gym_gui.runtime.trainer_link import TrainerLink
+from gym_gui.runtime.ui_ticker import Pulse
+from mosaic.analytics.event_file_writer import EventFileWriter
+from mosaic.contract.layout import Home
+from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.remembered import Remembered
+
+_COUNT = 200
+
+
+@pytest.fixture
+def model(tmp_path: Path, tasks: Tasks, pulse: Pulse, notices: Notices) -> ChartsModel:
+    return ChartsModel(TrainerLink(Home(tmp_path / "home")), tasks, pulse, notices, Remembered())
+
+
+@pytest.fixture
+def page(model: ChartsModel, theme: ThemeModel, qtbot: QtBot) -> Iterator[ChartsPage]:
+    made = ChartsPage(model, theme)
+    qtbot.addWidget(made)
+    made.resize(740, 560)
+    with qtbot.waitExposed(made):
+        made.show()
+    yield made
+    made.hide()
+
+
+def test_scrolled_to_the_end_and_searched(
+    page: ChartsPage, model: ChartsModel, tmp_path: Path, qtbot: QtBot
+) -> None:
+    """The last metric is drawn once it is in sight, few plots are made, and a search finds one."""
+    with EventFileWriter(tmp_path / "logs", 1.0) as file:
+        for step in range(20):
+            file.add(step, step, {f"group{n % 8}/metric_{n:03}": float(n) for n in range(_COUNT)})
+    model.show_folder(tmp_path / "logs")
+
+    def wait(condition: Callable[[], object]) -> None:
+        qtbot.waitUntil(lambda: bool(condition()), timeout=PATIENCE_MS)
+
+    wait(lambda: len(page.board.cards) == _COUNT)
+    bar = page.board.verticalScrollBar()
+    for part in range(1, 9):
+        before = _seen(page)
+        bar.setValue(bar.maximum() * part // 8)
+        wait(lambda before=before: _seen(page) != before and all(_drawn(page)))  # type: ignore[misc]
+    assert sum(card.plot is not None for card in page.board.cards) < _COUNT / 4
+
+    page.search.setText("metric_123")
+    wait(lambda: len(page.board.cards) == 1 and _seen(page) and all(_drawn(page)))
+    (card,) = page.board.cards
+    assert card.plot is not None
+    assert card.plot.key == MetricKey("group3/metric_123")
+    page.search.clear()
+    wait(lambda: len(page.board.cards) == _COUNT and _seen(page) and all(_drawn(page)))
+
+
+def _seen(page: ChartsPage) -> list[MetricKey]:
+    return [card.key for card in page.board.cards if card.is_in_sight]
+
+
+def _drawn(page: ChartsPage) -> list[bool]:
+    """Whether each card in sight has a plot with its own curve."""
+    return [
+        card.plot is not None and card.plot.isVisible() and card.plot.key == card.key
+        for card in page.board.cards
+        if card.is_in_sight
+    ]

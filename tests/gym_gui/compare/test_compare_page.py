@@ -1,0 +1,177 @@
+"""Runs compared: chosen, drawn over each other, and two of them replayed in lock-step."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from gym_gui.charts.model.charts_model import ChartsModel
+from gym_gui.charts.view.charts_page import ChartsPage
+from gym_gui.charts.view.score_panel import ScorePanel
+from gym_gui.compare.model.compare_model import CompareModel
+from gym_gui.compare.view.compare_page import ComparePage
+from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.models.runs_model import RunsModel
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.runtime.tasks import Tasks
+from gym_gui.runtime.trainer_link import TrainerLink
+from gym_gui.runtime.ui_ticker import Pulse
+from mosaic.contract.rpc import trainer_pb2 as pb
+from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.remembered import Remembered
+from tests.support.daemon import DaemonUnderTest
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def charts(link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices) -> ChartsModel:
+    return ChartsModel(link, tasks, pulse, notices, Remembered())
+
+
+@pytest.fixture
+def model(
+    link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices, charts: ChartsModel
+) -> Iterator[CompareModel]:
+    runs = RunsModel(link, tasks, pulse, notices)
+    made = CompareModel(link, tasks, pulse, notices, runs, charts)
+    yield made
+    made.close()
+    runs.close()
+    assert made.join(10)
+    assert runs.join(10)
+
+
+@pytest.fixture
+def page(
+    model: CompareModel, charts: ChartsModel, theme: ThemeModel, qtbot: QtBot
+) -> Iterator[ComparePage]:
+    curves = ChartsPage(charts, theme, has_scores=False)
+    made = ComparePage(model, curves, ScorePanel(charts, theme), theme)
+    qtbot.addWidget(made)
+    made.resize(740, 560)
+    with qtbot.waitExposed(made):
+        made.show()
+    yield made
+    made.hide()
+
+
+@pytest.fixture
+def wait(qtbot: QtBot) -> Callable[[Callable[[], object]], None]:
+    return lambda condition: qtbot.waitUntil(lambda: bool(condition()), timeout=PATIENCE_MS)
+
+
+def test_two_episodes_of_the_same_seed_in_lock_step(
+    page: ComparePage,
+    model: CompareModel,
+    charts: ChartsModel,
+    daemon: DaemonUnderTest,
+    wait: Callable[[Callable[[], object]], None],
+) -> None:
+    """One playhead moves both, the shorter rests at its end, and where they part can be jumped
+    to; other episodes say that their seeds differ."""
+    short, long = (daemon.submit(steps=240, episode_length=length) for length in (10, 12))
+    daemon.until(short)
+    daemon.until(long)
+    model.show([short, long])
+    wait(lambda: len(charts.facts) == 2)
+    replays = model.replays
+    assert replays.left.phase == "empty", "nothing is asked for before somebody looks"
+    page.show_part("replays")
+    wait(lambda: replays.is_searched)
+    pairs = model.pairs or ()
+    assert len(pairs) == 20
+    model.choose_pair(pairs[-1])
+    wait(lambda: replays.is_searched and replays.left.episode == 0)
+    assert page.replays.start.text().startswith("same seed")
+    assert (replays.left.steps, replays.right.steps) == (10, 12)
+    parting = replays.parting
+    assert parting is not None
+    assert (parting.step, parting.what) == (9, "end")
+
+    page.replays.setFocus()
+    QTest.keyClick(page.replays, Qt.Key.Key_J)
+    assert replays.playhead == 10
+    QTest.keyClick(page.replays, Qt.Key.Key_End)
+    assert (replays.left.playhead, replays.right.playhead) == (10, 12)
+    QTest.keyClick(page.replays, Qt.Key.Key_Space)
+    wait(lambda: replays.playback.is_at_end and not replays.playback.is_playing)
+    wait(lambda: replays.left.return_so_far is not None)
+    assert replays.left.return_so_far != replays.right.return_so_far
+
+    page.replays.left.episode.setValue(3)
+    wait(lambda: replays.left.episode == 3 and replays.is_searched)
+    assert model.way == "chosen"
+    assert replays.began_alike is False
+    assert "seeds differ" in page.replays.start.text()
+
+    model.choose_best()
+    wait(lambda: model.way == "best" and replays.is_ready)
+    model.swap()
+    wait(lambda: replays.is_searched and replays.left.run_id == long)
+
+
+def test_the_same_run_twice_over_never_parts(
+    page: ComparePage,
+    model: CompareModel,
+    daemon: DaemonUnderTest,
+    wait: Callable[[Callable[[], object]], None],
+) -> None:
+    """Two runs of one seed and the same settings: the same to the last step, and that is said."""
+    runs = [daemon.submit(steps=60, episode_length=20) for _ in range(2)]
+    for run_id in runs:
+        daemon.until(run_id)
+    model.show(runs)
+    page.show_part("replays")
+    wait(lambda: model.replays.is_searched)
+    assert model.replays.parting is None
+    assert not page.replays.jump.isEnabled()
+    assert "same from the first step" in page.replays.jump.toolTip()
+
+
+def test_runs_are_chosen_from_a_list(
+    page: ComparePage,
+    model: CompareModel,
+    charts: ChartsModel,
+    daemon: DaemonUnderTest,
+    wait: Callable[[Callable[[], object]], None],
+) -> None:
+    """Two ticks and a button; with one run, a second is asked for."""
+    first, second = (daemon.submit(steps=20, episode_length=10) for _ in range(2))
+    daemon.until(first)
+    daemon.until(second)
+    model.show([first])
+    assert model.phase == "one"
+    wait(lambda: model.choice.rowCount() == 2)
+    assert not page.picker.compare.isEnabled()
+    row = next(row for row in range(2) if model.choice.run_id(row) == second)
+    box = model.choice.index(row, 0)
+    assert model.choice.setData(box, Qt.CheckState.Checked, Qt.ItemDataRole.CheckStateRole)
+    page.picker.compare.click()
+    assert model.run_ids == (first, second)
+    wait(lambda: len(charts.facts) == 2)
+    page.picker.search.setText("no such run")
+    assert model.choice.rowCount() == 0 or not page.picker.isVisible()
+
+
+def test_a_run_that_is_deleted_is_no_longer_compared(
+    page: ComparePage,
+    model: CompareModel,
+    charts: ChartsModel,
+    daemon: DaemonUnderTest,
+    wait: Callable[[Callable[[], object]], None],
+) -> None:
+    """The others stay, and nothing is said of a run that cannot be read."""
+    first, second = daemon.submit(steps=20), daemon.submit(steps=20)
+    for run_id in (first, second):
+        daemon.until(run_id)
+    wait(lambda: model.runs.by_id(second) is not None)
+    model.show([first, second])
+    wait(lambda: len(charts.facts) == 2)
+    assert page.isVisible()
+    daemon.stub.DeleteRun(pb.DeleteRunRequest(run_id=first))
+    wait(lambda: model.run_ids == (second,))
+    assert charts.run_ids == (second,)
+    assert charts.problem == ""

@@ -1,0 +1,55 @@
+"""An export: whole, or not there at all."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QObject
+from pytestqt.qtbot import QtBot
+
+from gym_gui.live.feed.csv_export import Batch, CsvExport
+from gym_gui.runtime.ui_ticker import Pulse
+from mosaic.contract.errors import UserError
+from tests.gym_gui.conftest import PATIENCE_MS
+
+
+@pytest.fixture
+def export(pulse: Pulse) -> Iterator[CsvExport]:
+    made = CsvExport(pulse, QObject(pulse))
+    yield made
+    made.cancel()
+    assert made.join(10)
+
+
+def test_all_rows_are_written(qtbot: QtBot, export: CsvExport, tmp_path: Path) -> None:
+    """With a line of headings, and commas in quotes."""
+    file = tmp_path / "rows.csv"
+    with qtbot.waitSignal(export.finished, timeout=PATIENCE_MS) as done:
+        export.start(file, ("a", "b"), [([(1, "x,y")], 2), ([(2, None)], 2)])
+    assert done.args == [str(file)]
+    assert file.read_text().splitlines() == ["a,b", '1,"x,y"', "2,"]
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_cancelled_one_leaves_nothing(qtbot: QtBot, export: CsvExport, tmp_path: Path) -> None:
+    """Neither the file nor a part of it."""
+
+    def endless() -> Iterator[Batch]:
+        while True:
+            yield [(1,)], 10
+
+    with qtbot.waitSignal(export.progressed, timeout=PATIENCE_MS):
+        export.start(tmp_path / "rows.csv", ("a",), endless())
+    with qtbot.waitSignal(export.cancelled, timeout=PATIENCE_MS):
+        export.cancel()
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_fails_is_told(qtbot: QtBot, export: CsvExport, tmp_path: Path) -> None:
+    """A folder that is not there, in words, with what to do."""
+    with qtbot.waitSignal(export.failed, timeout=PATIENCE_MS) as failed:
+        export.start(tmp_path / "nowhere" / "rows.csv", ("a",), [])
+    (error,) = failed.args
+    assert isinstance(error, UserError)
+    assert error.code == "C351"
+    assert error.remedy

@@ -1,0 +1,143 @@
+"""The table of a real Optuna study, made by Optuna itself while the page looks on."""
+
+import sqlite3
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtWidgets import QLabel, QWidget
+from pytestqt.qtbot import QtBot
+
+from gym_gui.optuna.model.study_model import StudyModel
+from gym_gui.optuna.view.study_page import StudyPage
+from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.models.runs_model import RunsModel
+from gym_gui.runtime.models.selected_run import ShownRun
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.runtime.tasks import Tasks
+from gym_gui.runtime.trainer_link import TrainerLink
+from gym_gui.runtime.ui_ticker import Pulse
+from tests.gym_gui.conftest import PATIENCE_MS
+from tests.support.daemon import DaemonUnderTest
+
+pytestmark = pytest.mark.process
+
+_SWEEP = """
+import math, sys, optuna
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+study = optuna.create_study(storage=f"sqlite:///{sys.argv[1]}", study_name="real",
+                            direction="maximize", sampler=optuna.samplers.RandomSampler(seed=1))
+def objective(trial):
+    rate = trial.suggest_float("rate", 1e-5, 1e-2, log=True)
+    kind = trial.suggest_categorical("kind", ["tanh", "relu"])
+    trial.suggest_int("idle", 1, 100)
+    value = -(math.log10(rate) + 3.5) ** 2 + (0.4 if kind == "relu" else 0.0)
+    trial.report(value, 0)
+    if trial.number % 10 == 7:
+        raise optuna.TrialPruned
+    return value
+study.optimize(objective, n_trials=int(sys.argv[2]))
+try:
+    ways = optuna.importance.get_param_importances(
+        study, evaluator=optuna.importance.PedAnovaImportanceEvaluator())
+    print(next(iter(ways)))
+except ImportError:
+    print("rate")
+"""
+
+
+@pytest.fixture
+def shown(link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices) -> Iterator[ShownRun]:
+    runs = RunsModel(link, tasks, pulse, notices)
+    yield ShownRun(link, tasks, runs)
+    runs.close()
+    assert runs.join(10)
+
+
+@pytest.fixture
+def model(
+    link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices, shown: ShownRun
+) -> Iterator[StudyModel]:
+    made = StudyModel(link, tasks, pulse, notices, shown)
+    yield made
+    made.close()
+    assert made.join(10)
+
+
+@pytest.fixture
+def page(qtbot: QtBot, model: StudyModel, theme: ThemeModel) -> StudyPage:
+    made = StudyPage(model, theme)
+    qtbot.addWidget(made)
+    made.resize(750, 560)
+    made.show()
+    return made
+
+
+def _said(page: QWidget) -> str:
+    return " | ".join(each.text() for each in page.findChildren(QLabel) if each.isVisible())
+
+
+def _in_database(path: Path) -> list[dict[str, Any]]:
+    """The trials by plain SQL."""
+    with closing(sqlite3.connect(path)) as database:
+        rows = database.execute("SELECT trial_id, number, state FROM trials ORDER BY number")
+        found = [{"id": each[0], "trial": each[1], "state": each[2]} for each in rows]
+        for trial in found:
+            given = database.execute(
+                "SELECT param_name, param_value FROM trial_params WHERE trial_id=?", (trial["id"],)
+            )
+            trial |= dict(given)
+            value = database.execute(
+                "SELECT value FROM trial_values WHERE trial_id=?", (trial["id"],)
+            ).fetchone()
+            trial["value"] = value[0] if value else None
+    return found
+
+
+def test_the_table_of_a_real_sweep_matches_its_database(
+    qtbot: QtBot,
+    page: StudyPage,
+    model: StudyModel,
+    shown: ShownRun,
+    daemon: DaemonUnderTest,
+    link: TrainerLink,
+    give_bundles: Callable[..., None],
+) -> None:
+    """Optuna writes it while the page is open; every row is there, and what matters is known."""
+    give_bundles(daemon.home, "sweep_worker")
+    python = next(daemon.home.venvs.glob("sweep_worker-*/bin/python"))
+    run_id = daemon.submit(steps=1_000_000, rate=20.0)
+    shown.show(run_id)
+    qtbot.waitUntil(lambda: "This run is no sweep" in _said(page), timeout=PATIENCE_MS)
+    path = daemon.run(run_id).study
+    with subprocess.Popen(
+        [str(python), "-I", "-W", "ignore", "-c", _SWEEP, str(path), "30"],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as sweep:
+        qtbot.waitUntil(lambda: sweep.poll() is not None, timeout=2 * PATIENCE_MS)
+        assert sweep.stdout is not None
+        most_important = sweep.stdout.read().strip()
+    assert sweep.returncode == 0
+    qtbot.waitUntil(lambda: model.trials.rowCount() == 30, timeout=PATIENCE_MS)
+    qtbot.waitUntil(
+        lambda: model.read is not None and model.read.counts["complete"] == 27,
+        timeout=PATIENCE_MS,
+    )
+    head, *rows = model.trials.as_rows()
+    shown_rows = [dict(zip(head, row, strict=True)) for row in rows]
+    for told, stored in zip(shown_rows, _in_database(path), strict=True):
+        assert int(told["trial"]) == stored["trial"]
+        assert told["state"] == stored["state"].lower()
+        assert float(told["rate"]) == stored["rate"]
+        assert told["kind"] == ("tanh", "relu")[int(stored["kind"])]
+        assert int(told["idle"]) == stored["idle"]
+        assert (float(told["value"]) if told["value"] else None) == stored["value"]
+    assert model.importance[0].parameter == most_important == "rate"
+    assert "27 complete · 3 pruned" in page.bar.counts.text()
+    best = max(_in_database(path), key=lambda each: each["value"] or -1e9)
+    assert f"Best, trial {best['trial']}" in _said(page)
+    link.client.cancel(run_id)

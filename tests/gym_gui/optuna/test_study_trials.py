@@ -1,0 +1,112 @@
+"""The table of trials: any order, growing while it is sorted, and out as plain text."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPersistentModelIndex, Qt
+
+from gym_gui.optuna.feed import ReadStudy, best_so_far, watch_studies
+from gym_gui.optuna.model.study_points import history_points, setting_of, setting_points
+from gym_gui.optuna.model.trials_table import TrialsTable
+from tests.gym_gui.study_writing import add_trial, new_study
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    made = tmp_path / "optuna.db"
+    new_study(made)
+    add_trial(made, 0, 2.0, params={"rate": 0.01, "kind": "b"}, attributes={"runs": ["r0"]})
+    add_trial(made, 1, -1.5, params={"rate": 0.0001, "kind": "a"}, seconds=5)
+    add_trial(made, 2, state="RUNNING", params={"rate": 0.001}, on_the_way=7.0)
+    add_trial(made, 3, None, params={"rate": 0.02, "kind": "a"}, attributes={"note": "odd"})
+    return made
+
+
+def _read(path: Path) -> ReadStudy:
+    (read,) = watch_studies(path)() or ()
+    return read
+
+
+@pytest.fixture
+def table(path: Path) -> TrialsTable:
+    made = TrialsTable()
+    made.show(_read(path))
+    return made
+
+
+def _column(table: TrialsTable, title: str) -> int:
+    return next(at for at, each in enumerate(table.columns) if each.title == title)
+
+
+def _numbers(table: TrialsTable) -> list[int]:
+    return [table.trial(row).number for row in range(table.rowCount())]
+
+
+def test_cells_in_words(table: TrialsTable) -> None:
+    """The best is marked; what runs shows its newest value; what there is nothing of is empty."""
+    titles = [column.title for column in table.columns]
+    assert titles == ["trial", "state", "value", "time", "rate", "kind", "note"]
+    rows = [[table.text(row, at) for at in range(len(titles))] for row in range(4)]
+    assert rows[0] == ["★ 0", "✓ complete", "2", "00:30", "0.01", "b", ""]
+    assert rows[1][:5] == ["1", "✓ complete", "\N{MINUS SIGN}1.5", "5 s", "0.0001"]
+    assert rows[2][1:3] == ["● running", "7 …"]
+    assert rows[3][2] == "not a number"
+
+
+def test_any_order(table: TrialsTable) -> None:
+    """By value the best comes first; what has none comes last, either way."""
+    value, rate, kind = (_column(table, each) for each in ("value", "rate", "kind"))
+    table.sort(value, table.first_order(value))
+    assert _numbers(table) == [0, 1, 2, 3]
+    assert table.headerData(value, Qt.Orientation.Horizontal) == "value ▾"
+    table.sort(value, Qt.SortOrder.AscendingOrder)
+    assert _numbers(table) == [1, 0, 2, 3]
+    table.sort(rate)
+    assert _numbers(table) == [1, 2, 0, 3]
+    table.sort(kind, Qt.SortOrder.DescendingOrder)
+    assert _numbers(table) == [0, 1, 3, 2]
+
+
+def test_it_grows_while_it_is_sorted(table: TrialsTable, path: Path) -> None:
+    """New trials find their place, and what was chosen stays chosen."""
+    table.sort(_column(table, "value"), Qt.SortOrder.DescendingOrder)
+    chosen = QPersistentModelIndex(table.index(1, 0))
+    add_trial(path, 4, 9.0, params={"rate": 0.5, "kind": "a"})
+    table.show(_read(path))
+    assert _numbers(table) == [4, 0, 1, 2, 3]
+    assert table.trial(chosen.row()).number == 1
+    assert table.is_best(0)
+    assert not table.is_best(1)
+    table.show(None)
+    assert table.rowCount() == table.columnCount() == 0
+
+
+def test_out_as_plain_text(table: TrialsTable) -> None:
+    """Numbers in full, in the order of the table, with names that programs know."""
+    table.sort(_column(table, "rate"))
+    head, first, *rest = table.as_rows()
+    assert head == ["trial", "state", "value", "duration_s", "rate", "kind", "note"]
+    assert first == ["1", "complete", "-1.5", "5.000", "0.0001", "a", ""]
+    assert len(rest) == 3
+    assert table.as_rows([0]) == [head, first]
+
+
+def test_points_of_the_plots(path: Path) -> None:
+    """By trial, by a number on a logarithmic scale, by choices beside each other."""
+    add_trial(path, 4, 5.0, params={"rate": 0.001, "kind": "a"})
+    read = _read(path)
+    assert list(zip(history_points(read, 0).x, read.drawn[0].values, strict=True)) == [
+        (0, 2.0),
+        (1, -1.5),
+        (4, 5.0),
+    ]
+    assert best_so_far(read.study) == ([0, 4], [2.0, 5.0])
+    rate = setting_of(read, "rate")
+    assert rate.is_log
+    assert setting_points(read, 0, "rate", rate).x == pytest.approx([-2, -4, -3])
+    kind = setting_of(read, "kind")
+    assert kind.choices == ("a", "b")
+    points = setting_points(read, 0, "kind", kind)
+    assert [round(x) for x in points.x] == [1, 0, 0]
+    assert points.x[1] != points.x[2]
+    assert points.words(0) == "kind b"

@@ -1,0 +1,57 @@
+"""Arrows, values and visits are told cell by cell."""
+
+from gym_gui.runtime.models.cell_policy import cell_policy
+from gym_gui.runtime.models.visit_counts import VisitCounts
+from mosaic.contract.events import PolicyEvent
+from mosaic.envs.catalog import environment
+from mosaic.envs.scenes.scene import GridScene
+from mosaic.envs.scenes.scenes import scene_for
+
+
+def scene_of(env_id: str, observation: int) -> GridScene:
+    scene = scene_for(env_id, {}, observation)
+    assert isinstance(scene, GridScene)
+    return scene
+
+
+def test_each_cell_of_a_lake_has_its_arrow_and_value() -> None:
+    """Holes and the goal have none, and neither has a cell of which nothing is known."""
+    values = [[0.0, 0.1, 0.9, 0.0] for _ in range(16)]
+    values[1] = [0.0] * 4
+    keys = environment("FrozenLake-v1").keys
+    drawn = cell_policy(PolicyEvent(q_values=values), scene_of("FrozenLake-v1", 0), 0, keys)
+    assert drawn.arrows[0, 0] == "right"
+    assert drawn.values[0, 0] == 0.9
+    assert (0, 1) not in drawn.arrows
+    assert (1, 1) not in drawn.arrows
+    assert (3, 3) not in drawn.values
+
+
+def test_a_taxi_is_drawn_as_its_passenger_stands_now() -> None:
+    """The rest of the number stays; what is no move is told in words."""
+    actions: list[int | None] = [0] * 500
+    actions[(0 * 5 + 0) * 20 + 1] = 4  # at the passenger, who is at red and wants to go to green
+    observation = (2 * 5 + 2) * 20 + 1
+    keys = environment("Taxi-v4").keys
+    scene = scene_of("Taxi-v4", observation)
+    drawn = cell_policy(PolicyEvent(actions=actions), scene, observation, keys)
+    assert drawn.others == {(0, 0): "pick up"}
+    assert drawn.arrows[2, 2] == "down"
+
+
+def test_a_policy_of_another_environment_is_not_drawn() -> None:
+    """Its numbers do not belong to these cells."""
+    keys = environment("FrozenLake-v1").keys
+    policy = PolicyEvent(actions=[0] * 7)
+    assert cell_policy(policy, scene_of("FrozenLake-v1", 0), 0, keys).arrows == {}
+
+
+def test_visits_are_counted_for_numbers_and_for_grid_worlds() -> None:
+    """MiniGrid tells the column first."""
+    visits = VisitCounts()
+    for observation in (0, 4, 4):
+        visits.add("FrozenLake-v1", {}, observation, None)
+    visits.add("MiniGrid-Empty-5x5-v0", {}, {"image": []}, {"agent": [2, 1]})
+    assert visits.counts == {(0, 0): 1, (1, 0): 2, (1, 2): 1}
+    visits.clear()
+    assert visits.most == 0

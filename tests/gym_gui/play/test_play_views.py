@@ -1,0 +1,165 @@
+"""The views by themselves: what is painted where, and what they say without a session."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, QSizeF
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from gym_gui.play.model.play_model import PlayModel
+from gym_gui.play.view.frame_canvas import FrameCanvas
+from gym_gui.play.view.grid_canvas import GridCanvas
+from gym_gui.play.view.grid_legend import GridLegend
+from gym_gui.play.view.play_area import PlayArea
+from gym_gui.play.view.play_bar import PlayBar
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.runtime.session_service import Frame, SessionPhase, SessionService, SessionState
+from gym_gui.runtime.trainer_link import TrainerLink
+from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.widgets.flow_layout import FlowLayout
+from gym_gui.widgets.scene.grid_geometry import GridGeometry
+from mosaic.contract.events import EnvironmentEvent, EpisodeStart
+from mosaic.contract.layout import Home
+
+
+@pytest.fixture
+def sessions(tmp_path: Path, pulse: Pulse) -> Iterator[SessionService]:
+    """Without a daemon; tests say themselves what it has brought."""
+    link = TrainerLink(Home(tmp_path))
+    made = SessionService(link, pulse)
+    yield made
+    made.close()
+    link.close()
+
+
+@pytest.fixture
+def model(sessions: SessionService, pulse: Pulse) -> PlayModel:
+    return PlayModel(sessions, pulse)
+
+
+def play_lake(sessions: SessionService) -> None:
+    """A run that is only watched, in its first moment."""
+    sessions._note_state(
+        SessionState(
+            phase=SessionPhase.RUNNING,
+            run_id="01",
+            env_id="FrozenLake-v1",
+            actor="human",
+            environment=EnvironmentEvent(env_id="FrozenLake-v1", env_kwargs={}),
+        )
+    )
+
+
+def test_a_cell_says_what_is_there(
+    sessions: SessionService, model: PlayModel, theme: ThemeModel, qtbot: QtBot
+) -> None:
+    """Row, column, thing and visits; nothing beside the board."""
+    canvas = GridCanvas(model, theme)
+    qtbot.addWidget(canvas)
+    canvas.resize(400, 400)
+    with qtbot.waitSignal(sessions.changed):
+        play_lake(sessions)
+    with qtbot.waitSignal(model.scene_changed):
+        sessions.lines_arrived.emit([EpisodeStart(episode_id="a", episode=0, seed=1, obs=5)])
+    centre = GridGeometry.fitting(
+        4, 4, QSizeF(400, 400), canvas.fontMetrics().height() * 0.75
+    ).cell(1, 1)
+    words = canvas.words_at(QPointF(centre.center()))
+    assert words == "Row 2, column 2: hole, the agent\nVisited 1 time"
+    assert canvas.words_at(QPointF(1, 1)) == ""
+    assert canvas.grab().toImage().pixelColor(centre.center().toPoint()).name() == (
+        theme.colours.person
+    )
+
+
+def test_a_picture_keeps_its_proportions_and_its_colours(
+    sessions: SessionService, model: PlayModel, qtbot: QtBot
+) -> None:
+    """As large as fits, in the middle; or a whole multiple of its size."""
+    canvas = FrameCanvas(model)
+    qtbot.addWidget(canvas)
+    canvas.resize(450, 300)
+    red, blue = b"\xff\x00\x00", b"\x00\x00\xff"
+    sessions.newest_frame = Frame(
+        number=1,
+        width=40,
+        height=40,
+        channels=3,
+        step=0,
+        control_seq=0,
+        step_json=b"",
+        pixels=(red * 20 + blue * 20) * 40,
+    )
+    with qtbot.waitSignal(model.frame_changed):
+        sessions.frame_changed.emit()
+    assert canvas.target().size().toTuple() == (300, 300)
+    canvas.set_scaling("pixels")
+    assert canvas.target().size().toTuple() == (280, 280)
+    picture = canvas.grab().toImage()
+    assert picture.pixelColor(QPoint(100, 150)).name() == "#ff0000"
+    assert picture.pixelColor(QPoint(350, 150)).name() == "#0000ff"
+
+
+def test_without_a_session_a_view_offers_to_play(
+    model: PlayModel, theme: ThemeModel, qtbot: QtBot
+) -> None:
+    """Empty, with what to do about it."""
+    page = PlayArea(model, theme).grid_page
+    qtbot.addWidget(page)
+    page.show()
+    said = [label.text() for label in page.findChildren(QLabel) if label.isVisible()]
+    assert "Nothing is played yet" in said
+    button = next(each for each in page.findChildren(QPushButton) if each.isVisible())
+    with qtbot.waitSignal(model.play_wanted):
+        button.click()
+
+
+def test_hints_flow_into_as_many_rows_as_they_need(qtbot: QtBot) -> None:
+    """Narrow rooms have more rows, and nothing is wider than the room."""
+    room = QWidget()
+    qtbot.addWidget(room)
+    flow = FlowLayout(room, gap=10)
+    for _ in range(4):
+        thing = QWidget()
+        thing.setFixedSize(90, 20)
+        flow.addWidget(thing)
+    assert flow.heightForWidth(400) == 20
+    assert flow.heightForWidth(200) == 45
+    assert flow.heightForWidth(100) == 95
+
+
+def test_a_narrow_bar_cuts_nothing_off(
+    sessions: SessionService, model: PlayModel, theme: ThemeModel, qtbot: QtBot
+) -> None:
+    """Who acts and the score each have a row of their own when there is no room for both."""
+    bar = PlayBar(model, theme)
+    qtbot.addWidget(bar)
+    with qtbot.waitSignal(sessions.changed):
+        play_lake(sessions)
+    bar.show()
+    for em in (34, 70):
+        bar.resize(bar.fontMetrics().height() * em, bar.sizeHint().height())
+        QApplication.processEvents()
+        assert bar.actor_mark.width() >= bar.actor_mark.sizeHint().width()
+        for label in bar.score_line.findChildren(QLabel):
+            assert label.width() >= label.sizeHint().width()
+        is_below = bar.score_line.y() >= bar.actor_mark.geometry().bottom()
+        assert is_below == (em == 34)
+
+
+def test_the_legend_says_who_acts(
+    sessions: SessionService, model: PlayModel, theme: ThemeModel, qtbot: QtBot
+) -> None:
+    """`you` is who plays; an agent has its name there."""
+    legend = GridLegend(model, theme)
+    qtbot.addWidget(legend)
+    with qtbot.waitSignal(sessions.changed):
+        play_lake(sessions)
+    with qtbot.waitSignal(model.scene_changed):
+        sessions.lines_arrived.emit([EpisodeStart(episode_id="a", episode=0, seed=1, obs=5)])
+    qtbot.waitUntil(lambda: "you" in {label.text() for label in legend.findChildren(QLabel)})
+    sessions._note_state(replace(sessions.state, actor="random"))
+    qtbot.waitUntil(lambda: "Random" in {label.text() for label in legend.findChildren(QLabel)})

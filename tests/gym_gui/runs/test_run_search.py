@@ -1,0 +1,82 @@
+"""What is written in the filter of the list of runs."""
+
+import pytest
+
+from gym_gui.runs.model.run_search import RunSearch, completions, haystack_of
+from mosaic.contract.run_states import RunState
+from mosaic.contract.runs import RunRecord
+
+_RUNS = {
+    "cart": RunRecord(
+        run_id="01A",
+        name="first try",
+        worker="cleanrl_worker",
+        mode="train",
+        algo="ppo",
+        env_id="CartPole-v1",
+        seed=1,
+        state=RunState.FAILED,
+        created_at=1.0,
+        tags=("paper", "to keep"),
+    ),
+    "lake": RunRecord(
+        run_id="01B",
+        worker="tabular_worker",
+        mode="train",
+        algo="q_learning",
+        env_id="FrozenLake-v1",
+        seed=11,
+        state=RunState.SUCCEEDED,
+        created_at=2.0,
+        note="Slippery: no",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", {"cart", "lake"}),
+        ("FIRST cartpole", {"cart"}),
+        ("s11", {"lake"}),
+        ("slippery", {"lake"}),
+        ("frozenlake-v1 q_learning s11", {"lake"}),
+        ("state:failed", {"cart"}),
+        ("state:done", {"lake"}),
+        ("state:failed,lost,done", {"cart", "lake"}),
+        ("-state:failed", {"lake"}),
+        ("seed:1", {"cart"}),
+        ("env:cart algo:ppo worker:clean", {"cart"}),
+        ("worker:CleanRL", {"cart"}),
+        ('tag:"to keep"', {"cart"}),
+        ("-tag:paper", {"lake"}),
+        ("-ppo", {"lake"}),
+        ("tag:", {"cart", "lake"}),
+        ("stat:failed", set()),
+        ("note:slip env:cart", set()),
+        ('"first try"', {"cart"}),
+        ('tag:"to', {"cart"}),
+    ],
+)
+def test_what_a_search_finds(text: str, found: set[str]) -> None:
+    """Words anywhere, fields by name, minus, commas and quotes; half a search is no error."""
+    search = RunSearch(text)
+    assert {name for name, run in _RUNS.items() if search.matches(run, haystack_of(run))} == found
+
+
+@pytest.mark.parametrize(
+    ("word", "offered"),
+    [
+        ("st", ["state:"]),
+        ("-ta", ["-tag:"]),
+        ("cart", []),
+        ("state:", ["state:done", "state:failed"]),
+        ("tag:", ["tag:paper", 'tag:"to keep"']),
+        ("worker:tab", ["worker:Tabular"]),
+        ("nothing:", []),
+        ("", []),
+    ],
+)
+def test_what_is_offered_while_one_writes(word: str, offered: list[str]) -> None:
+    """Names of fields, and of a field the values that runs have."""
+    assert completions(word, _RUNS.values()) == offered

@@ -1,0 +1,137 @@
+"""The list of runs: which rows there are, and where."""
+
+import random
+from pathlib import Path
+
+import msgspec
+import pytest
+from PySide6.QtCore import QPersistentModelIndex, Qt
+from PySide6.QtTest import QAbstractItemModelTester
+
+from gym_gui.runs.model.runs_columns import RunColumn
+from gym_gui.runs.model.runs_table import HEADING_ROLE, RunsTable
+from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.models.runs_model import RunsModel
+from gym_gui.runtime.tasks import Tasks
+from gym_gui.runtime.trainer_link import TrainerLink
+from gym_gui.runtime.ui_ticker import Pulse
+from mosaic.contract.layout import Home
+from mosaic.contract.run_events import RunDeleted, RunEvent
+from mosaic.contract.run_states import RunState
+from mosaic.contract.runs import RunDigest, RunRecord
+
+_UP, _DOWN = Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder
+
+
+def _run(number: int, **fields: object) -> RunRecord:
+    usual = RunRecord(
+        run_id=f"run{number:04d}",
+        worker="cleanrl_worker",
+        mode="train",
+        algo="ppo",
+        env_id="CartPole-v1",
+        seed=number,
+        state=RunState.SUCCEEDED,
+        created_at=1000.0 + number,
+        digest=RunDigest(),
+    )
+    return msgspec.structs.replace(usual, **fields)
+
+
+@pytest.fixture
+def runs(tmp_path: Path, tasks: Tasks, pulse: Pulse, notices: Notices) -> RunsModel:
+    """Of no daemon: runs are put in by `take`."""
+    return RunsModel(TrainerLink(Home(tmp_path)), tasks, pulse, notices)
+
+
+@pytest.fixture
+def table(runs: RunsModel) -> RunsTable:
+    made = RunsTable(runs)
+    QAbstractItemModelTester(made, QAbstractItemModelTester.FailureReportingMode.Fatal, made)
+    return made
+
+
+def _rows(table: RunsTable) -> list[str]:
+    """Ids of runs, and headings with their counts."""
+    found = []
+    for row in range(table.rowCount()):
+        heading = table.index(row, 0).data(HEADING_ROLE)
+        run = table.run_at(row)
+        found.append(run.run_id if run else f"{heading.title}: {heading.count}")
+    return found
+
+
+def test_order(runs: RunsModel, table: RunsTable) -> None:
+    """Newest first, then by any column; what is not known is last in either order."""
+    for number, mean in enumerate((5.0, None, 9.0, float("nan"))):
+        runs.take(_run(number, digest=RunDigest(mean_return=mean)))
+    assert _rows(table) == ["run0003", "run0002", "run0001", "run0000"]
+    table.sort(RunColumn.MEAN, _DOWN)
+    assert _rows(table) == ["run0002", "run0000", "run0003", "run0001"]
+    table.sort(RunColumn.MEAN, _UP)
+    assert _rows(table) == ["run0000", "run0002", "run0003", "run0001"]
+    heading = table.headerData(RunColumn.MEAN, Qt.Orientation.Horizontal)
+    assert heading == "return ↑"
+    runs.take(_run(2, digest=RunDigest(mean_return=1.0)))
+    assert _rows(table)[0] == "run0002"
+
+
+def test_groups_and_folding(runs: RunsModel, table: RunsTable) -> None:
+    """Headings count their runs; a run with two tags stands under both; folds are kept."""
+    runs.take(_run(0, tags=("b", "a")))
+    runs.take(_run(1, tags=("b",)))
+    runs.take(_run(2, state=RunState.RUNNING))
+    table.group_by("tag")
+    all_rows = ["a: 1", "run0000", "b: 2", "run0001", "run0000", "No tag: 1", "run0002"]
+    assert _rows(table) == all_rows
+    table.fold(2, folds=True)
+    assert _rows(table) == ["a: 1", "run0000", "b: 2", "No tag: 1", "run0002"]
+    runs.take(_run(2, state=RunState.RUNNING, tags=("b",)))
+    assert _rows(table) == ["a: 1", "run0000", "b: 3"]
+    table.fold_all(folds=False)
+    assert _rows(table)[2:] == ["b: 3", "run0002", "run0001", "run0000"]
+    table.group_by("state")
+    assert _rows(table) == ["● running: 1", "run0002", "✓ done: 2", "run0001", "run0000"]
+    assert table.heading_above(4) == 2
+    table.group_by("none")
+    assert _rows(table) == ["run0002", "run0001", "run0000"]
+
+
+def test_archived_hidden_and_counts(runs: RunsModel, table: RunsTable) -> None:
+    """Archived runs are counted apart; hidden ones are nowhere."""
+    for number in range(4):
+        runs.take(_run(number, archived=number == 0))
+    assert (table.run_count, table.known_count, table.archived_count) == (3, 3, 1)
+    table.look_for("s3")
+    assert (table.run_count, table.known_count, _rows(table)) == (1, 3, ["run0003"])
+    table.look_for("")
+    table.hide(["run0002"])
+    assert _rows(table) == ["run0003", "run0001"]
+    table.show_archived(True)
+    assert _rows(table) == ["run0003", "run0001", "run0000"]
+    assert table.archived_count == 0
+
+
+def test_rows_keep_their_runs_through_any_change(runs: RunsModel, table: RunsTable) -> None:
+    """What is chosen stays chosen while runs come, go, change and are put in another order."""
+    chance = random.Random(5)
+    columns = list(RunColumn)
+    for number in range(60):
+        runs.take(_run(number))
+    kept = {row: QPersistentModelIndex(table.index(row, 0)) for row in range(60)}
+    names = {index: run.run_id for row, index in kept.items() if (run := table.run_at(row))}
+    for turn in range(120):
+        number = chance.randrange(70)
+        if turn % 5 == 0:
+            table.sort(chance.choice(columns), chance.choice((_UP, _DOWN)))
+        if turn % 7 == 0:
+            gone = RunEvent(seq=1, t=1.0, run_id=f"run{number:04d}", what=RunDeleted())
+            runs._on_happened([gone])
+            assert runs.by_id(gone.run_id) is None
+        else:
+            figures = RunDigest(mean_return=chance.random(), disk_bytes=chance.randrange(99))
+            runs.take(_run(number, state=chance.choice(list(RunState)), digest=figures))
+        for index, run_id in names.items():
+            run = table.run_at(index.row()) if index.isValid() else None
+            assert run is None or run.run_id == run_id
+    assert sorted(_rows(table)) == sorted(run.run_id for run in runs.runs)

@@ -1,0 +1,112 @@
+"""The list of runs: always what the daemon knows, also after it was away."""
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from gym_gui.runs.model.runs_columns import RunColumn
+from gym_gui.runs.model.runs_table import LINE_ROLE, RunsTable
+from gym_gui.runtime.models.notices import Notice, Notices
+from gym_gui.runtime.models.run_actions_model import RunActions
+from gym_gui.runtime.models.runs_model import RunsModel
+from gym_gui.runtime.tasks import Tasks
+from gym_gui.runtime.trainer_link import TrainerLink
+from gym_gui.runtime.ui_ticker import Pulse
+from mosaic.contract.run_states import RunState
+from mosaic.contract.runs import RunRecord
+from tests.gym_gui.conftest import PATIENCE_MS
+from tests.support.daemon import DaemonUnderTest
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def runs(
+    link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices, qtbot: QtBot
+) -> Iterator[RunsModel]:
+    made = RunsModel(link, tasks, pulse, notices)
+    qtbot.waitUntil(lambda: made.is_listed, timeout=PATIENCE_MS)
+    yield made
+    made.close()
+    assert made.join(10)
+
+
+def _state(runs: RunsModel, run_id: str) -> RunState | None:
+    run = runs.by_id(run_id)
+    return run.state if run else None
+
+
+def test_a_run_from_its_start_to_its_end(
+    qtbot: QtBot, runs: RunsModel, tasks: Tasks, link: TrainerLink, daemon: DaemonUnderTest
+) -> None:
+    """It appears, its figures come, it is named, tagged, put away and brought back."""
+    notices = Notices()
+    posted: list[Notice] = []
+    notices.posted.connect(posted.append)
+    actions = RunActions(link, tasks, notices, runs)
+    run_id = daemon.submit(steps=3000, episode_length=10)
+    qtbot.waitUntil(lambda: _state(runs, run_id) is RunState.SUCCEEDED, timeout=PATIENCE_MS)
+
+    def run() -> RunRecord:
+        (known,) = runs.runs
+        return known
+
+    assert run().digest.steps == 3000
+    assert run().digest.disk_bytes
+    assert not actions.can_stop(run())
+    assert runs.running_count == 0
+    shown = RunsTable(runs)
+    trend = shown.index(0, RunColumn.TREND)
+    qtbot.waitUntil(lambda: len(trend.data(LINE_ROLE)) > 10, timeout=PATIENCE_MS)
+    assert shown.index(0, RunColumn.DISK).data().endswith("B")
+
+    shown.rename_wanted.connect(actions.rename)
+    assert shown.setData(shown.index(0, RunColumn.RUN), "  my run ")
+    qtbot.waitUntil(lambda: run().name == "my run", timeout=PATIENCE_MS)
+    actions.change_tags([run_id], ["paper", "baseline"])
+    qtbot.waitUntil(lambda: set(run().tags) == {"paper", "baseline"}, timeout=PATIENCE_MS)
+    actions.change_tags([run_id], ["new"], ["paper"])
+    qtbot.waitUntil(lambda: set(run().tags) == {"new", "baseline"}, timeout=PATIENCE_MS)
+    actions.write_note(run_id, "first line\nsecond line ")
+    qtbot.waitUntil(lambda: run().note == "first line\nsecond line", timeout=PATIENCE_MS)
+    assert shown.index(0, RunColumn.NOTE).data() == "first line"
+
+    actions.export(run_id)
+    qtbot.waitUntil(lambda: len(posted) == 2, timeout=PATIENCE_MS)
+    (file,) = (link.home.path / "exports").iterdir()
+    assert file.name == f"my run {run_id[-6:]}.tar.gz"
+    assert file.name in posted[1].message
+    posted.clear()
+
+    actions.archive([run_id])
+    qtbot.waitUntil(lambda: shown.rowCount() == 0 and bool(posted), timeout=PATIENCE_MS)
+    assert posted[0].action == "Undo"
+    assert posted[0].run is not None
+    posted[0].run()
+    qtbot.waitUntil(lambda: shown.rowCount() == 1, timeout=PATIENCE_MS)
+
+
+def test_a_failed_run_says_why(qtbot: QtBot, runs: RunsModel, daemon: DaemonUnderTest) -> None:
+    """In its row, and what to do in the tooltip."""
+    run_id = daemon.submit(steps=10, exit_code=3)
+    qtbot.waitUntil(lambda: _state(runs, run_id) is RunState.FAILED, timeout=PATIENCE_MS)
+    failed = runs.by_id(run_id)
+    assert failed is not None
+    shown = RunsTable(runs)
+    assert failed.reason in shown.index(0, RunColumn.STATE).data()
+    assert failed.remedy in shown.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
+
+
+def test_a_daemon_that_dies_and_comes_back(
+    qtbot: QtBot, runs: RunsModel, link: TrainerLink, daemon: DaemonUnderTest
+) -> None:
+    """The list goes on, with what happened meanwhile."""
+    run_id = daemon.submit(steps=1_000_000, rate=200)
+    qtbot.waitUntil(lambda: _state(runs, run_id) is RunState.RUNNING, timeout=PATIENCE_MS)
+    daemon.kill()
+    assert daemon.start().startswith("ready ")
+    link.client.cancel(run_id)
+    qtbot.waitUntil(lambda: _state(runs, run_id) is RunState.CANCELLED, timeout=PATIENCE_MS)
+    assert len(runs.runs) == 1

@@ -1,0 +1,68 @@
+"""Where and when garbage is collected while there is a window."""
+
+import gc
+import subprocess
+import sys
+import threading
+import weakref
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+from pytestqt.qtbot import QtBot
+
+from gym_gui.runtime.ui_collection import UiCollection
+from tests.gym_gui.conftest import PATIENCE_MS
+
+PROGRAM = Path(__file__).with_name("destroying_qt_objects.py")
+TIMEOUT_S = 60
+
+
+def make_garbage(destroyed_on: list[int]) -> None:
+    """A Qt object that nothing but itself refers to."""
+    alone = QObject()
+    alone.itself = alone  # type: ignore[attr-defined]
+    weakref.finalize(alone, lambda: destroyed_on.append(threading.get_ident()))
+
+
+def allocate(kept: list[list[int]]) -> None:
+    """Enough objects for a collection to be due."""
+    kept += ([number] for number in range(10_000))
+
+
+def test_qt_objects_are_destroyed_on_the_ui_thread(qtbot: QtBot) -> None:
+    """Even if all allocations, and so all reasons to collect, are on another thread.
+
+    Every test of the window has such a collection.
+    """
+    destroyed_on: list[int] = []
+    kept: list[list[int]] = []
+    make_garbage(destroyed_on)
+    worker = threading.Thread(target=allocate, args=(kept,))
+    worker.start()
+    worker.join()
+    assert not destroyed_on
+
+    def check() -> None:
+        allocate(kept)
+        assert destroyed_on == [threading.get_ident()]
+
+    qtbot.waitUntil(check, timeout=PATIENCE_MS)
+
+
+def test_close_collects_and_leaves_the_automatic_collector_off() -> None:
+    """The window's objects are destroyed after it, and must not start a collection."""
+    destroyed_on: list[int] = []
+    collection = UiCollection()
+    make_garbage(destroyed_on)
+    collection.close()
+    assert destroyed_on == [threading.get_ident()]
+    assert not gc.isenabled()
+
+
+def test_destroying_qt_objects_after_close_does_not_deadlock() -> None:
+    """With the automatic collector on, the first of 20 rounds waits for a mutex that it holds."""
+    finished = subprocess.run(
+        [sys.executable, PROGRAM], capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+    )
+    assert finished.stdout == "done\n", finished.stderr
+    assert finished.returncode == 0

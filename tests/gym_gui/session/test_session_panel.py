@@ -1,0 +1,151 @@
+"""SessionPanel without a daemon: everything that can be chosen before there is one."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QLineEdit, QPushButton, QToolButton
+from pytestqt.qtbot import QtBot
+
+from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.runtime.session_service import SessionService
+from gym_gui.runtime.tasks import Tasks
+from gym_gui.runtime.trainer_link import TrainerLink
+from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.session.feed.environment_pictures import EnvironmentPictures
+from gym_gui.session.model.session_panel_model import SessionPanelModel
+from gym_gui.session.view.environment_field import EnvironmentField
+from gym_gui.session.view.session_panel import SessionPanel
+from gym_gui.widgets.forms.parameter_form import ParameterForm
+from mosaic.contract.layout import Home
+from tests.gym_gui.remembered import Remembered
+
+
+@pytest.fixture
+def model(
+    tmp_path: Path, tasks: Tasks, pulse: Pulse, notices: Notices
+) -> Iterator[SessionPanelModel]:
+    link = TrainerLink(Home(tmp_path))
+    sessions = SessionService(link, pulse)
+    pictures = EnvironmentPictures(link, tasks)
+    yield SessionPanelModel(link, tasks, notices, Remembered(), sessions, pictures)
+    sessions.close()
+
+
+@pytest.fixture
+def panel(model: SessionPanelModel, theme: ThemeModel, qtbot: QtBot) -> SessionPanel:
+    made = SessionPanel(model, theme)
+    qtbot.addWidget(made)
+    QApplication.processEvents()
+    made.show()
+    QApplication.processEvents()
+    return made
+
+
+def _texts(panel: SessionPanel) -> str:
+    QApplication.processEvents()
+    return "\n".join(each.text() for each in panel.findChildren(QLabel) if each.isVisible())
+
+
+def _named(panel: SessionPanel, name: str) -> QToolButton:
+    buttons = panel.findChildren(QToolButton)
+    return next(each for each in buttons if each.accessibleName() == name)
+
+
+def _press_mode(panel: SessionPanel, text: str) -> None:
+    next(each for each in panel.findChildren(QPushButton) if each.text() == text).click()
+
+
+def test_training_and_actors_follow_the_mode(panel: SessionPanel, model: SessionPanelModel) -> None:
+    """In Human mode the actor cannot be changed; who has nothing to train with sees no toggle."""
+    combo = next(
+        each for each in panel.findChildren(QComboBox) if each.accessibleName() == "Active actor"
+    )
+    assert not panel.training_area.isVisible()
+    assert not combo.isEnabled()
+    _press_mode(panel, "Agent")
+    assert model.mode == "agent"
+    assert combo.isEnabled()
+    assert not panel.training_area.isVisible()
+    assert panel.buttons.play.isVisible()
+
+
+def test_the_form_and_the_help_are_those_of_the_environment(
+    panel: SessionPanel, model: SessionPanelModel, qtbot: QtBot
+) -> None:
+    """Another environment brings its own settings and words; a wrong value keeps Play from it."""
+    qtbot.waitUntil(lambda: "slippery" in _texts(panel))
+    model.choice.choose("LunarLander-v3")
+    qtbot.waitUntil(lambda: "engine" in _texts(panel))
+    form = panel.findChildren(ParameterForm)[0]
+    form.row("gravity").show_value(-50)
+    form.row("gravity").changed.emit()
+    assert model.choice.values == {"gravity": -50}
+    assert not panel.buttons.play.isEnabled()
+    qtbot.waitUntil(lambda: "Gravity is -50" in _texts(panel))
+    form.reset()
+    assert panel.buttons.play.isEnabled()
+
+
+def test_seed_lock_and_dice(panel: SessionPanel, model: SessionPanelModel) -> None:
+    """The words say what the lock means, and the die draws another seed."""
+    seed = next(each for each in panel.findChildren(QLineEdit) if each.accessibleName() == "Seed")
+    seed.selectAll()
+    QTest.keyClicks(seed, "42")
+    assert model.choice.seed == 42
+    assert "New start each time" in _texts(panel)
+    _named(panel, "Lock the seed").click()
+    assert "Same start every time" in _texts(panel)
+    _named(panel, "New random seed").click()
+    assert seed.text() == str(model.choice.seed) != "42"
+
+
+def test_play_before_there_is_a_daemon(panel: SessionPanel, model: SessionPanelModel) -> None:
+    """It is said what is waited for, and Stop calls it off."""
+    panel.buttons.play.click()
+    assert "Waiting for the trainer daemon" in _texts(panel)
+    assert not panel.buttons.play.isVisible()
+    panel.buttons.stop.click()
+    assert panel.buttons.play.isVisible()
+    assert not model.activity.is_going
+
+
+def test_the_picker_is_worked_by_keys(panel: SessionPanel, model: SessionPanelModel) -> None:
+    """Type to search, arrows to walk, Enter to choose, Escape to leave it as it was."""
+    field = panel.findChildren(EnvironmentField)[0]
+    search = field.picker.findChildren(QLineEdit)[0]
+
+    def search_and_press(text: str, *keys: Qt.Key) -> None:
+        panel.open_environment_picker()
+        QApplication.processEvents()
+        search.setText(text)
+        for key in keys:
+            QApplication.processEvents()
+            QTest.keyClick(search, key)
+        assert not field.picker.isVisible()
+
+    search_and_press("lunar", Qt.Key.Key_Down, Qt.Key.Key_Return)
+    assert model.choice.env_id == "LunarLanderContinuous-v3"
+    search_and_press("My/Env-v0", Qt.Key.Key_Escape)
+    assert model.choice.env_id == "LunarLanderContinuous-v3"
+    search_and_press("My/Env-v0", Qt.Key.Key_Enter)
+    assert model.choice.env_id == "My/Env-v0"
+
+
+@pytest.mark.parametrize("mode", ["human", "hybrid"])
+def test_nothing_is_wider_than_a_narrow_dock(
+    panel: SessionPanel, model: SessionPanelModel, mode: str
+) -> None:
+    """At its least width every control is wholly inside, whatever the environment."""
+    model.set_mode(mode)
+    for env_id in ("FrozenLake-v1", "Humanoid-v5", "ALE/Pong-v5"):
+        model.choice.choose(env_id)
+        panel.resize(panel.minimumWidth(), 500)
+        QApplication.processEvents()
+        for child in panel.findChildren(QLabel) + panel.findChildren(QPushButton):
+            if child.isVisible():
+                right = child.mapTo(panel, child.rect().topRight()).x()
+                assert right <= panel.width(), child

@@ -1,0 +1,109 @@
+"""Settings of the window and of a real daemon: saved at once, with a way back."""
+
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from gym_gui.runtime.models.notices import Notice, Notices
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.runtime.settings_store import SettingsStore
+from gym_gui.runtime.tasks import Tasks
+from gym_gui.runtime.trainer_link import TrainerLink
+from gym_gui.settings.model.daemon_fields import DAEMON_FIELDS, STORAGE_FIELDS
+from gym_gui.settings.model.settings_model import SettingsModel
+from mosaic.contract.layout import Home
+from tests.gym_gui.conftest import PATIENCE_MS
+from tests.support.daemon import DaemonUnderTest
+
+VALUE = "f00dfeed-0123456789-do-not-tell"
+MAX_GB = STORAGE_FIELDS[0]
+MAX_RUNS = next(field for field in DAEMON_FIELDS if field.name == "max_runs")
+
+
+@pytest.fixture
+def said(notices: Notices) -> list[Notice]:
+    """Every notice, in order."""
+    heard: list[Notice] = []
+    notices.posted.connect(heard.append)
+    return heard
+
+
+@pytest.fixture
+def model(
+    link: TrainerLink, tasks: Tasks, notices: Notices, theme: ThemeModel, qtbot: QtBot
+) -> SettingsModel:
+    """As the page sees it once the daemon has answered."""
+    made = SettingsModel(link, tasks, notices, SettingsStore(link.home), theme)
+    made.refresh()
+    qtbot.waitUntil(
+        lambda: bool(made.daemon and made.retention and made.secrets.is_known), timeout=PATIENCE_MS
+    )
+    return made
+
+
+@pytest.mark.process
+def test_settings_and_keys_of_the_daemon(
+    model: SettingsModel, said: list[Notice], daemon: DaemonUnderTest, qtbot: QtBot
+) -> None:
+    """They reach its files, can be taken back, and no value of a key is left in the window."""
+    model.set_daemon_value(MAX_GB, "much")
+    assert "number" in model.problems[MAX_GB.name]
+    model.set_daemon_value(MAX_GB, 20)
+    qtbot.waitUntil(lambda: model.stored(MAX_GB.name) == 20, timeout=PATIENCE_MS)
+    assert MAX_GB.name not in model.problems
+    assert "retention_max_gb = 20" in daemon.home.settings.read_text()
+    qtbot.waitUntil(
+        lambda: model.retention is not None and model.retention.max_gb == 20, timeout=PATIENCE_MS
+    )
+    undo = said[-1].run
+    assert undo is not None
+    undo()
+    qtbot.waitUntil(lambda: model.stored(MAX_GB.name) is None, timeout=PATIENCE_MS)
+    model.set_daemon_value(MAX_RUNS, 5)
+    qtbot.waitUntil(lambda: model.waiting == ("Runs at once",), timeout=PATIENCE_MS)
+
+    secrets = model.secrets
+
+    def is_set(name: str) -> bool:
+        return any(each.name == name and each.is_set for each in secrets.secrets)
+
+    secrets.keep("WANDB_API_KEY", VALUE)
+    qtbot.waitUntil(lambda: is_set("WANDB_API_KEY"), timeout=PATIENCE_MS)
+    assert VALUE in daemon.home.secrets.read_text()
+    assert VALUE not in repr(secrets.secrets)
+    assert all(VALUE not in notice.message for notice in said)
+    secrets.keep(VALUE, VALUE)
+    qtbot.waitUntil(lambda: bool(secrets.problems), timeout=PATIENCE_MS)
+    assert VALUE not in " ".join(secrets.problems.values())
+    secrets.remove("WANDB_API_KEY")
+    qtbot.waitUntil(lambda: not is_set("WANDB_API_KEY"), timeout=PATIENCE_MS)
+
+
+def test_the_window_remembers_its_own_settings(
+    tmp_path: Path,
+    tasks: Tasks,
+    notices: Notices,
+    said: list[Notice],
+    theme: ThemeModel,
+    qtbot: QtBot,
+) -> None:
+    """Theme, scaling and cache need no daemon; they are kept, announced, and can be taken back."""
+    link = TrainerLink(Home(tmp_path))
+    model = SettingsModel(link, tasks, notices, SettingsStore(link.home), theme)
+    model.refresh()
+    with qtbot.waitSignals([model.integer_scaling_changed, model.cache_changed]):
+        model.set_integer_scaling(not model.integer_scaling)
+        model.set_cache_mb(512)
+    model.choose_theme("dark")
+    assert theme.colours.is_dark
+    store = SettingsStore(link.home)
+    assert store.text("appearance/theme") == "dark"
+    assert store.number("replay/cache_mb", 0) == 512
+    undo = said[-1].run
+    assert undo is not None
+    undo()
+    assert theme.choice == "system"
+    model.set_cache_mb(1)
+    assert model.cache_mb == 512
+    assert model.problems

@@ -1,0 +1,169 @@
+"""The TensorBoard page on a real daemon with a real TensorBoard."""
+
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QCheckBox, QLabel, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from gym_gui.runtime.models.notices import Notice, Notices
+from gym_gui.runtime.models.runs_model import RunsModel
+from gym_gui.runtime.models.selected_run import ShownRun
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.runtime.tasks import Tasks
+from gym_gui.runtime.trainer_link import TrainerLink
+from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.tensorboard.model.tensorboard_model import TensorBoardModel
+from gym_gui.tensorboard.view.tensorboard_page import TensorBoardPage
+from mosaic.analytics.event_file_writer import EventFileWriter
+from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.remembered import Remembered
+from tests.support.daemon import DaemonUnderTest
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def model(
+    link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices
+) -> Iterator[TensorBoardModel]:
+    runs = RunsModel(link, tasks, pulse, notices)
+    shown = ShownRun(link, tasks, runs)
+    made = TensorBoardModel(link, tasks, pulse, notices, shown, runs, Remembered())
+    yield made
+    made.close()
+    runs.close()
+    assert made.join(30)
+    assert runs.join(10)
+
+
+@pytest.fixture
+def page(qtbot: QtBot, model: TensorBoardModel, theme: ThemeModel) -> TensorBoardPage:
+    made = TensorBoardPage(model, theme)
+    qtbot.addWidget(made)
+    made.resize(750, 560)
+    made.show()
+    return made
+
+
+def _button(page: QWidget, text: str) -> QPushButton:
+    found = [each for each in page.findChildren(QPushButton) if each.text() == text]
+    shown = [each for each in found if each.isVisible()]
+    assert len(shown) == 1, [each.text() for each in page.findChildren(QPushButton)]
+    return shown[0]
+
+
+def _says(page: QWidget, words: str) -> bool:
+    return any(words in label.text() for label in page.findChildren(QLabel) if label.isVisible())
+
+
+def _finished(qtbot: QtBot, model: TensorBoardModel, daemon: DaemonUnderTest) -> str:
+    run_id = daemon.submit(steps=200, episode_length=20)
+
+    def is_over() -> bool:
+        run = model.runs.by_id(run_id)
+        return run is not None and run.ended_at is not None and run.digest.episodes > 0
+
+    qtbot.waitUntil(is_over, timeout=PATIENCE_MS)
+    return run_id
+
+
+def test_a_run_without_event_files_gets_some_and_its_page(
+    qtbot: QtBot,
+    model: TensorBoardModel,
+    page: TensorBoardPage,
+    daemon: DaemonUnderTest,
+    give_bundles: Callable[..., None],
+) -> None:
+    """Exported, listed with newest values, opened; the page answers, and Stop ends the server."""
+    give_bundles(daemon.home, "cleanrl_worker")
+    assert _says(page, "No run is selected")
+    run_id = _finished(qtbot, model, daemon)
+    model.shown.show(run_id)
+    qtbot.waitUntil(lambda: _says(page, "has written no event files"), timeout=PATIENCE_MS)
+    start = _button(page, "Start TensorBoard")
+    assert not start.isEnabled()
+    assert "no event files" in start.toolTip()
+    _button(page, "Export as event files").click()
+    qtbot.waitUntil(lambda: model.events.found is not None, timeout=PATIENCE_MS)
+    tags = model.events.tags
+    rows = {tags.index(row, 0).data(): tags.index(row, 1).data() for row in range(tags.rowCount())}
+    assert rows["episodes/return"] == "10"
+    qtbot.waitUntil(start.isEnabled, timeout=PATIENCE_MS)
+    with qtbot.waitSignal(model.address_ready, timeout=PATIENCE_MS) as opened:
+        start.click()
+    (address,) = opened.args
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with opener.open(address, timeout=30) as answer:
+        assert b"<title>TensorBoard</title>" in answer.read()
+    with qtbot.waitSignal(model.address_ready, timeout=PATIENCE_MS) as again:
+        _button(page, "Open TensorBoard").click()
+    assert again.args == [address]
+    with qtbot.waitSignal(page.charts_wanted, timeout=PATIENCE_MS) as wanted:
+        _button(page, "Show in charts").click()
+    assert wanted.args == [run_id]
+    server = model.servers[0].server
+    _button(page, "Stop").click()
+    qtbot.waitUntil(lambda: not server.is_alive, timeout=PATIENCE_MS)
+    assert model.servers == ()
+    assert _button(page, "Start TensorBoard").isEnabled()
+
+
+def test_several_runs_and_a_failure(
+    qtbot: QtBot,
+    model: TensorBoardModel,
+    page: TensorBoardPage,
+    daemon: DaemonUnderTest,
+    give_bundles: Callable[..., None],
+    tmp_path: Path,
+) -> None:
+    """Two runs in one server; a folder that goes away fails with its reason, and Retry."""
+    give_bundles(daemon.home, "cleanrl_worker")
+    first, second = _finished(qtbot, model, daemon), _finished(qtbot, model, daemon)
+    with qtbot.waitSignal(model.address_ready, timeout=PATIENCE_MS):
+        model.open_runs([first, second])
+    assert len(model.servers[0].server.folders) == 2
+    model.stop(model.servers[0].server)
+    folder = tmp_path / "elsewhere"
+    with EventFileWriter(folder, 1.0) as file:
+        file.add(1.0, 1, {"loss": 1.0})
+    with qtbot.waitSignal(model.address_ready, timeout=PATIENCE_MS):
+        model.open_folder(folder)
+    broken = model.servers[0].server
+    model.stop(broken)
+    file.path.unlink()
+    folder.rmdir()
+    model.retry(broken)
+    qtbot.waitUntil(lambda: _says(page, "is not there"), timeout=PATIENCE_MS)
+    assert _button(page, "Retry").isEnabled()
+    _button(page, "Dismiss").click()
+    assert model.servers == ()
+
+
+def test_what_is_greyed_says_why(
+    qtbot: QtBot,
+    model: TensorBoardModel,
+    page: TensorBoardPage,
+    daemon: DaemonUnderTest,
+    notices: Notices,
+    tmp_path: Path,
+) -> None:
+    """No TensorBoard anywhere, no WebEngine, a folder without event files."""
+    daemon.home.venvs.unlink()
+    model.look_for_program()
+    qtbot.waitUntil(lambda: model.absent is not None, timeout=PATIENCE_MS)
+    assert "CleanRL" in _button(page, "Start TensorBoard").toolTip()
+    for text in ("Several runs…", "Folder…"):
+        button = _button(page, text)
+        assert not button.isEnabled()
+        assert "not installed" in button.toolTip()
+    (embedded,) = page.findChildren(QCheckBox)
+    assert embedded.isEnabled() or "mosaic-workbench[web]" in embedded.toolTip()
+    (tmp_path / "empty").mkdir()
+    said: list[Notice] = []
+    notices.posted.connect(said.append)
+    model.open_folder(tmp_path / "empty")
+    qtbot.waitUntil(lambda: bool(said), timeout=PATIENCE_MS)
+    assert "has no event files" in said[0].message

@@ -1,0 +1,80 @@
+"""A bundle that is missing, installed by a click in the check list."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPushButton
+from pytestqt.qtbot import QtBot
+
+from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.models.runs_model import RunsModel
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.runtime.settings_store import SettingsStore
+from gym_gui.runtime.tasks import Tasks
+from gym_gui.runtime.trainer_link import TrainerLink
+from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.training.model.training_model import TrainingModel
+from gym_gui.training.view.check_list import CheckList
+from tests.gym_gui.conftest import PATIENCE_MS
+from tests.support.daemon import DaemonUnderTest
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[DaemonUnderTest]:
+    """Without any bundle."""
+    under_test = DaemonUnderTest(tmp_path)
+    try:
+        assert under_test.start().startswith("ready ")
+        yield under_test
+    finally:
+        under_test.clean_up()
+
+
+@pytest.fixture
+def model(
+    link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices
+) -> Iterator[TrainingModel]:
+    runs = RunsModel(link, tasks, pulse, notices)
+    made = TrainingModel(link, tasks, pulse, notices, SettingsStore(link.home), runs)
+    yield made
+    made.close()
+    runs.close()
+    assert made.join(10)
+    assert runs.join(10)
+
+
+def test_a_bundle_is_installed_with_progress(
+    qtbot: QtBot, model: TrainingModel, theme: ThemeModel
+) -> None:
+    """It is said how far it is; afterwards the worker's badge and the check list are green."""
+    checks = CheckList(model, theme)
+    qtbot.addWidget(checks)
+    checks.show()
+    model.set_environment("CartPole-v1", {})
+    qtbot.waitUntil(lambda: model.catalog.is_known, timeout=PATIENCE_MS)
+    model.form.choose_agent("echo_worker/echo")
+
+    def remedy() -> QPushButton | None:
+        buttons = checks.findChildren(QPushButton)
+        return next((each for each in buttons if each.text() == "Install bundle"), None)
+
+    qtbot.waitUntil(lambda: remedy() is not None, timeout=PATIENCE_MS)
+    assert model.form.badges[0].text == "! bundle missing"
+    button = remedy()
+    assert button is not None
+    told: list[str] = []
+    readiness = model.readiness
+    readiness.changed.connect(
+        lambda: told.append(readiness.installing.words) if readiness.installing else None
+    )
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert "Installing" in model.launch_problem
+    qtbot.waitUntil(lambda: readiness.installing is None, timeout=2 * PATIENCE_MS)
+    assert len(set(told)) > 1
+    qtbot.waitUntil(lambda: model.form.badges[0].text == "✓ bundle", timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not model.launch_problem, timeout=PATIENCE_MS)

@@ -1,0 +1,70 @@
+"""The training dock when its daemon goes, and when its run is deleted."""
+
+from collections.abc import Iterator
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.models.runs_model import RunsModel
+from gym_gui.runtime.settings_store import SettingsStore
+from gym_gui.runtime.tasks import Tasks
+from gym_gui.runtime.trainer_link import TrainerLink
+from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.training.model.training_model import TrainingModel
+from mosaic.contract.rpc import trainer_pb2 as pb
+from tests.gym_gui.conftest import PATIENCE_MS
+from tests.support.daemon import DaemonUnderTest
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def runs(link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices) -> Iterator[RunsModel]:
+    made = RunsModel(link, tasks, pulse, notices)
+    yield made
+    made.close()
+    assert made.join(10)
+
+
+@pytest.fixture
+def model(
+    link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices, runs: RunsModel
+) -> Iterator[TrainingModel]:
+    made = TrainingModel(link, tasks, pulse, notices, SettingsStore(link.home), runs)
+    yield made
+    made.close()
+    assert made.join(10)
+
+
+def test_nothing_is_launched_without_a_daemon(
+    qtbot: QtBot, model: TrainingModel, daemon: DaemonUnderTest
+) -> None:
+    """The reason says so at once, and once it is back the draft is checked anew."""
+    model.set_environment("Echo-v0", {})
+    qtbot.waitUntil(lambda: model.catalog.is_known, timeout=PATIENCE_MS)
+    model.form.choose_agent("echo_worker/echo")
+    qtbot.waitUntil(lambda: model.readiness.is_current, timeout=PATIENCE_MS)
+    daemon.kill()
+    qtbot.waitUntil(lambda: "does not answer" in model.launch_problem, timeout=PATIENCE_MS)
+    model.readiness.check_again()
+    qtbot.waitUntil(lambda: model.readiness.problem is not None, timeout=PATIENCE_MS)
+    assert daemon.start().startswith("ready ")
+    qtbot.waitUntil(lambda: model.readiness.is_current, timeout=PATIENCE_MS)
+    assert model.readiness.problem is None
+    assert "does not answer" not in model.launch_problem
+
+
+def test_a_run_that_is_deleted_leaves_the_dock(
+    qtbot: QtBot, model: TrainingModel, runs: RunsModel, daemon: DaemonUnderTest
+) -> None:
+    """It does not come back as one that waits to start."""
+    run_id = daemon.submit(steps=10)
+    daemon.until(run_id)
+    qtbot.waitUntil(lambda: runs.by_id(run_id) is not None, timeout=PATIENCE_MS)
+    run = runs.by_id(run_id)
+    assert run is not None
+    model.run.follow(run)
+    daemon.stub.DeleteRun(pb.DeleteRunRequest(run_id=run_id))
+    qtbot.waitUntil(lambda: model.run.run is None, timeout=PATIENCE_MS)
+    assert not model.run.can_cancel

@@ -1,0 +1,36 @@
+"""The page inside the window, with and without WebEngine."""
+
+from importlib.util import find_spec
+
+import pytest
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from gym_gui.runtime.models.embedded_choice import EmbeddedChoice
+from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.embedded_page import EmbeddedPage
+from tests.gym_gui.remembered import Remembered
+
+_HAS_WEB_ENGINE = find_spec("PySide6.QtWebEngineWidgets") is not None
+
+
+@pytest.mark.skipif(_HAS_WEB_ENGINE, reason="WebEngine is installed here")
+def test_without_web_engine_it_says_what_to_install(qtbot: QtBot, theme: ThemeModel) -> None:
+    """Nothing breaks; the address can still be opened in the browser."""
+    page = EmbeddedPage(theme)
+    qtbot.addWidget(page)
+    page.show()
+    page.open("http://127.0.0.1:1/")
+    said = " ".join(label.text() for label in page.findChildren(QLabel))
+    assert "mosaic-workbench[web]" in said
+    assert "http://127.0.0.1:1/" in said
+
+
+def test_the_choice_is_remembered_where_it_can_be_made() -> None:
+    """Off at first; without WebEngine it stays off, with the reason."""
+    remembered = Remembered()
+    choice = EmbeddedChoice(remembered)
+    assert not choice.is_on
+    choice.choose(True)
+    assert choice.is_on == _HAS_WEB_ENGINE == (not choice.why_not)
+    assert EmbeddedChoice(remembered).is_on == _HAS_WEB_ENGINE
