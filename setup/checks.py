@@ -27,7 +27,7 @@ USAGE = """./test [--quick | --all] [-- PYTEST_ARGUMENT ...]
 
 # More processes than cores: many tests wait for processes that they have started. A process that
 # has run out of tests takes over some of another's: some take half a minute each.
-_PROCESSES = len(os.sched_getaffinity(0)) + 2
+_PROCESSES = len(os.sched_getaffinity(0)) + 3
 _DISTRIBUTION = ("-n", str(_PROCESSES), "--dist", "worksteal")
 
 
