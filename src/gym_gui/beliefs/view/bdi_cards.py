@@ -1,4 +1,4 @@
-"""MindCards: three cards, for what an agent believes, what it wants and what it is at."""
+"""BdiCards: three cards, for what an agent believes, what it wants and what it is at."""
 
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QResizeEvent
@@ -14,7 +14,7 @@ _THREE_FROM = 42
 _GONE_FOR_MS = 4_000
 
 
-class MindCards(QWidget):
+class BdiCards(QWidget):
     """What went is struck for a moment while a run goes on, and for good at a replayed step."""
 
     def __init__(self, theme: ThemeModel, parent: QWidget | None = None) -> None:

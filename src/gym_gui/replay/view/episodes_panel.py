@@ -21,7 +21,7 @@ from gym_gui.replay.view.verdict_card import VerdictCard
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.elided_label import ElidedLabel
 from gym_gui.widgets.icons import keep_icon
-from gym_gui.widgets.set_disabled_reason import grey
+from gym_gui.widgets.set_disabled_reason import set_disabled_reason
 
 _ACTOR = COLUMNS.index("actor")
 _OUTSTANDING: tuple[tuple[str, Outstanding, str], ...] = (
@@ -195,7 +195,7 @@ class EpisodesPanel(QWidget):
         self._videos.setVisible(bool(self._model.videos))
         for button in self._outstanding:
             has_some = self._model.episodes.rowCount() > 0
-            grey(button, "" if has_some else "There are no episodes.")
+            set_disabled_reason(button, "" if has_some else "There are no episodes.")
         self._exports.show_state()
 
 

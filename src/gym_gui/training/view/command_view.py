@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from gym_gui.training.model.training_readiness import TrainingReadiness
 from gym_gui.training.view.launch_bar import breakable
-from gym_gui.widgets.set_disabled_reason import grey
+from gym_gui.widgets.set_disabled_reason import set_disabled_reason
 
 _NOT_YET = "Known once preflight has answered."
 
@@ -40,4 +40,4 @@ class CommandView(QFrame):
     def _show(self) -> None:
         text = self._text()
         self._command.setText(breakable(text) or _NOT_YET)
-        grey(self._copy, "" if text else _NOT_YET)
+        set_disabled_reason(self._copy, "" if text else _NOT_YET)
