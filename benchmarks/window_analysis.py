@@ -27,7 +27,7 @@ from window_parts import (
 )
 
 from gym_gui.app.screens import CentreTab
-from gym_gui.app.wiring import Workbench
+from gym_gui.app.wiring import AppContext
 from gym_gui.training.view.training_panel import TrainingPanel
 from mosaic.client import TrainerClient
 from mosaic.contract.run_states import RunState
@@ -75,7 +75,7 @@ def start_runs(client: TrainerClient) -> list[str]:
     ]
 
 
-def go_through_pages(bench: Workbench, watch: Watch, runs: list[str], seconds: float) -> None:
+def go_through_pages(bench: AppContext, watch: Watch, runs: list[str], seconds: float) -> None:
     centre = bench.window.centre
     wait_for(lambda: bench.models.runs.running_count == _RUNS, "running of all runs")
     bench.conduct.show_run(runs[0])
@@ -94,7 +94,7 @@ def go_through_pages(bench: Workbench, watch: Watch, runs: list[str], seconds: f
     watch.look("comparing all 8, later", seconds)
 
 
-def open_form(bench: Workbench) -> float:
+def open_form(bench: AppContext) -> float:
     """From the click to a form that is whole and painted, in milliseconds."""
     began = time.perf_counter()
     bench.training_conduct.train()
@@ -107,7 +107,7 @@ def open_form(bench: Workbench) -> float:
     return (time.perf_counter() - began) * 1_000
 
 
-def launch(bench: Workbench) -> float:
+def launch(bench: AppContext) -> float:
     """From Launch to the run visible as running, in seconds."""
     model = bench.training.model
     wait_for(lambda: not model.launch_problem, "ready form")

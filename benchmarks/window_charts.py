@@ -35,7 +35,7 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.settings_store import SettingsStore
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.client import TrainerClient
 from mosaic.contract.layout import Home
 from mosaic.telemetry.service import TelemetryService
@@ -123,7 +123,7 @@ def make_runs(client: TrainerClient, home: Home) -> tuple[list[str], str]:
 @contextmanager
 def open_page(home: Home) -> Iterator[tuple[ChartsPage, ChartsModel]]:
     """The page in a window of its own, connected."""
-    theme, notices, tasks, pulse = ThemeModel(), Notices(), Tasks(), Pulse()
+    theme, notices, tasks, pulse = ThemeModel(), Notices(), Tasks(), UiTicker()
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
     link = TrainerLink(home)

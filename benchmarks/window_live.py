@@ -28,7 +28,7 @@ from window_parts import (
     wait_for,
 )
 
-from gym_gui.app.wiring import Workbench
+from gym_gui.app.wiring import AppContext
 from gym_gui.live.view.live_picture import LivePicture
 from gym_gui.play.view.frame_canvas import FrameCanvas
 from mosaic.client import TrainerClient
@@ -90,7 +90,7 @@ class Phase:
 class Watch:
     """Over one window and the runs behind it."""
 
-    def __init__(self, bench: Workbench, client: TrainerClient) -> None:
+    def __init__(self, bench: AppContext, client: TrainerClient) -> None:
         self._bench = bench
         self._client = client
         self._gaps = GapWatch()
@@ -135,7 +135,7 @@ def start_runs(client: TrainerClient) -> list[str]:
     ]
 
 
-def watch_run(bench: Workbench, run_id: str) -> QWidget:
+def watch_run(bench: AppContext, run_id: str) -> QWidget:
     wait_for(lambda: bench.models.runs.by_id(run_id) is not None, "run in the list")
     bench.conduct.watch(run_id)
     wait_for(lambda: bench.models.live.frame is not None, "picture of the run")
@@ -144,7 +144,7 @@ def watch_run(bench: Workbench, run_id: str) -> QWidget:
     return picture
 
 
-def play(bench: Workbench, run_id: str) -> QWidget:
+def play(bench: AppContext, run_id: str) -> QWidget:
     panel, models = bench.models.session_panel, bench.models
     panel.set_mode("hybrid")
     panel.choice.choose(_ENVIRONMENT)

@@ -21,7 +21,7 @@ from report import percentile
 
 from gym_gui.app.start_up import Wishes
 from gym_gui.app.theme import apply_theme
-from gym_gui.app.wiring import Workbench
+from gym_gui.app.wiring import AppContext
 from mosaic.contract.layout import Home
 
 _PATIENCE_S = 120.0
@@ -42,11 +42,11 @@ def use_platform(name: str) -> None:
 
 
 @contextmanager
-def open_window(home: Home) -> Iterator[Workbench]:
+def open_window(home: Home) -> Iterator[AppContext]:
     """As `mosaic gui` opens it, with a daemon that serves `home`; connected when this begins."""
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
-    bench = Workbench(home)
+    bench = AppContext(home)
     apply_theme(app, bench.theme, bench.window)
     bench.window.show()
     bench.open(Wishes(starts_daemon=False))

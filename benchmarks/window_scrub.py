@@ -26,7 +26,7 @@ from window_parts import (
     wait_for,
 )
 
-from gym_gui.app.wiring import Workbench
+from gym_gui.app.wiring import AppContext
 from gym_gui.replay.model.replay_model import ReplayModel
 from gym_gui.replay.view.reward_timeline import RewardTimeline
 from gym_gui.widgets.picture_canvas import PictureCanvas
@@ -80,7 +80,7 @@ class Stopwatch(QObject):
         times.cpu.append(cpu)
 
 
-def record_episode(bench: Workbench) -> str:
+def record_episode(bench: AppContext) -> str:
     """A game of the scripted actor; returns its run."""
     panel, play = bench.models.session_panel, bench.models.play
     panel.set_mode("hybrid")
@@ -98,7 +98,7 @@ def record_episode(bench: Workbench) -> str:
     return run_id
 
 
-def fill_cache(bench: Workbench, run_id: str) -> ReplayModel:
+def fill_cache(bench: AppContext, run_id: str) -> ReplayModel:
     replay = bench.models.replay
     bench.conduct.replay(run_id, 0)
     wait_for(lambda: replay.phase == "ready" and replay.steps > 0, "episode")
@@ -110,7 +110,7 @@ def fill_cache(bench: Workbench, run_id: str) -> ReplayModel:
     return replay
 
 
-def scrub(bench: Workbench, replay: ReplayModel, places: list[int]) -> Times:
+def scrub(bench: AppContext, replay: ReplayModel, places: list[int]) -> Times:
     timeline = bench.replay_page.findChild(RewardTimeline)
     canvas = bench.replay_page.findChild(PictureCanvas)
     assert timeline is not None
@@ -140,7 +140,7 @@ def send_mouse(widget: QWidget, kind: QEvent.Type, share: float) -> None:
     QApplication.sendEvent(widget, event)
 
 
-def paint_alone(bench: Workbench, replay: ReplayModel, moves: int) -> Times:
+def paint_alone(bench: AppContext, replay: ReplayModel, moves: int) -> Times:
     """The same canvas in the same size, in a window of its own."""
     shown = bench.replay_page.findChild(PictureCanvas)
     frame = replay.frame

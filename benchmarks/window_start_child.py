@@ -86,12 +86,12 @@ def start_window(home: str, then: Callable[[object], None] | None = None) -> Non
     passed("import of PySide6")
     from gym_gui.app.start_up import Wishes  # noqa: PLC0415
     from gym_gui.app.theme import apply_theme  # noqa: PLC0415
-    from gym_gui.app.wiring import Workbench  # noqa: PLC0415
+    from gym_gui.app.wiring import AppContext  # noqa: PLC0415
     from mosaic.contract.layout import Home  # noqa: PLC0415
 
     passed("import of the rest")
     app = QApplication(sys.argv[:1])
-    bench = Workbench(Home(Path(home)))
+    bench = AppContext(Home(Path(home)))
     passed("models and views")
     apply_theme(app, bench.theme, bench.window)
     passed("theme")
@@ -124,9 +124,9 @@ def watch_run(home: str, run_id: str) -> None:
     def watch(bench: object) -> None:
         from window_parts import run_for, wait_for  # noqa: PLC0415
 
-        from gym_gui.app.wiring import Workbench  # noqa: PLC0415
+        from gym_gui.app.wiring import AppContext  # noqa: PLC0415
 
-        assert isinstance(bench, Workbench)
+        assert isinstance(bench, AppContext)
         wait_for(lambda: bench.models.runs.by_id(run_id) is not None, "run in the list")
         bench.conduct.watch(run_id)
         wait_for(lambda: bench.models.live.frame is not None, "picture of the run")
@@ -142,9 +142,9 @@ def rest(home: str) -> None:
     def watch(bench: object) -> None:
         from window_parts import run_for, wait_for  # noqa: PLC0415
 
-        from gym_gui.app.wiring import Workbench  # noqa: PLC0415
+        from gym_gui.app.wiring import AppContext  # noqa: PLC0415
 
-        assert isinstance(bench, Workbench)
+        assert isinstance(bench, AppContext)
         wait_for(lambda: bench.link.is_ready, "daemon")
         run_for(_SETTLE_S)
         wall, cpu = time.perf_counter(), time.process_time()

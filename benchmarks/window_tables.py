@@ -28,7 +28,7 @@ from window_parts import (
     wait_for,
 )
 
-from gym_gui.app.wiring import Workbench
+from gym_gui.app.wiring import AppContext
 from mosaic.contract.ids import new_ulid
 from mosaic.contract.layout import Home
 from mosaic.contract.run_config import TrainRunConfig
@@ -95,7 +95,7 @@ def make_run(home: Home, registry: RunRegistry, rows: int) -> Seen:
 class FirstRows(QObject):
     """Ends a loop once the table has been painted with its first row."""
 
-    def __init__(self, bench: Workbench, loop: QEventLoop) -> None:
+    def __init__(self, bench: AppContext, loop: QEventLoop) -> None:
         super().__init__()
         self._table = bench.models.episodes
         self._loop = loop
@@ -110,7 +110,7 @@ class FirstRows(QObject):
         return False
 
 
-def show(bench: Workbench, seen: Seen) -> None:
+def show(bench: AppContext, seen: Seen) -> None:
     """From choosing the run to its rows on the screen."""
     loop = QEventLoop()
     QTimer.singleShot(_PATIENCE_MS, loop, loop.quit)
@@ -124,7 +124,7 @@ def show(bench: Workbench, seen: Seen) -> None:
     wait_for(lambda: bench.models.episodes.rowCount() == seen.rows, "whole table")
 
 
-def scroll(bench: Workbench, *, by_drag: bool) -> Gaps:
+def scroll(bench: AppContext, *, by_drag: bool) -> Gaps:
     """The wheel goes on by a few rows a beat, a drag goes through all of the table."""
     bar = bench.episodes_view.grid.verticalScrollBar()
     bar.setValue(0)
@@ -138,7 +138,7 @@ def scroll(bench: Workbench, *, by_drag: bool) -> Gaps:
     return watch.stop()
 
 
-def measure(bench: Workbench, runs: list[Seen], turns: int) -> None:
+def measure(bench: AppContext, runs: list[Seen], turns: int) -> None:
     bench.window.show_telemetry("episodes")
     wait_for(lambda: all(bench.models.runs.by_id(each.run_id) for each in runs), "runs")
     for turn in range(turns + 1):

@@ -15,7 +15,7 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_collection import UiCollection
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.layout import Home
 from tests.gym_gui.ui_watch import UiWatch
 from tests.support.daemon import DaemonUnderTest
@@ -62,8 +62,8 @@ def tasks(qapp: QApplication) -> Iterator[Tasks]:  # noqa: ARG001 - it needs an 
 
 
 @pytest.fixture
-def pulse(qapp: QApplication) -> Iterator[Pulse]:  # noqa: ARG001 - it needs an event loop
-    made = Pulse()
+def pulse(qapp: QApplication) -> Iterator[UiTicker]:  # noqa: ARG001 - it needs an event loop
+    made = UiTicker()
     yield made
     made.close()
 

@@ -16,7 +16,7 @@ from gym_gui.runtime.models import run_tabs
 
 if TYPE_CHECKING:
     from gym_gui.app.dashboard_host import DashboardHost
-    from gym_gui.app.wiring import Workbench
+    from gym_gui.app.wiring import AppContext
     from gym_gui.charts.view.charts_page import ChartsPage
     from gym_gui.compare.view.compare_page import ComparePage
     from gym_gui.optuna.view.study_page import StudyPage
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Analysis(QObject):
     """Made once, by the wiring, before the window: what its pages lead to is looked up later."""
 
-    def __init__(self, bench: "Workbench") -> None:
+    def __init__(self, bench: "AppContext") -> None:
         super().__init__(bench)
         self._bench = bench
         self._opening = ""

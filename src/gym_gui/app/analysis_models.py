@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject
 
-from gym_gui.runtime.models.selected_run import ShownRun
+from gym_gui.runtime.models.selected_run import SelectedRun
 
 if TYPE_CHECKING:
-    from gym_gui.app.wiring import Workbench
+    from gym_gui.app.wiring import AppContext
     from gym_gui.beliefs.model.beliefs_model import BeliefsModel
     from gym_gui.charts.model.charts_model import ChartsModel
     from gym_gui.compare.model.compare_model import CompareModel
@@ -28,11 +28,11 @@ class _WithThreads(Protocol):
 class AnalysisModels(QObject):
     """Made once, by `Analysis`. What was never needed is never closed."""
 
-    def __init__(self, bench: "Workbench") -> None:
+    def __init__(self, bench: "AppContext") -> None:
         super().__init__(bench)
         self._bench = bench
         self._open: list[_WithThreads] = []
-        self.shown = ShownRun(bench.link, bench.tasks, bench.models.runs, self)
+        self.shown = SelectedRun(bench.link, bench.tasks, bench.models.runs, self)
 
     def close(self) -> None:
         """Nothing more is asked for; does not wait."""

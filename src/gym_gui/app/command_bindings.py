@@ -12,10 +12,10 @@ from gym_gui.runtime.models.theme_model import ThemeChoice
 from mosaic import __version__
 
 if TYPE_CHECKING:
-    from gym_gui.app.wiring import Workbench
+    from gym_gui.app.wiring import AppContext
 
 
-def bindings(bench: "Workbench") -> dict[str, Binding]:
+def bindings(bench: "AppContext") -> dict[str, Binding]:
     """For every command of the table; `Commands` misses none of them."""
     return {
         **_of_session(bench),
@@ -29,7 +29,7 @@ def bindings(bench: "Workbench") -> dict[str, Binding]:
     }
 
 
-def _of_session(bench: "Workbench") -> dict[str, Binding]:
+def _of_session(bench: "AppContext") -> dict[str, Binding]:
     play, panel = bench.models.play, bench.models.session_panel
 
     def not_playing() -> str:
@@ -52,16 +52,16 @@ def _of_session(bench: "Workbench") -> dict[str, Binding]:
     }
 
 
-def _close(bench: "Workbench") -> None:
+def _close(bench: "AppContext") -> None:
     bench.window.close()
 
 
-def _choose_environment(bench: "Workbench") -> None:
+def _choose_environment(bench: "AppContext") -> None:
     bench.window.session_dock.show()
     bench.session_panel.open_environment_picker()
 
 
-def _of_modes(bench: "Workbench") -> dict[str, Binding]:
+def _of_modes(bench: "AppContext") -> dict[str, Binding]:
     panel = bench.models.session_panel
 
     def mode(name: str) -> Binding:
@@ -70,7 +70,7 @@ def _of_modes(bench: "Workbench") -> dict[str, Binding]:
     return {f"session.{name}": mode(name) for name in ("human", "hybrid", "agent")}
 
 
-def _of_runs(bench: "Workbench") -> dict[str, Binding]:
+def _of_runs(bench: "AppContext") -> dict[str, Binding]:
     def chosen() -> str:
         runs = bench.runs_view.chosen_runs()
         return runs[0].run_id if runs else ""
@@ -105,7 +105,7 @@ def _of_runs(bench: "Workbench") -> dict[str, Binding]:
     }
 
 
-def _of_views(bench: "Workbench") -> dict[str, Binding]:
+def _of_views(bench: "AppContext") -> dict[str, Binding]:
     centre = bench.window.centre
 
     def view(name: CentreTab, why_not: Callable[[], str]) -> Binding:
@@ -124,7 +124,7 @@ def _of_views(bench: "Workbench") -> dict[str, Binding]:
     }
 
 
-def _of_panels(bench: "Workbench") -> dict[str, Binding]:
+def _of_panels(bench: "AppContext") -> dict[str, Binding]:
     window = bench.window
 
     def panel(dock: QDockWidget) -> Binding:
@@ -139,7 +139,7 @@ def _of_panels(bench: "Workbench") -> dict[str, Binding]:
     }
 
 
-def _of_themes(bench: "Workbench") -> dict[str, Binding]:
+def _of_themes(bench: "AppContext") -> dict[str, Binding]:
     def theme(choice: str) -> Binding:
         return Binding(
             lambda: bench.conduct.choose_theme(cast("ThemeChoice", choice)),
@@ -149,7 +149,7 @@ def _of_themes(bench: "Workbench") -> dict[str, Binding]:
     return {f"view.{choice}_theme": theme(choice) for choice in ("system", "light", "dark")}
 
 
-def _of_tools(bench: "Workbench") -> dict[str, Binding]:
+def _of_tools(bench: "AppContext") -> dict[str, Binding]:
     def search() -> None:
         bench.commands.update()
         actions = bench.commands.actions
@@ -167,7 +167,7 @@ def _of_tools(bench: "Workbench") -> dict[str, Binding]:
     }
 
 
-def _of_help(bench: "Workbench") -> dict[str, Binding]:
+def _of_help(bench: "AppContext") -> dict[str, Binding]:
     def shortcuts() -> None:
         bench.window.centre.show_settings()
         bench.settings_page.content.show_topic("Keyboard")
@@ -183,5 +183,5 @@ def _of_help(bench: "Workbench") -> dict[str, Binding]:
     }
 
 
-def _no_daemon(bench: "Workbench") -> str:
+def _no_daemon(bench: "AppContext") -> str:
     return "" if bench.link.is_ready else "The daemon does not answer."

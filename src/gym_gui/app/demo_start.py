@@ -1,4 +1,4 @@
-"""DemoStart: the demo run from a command or the welcome page. `Conduct` shows what was started.
+"""DemoStart: the demo run from a command or the welcome page. `Navigation` shows what was started.
 
 Where the agent's packages are missing, a person chooses: install them, or watch the echo run.
 """
@@ -14,18 +14,18 @@ from mosaic.contract.run_states import LIVE_STATES
 from mosaic.contract.runs import RunRecord
 
 if TYPE_CHECKING:
-    from gym_gui.app.wiring import Workbench
+    from gym_gui.app.wiring import AppContext
 
 INSTALL, ECHO, NOT_NOW = "Install and train", "Echo run at once", "Not now"
 
 
 class DemoStart(QObject):
-    """Made once, by `Conduct`."""
+    """Made once, by `Navigation`."""
 
     started = Signal(str)
     """The run that is the demo; also one that was running already."""
 
-    def __init__(self, bench: "Workbench", parent: QObject) -> None:
+    def __init__(self, bench: "AppContext", parent: QObject) -> None:
         super().__init__(parent)
         self._runs = bench.models.runs
         self._notices = bench.notices

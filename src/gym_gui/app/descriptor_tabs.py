@@ -16,7 +16,7 @@ from gym_gui.app.screens import FurtherPage, FurtherTab
 
 if TYPE_CHECKING:
     from gym_gui.app.analysis_models import AnalysisModels
-    from gym_gui.app.wiring import Workbench
+    from gym_gui.app.wiring import AppContext
     from gym_gui.beliefs.view.beliefs_page import BeliefsPage
 
 
@@ -27,10 +27,10 @@ class _Kind:
     """Of a run that has none, as a whole sentence."""
     modules: tuple[str, ...]
     """What making it imports, of `gym_gui`."""
-    make: "Callable[[Workbench, AnalysisModels], QWidget]"
+    make: "Callable[[AppContext, AnalysisModels], QWidget]"
 
 
-def further_pages(bench: "Workbench", models: "AnalysisModels") -> dict[FurtherTab, FurtherPage]:
+def further_pages(bench: "AppContext", models: "AnalysisModels") -> dict[FurtherTab, FurtherPage]:
     """One of each kind, built when it is first looked at."""
     return {
         name: FurtherPage(
@@ -42,7 +42,7 @@ def further_pages(bench: "Workbench", models: "AnalysisModels") -> dict[FurtherT
     }
 
 
-def _make_beliefs_page(bench: "Workbench", models: "AnalysisModels") -> "BeliefsPage":
+def _make_beliefs_page(bench: "AppContext", models: "AnalysisModels") -> "BeliefsPage":
     from gym_gui.beliefs.view.beliefs_page import BeliefsPage  # noqa: PLC0415 - when shown
 
     page = BeliefsPage(models.beliefs, bench.theme)

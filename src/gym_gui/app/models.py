@@ -18,7 +18,7 @@ from gym_gui.runtime.session_service import SessionService
 from gym_gui.runtime.settings_store import SettingsStore
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.session.feed.environment_pictures import EnvironmentPictures
 from gym_gui.session.model.session_panel_model import SessionPanelModel
 from gym_gui.settings.model.settings_model import SettingsModel
@@ -33,7 +33,7 @@ class Models(QObject):
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: Pulse,
+        pulse: UiTicker,
         notices: Notices,
         settings: SettingsStore,
         theme: ThemeModel,

@@ -1,4 +1,4 @@
-"""Conduct: what leads where. A run that is chosen is shown in all panels, a session that begins
+"""Navigation: what leads where. A run that is chosen is shown in all panels, a session that begins
 comes to the front, a folder is opened by the desktop."""
 
 from functools import partial
@@ -15,16 +15,16 @@ from gym_gui.runtime.models.theme_model import ThemeChoice
 from gym_gui.runtime.trainer_link import LinkState
 
 if TYPE_CHECKING:
-    from gym_gui.app.wiring import Workbench
+    from gym_gui.app.wiring import AppContext
 
 _WELCOME = "window/welcome"
 FIRST_ENVIRONMENT = "FrozenLake-v1"
 
 
-class Conduct(QObject):
+class Navigation(QObject):
     """Made once, by the wiring, when everything else is there."""
 
-    def __init__(self, bench: "Workbench") -> None:
+    def __init__(self, bench: "AppContext") -> None:
         super().__init__(bench)
         self._bench = bench
         self._models = bench.models

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QApplication
 from gym_gui.app.start_up import Wishes
 from gym_gui.app.theme import apply_theme
 from gym_gui.app.training_screenshots import TrainingPictures
-from gym_gui.app.wiring import Workbench
+from gym_gui.app.wiring import AppContext
 from gym_gui.runtime.demo_runs import DEMO_NAME
 from gym_gui.runtime.models.theme_model import ThemeChoice
 from mosaic.contract.layout import Home
@@ -37,7 +37,7 @@ _THEMES: tuple[ThemeChoice, ...] = ("light", "dark")
 class Photographer:
     """Leads one window through its screens."""
 
-    def __init__(self, bench: Workbench, folder: Path) -> None:
+    def __init__(self, bench: AppContext, folder: Path) -> None:
         self._bench = bench
         self._models = bench.models
         self._centre = bench.window.centre
@@ -200,7 +200,7 @@ def main() -> int:
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     with throwaway_home(Home.locate(arguments.home)) as home:
         app = QApplication(sys.argv[:1])
-        bench = Workbench(home)
+        bench = AppContext(home)
         apply_theme(app, bench.theme, bench.window)
         bench.window.show()
         bench.open(Wishes())

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication
 
 from gym_gui.app.theme import apply_theme
 from gym_gui.app.window_log import keep_window_log, leave_window_log
-from gym_gui.app.wiring import Workbench
+from gym_gui.app.wiring import AppContext
 from gym_gui.runtime.ui_collection import UiCollection
 from mosaic.contract.layout import Home
 
@@ -39,7 +39,7 @@ def run_window(home: Home, wishes: Wishes) -> int:
     app.setApplicationDisplayName("MOSAIC")
     app.setDesktopFileName("mosaic")
     collection = UiCollection()
-    workbench = Workbench(home)
+    workbench = AppContext(home)
     apply_theme(app, workbench.theme, workbench.window)
     _show_bugs(workbench)
     _close_on_signals(workbench)
@@ -53,13 +53,13 @@ def run_window(home: Home, wishes: Wishes) -> int:
     return code
 
 
-def _begin(workbench: Workbench, wishes: Wishes) -> None:
+def _begin(workbench: AppContext, wishes: Wishes) -> None:
     """What start-up has made is there to stay: it is not searched for garbage."""
     gc.freeze()
     workbench.open(wishes)
 
 
-def _show_bugs(workbench: Workbench) -> None:
+def _show_bugs(workbench: AppContext) -> None:
     """A bug in a slot ends no window with a session in it, but nobody overlooks it either."""
 
     def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
@@ -78,7 +78,7 @@ def _show_bugs(workbench: Workbench) -> None:
     sys.excepthook = show
 
 
-def _close_on_signals(workbench: Workbench) -> None:
+def _close_on_signals(workbench: AppContext) -> None:
     """Ctrl-C in the terminal and SIGTERM close the window as its close button does.
 
     Python's handlers run only between two byte codes, of which there are none while Qt waits; so

@@ -9,7 +9,7 @@ from gym_gui.app.screens import CENTRE_GROUPS, CentreTab
 from mosaic.contract.events import StepRecord
 
 if TYPE_CHECKING:
-    from gym_gui.app.wiring import Workbench
+    from gym_gui.app.wiring import AppContext
 
 _LIVE: tuple[CentreTab, ...] = ("live", "beliefs", *CENTRE_GROUPS["analyse"])
 _PLAYED: tuple[CentreTab, ...] = ("grid", "frame", "raw", "video")
@@ -17,9 +17,9 @@ _PLAYED: tuple[CentreTab, ...] = ("grid", "frame", "raw", "video")
 
 
 class StepInFull(QObject):
-    """Made once, by `Conduct`."""
+    """Made once, by `Navigation`."""
 
-    def __init__(self, bench: "Workbench", parent: QObject) -> None:
+    def __init__(self, bench: "AppContext", parent: QObject) -> None:
         super().__init__(parent)
         self._window = bench.window
         self._analysis = bench.analysis

@@ -1,7 +1,7 @@
-"""TrainingDesk: the training dock, made when somebody first looks at it.
+"""TrainingDock: the training dock, made when somebody first looks at it.
 
 Joins what is chosen in the session panel (environment, mode, actor) with what learns.
-`SessionPanel` takes its pages, `TrainingConduct` connects its signals. Nothing of training is
+`SessionPanel` takes its pages, `TrainingNavigation` connects its signals. Nothing of training is
 imported before.
 """
 
@@ -18,7 +18,7 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.settings_store import SettingsStore
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.session.model.session_panel_model import SessionPanelModel
 from mosaic.contract.errors import UserError
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gym_gui.training.view.trained_panel import TrainedPanel
 
 
-class TrainingDesk(QObject):
+class TrainingDock(QObject):
     """Made once, by the wiring. `close` does not wait; `join` does."""
 
     launched = Signal(str)
@@ -45,7 +45,7 @@ class TrainingDesk(QObject):
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: Pulse,
+        pulse: UiTicker,
         notices: Notices,
         settings: SettingsStore,
         runs: RunsModel,

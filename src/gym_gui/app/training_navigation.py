@@ -1,4 +1,4 @@
-"""TrainingConduct: what leads to the training dock, and what leads from it."""
+"""TrainingNavigation: what leads to the training dock, and what leads from it."""
 
 import json
 from typing import TYPE_CHECKING, Any
@@ -8,16 +8,16 @@ from PySide6.QtCore import QObject
 from gym_gui.runtime.models.run_text import title_of
 
 if TYPE_CHECKING:
-    from gym_gui.app.wiring import Workbench
+    from gym_gui.app.wiring import AppContext
 
 _KEYS = "Keys"
 _STORAGE = "Storage"
 
 
-class TrainingConduct(QObject):
+class TrainingNavigation(QObject):
     """Made once, by the wiring, when everything else is there."""
 
-    def __init__(self, bench: "Workbench") -> None:
+    def __init__(self, bench: "AppContext") -> None:
         super().__init__(bench)
         self._bench = bench
         training = bench.training

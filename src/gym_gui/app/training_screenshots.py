@@ -13,7 +13,7 @@ from mosaic.contract.runs import RunRecord
 if TYPE_CHECKING:
     from gym_gui.app.lazy_page import LazyPage
     from gym_gui.app.screens import CentreTab
-    from gym_gui.app.wiring import Workbench
+    from gym_gui.app.wiring import AppContext
 
 _STEPS = 40_000
 _ENVIRONMENT = "CartPole-v1"
@@ -29,7 +29,7 @@ class Camera(Protocol):
 class TrainingPictures:
     """Takes them in the order in which a person would see them."""
 
-    def __init__(self, camera: Camera, bench: "Workbench") -> None:
+    def __init__(self, camera: Camera, bench: "AppContext") -> None:
         self._camera = camera
         self._bench = bench
 

@@ -1,4 +1,4 @@
-"""Workbench: everything the window is made of, put together by constructors.
+"""AppContext: everything the window is made of, put together by constructors.
 
 `start_up.py` makes one; tests make one on a throwaway home. Closing it leaves no thread behind.
 """
@@ -15,10 +15,10 @@ from gym_gui.app.commands import Commands
 from gym_gui.app.lazy_page import LazyPage
 from gym_gui.app.main_window import MainWindow
 from gym_gui.app.models import Models
-from gym_gui.app.navigation import Conduct
+from gym_gui.app.navigation import Navigation
 from gym_gui.app.screens import Screens
-from gym_gui.app.training_dock import TrainingDesk
-from gym_gui.app.training_navigation import TrainingConduct
+from gym_gui.app.training_dock import TrainingDock
+from gym_gui.app.training_navigation import TrainingNavigation
 from gym_gui.inspector.view.step_inspector import StepInspector
 from gym_gui.live.view.episodes_view import EpisodesView
 from gym_gui.live.view.steps_view import StepsView
@@ -32,7 +32,7 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.settings_store import SettingsStore
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.session.view.session_panel import SessionPanel
 from gym_gui.shell.view.command_palette import CommandPalette, CommandSearchButton
 from gym_gui.shell.view.status_strip import StatusStrip
@@ -51,7 +51,7 @@ _LET_GO_S = 5.0
 """What sessions and streams get to end; beyond that the process ends without them."""
 
 
-class Workbench(QObject):
+class AppContext(QObject):
     """Services, models, views, window. All of it is for the UI thread."""
 
     def __init__(self, home: Home) -> None:
@@ -60,13 +60,13 @@ class Workbench(QObject):
         self.theme = ThemeModel(self)
         self.notices = Notices(self)
         self.tasks = Tasks(self)
-        self.pulse = Pulse(self)
+        self.pulse = UiTicker(self)
         self.link = TrainerLink(home, self)
         self.models = Models(
             self.link, self.tasks, self.pulse, self.notices, self.settings, self.theme, self
         )
         self.play_area = PlayArea(self.models.play, self.theme, self)
-        self.training = TrainingDesk(
+        self.training = TrainingDock(
             self.link,
             self.tasks,
             self.pulse,
@@ -105,8 +105,8 @@ class Workbench(QObject):
         self.palette = CommandPalette(self.theme, self.window)
         self.commands = Commands(self.window, bindings(self), self.theme)
         self._add_search_button()
-        self.conduct = Conduct(self)
-        self.training_conduct = TrainingConduct(self)
+        self.conduct = Navigation(self)
+        self.training_conduct = TrainingNavigation(self)
         self._preloading = QTimer(self, singleShot=True, interval=_GET_READY_MS)
         self._preloading.timeout.connect(self._get_ready)
         self.keep_alive: list[object] = []

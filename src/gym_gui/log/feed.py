@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject
 import mosaic
 from gym_gui.runtime.log_records import (
     LogRecord,
-    RunLines,
+    RunSparklines,
     code_meanings,
     daemon_records,
     event_record,
@@ -24,7 +24,7 @@ from gym_gui.runtime.log_records import (
 )
 from gym_gui.runtime.stream_thread import Closable, StreamThread
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.client.results import EventLine
 from mosaic.contract.events import Log
 from mosaic.contract.runs import RunRecord
@@ -69,7 +69,7 @@ class WindowLogHandler(logging.Handler):
 class LogFeed(QObject):
     """Made once, by the wiring; for the UI thread. Closed before the link is."""
 
-    def __init__(self, link: TrainerLink, pulse: Pulse, parent: QObject | None = None) -> None:
+    def __init__(self, link: TrainerLink, pulse: UiTicker, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._link = link
         self._pulse = pulse
@@ -174,7 +174,7 @@ class LogFeed(QObject):
         now = time.time()
         # Workers tell no time. What an old run told belongs to its end, and what comes later than
         # the beginning of the stream was told when it came.
-        origin = RunLines(
+        origin = RunSparklines(
             component=f"{run.worker} {run.run_id[-_SHORT_ID_LETTERS:]}",
             run_id=run.run_id,
             at=run.ended_at or now,

@@ -66,7 +66,7 @@ class ReadStudy:
 
 
 def watch_studies(path: Path) -> Callable[[], tuple[ReadStudy, ...] | None]:
-    """For `CalmWatch`: all studies in the file, oldest first; None while it is as it was."""
+    """For `FilePoller`: all studies in the file, oldest first; None while it is as it was."""
     seen: _Stamp | None = None
 
     def look() -> tuple[ReadStudy, ...] | None:

@@ -1,4 +1,4 @@
-"""CalmWatch: looks at something on the disk again and again, on one thread, at a calm pace.
+"""FilePoller: looks at something on the disk again and again, on one thread, at a calm pace.
 
 For files that others write and that tell nobody. Looking costs a moment of a thread and nothing of
 the UI thread. While nothing is watched the thread sleeps; before the first time there is none.
@@ -34,7 +34,7 @@ class News(Generic[Target, Found]):
     error: UserError | None = None
 
 
-class CalmWatch(Generic[Target, Found]):
+class FilePoller(Generic[Target, Found]):
     """All methods are for the UI thread and do not wait."""
 
     def __init__(

@@ -153,7 +153,7 @@ def _headless(lines: list[str]) -> LogRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class RunLines:
+class RunSparklines:
     """Where lines of a run come from, and when they came."""
 
     component: str
@@ -163,7 +163,7 @@ class RunLines:
     """They have just come; what an old run told has no time worth showing."""
 
 
-def worker_records(lines: Iterable[str], origin: RunLines) -> list[LogRecord]:
+def worker_records(lines: Iterable[str], origin: RunSparklines) -> list[LogRecord]:
     """What a worker printed. A traceback is one record, and its last line says what it is."""
     gathered: list[list[str]] = []
     in_traceback = False
@@ -179,7 +179,7 @@ def worker_records(lines: Iterable[str], origin: RunLines) -> list[LogRecord]:
     return [_worker_record(each, origin) for each in gathered]
 
 
-def _worker_record(lines: list[str], origin: RunLines) -> LogRecord:
+def _worker_record(lines: list[str], origin: RunSparklines) -> LogRecord:
     is_traceback = len(lines) > 1
     code, message = _split_code(lines[-1] if is_traceback else lines[0])
     level = _SAYS_LEVEL.match(message)
@@ -201,7 +201,7 @@ def _worker_record(lines: list[str], origin: RunLines) -> LogRecord:
     )
 
 
-def event_record(event: Log, origin: RunLines) -> LogRecord:
+def event_record(event: Log, origin: RunSparklines) -> LogRecord:
     """A `log` event of a worker."""
     fields = event.fields
     return LogRecord(

@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from gym_gui.runtime.stream_thread import StreamThread
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_events import EventsForgotten, RunEvent
 from mosaic.contract.runs import RunQuery, RunRecord
@@ -46,7 +46,7 @@ class RunFeed(QObject):
     """A `UserError`: the runs cannot be listed now; it is tried again when the daemon is back."""
 
     def __init__(
-        self, link: TrainerLink, tasks: Tasks, pulse: Pulse, parent: QObject | None = None
+        self, link: TrainerLink, tasks: Tasks, pulse: UiTicker, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._link = link

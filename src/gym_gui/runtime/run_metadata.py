@@ -1,4 +1,4 @@
-"""RunPapers: what is to be known of a run beyond its row: how it was asked for, what it left.
+"""RunMetadata: what is to be known of a run beyond its row: how it was asked for, what it left.
 
 Fetched and decoded on a thread, for `runtime.models.selected_run` and `live.model.live_model`.
 """
@@ -25,7 +25,7 @@ _MINIMAL = TelemetryConfig(steps="sampled", frames=True)
 
 
 @dataclass(frozen=True, slots=True)
-class RunPapers:
+class RunMetadata:
     """All of one moment."""
 
     details: RunDetails
@@ -68,7 +68,7 @@ class RunPapers:
         return bool(self.manifest.wandb_url or self.manifest.wandb_offline_dirs)
 
 
-def fetch_papers(client: "TrainerClient", home: Home, run_id: str) -> RunPapers:
+def fetch_run_metadata(client: "TrainerClient", home: Home, run_id: str) -> RunMetadata:
     """Raises `UserError`."""
     details = client.run(run_id)
     config = load_run_config(details.config_json)
@@ -76,7 +76,7 @@ def fetch_papers(client: "TrainerClient", home: Home, run_id: str) -> RunPapers:
         descriptor: WorkerDescriptor | None = client.describe(config.worker)
     except UserError:  # it was uninstalled since
         descriptor = None
-    return RunPapers(
+    return RunMetadata(
         details=details,
         config=config,
         resolved=json.loads(details.resolved_json) if details.resolved_json else None,

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject
 
 from gym_gui.runtime.stream_thread import Closable, StreamThread
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.errors import UserError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class RunStream(QObject, Generic[Item]):
     def __init__(
         self,
         link: TrainerLink,
-        pulse: Pulse,
+        pulse: UiTicker,
         name: str,
         most_at_once: int,
         parent: QObject | None = None,

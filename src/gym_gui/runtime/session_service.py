@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Signal
 
 from gym_gui.runtime.play_feed import PlayedLine, PlayFeed
 from gym_gui.runtime.trainer_link import LinkState, TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.client.results import Frame
 from mosaic.client.sessions.actor_descriptors import HUMAN, ActorDescriptor, is_of_session_worker
 from mosaic.client.sessions.session_requests import SessionRequest
@@ -58,7 +58,7 @@ class SessionService(QObject):
     lines_arrived = Signal(object)
     """A list of `PlayedLine` of the run that is played, in order; at most once a beat."""
 
-    def __init__(self, link: TrainerLink, pulse: Pulse, parent: QObject | None = None) -> None:
+    def __init__(self, link: TrainerLink, pulse: UiTicker, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.state = SessionState()
         self.newest_frame: Frame | None = None

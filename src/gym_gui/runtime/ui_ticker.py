@@ -1,4 +1,4 @@
-"""Pulse: the one timer that brings what threads have collected onto the screen.
+"""UiTicker: the one timer that brings what threads have collected onto the screen.
 
 It beats only while somebody has something to do, so an idle window costs nothing. Whoever puts
 something into a mailbox wakes it, from any thread.
@@ -16,7 +16,7 @@ _RESTS_AFTER = 30
 """Beats in which nobody had anything to do."""
 
 
-class Pulse(QObject):
+class UiTicker(QObject):
     """Made once, by the wiring."""
 
     _woken = Signal()

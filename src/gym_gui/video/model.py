@@ -16,7 +16,7 @@ from gym_gui.runtime.models.playback import Playback
 from gym_gui.runtime.models.playhead_model import PlayheadModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.runtime.video_files import VideoFile, read_videos
 from gym_gui.video.feed import VideoDecoder, VideoFrame, VideoInfo
 from mosaic.contract.errors import UserError
@@ -34,7 +34,7 @@ class VideoModel(PlayheadModel):
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: Pulse,
+        pulse: UiTicker,
         notices: Notices,
         parent: QObject | None = None,
         *,

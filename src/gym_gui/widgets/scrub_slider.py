@@ -4,7 +4,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QToolTip, QWidget
 
-from gym_gui.widgets.set_disabled_reason import grey
+from gym_gui.widgets.set_disabled_reason import set_disabled_reason
 
 
 class ScrubSlider(QAbstractSlider):
@@ -32,7 +32,7 @@ class ScrubSlider(QAbstractSlider):
         self.blockSignals(True)
         self.setRange(0, last)
         self.setPageStep(max(1, last // 10))
-        grey(self, "" if is_enabled else "There is nothing to go through yet.")
+        set_disabled_reason(self, "" if is_enabled else "There is nothing to go through yet.")
         self.blockSignals(False)
 
     def show_value(self, value: int) -> None:

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QWidget
 _USUAL_TIP = "usual_tip"
 
 
-def grey(control: QWidget, why_not: str) -> None:
+def set_disabled_reason(control: QWidget, why_not: str) -> None:
     """Without a reason it can be used, and has its usual tip again."""
     usual = control.property(_USUAL_TIP)
     if why_not:

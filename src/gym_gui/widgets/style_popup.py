@@ -4,7 +4,7 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QCompleter, QLineEdit
 
 
-def dress(completer: QCompleter, line: QLineEdit) -> None:
+def style_popup(completer: QCompleter, line: QLineEdit) -> None:
     """`line` is what is written in."""
     line.installEventFilter(_Dress(completer, line))
 

@@ -11,7 +11,7 @@ from gym_gui.runtime.models.playback import SPEEDS, Playback
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.elided_label import ElidedLabel
 from gym_gui.widgets.icons import IconName, keep_icon
-from gym_gui.widgets.set_disabled_reason import grey
+from gym_gui.widgets.set_disabled_reason import set_disabled_reason
 
 
 class Transport(Protocol):
@@ -90,7 +90,7 @@ class TransportBar(QWidget):
             text = "Pause" if playback.is_playing else "Play"
             self.play.setAccessibleName(text)
         for button in (self._to_start, self._back, self.play, self._forward, self._to_end):
-            grey(button, "" if is_enabled else "There is nothing to play.")
+            set_disabled_reason(button, "" if is_enabled else "There is nothing to play.")
         if is_enabled:
             self.play.setToolTip(f"{self.play.accessibleName()} (Space)")
         self.speed.setText(speed_text(playback.speed))

@@ -9,8 +9,8 @@ import pytest
 from gym_gui.beliefs.feed.bdi_state import BdiChange, MindEntry, Place
 from gym_gui.beliefs.feed.bdi_stream import MindEntries
 from gym_gui.beliefs.model import bdi_history
-from gym_gui.beliefs.model.bdi_history import MindHistory, summed_up
-from gym_gui.beliefs.model.bdi_timeline import MindTimeline
+from gym_gui.beliefs.model.bdi_history import BdiHistory, summed_up
+from gym_gui.beliefs.model.bdi_timeline import BdiTimeline
 from mosaic.client.results import EventLine
 
 
@@ -50,7 +50,7 @@ def _places(*lines: dict[str, Any], last: Place | None = None) -> list[Place]:
 
 def test_beliefs_are_folded_and_all_else_is_what_was_told_last() -> None:
     """At every step what holds there; goals that are not told any more are no goals any more."""
-    history = MindHistory()
+    history = BdiHistory()
     history.add(
         _entries(
             _told(0, added=["a", "b"], goals=["g"], plan="p", confidence=0.5),
@@ -70,7 +70,7 @@ def test_beliefs_are_folded_and_all_else_is_what_was_told_last() -> None:
 
 def test_each_agent_has_a_mind_of_its_own() -> None:
     """A belief of one is none of the other."""
-    history = MindHistory()
+    history = BdiHistory()
     history.add(_entries(_told(0, agent_id="coach", added=["x"]), _told(0, added=["y"])))
     assert history.agents == ["coach", ""]
     assert list(history.now["coach"].beliefs) == ["x"]
@@ -132,7 +132,7 @@ def test_each_learner_of_a_pair_has_its_own_episodes() -> None:
 def test_history_and_timeline_move_a_change_that_no_step_followed() -> None:
     """It stays one change, told at the step that a replay can show."""
     entries = _entries(_start(0), _told(6, added=["x"]), _end(0, 6))
-    history, timeline = MindHistory(), MindTimeline()
+    history, timeline = BdiHistory(), BdiTimeline()
     timeline.show((), "", "")
     history.add(entries)
     timeline.add(entries)
@@ -156,10 +156,10 @@ def test_lines_that_make_no_sense_change_nothing() -> None:
     assert [(entry.change.added, entry.t) for entry in entries] == [(("a",), None)]
 
 
-def _of_ten_thousand(monkeypatch: pytest.MonkeyPatch) -> tuple[MindHistory, list[MindEntry]]:
+def _of_ten_thousand(monkeypatch: pytest.MonkeyPatch) -> tuple[BdiHistory, list[MindEntry]]:
     """A history that keeps 4,000 changes at most, and all that were told."""
     monkeypatch.setattr(bdi_history, "MOST_ENTRIES", 4_000)
-    history = MindHistory()
+    history = BdiHistory()
     told = [_told(0, added=["first"])]
     for number in range(9_999):
         told += [_start(number), _told(added=[f"n({number})"], removed=[f"n({number - 1})"])]
@@ -188,7 +188,7 @@ def test_what_went_can_be_read_again_a_stretch_at_a_time(monkeypatch: pytest.Mon
         assert stretch is not None
         places = stretch.places()
         assert len(places) < 4_000
-        read = MindHistory(stretch.before)
+        read = BdiHistory(stretch.before)
         read.add([entry for entry in entries if places.get(entry.seq) == entry.place])
         assert set(read.minds_at(place)[""].beliefs) == {"first", f"n({episode})"}
         assert [each.change.added for each in read.told_at(place)][-1] == (f"n({episode})",)
@@ -211,7 +211,7 @@ def test_the_timeline_has_the_changes_of_one_agent_with_the_words() -> None:
         _start(0),
         _told(2, agent_id="a", added=["rate(1)"], plan="learn"),
     )
-    timeline = MindTimeline()
+    timeline = BdiTimeline()
     timeline.show(entries[:2], "a", "")
     assert [timeline.row(0).time, timeline.rowCount(), timeline.total] == ["00:12", 1, 1]
     timeline.add(entries[2:])

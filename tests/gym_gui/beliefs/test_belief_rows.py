@@ -1,8 +1,8 @@
 """Which rows stand for what an agent believes."""
 
 from gym_gui.beliefs.model.beliefs_model import ShownMind
+from gym_gui.beliefs.view.bdi_cards import belief_rows
 from gym_gui.beliefs.view.bdi_list import MindRow
-from gym_gui.beliefs.view.belief_rows import belief_rows
 
 
 def rows(beliefs: str, *, added: str = "", removed: str = "", with_gone: bool = True) -> list[str]:

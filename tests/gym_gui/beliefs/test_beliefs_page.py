@@ -19,11 +19,11 @@ from gym_gui.beliefs.view.beliefs_page import BeliefsPage
 from gym_gui.replay.model.replay_model import ReplayModel
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
-from gym_gui.runtime.models.selected_run import ShownRun
+from gym_gui.runtime.models.selected_run import SelectedRun
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_states import RunState
 from tests.gym_gui.conftest import PATIENCE_MS
@@ -50,7 +50,7 @@ class Desk(SimpleNamespace):
 
     page: BeliefsPage
     model: BeliefsModel
-    shown: ShownRun
+    shown: SelectedRun
     replay: ReplayModel
     runs: RunsModel
     link: TrainerLink
@@ -77,12 +77,12 @@ def desk(
     qtbot: QtBot,
     link: TrainerLink,
     tasks: Tasks,
-    pulse: Pulse,
+    pulse: UiTicker,
     notices: Notices,
     theme: ThemeModel,
 ) -> Iterator[Desk]:
     runs = RunsModel(link, tasks, pulse, notices)
-    shown = ShownRun(link, tasks, runs)
+    shown = SelectedRun(link, tasks, runs)
     replay = ReplayModel(link, tasks, pulse, notices)
     model = BeliefsModel(link, tasks, pulse, shown, replay)
     page = BeliefsPage(model, theme)

@@ -10,7 +10,7 @@ from gym_gui.charts.model.charts_model import ChartsModel
 from gym_gui.runtime.models.notices import Notice, Notices
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.analytics.event_file_writer import EventFileWriter
 from mosaic.contract.layout import Home
 from tests.gym_gui.conftest import PATIENCE_MS
@@ -20,7 +20,7 @@ _RETURN = MetricKey("charts/episodic_return")
 
 
 @pytest.fixture
-def model(tmp_path: Path, tasks: Tasks, pulse: Pulse, notices: Notices) -> ChartsModel:
+def model(tmp_path: Path, tasks: Tasks, pulse: UiTicker, notices: Notices) -> ChartsModel:
     link = TrainerLink(Home(tmp_path / "home"))
     return ChartsModel(link, tasks, pulse, notices, Remembered())
 

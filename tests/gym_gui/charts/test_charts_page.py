@@ -17,7 +17,7 @@ from gym_gui.runtime.models.notices import Notice, Notices
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.analytics.event_file_writer import EventFileWriter
 from tests.gym_gui.conftest import PATIENCE_MS
 from tests.gym_gui.remembered import Remembered
@@ -29,7 +29,7 @@ _RETURN = MetricKey("episode_return")
 
 
 @pytest.fixture
-def model(link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices) -> ChartsModel:
+def model(link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices) -> ChartsModel:
     return ChartsModel(link, tasks, pulse, notices, Remembered())
 
 

@@ -14,13 +14,13 @@ from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.layout import Home
 from tests.gym_gui.remembered import Remembered
 
 
 def test_the_largest_numbers_and_none_at_all(
-    qtbot: QtBot, tmp_path: Path, tasks: Tasks, pulse: Pulse, notices: Notices, theme: ThemeModel
+    qtbot: QtBot, tmp_path: Path, tasks: Tasks, pulse: UiTicker, notices: Notices, theme: ThemeModel
 ) -> None:
     """A loss that has diverged to both ends, and one that is no number anywhere."""
     link = TrainerLink(Home(tmp_path / "home"))

@@ -13,7 +13,7 @@ from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.analytics.event_file_writer import EventFileWriter
 from mosaic.contract.layout import Home
 from tests.gym_gui.conftest import PATIENCE_MS
@@ -23,7 +23,7 @@ _COUNT = 200
 
 
 @pytest.fixture
-def model(tmp_path: Path, tasks: Tasks, pulse: Pulse, notices: Notices) -> ChartsModel:
+def model(tmp_path: Path, tasks: Tasks, pulse: UiTicker, notices: Notices) -> ChartsModel:
     return ChartsModel(TrainerLink(Home(tmp_path / "home")), tasks, pulse, notices, Remembered())
 
 

@@ -17,7 +17,7 @@ from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.rpc import trainer_pb2 as pb
 from tests.gym_gui.conftest import PATIENCE_MS
 from tests.gym_gui.remembered import Remembered
@@ -27,13 +27,13 @@ pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-def charts(link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices) -> ChartsModel:
+def charts(link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices) -> ChartsModel:
     return ChartsModel(link, tasks, pulse, notices, Remembered())
 
 
 @pytest.fixture
 def model(
-    link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices, charts: ChartsModel
+    link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices, charts: ChartsModel
 ) -> Iterator[CompareModel]:
     runs = RunsModel(link, tasks, pulse, notices)
     made = CompareModel(link, tasks, pulse, notices, runs, charts)

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from gym_gui.app.theme import apply_theme
-from gym_gui.app.wiring import Workbench
+from gym_gui.app.wiring import AppContext
 from mosaic.contract.layout import Home
 from tests.gym_gui.end_to_end.layout_check import faults
 from tests.gym_gui.end_to_end.screens import each_other_screen, each_played_view, is_complete
@@ -23,7 +23,7 @@ _SIZES = (QSize(1024, 700), QSize(1440, 900))
 
 def main() -> None:
     app = QApplication(sys.argv[:1])
-    bench = Workbench(Home(Path(sys.argv[1])))
+    bench = AppContext(Home(Path(sys.argv[1])))
     apply_theme(app, bench.theme, bench.window)
     bench.window.show()
     print(bench.window.devicePixelRatioF())

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from gym_gui.app.screens import CENTRE_GROUPS, CENTRE_TITLES, GROUP_TITLES, CentreTab
 from gym_gui.app.start_up import Wishes
 from gym_gui.app.theme import apply_theme
-from gym_gui.app.wiring import Workbench
+from gym_gui.app.wiring import AppContext
 from gym_gui.play.view.play_bar import PlayBar
 from gym_gui.runs.model.runs_columns import RunColumn
 from gym_gui.runtime.models.theme_model import ThemeChoice
@@ -45,7 +45,7 @@ class Person:
         """Those that still went on when everything was closed."""
         self._turn = QTimer()
         self._turn.setSingleShot(True)
-        self.bench = Workbench(home)
+        self.bench = AppContext(home)
         apply_theme(app, self.bench.theme, self.bench.window)
         self.window = self.bench.window
         self.models = self.bench.models

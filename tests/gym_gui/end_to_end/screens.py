@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from gym_gui.app.lazy_page import LazyPage
 from gym_gui.app.screens import CENTRE_GROUPS, CENTRE_TITLES, TELEMETRY_TITLES, CentreTab
-from gym_gui.app.wiring import Workbench
+from gym_gui.app.wiring import AppContext
 from gym_gui.session.model.session_panel_model import MODES
 from gym_gui.session.view.training_area import TrainingPlace
 from gym_gui.training.view.training_panel import TrainingPanel
@@ -28,14 +28,14 @@ def is_complete(window: QWidget) -> bool:
 PLAYED: tuple[CentreTab, ...] = ("grid", "frame", "raw")
 
 
-def each_played_view(bench: Workbench) -> Iterator[str]:
+def each_played_view(bench: AppContext) -> Iterator[str]:
     """The name of each view of what is played, while it is shown."""
     for name in PLAYED:
         bench.window.centre.show_tab(name)
         yield name
 
 
-def each_view_of_a_run(bench: Workbench) -> Iterator[str]:
+def each_view_of_a_run(bench: AppContext) -> Iterator[str]:
     """The name of each tab about the run that is shown, and of each part of its page."""
     centre = bench.window.centre
     for name in CENTRE_GROUPS["analyse"]:
@@ -49,7 +49,7 @@ def each_view_of_a_run(bench: Workbench) -> Iterator[str]:
             yield f"run, {bench.analysis.run_page.content.tabs.tabText(part)}"
 
 
-def each_part_of_the_dock(bench: Workbench) -> Iterator[str]:
+def each_part_of_the_dock(bench: AppContext) -> Iterator[str]:
     """The name of each part of the dock at the left, and of its toggle, while it is shown."""
     panel = bench.models.session_panel
     for mode in MODES:
@@ -60,7 +60,7 @@ def each_part_of_the_dock(bench: Workbench) -> Iterator[str]:
             yield f"{mode} mode {part}".strip()
 
 
-def each_other_screen(bench: Workbench) -> Iterator[str]:
+def each_other_screen(bench: AppContext) -> Iterator[str]:
     """The name of each of the rest, while it is shown. The mode changes with them."""
     window, centre = bench.window, bench.window.centre
     centre.show_welcome()

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from PySide6.QtWidgets import QMenu
 
-from gym_gui.app.wiring import Workbench
+from gym_gui.app.wiring import AppContext
 from gym_gui.training.view.training_panel import TrainingPanel
 from mosaic.contract.run_states import RunState
 from tests.gym_gui.end_to_end.person import Person
@@ -56,7 +56,7 @@ def test_every_greyed_control_says_why(person: Person, shared_daemon: DaemonUnde
 
 
 def look_round(
-    person: Person, walk: ReasonWalk, state: str, screens: Callable[[Workbench], Iterator[str]]
+    person: Person, walk: ReasonWalk, state: str, screens: Callable[[AppContext], Iterator[str]]
 ) -> None:
     for screen in screens(person.bench):
         person.settle()

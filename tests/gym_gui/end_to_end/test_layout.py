@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSize, Qt
 
-from gym_gui.app.wiring import Workbench
+from gym_gui.app.wiring import AppContext
 from gym_gui.runtime.models.theme_model import ThemeChoice
 from mosaic.contract.layout import Home
 from tests.gym_gui.conftest import PATIENCE_MS
@@ -44,7 +44,9 @@ def test_nothing_is_cut_off(person: Person) -> None:
     assert not found, "\n".join(dict.fromkeys(found))
 
 
-def faults_in_all_looks(person: Person, screens: Callable[[Workbench], Iterator[str]]) -> list[str]:
+def faults_in_all_looks(
+    person: Person, screens: Callable[[AppContext], Iterator[str]]
+) -> list[str]:
     person.window.setUpdatesEnabled(False)  # it is laid out all the same
     found = []
     for size in _SIZES:

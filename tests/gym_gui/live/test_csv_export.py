@@ -8,13 +8,13 @@ from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
 from gym_gui.live.feed.csv_export import Batch, CsvExport
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.errors import UserError
 from tests.gym_gui.conftest import PATIENCE_MS
 
 
 @pytest.fixture
-def export(pulse: Pulse) -> Iterator[CsvExport]:
+def export(pulse: UiTicker) -> Iterator[CsvExport]:
     made = CsvExport(pulse, QObject(pulse))
     yield made
     made.cancel()

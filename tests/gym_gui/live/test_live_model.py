@@ -17,7 +17,7 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.settings_store import SettingsStore
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.layout import Home
 from tests.gym_gui.conftest import PATIENCE_MS
 from tests.support.daemon import DaemonUnderTest
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-def live(link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices) -> Iterator[LiveModel]:
+def live(link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices) -> Iterator[LiveModel]:
     runs = RunsModel(link, tasks, pulse, notices)
     made = LiveModel(link, tasks, pulse, notices, runs, SettingsStore(link.home))
     yield made

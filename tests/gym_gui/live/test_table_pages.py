@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.live.feed.table_pages import PAGE_ROWS, Answer, TablePages
 from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.errors import UserError
 from tests.gym_gui.conftest import PATIENCE_MS
 
@@ -38,7 +38,7 @@ def store() -> Iterator[Store]:
 
 
 @pytest.fixture
-def pages(tasks: Tasks, pulse: Pulse) -> TablePages[int]:
+def pages(tasks: Tasks, pulse: UiTicker) -> TablePages[int]:
     owner = QObject(pulse)
     return TablePages(tasks, pulse, owner)
 
@@ -131,7 +131,7 @@ def test_what_is_there_stays_until_there_are_other_rows(
 
 
 def test_news_that_come_while_a_question_fails_are_looked_at(
-    qtbot: QtBot, pages: TablePages[int], store: Store, pulse: Pulse
+    qtbot: QtBot, pages: TablePages[int], store: Store, pulse: UiTicker
 ) -> None:
     """The pulse may rest by then; what is new is fetched all the same."""
     is_lost = True

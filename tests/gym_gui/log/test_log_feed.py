@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from gym_gui.log.feed import LogFeed
 from gym_gui.runtime.log_records import LogRecord
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from tests.gym_gui.conftest import PATIENCE_MS
 from tests.support.daemon import DaemonUnderTest
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.process
 
 
 def test_daemon_run_and_window_in_one(
-    daemon: DaemonUnderTest, link: TrainerLink, pulse: Pulse, qtbot: QtBot, qapp: QApplication
+    daemon: DaemonUnderTest, link: TrainerLink, pulse: UiTicker, qtbot: QtBot, qapp: QApplication
 ) -> None:
     """Lines of the daemon, of the chosen run and of Python's logging come with their names."""
     run_id = daemon.submit(steps=10)

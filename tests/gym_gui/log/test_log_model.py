@@ -15,7 +15,7 @@ from gym_gui.log.model import log_model
 from gym_gui.log.model.log_filter import LogFilter, Severity
 from gym_gui.log.model.log_model import CODE, MESSAGE, LogModel
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.layout import Home
 from tests.gym_gui.conftest import PATIENCE_MS
 
@@ -23,7 +23,7 @@ _log = logging.getLogger("tests")
 
 
 @pytest.fixture
-def model(tmp_path: Path, pulse: Pulse) -> Iterator[LogModel]:
+def model(tmp_path: Path, pulse: UiTicker) -> Iterator[LogModel]:
     """Without a daemon: what this process says is enough."""
     feed = LogFeed(TrainerLink(Home(tmp_path)), pulse)
     _log.setLevel(logging.DEBUG)

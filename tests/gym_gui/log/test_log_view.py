@@ -15,7 +15,7 @@ from gym_gui.log.model.log_model import LogModel
 from gym_gui.log.view.log_view import LogView
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.layout import Home
 from tests.gym_gui.conftest import PATIENCE_MS
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)
 
 
 @pytest.fixture
-def model(tmp_path: Path, pulse: Pulse) -> Iterator[LogModel]:
+def model(tmp_path: Path, pulse: UiTicker) -> Iterator[LogModel]:
     """Without a daemon: what this process says is enough."""
     feed = LogFeed(TrainerLink(Home(tmp_path)), pulse)
     _log.setLevel(logging.INFO)

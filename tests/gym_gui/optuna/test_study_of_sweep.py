@@ -15,11 +15,11 @@ from gym_gui.optuna.model.study_model import StudyModel
 from gym_gui.optuna.view.study_page import StudyPage
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
-from gym_gui.runtime.models.selected_run import ShownRun
+from gym_gui.runtime.models.selected_run import SelectedRun
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from tests.gym_gui.conftest import PATIENCE_MS
 from tests.support.daemon import DaemonUnderTest
 
@@ -50,16 +50,18 @@ except ImportError:
 
 
 @pytest.fixture
-def shown(link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices) -> Iterator[ShownRun]:
+def shown(
+    link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices
+) -> Iterator[SelectedRun]:
     runs = RunsModel(link, tasks, pulse, notices)
-    yield ShownRun(link, tasks, runs)
+    yield SelectedRun(link, tasks, runs)
     runs.close()
     assert runs.join(10)
 
 
 @pytest.fixture
 def model(
-    link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices, shown: ShownRun
+    link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices, shown: SelectedRun
 ) -> Iterator[StudyModel]:
     made = StudyModel(link, tasks, pulse, notices, shown)
     yield made
@@ -101,7 +103,7 @@ def test_the_table_of_a_real_sweep_matches_its_database(
     qtbot: QtBot,
     page: StudyPage,
     model: StudyModel,
-    shown: ShownRun,
+    shown: SelectedRun,
     daemon: DaemonUnderTest,
     link: TrainerLink,
     give_bundles: Callable[..., None],

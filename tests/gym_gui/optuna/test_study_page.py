@@ -14,11 +14,11 @@ from gym_gui.optuna.model.study_model import StudyModel
 from gym_gui.optuna.view.study_page import StudyPage
 from gym_gui.runtime.models.notices import Notice, Notices
 from gym_gui.runtime.models.runs_model import RunsModel
-from gym_gui.runtime.models.selected_run import ShownRun
+from gym_gui.runtime.models.selected_run import SelectedRun
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.layout import Home
 from tests.gym_gui.conftest import PATIENCE_MS
 from tests.gym_gui.study_writing import add_trial, new_study
@@ -31,16 +31,18 @@ def link(tmp_path: Path) -> TrainerLink:
 
 
 @pytest.fixture
-def shown(link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices) -> Iterator[ShownRun]:
+def shown(
+    link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices
+) -> Iterator[SelectedRun]:
     runs = RunsModel(link, tasks, pulse, notices)
-    yield ShownRun(link, tasks, runs)
+    yield SelectedRun(link, tasks, runs)
     runs.close()
     assert runs.join(10)
 
 
 @pytest.fixture
 def model(
-    link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices, shown: ShownRun
+    link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices, shown: SelectedRun
 ) -> Iterator[StudyModel]:
     made = StudyModel(link, tasks, pulse, notices, shown)
     yield made

@@ -12,7 +12,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from gym_gui.optuna.feed import ReadStudy, watch_studies
-from gym_gui.runtime.file_poller import CalmWatch
+from gym_gui.runtime.file_poller import FilePoller
 from mosaic.contract.errors import UserError
 from tests.gym_gui.conftest import PATIENCE_MS
 from tests.gym_gui.study_writing import add_trial, new_study
@@ -112,8 +112,8 @@ def news() -> threading.Semaphore:
 @pytest.fixture
 def watch(
     news: threading.Semaphore,
-) -> Iterator[CalmWatch[Path, tuple[ReadStudy, ...]]]:
-    made = CalmWatch("test", watch_studies, news.release, pace_s=0.01)
+) -> Iterator[FilePoller[Path, tuple[ReadStudy, ...]]]:
+    made = FilePoller("test", watch_studies, news.release, pace_s=0.01)
     yield made
     made.close()
     assert made.join(10)
@@ -122,7 +122,7 @@ def watch(
 def test_a_watch_tells_what_is_new_and_a_failure_once(
     qtbot: QtBot,
     tmp_path: Path,
-    watch: CalmWatch[Path, tuple[ReadStudy, ...]],
+    watch: FilePoller[Path, tuple[ReadStudy, ...]],
     news: threading.Semaphore,
 ) -> None:
     """Nothing there, then a study, then more trials; while nobody watches nothing is looked at."""
@@ -223,7 +223,7 @@ def test_a_bug_is_told_once(qtbot: QtBot) -> None:
         return look
 
     news: list[object] = []
-    watch: CalmWatch[str, str] = CalmWatch("test", begin, lambda: None, pace_s=0.001)
+    watch: FilePoller[str, str] = FilePoller("test", begin, lambda: None, pace_s=0.001)
     watch.watch("it")
 
     def is_found() -> bool:

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from gym_gui.play.model.play_model import PlayModel
 from gym_gui.runtime.session_service import SessionRequest, SessionService
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.envs.scenes.scene import GridScene
 from tests.gym_gui.conftest import PATIENCE_MS
 
@@ -19,7 +19,7 @@ LAKE = SessionRequest(env_id="FrozenLake-v1", env_kwargs={"is_slippery": False},
 
 
 @pytest.fixture
-def model(link: TrainerLink, pulse: Pulse) -> Iterator[PlayModel]:
+def model(link: TrainerLink, pulse: UiTicker) -> Iterator[PlayModel]:
     sessions = SessionService(link, pulse)
     yield PlayModel(sessions, pulse)
     sessions.close()

@@ -18,7 +18,7 @@ from gym_gui.play.view.play_bar import PlayBar
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.session_service import Frame, SessionPhase, SessionService, SessionState
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.widgets.flow_layout import FlowLayout
 from gym_gui.widgets.scene.grid_geometry import GridGeometry
 from mosaic.contract.events import EnvironmentEvent, EpisodeStart
@@ -26,7 +26,7 @@ from mosaic.contract.layout import Home
 
 
 @pytest.fixture
-def sessions(tmp_path: Path, pulse: Pulse) -> Iterator[SessionService]:
+def sessions(tmp_path: Path, pulse: UiTicker) -> Iterator[SessionService]:
     """Without a daemon; tests say themselves what it has brought."""
     link = TrainerLink(Home(tmp_path))
     made = SessionService(link, pulse)
@@ -36,7 +36,7 @@ def sessions(tmp_path: Path, pulse: Pulse) -> Iterator[SessionService]:
 
 
 @pytest.fixture
-def model(sessions: SessionService, pulse: Pulse) -> PlayModel:
+def model(sessions: SessionService, pulse: UiTicker) -> PlayModel:
     return PlayModel(sessions, pulse)
 
 

@@ -16,7 +16,7 @@ from gym_gui.play.view.play_bar import PlayBar
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.session_service import SessionRequest, SessionService
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from tests.gym_gui.conftest import PATIENCE_MS
 
 pytestmark = pytest.mark.process
@@ -56,7 +56,7 @@ class Played:
 
 
 @pytest.fixture
-def played(link: TrainerLink, pulse: Pulse, theme: ThemeModel, qtbot: QtBot) -> Iterator[Played]:
+def played(link: TrainerLink, pulse: UiTicker, theme: ThemeModel, qtbot: QtBot) -> Iterator[Played]:
     sessions = SessionService(link, pulse)
     model = PlayModel(sessions, pulse)
     made = Played(model, theme)

@@ -14,7 +14,7 @@ from gym_gui.runtime.models.notices import Notice, Notices
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.client.resimulation import SimulationChecked, SimulationPart
 from mosaic.client.sessions.actor_service import ActorService
 from tests.gym_gui.conftest import PATIENCE_MS
@@ -24,7 +24,9 @@ pytestmark = [pytest.mark.process, pytest.mark.qt_log_ignore("propagateSizeHints
 
 
 @pytest.fixture
-def model(link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices) -> Iterator[ReplayModel]:
+def model(
+    link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices
+) -> Iterator[ReplayModel]:
     made = ReplayModel(link, tasks, pulse, notices)
     yield made
     made.close()

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from gym_gui.run_page.model import run_log_model
 from gym_gui.run_page.model.run_log_model import RunLogModel
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.rpc import trainer_pb2 as pb
 from tests.gym_gui.conftest import PATIENCE_MS
 from tests.support.daemon import DaemonUnderTest
@@ -50,7 +50,7 @@ def test_lines_at_the_beginning_go(
     qtbot: QtBot,
     daemon: DaemonUnderTest,
     link: TrainerLink,
-    pulse: Pulse,
+    pulse: UiTicker,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """However few and long they are; how many went is counted, and a search finds what is left."""

@@ -23,11 +23,11 @@ from gym_gui.run_page.view.system_part import SystemPart
 from gym_gui.runtime.models.notices import Notice, Notices
 from gym_gui.runtime.models.run_actions_model import RunActions
 from gym_gui.runtime.models.runs_model import RunsModel
-from gym_gui.runtime.models.selected_run import ShownRun
+from gym_gui.runtime.models.selected_run import SelectedRun
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.run_states import RunState
 from tests.gym_gui.conftest import PATIENCE_MS
 from tests.support.daemon import DaemonUnderTest
@@ -55,11 +55,11 @@ def wait(qtbot: QtBot) -> Wait:
 
 @pytest.fixture
 def model(
-    link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices
+    link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices
 ) -> Iterator[RunPageModel]:
     runs = RunsModel(link, tasks, pulse, notices)
     actions = RunActions(link, tasks, notices, runs)
-    shown = ShownRun(link, tasks, runs)
+    shown = SelectedRun(link, tasks, runs)
     made = RunPageModel(link, tasks, pulse, notices, shown, runs, actions)
     yield made
     made.close()

@@ -19,7 +19,7 @@ from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.layout import Home
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunDigest, RunRecord
@@ -51,7 +51,7 @@ class _Settings:
 
 
 class _Made:
-    def __init__(self, home: Path, tasks: Tasks, pulse: Pulse, theme: ThemeModel) -> None:
+    def __init__(self, home: Path, tasks: Tasks, pulse: UiTicker, theme: ThemeModel) -> None:
         notices, link = Notices(), TrainerLink(Home(home))
         self.settings = _Settings()
         self.theme = theme
@@ -73,7 +73,7 @@ class _Made:
 
 
 @pytest.fixture
-def made(tmp_path: Path, tasks: Tasks, pulse: Pulse, theme: ThemeModel) -> _Made:
+def made(tmp_path: Path, tasks: Tasks, pulse: UiTicker, theme: ThemeModel) -> _Made:
     return _Made(tmp_path, tasks, pulse, theme)
 
 

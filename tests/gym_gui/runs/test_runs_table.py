@@ -14,7 +14,7 @@ from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.layout import Home
 from mosaic.contract.run_events import RunDeleted, RunEvent
 from mosaic.contract.run_states import RunState
@@ -39,7 +39,7 @@ def _run(number: int, **fields: object) -> RunRecord:
 
 
 @pytest.fixture
-def runs(tmp_path: Path, tasks: Tasks, pulse: Pulse, notices: Notices) -> RunsModel:
+def runs(tmp_path: Path, tasks: Tasks, pulse: UiTicker, notices: Notices) -> RunsModel:
     """Of no daemon: runs are put in by `take`."""
     return RunsModel(TrainerLink(Home(tmp_path)), tasks, pulse, notices)
 

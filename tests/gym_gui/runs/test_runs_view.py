@@ -17,7 +17,7 @@ from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
 from tests.gym_gui.conftest import PATIENCE_MS
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.process
 def view(
     link: TrainerLink,
     tasks: Tasks,
-    pulse: Pulse,
+    pulse: UiTicker,
     notices: Notices,
     theme: ThemeModel,
     qtbot: QtBot,

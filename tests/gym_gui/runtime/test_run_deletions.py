@@ -14,7 +14,7 @@ from gym_gui.runtime.models.run_actions_model import RunActions
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import LinkState, TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
 from tests.gym_gui.conftest import PATIENCE_MS
@@ -28,7 +28,7 @@ _LATE_MS = 3_600_000
 
 @pytest.fixture
 def runs(
-    link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices, qtbot: QtBot
+    link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices, qtbot: QtBot
 ) -> Iterator[RunsModel]:
     made = RunsModel(link, tasks, pulse, notices)
     qtbot.waitUntil(lambda: made.is_listed, timeout=PATIENCE_MS)

@@ -13,7 +13,7 @@ from gym_gui.runtime.models.run_actions_model import RunActions
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
 from tests.gym_gui.conftest import PATIENCE_MS
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture
 def runs(
-    link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices, qtbot: QtBot
+    link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices, qtbot: QtBot
 ) -> Iterator[RunsModel]:
     made = RunsModel(link, tasks, pulse, notices)
     qtbot.waitUntil(lambda: made.is_listed, timeout=PATIENCE_MS)

@@ -7,10 +7,10 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
-from gym_gui.runtime.models.selected_run import ShownRun
+from gym_gui.runtime.models.selected_run import SelectedRun
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.run_states import RunState
 from tests.gym_gui.conftest import PATIENCE_MS
 from tests.support.daemon import DaemonUnderTest
@@ -19,15 +19,17 @@ pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-def shown(link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices) -> Iterator[ShownRun]:
+def shown(
+    link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices
+) -> Iterator[SelectedRun]:
     runs = RunsModel(link, tasks, pulse, notices)
-    made = ShownRun(link, tasks, runs)
+    made = SelectedRun(link, tasks, runs)
     yield made
     runs.close()
     assert runs.join(10)
 
 
-def test_papers_follow_the_run(qtbot: QtBot, shown: ShownRun, daemon: DaemonUnderTest) -> None:
+def test_papers_follow_the_run(qtbot: QtBot, shown: SelectedRun, daemon: DaemonUnderTest) -> None:
     """Configuration and descriptor at once, the history again when its state is another."""
     run_id = daemon.submit(steps=200, rate=400, episode_length=20)
     shown.show(run_id)
@@ -48,7 +50,7 @@ def test_papers_follow_the_run(qtbot: QtBot, shown: ShownRun, daemon: DaemonUnde
     assert not shown.is_known
 
 
-def test_a_run_that_is_not_there(qtbot: QtBot, shown: ShownRun) -> None:
+def test_a_run_that_is_not_there(qtbot: QtBot, shown: SelectedRun) -> None:
     """The reason is kept, for whoever shows it."""
     shown.show("01ARZ3NDEKTSV4RRFFQ69G5FAV")
     qtbot.waitUntil(lambda: shown.problem is not None, timeout=PATIENCE_MS)

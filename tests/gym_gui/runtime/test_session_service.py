@@ -7,7 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.runtime.session_service import SessionPhase, SessionRequest, SessionService
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.events import EpisodeStart
 from mosaic.contract.layout import Home
 from mosaic.contract.run_states import RunState
@@ -20,7 +20,7 @@ LAKE = SessionRequest(env_id="FrozenLake-v1", env_kwargs={"is_slippery": False},
 
 
 def test_a_session_asked_for_early_begins_once_there_is_a_daemon_and_ends_with_the_window(
-    daemon: DaemonUnderTest, pulse: Pulse, qtbot: QtBot
+    daemon: DaemonUnderTest, pulse: UiTicker, qtbot: QtBot
 ) -> None:
     """Its picture and its beginning come by themselves; nothing of it goes on after closing."""
     link = TrainerLink(daemon.home)
@@ -43,7 +43,7 @@ def test_a_session_asked_for_early_begins_once_there_is_a_daemon_and_ends_with_t
 
 
 def test_a_session_that_was_only_attached_to_goes_on(
-    link: TrainerLink, pulse: Pulse, qtbot: QtBot
+    link: TrainerLink, pulse: UiTicker, qtbot: QtBot
 ) -> None:
     """Somebody else plays it; who came to watch leaves it alone."""
     players, watchers = SessionService(link, pulse), SessionService(link, pulse)
@@ -60,7 +60,7 @@ def test_a_session_that_was_only_attached_to_goes_on(
 
 
 def test_a_session_asked_for_just_before_closing_ends_too(
-    link: TrainerLink, pulse: Pulse, qtbot: QtBot
+    link: TrainerLink, pulse: UiTicker, qtbot: QtBot
 ) -> None:
     """Also after one that was over already: no run is left that nobody plays."""
     sessions = SessionService(link, pulse)
@@ -77,7 +77,9 @@ def test_a_session_asked_for_just_before_closing_ends_too(
     )
 
 
-def test_a_session_that_waits_for_a_daemon_can_be_called_off(tmp_path: Path, pulse: Pulse) -> None:
+def test_a_session_that_waits_for_a_daemon_can_be_called_off(
+    tmp_path: Path, pulse: UiTicker
+) -> None:
     """Whoever shows it is told."""
     sessions = SessionService(TrainerLink(Home(tmp_path)), pulse)
     sessions.start(LAKE)

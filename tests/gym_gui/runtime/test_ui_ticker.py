@@ -8,17 +8,17 @@ from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
 from gym_gui.runtime.mailbox import Mailbox
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 
 
-def test_it_rests_when_nobody_has_anything_to_do(pulse: Pulse, qtbot: QtBot) -> None:
+def test_it_rests_when_nobody_has_anything_to_do(pulse: UiTicker, qtbot: QtBot) -> None:
     """An idle window has no timer."""
     pulse.subscribe(QObject(pulse), lambda: False)
 
     qtbot.waitUntil(lambda: not pulse.is_beating)
 
 
-def test_a_letter_from_a_thread_wakes_it(pulse: Pulse, qtbot: QtBot) -> None:
+def test_a_letter_from_a_thread_wakes_it(pulse: UiTicker, qtbot: QtBot) -> None:
     """What a stream puts into a mailbox reaches the listener, also after a rest."""
     box: Mailbox[int] = Mailbox(pulse.wake)
     seen: list[int] = []
@@ -56,7 +56,7 @@ def test_a_full_mailbox_waits_instead_of_losing(qtbot: QtBot) -> None:
 
 
 def test_a_bug_of_one_listener_is_told_and_keeps_nobody_else_waiting(
-    pulse: Pulse, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    pulse: UiTicker, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever comes after it in the list is still called."""
     told: list[type[BaseException]] = []

@@ -14,7 +14,7 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.session_service import SessionService
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.session.feed.environment_pictures import EnvironmentPictures
 from gym_gui.session.model.session_panel_model import SessionPanelModel
 from gym_gui.session.view.environment_field import EnvironmentField
@@ -26,7 +26,7 @@ from tests.gym_gui.remembered import Remembered
 
 @pytest.fixture
 def model(
-    tmp_path: Path, tasks: Tasks, pulse: Pulse, notices: Notices
+    tmp_path: Path, tasks: Tasks, pulse: UiTicker, notices: Notices
 ) -> Iterator[SessionPanelModel]:
     link = TrainerLink(Home(tmp_path))
     sessions = SessionService(link, pulse)

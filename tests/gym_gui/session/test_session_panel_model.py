@@ -10,7 +10,7 @@ from gym_gui.runtime.models.notices import Notice, Notices
 from gym_gui.runtime.session_service import SessionPhase, SessionService
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.session.feed.environment_pictures import EnvironmentPictures
 from gym_gui.session.model.session_panel_model import SessionPanelModel
 from mosaic.contract.layout import Home
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-def sessions(link: TrainerLink, pulse: Pulse) -> Iterator[SessionService]:
+def sessions(link: TrainerLink, pulse: UiTicker) -> Iterator[SessionService]:
     made = SessionService(link, pulse)
     yield made
     made.close()
@@ -191,7 +191,7 @@ def test_a_game_that_waits_for_a_person_does_not_wait_for_an_agent(
 
 
 def test_without_a_daemon_play_says_so(
-    tmp_path: Path, tasks: Tasks, notices: Notices, pulse: Pulse, qtbot: QtBot
+    tmp_path: Path, tasks: Tasks, notices: Notices, pulse: UiTicker, qtbot: QtBot
 ) -> None:
     """Rather than to wait for one that cannot come by itself; Stop calls it off."""
     link = TrainerLink(Home(tmp_path))

@@ -10,11 +10,11 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.runtime.models.notices import Notice, Notices
 from gym_gui.runtime.models.runs_model import RunsModel
-from gym_gui.runtime.models.selected_run import ShownRun
+from gym_gui.runtime.models.selected_run import SelectedRun
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.tensorboard.model.tensorboard_model import TensorBoardModel
 from gym_gui.tensorboard.view.tensorboard_page import TensorBoardPage
 from mosaic.analytics.event_file_writer import EventFileWriter
@@ -27,10 +27,10 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture
 def model(
-    link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices
+    link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices
 ) -> Iterator[TensorBoardModel]:
     runs = RunsModel(link, tasks, pulse, notices)
-    shown = ShownRun(link, tasks, runs)
+    shown = SelectedRun(link, tasks, runs)
     made = TensorBoardModel(link, tasks, pulse, notices, shown, runs, Remembered())
     yield made
     made.close()

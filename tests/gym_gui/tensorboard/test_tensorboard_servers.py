@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.tensorboard.feed.tensorboard_servers import (
     ServerState,
     TensorBoardProgram,
@@ -27,7 +27,7 @@ def program(tmp_path: Path, give_bundles: Callable[..., None]) -> TensorBoardPro
 
 
 def test_one_for_the_same_folders(
-    qtbot: QtBot, pulse: Pulse, tmp_path: Path, program: TensorBoardProgram
+    qtbot: QtBot, pulse: UiTicker, tmp_path: Path, program: TensorBoardProgram
 ) -> None:
     """Asked for again it is the one that is there; closing ends all of them."""
     servers = TensorBoardServers(pulse)

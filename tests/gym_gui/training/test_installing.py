@@ -15,7 +15,7 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.settings_store import SettingsStore
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.training.model.training_model import TrainingModel
 from gym_gui.training.view.check_list import CheckList
 from tests.gym_gui.conftest import PATIENCE_MS
@@ -37,7 +37,7 @@ def daemon(tmp_path: Path) -> Iterator[DaemonUnderTest]:
 
 @pytest.fixture
 def model(
-    link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices
+    link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices
 ) -> Iterator[TrainingModel]:
     runs = RunsModel(link, tasks, pulse, notices)
     made = TrainingModel(link, tasks, pulse, notices, SettingsStore(link.home), runs)

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from gym_gui.app.training_dock import TrainingDesk
+from gym_gui.app.training_dock import TrainingDock
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.models.theme_model import ThemeModel
@@ -17,7 +17,7 @@ from gym_gui.runtime.session_service import SessionService
 from gym_gui.runtime.settings_store import SettingsStore
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.session.feed.environment_pictures import EnvironmentPictures
 from gym_gui.session.model.session_panel_model import SessionPanelModel
 from gym_gui.session.view.session_panel import SessionPanel
@@ -36,7 +36,7 @@ LEARNS_MS = 2 * PATIENCE_MS
 
 
 @pytest.fixture
-def sessions(link: TrainerLink, pulse: Pulse) -> Iterator[SessionService]:
+def sessions(link: TrainerLink, pulse: UiTicker) -> Iterator[SessionService]:
     made = SessionService(link, pulse)
     yield made
     made.close()
@@ -58,17 +58,17 @@ def session(
 def desk(
     link: TrainerLink,
     tasks: Tasks,
-    pulse: Pulse,
+    pulse: UiTicker,
     notices: Notices,
     theme: ThemeModel,
     session: SessionPanelModel,
     give_bundles: Callable[..., None],
-) -> Iterator[TrainingDesk]:
+) -> Iterator[TrainingDock]:
     give_bundles(Home(link.home.path), "cleanrl_worker")
     settings = SettingsStore(link.home)
     settings.keep("training/allowed/cleanrl_worker", True)
     runs = RunsModel(link, tasks, pulse, notices)
-    made = TrainingDesk(link, tasks, pulse, notices, settings, runs, session, theme)
+    made = TrainingDock(link, tasks, pulse, notices, settings, runs, session, theme)
     yield made
     made.close()
     runs.close()
@@ -78,7 +78,7 @@ def desk(
 
 @pytest.fixture
 def panel(
-    qtbot: QtBot, session: SessionPanelModel, desk: TrainingDesk, theme: ThemeModel
+    qtbot: QtBot, session: SessionPanelModel, desk: TrainingDock, theme: ThemeModel
 ) -> SessionPanel:
     made = SessionPanel(session, theme, desk)
     qtbot.addWidget(made)
@@ -108,7 +108,7 @@ def wait_until_ready(qtbot: QtBot, model: TrainingModel) -> None:
 def test_training_one_and_playing_what_it_learned(
     qtbot: QtBot,
     panel: SessionPanel,
-    desk: TrainingDesk,
+    desk: TrainingDock,
     session: SessionPanelModel,
     sessions: SessionService,
     link: TrainerLink,
@@ -150,7 +150,7 @@ def test_training_one_and_playing_what_it_learned(
 
 
 def test_the_toggle_is_remembered_per_agent(
-    qtbot: QtBot, panel: SessionPanel, desk: TrainingDesk, session: SessionPanelModel
+    qtbot: QtBot, panel: SessionPanel, desk: TrainingDock, session: SessionPanelModel
 ) -> None:
     """Another agent has the part that it had; one that is new keeps the one in front."""
     form = desk.model.form
@@ -168,7 +168,7 @@ def test_the_toggle_is_remembered_per_agent(
 
 
 def test_the_environment_goes_along(
-    qtbot: QtBot, panel: SessionPanel, desk: TrainingDesk, session: SessionPanelModel
+    qtbot: QtBot, panel: SessionPanel, desk: TrainingDock, session: SessionPanelModel
 ) -> None:
     """With its keywords; one that cannot be made so keeps Launch from it, and it is said why."""
     page = train_new(qtbot, panel)
@@ -186,7 +186,7 @@ def test_the_environment_goes_along(
 def test_a_run_duplicated_as_a_draft(
     qtbot: QtBot,
     panel: SessionPanel,
-    desk: TrainingDesk,
+    desk: TrainingDock,
     session: SessionPanelModel,
     link: TrainerLink,
 ) -> None:

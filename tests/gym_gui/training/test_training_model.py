@@ -10,7 +10,7 @@ from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.settings_store import SettingsStore
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.training.model.training_model import TrainingModel
 from mosaic.contract.rpc import trainer_pb2 as pb
 from tests.gym_gui.conftest import PATIENCE_MS
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-def runs(link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices) -> Iterator[RunsModel]:
+def runs(link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices) -> Iterator[RunsModel]:
     made = RunsModel(link, tasks, pulse, notices)
     yield made
     made.close()
@@ -29,7 +29,7 @@ def runs(link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices) -> Ite
 
 @pytest.fixture
 def model(
-    link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices, runs: RunsModel
+    link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices, runs: RunsModel
 ) -> Iterator[TrainingModel]:
     made = TrainingModel(link, tasks, pulse, notices, SettingsStore(link.home), runs)
     yield made

@@ -14,7 +14,7 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.settings_store import MINIMAL_TELEMETRY_KEY, SettingsStore
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.training.model.training_fields import SectionId
 from gym_gui.training.model.training_model import TrainingModel
 from gym_gui.training.view.training_panel import TrainingPanel
@@ -40,7 +40,7 @@ def settings(link: TrainerLink) -> SettingsStore:
 def model(
     link: TrainerLink,
     tasks: Tasks,
-    pulse: Pulse,
+    pulse: UiTicker,
     notices: Notices,
     settings: SettingsStore,
     give_bundles: Callable[..., None],

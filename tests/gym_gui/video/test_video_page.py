@@ -12,7 +12,7 @@ from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.runtime.video_files import VideoFile
 from gym_gui.video.model import VideoModel
 from gym_gui.video.view.video_page import VideoPage
@@ -28,7 +28,7 @@ def video(path: Path) -> VideoFile:
 
 
 @pytest.fixture
-def model(tmp_path: Path, tasks: Tasks, pulse: Pulse, notices: Notices) -> Iterator[VideoModel]:
+def model(tmp_path: Path, tasks: Tasks, pulse: UiTicker, notices: Notices) -> Iterator[VideoModel]:
     link = TrainerLink(Home(tmp_path))
     made = VideoModel(link, tasks, pulse, notices)
     made.videos = tuple(video(write_video(tmp_path / f"{name}.mp4", 30)) for name in "ab")

@@ -11,11 +11,11 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
-from gym_gui.runtime.models.selected_run import ShownRun
+from gym_gui.runtime.models.selected_run import SelectedRun
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.wandb.model.wandb_model import WandbModel
 from gym_gui.wandb.view.wandb_page import WandbPage
 from mosaic.contract.manifest import ArtifactManifest
@@ -34,16 +34,18 @@ def nothing_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def shown(link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices) -> Iterator[ShownRun]:
+def shown(
+    link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices
+) -> Iterator[SelectedRun]:
     runs = RunsModel(link, tasks, pulse, notices)
-    yield ShownRun(link, tasks, runs)
+    yield SelectedRun(link, tasks, runs)
     runs.close()
     assert runs.join(10)
 
 
 @pytest.fixture
 def model(
-    link: TrainerLink, tasks: Tasks, pulse: Pulse, notices: Notices, shown: ShownRun
+    link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices, shown: SelectedRun
 ) -> Iterator[WandbModel]:
     made = WandbModel(link, tasks, pulse, notices, shown)
     yield made
@@ -87,7 +89,7 @@ def test_an_offline_run_is_found_while_it_goes_on(
     qtbot: QtBot,
     page: WandbPage,
     model: WandbModel,
-    shown: ShownRun,
+    shown: SelectedRun,
     link: TrainerLink,
     daemon: DaemonUnderTest,
 ) -> None:
@@ -126,7 +128,7 @@ def test_an_offline_run_is_found_while_it_goes_on(
 
 
 def test_a_damaged_file_and_a_run_that_left_nothing(
-    qtbot: QtBot, page: WandbPage, shown: ShownRun, link: TrainerLink, daemon: DaemonUnderTest
+    qtbot: QtBot, page: WandbPage, shown: SelectedRun, link: TrainerLink, daemon: DaemonUnderTest
 ) -> None:
     """What could not be read is counted; a run that tracked and left nothing says so."""
     run_id = _submit(link, enabled=True, mode="offline")
@@ -143,7 +145,7 @@ def test_a_damaged_file_and_a_run_that_left_nothing(
 
 
 def test_without_tracking_it_says_how_to(
-    qtbot: QtBot, page: WandbPage, model: WandbModel, shown: ShownRun, link: TrainerLink
+    qtbot: QtBot, page: WandbPage, model: WandbModel, shown: SelectedRun, link: TrainerLink
 ) -> None:
     """Greyed with the words of the issue; the key can be set and the connection tested there."""
     assert "No run is shown" in _said(page)
@@ -182,7 +184,7 @@ def test_a_run_online_is_opened(
     qtbot: QtBot,
     page: WandbPage,
     model: WandbModel,
-    shown: ShownRun,
+    shown: SelectedRun,
     link: TrainerLink,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -191,7 +193,7 @@ def test_a_run_online_is_opened(
     address = "https://wandb.ai/lab/cleanRL/runs/abc"
     shown.show(_submit(link, enabled=True))
     qtbot.waitUntil(lambda: shown.is_known, timeout=PATIENCE_MS)
-    monkeypatch.setattr(ShownRun, "manifest", ArtifactManifest(wandb_url=address))
+    monkeypatch.setattr(SelectedRun, "manifest", ArtifactManifest(wandb_url=address))
     monkeypatch.setenv("WANDB_VPN_HTTPS_PROXY", "http://proxy:8080")
     model.changed.emit()
     assert "Online" in _said(page)

@@ -1,4 +1,4 @@
-"""MindFeed: how the minds of a run's agents change, from the first change on and while it goes on.
+"""BdiStream: how the minds of a run's agents change, from the first change on and while it goes on.
 
 A change belongs to the episode of its agent that was under way when it was told, by the order of
 the lines: runs count their steps differently, with evaluation or without. Read on a thread;
@@ -12,11 +12,11 @@ import msgspec
 from PySide6.QtCore import QObject
 
 from gym_gui.beliefs.feed.bdi_state import MindEntry, Place
-from gym_gui.beliefs.feed.episode_tracker import EpisodeCourse
+from gym_gui.beliefs.feed.episode_tracker import EpisodeTracker
 from gym_gui.runtime.run_stream import RunStream
 from gym_gui.runtime.stream_thread import Closable
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.client.results import EventLine
 from mosaic.contract.bdi import BdiChange, change_on_line
 from mosaic.contract.decode import RejectedLineError
@@ -26,7 +26,7 @@ from mosaic.contract.type_info import work_out
 if TYPE_CHECKING:
     from mosaic.client import TrainerClient
 
-__all__ = ["MindEntries", "MindFeed", "fetch_changes"]
+__all__ = ["BdiStream", "MindEntries", "fetch_changes"]
 
 _MOST_AT_ONCE = 500
 """Changes at a time; the rest waits, in the store."""
@@ -35,10 +35,10 @@ _LATEST_S = 1e11
 """Of the epoch, in seconds: thousands of years from now."""
 
 
-class MindFeed(RunStream[MindEntry]):
+class BdiStream(RunStream[MindEntry]):
     """From the first change on."""
 
-    def __init__(self, link: TrainerLink, pulse: Pulse, parent: QObject | None = None) -> None:
+    def __init__(self, link: TrainerLink, pulse: UiTicker, parent: QObject | None = None) -> None:
         super().__init__(link, pulse, "minds of a run", _MOST_AT_ONCE, parent)
 
     def read(self, client: "TrainerClient", run_id: str) -> Closable[MindEntry]:
@@ -91,8 +91,8 @@ class MindEntries:
         self._last_step = last_step
         self._is_closed = False
         self._moments = msgspec.json.Decoder(_Moment)
-        self._of_all = EpisodeCourse()
-        self._of_agent: dict[str, EpisodeCourse] = {}
+        self._of_all = EpisodeTracker()
+        self._of_agent: dict[str, EpisodeTracker] = {}
         """Of agents whose episodes have their name on them."""
         self._last_places: dict[str, Place] = {}
         self._last = BdiChange()
@@ -120,7 +120,7 @@ class MindEntries:
             return []
         courses = [self._of_all]
         if moment.agent_id:
-            courses.append(self._of_agent.setdefault(moment.agent_id, EpisodeCourse()))
+            courses.append(self._of_agent.setdefault(moment.agent_id, EpisodeTracker()))
         moved: list[MindEntry] = []
         for course in courses:
             if line.type == "episode_start":

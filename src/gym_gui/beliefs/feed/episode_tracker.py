@@ -1,4 +1,4 @@
-"""EpisodeCourse: how far the episodes of a run, or of one of its agents, have come.
+"""EpisodeTracker: how far the episodes of a run, or of one of its agents, have come.
 
 It says where a change of mind belongs: to the step that comes next, and where none came, to the
 last one that there was. Owned by `mind_feed`.
@@ -10,7 +10,7 @@ _MOST_OPEN = 20_000
 """A run that tells of no episodes has ever more changes."""
 
 
-class EpisodeCourse:
+class EpisodeTracker:
     """Told of lines in their order."""
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
-"""MindHistory: the changes of minds that are kept, and what every agent had in mind at any of them.
+"""BdiHistory: the changes of minds that are kept, and what every agent had in mind at any of them.
 
 The oldest go when there are too many; what they came to stays, and where each was told, so that
-`EarlierMinds` can read them again. Owned by `BeliefsModel`.
+`BdiHistoryCache` can read them again. Owned by `BeliefsModel`.
 """
 
 from array import array
@@ -41,7 +41,7 @@ class Stretch:
         }
 
 
-class MindHistory:
+class BdiHistory:
     """Places grow from entry to entry. `before`: what was in mind when it begins."""
 
     def __init__(self, before: Minds | None = None) -> None:

@@ -1,4 +1,4 @@
-"""EarlierMinds: what was in mind at steps whose changes are no longer kept, read again.
+"""BdiHistoryCache: what was in mind at steps whose changes are no longer kept, read again.
 
 A stretch of changes is read at once and kept for a while, so that a replay that moves on within it
 waits no more. Owned by `BeliefsModel`.
@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from gym_gui.beliefs.feed.bdi_state import MindEntry
 from gym_gui.beliefs.feed.bdi_stream import fetch_changes
-from gym_gui.beliefs.model.bdi_history import MindHistory, Stretch
+from gym_gui.beliefs.model.bdi_history import BdiHistory, Stretch
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from mosaic.contract.errors import UserError
@@ -16,7 +16,7 @@ from mosaic.contract.errors import UserError
 _MOST_STRETCHES = 4
 
 
-class EarlierMinds(QObject):
+class BdiHistoryCache(QObject):
     """Of one run at a time. What cannot be read is not tried again unless somebody asks for it."""
 
     changed = Signal()
@@ -27,7 +27,7 @@ class EarlierMinds(QObject):
         self._link = link
         self._tasks = tasks
         self._run_id = ""
-        self._read: dict[Stretch, MindHistory] = {}
+        self._read: dict[Stretch, BdiHistory] = {}
         """Those that were wanted last, the newest at the end."""
         self._reading: Stretch | None = None
         self._failed: tuple[Stretch, UserError] | None = None
@@ -42,7 +42,7 @@ class EarlierMinds(QObject):
         """When it is wanted next."""
         self._failed = None
 
-    def history_of(self, stretch: Stretch) -> MindHistory | None:
+    def history_of(self, stretch: Stretch) -> BdiHistory | None:
         """None while it is being read, or cannot be."""
         found = self._read.pop(stretch, None)
         if found is not None:
@@ -63,7 +63,7 @@ class EarlierMinds(QObject):
 
         def answered(entries: list[MindEntry]) -> None:
             if self._reading is stretch:
-                history = MindHistory(stretch.before)
+                history = BdiHistory(stretch.before)
                 history.add(entries)
                 self._read[stretch] = history
                 if len(self._read) > _MOST_STRETCHES:

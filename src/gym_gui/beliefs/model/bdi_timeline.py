@@ -1,4 +1,4 @@
-"""MindTimeline: the changes of one agent's mind as rows, filtered by words. Of `BeliefsModel`.
+"""BdiTimeline: the changes of one agent's mind as rows, filtered by words. Of `BeliefsModel`.
 
 Rows are plain references to what the history keeps: 20,000 of them cost nothing until painted.
 """
@@ -34,7 +34,7 @@ class TimelineRow(NamedTuple):
     """It was told at the step that is shown."""
 
 
-class MindTimeline(QAbstractListModel):
+class BdiTimeline(QAbstractListModel):
     """Oldest first."""
 
     def __init__(self, parent: QObject | None = None) -> None:

@@ -12,14 +12,14 @@ from typing import Literal, Protocol
 from PySide6.QtCore import QObject, Signal, SignalInstance
 
 from gym_gui.beliefs.feed.bdi_state import BdiChange, Intention, Mind, MindEntry, Place
-from gym_gui.beliefs.feed.bdi_stream import MindFeed
-from gym_gui.beliefs.model.bdi_history import MindHistory, summed_up
-from gym_gui.beliefs.model.bdi_history_cache import EarlierMinds
-from gym_gui.beliefs.model.bdi_timeline import MindTimeline, entry_words
-from gym_gui.runtime.models.selected_run import ShownRun
+from gym_gui.beliefs.feed.bdi_stream import BdiStream
+from gym_gui.beliefs.model.bdi_history import BdiHistory, summed_up
+from gym_gui.beliefs.model.bdi_history_cache import BdiHistoryCache
+from gym_gui.beliefs.model.bdi_timeline import BdiTimeline, entry_words
+from gym_gui.runtime.models.selected_run import SelectedRun
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.bdi import change_on_step
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import StepRecord
@@ -81,8 +81,8 @@ class BeliefsModel(QObject):
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: Pulse,
-        shown: ShownRun,
+        pulse: UiTicker,
+        shown: SelectedRun,
         replay: ReplayPosition,
         parent: QObject | None = None,
     ) -> None:
@@ -91,16 +91,16 @@ class BeliefsModel(QObject):
         self.agent = ""
         self.when: When = "now"
         self.mind = ShownMind()
-        self.timeline = MindTimeline(self)
+        self.timeline = BdiTimeline(self)
         self._pulse = pulse
         self._shown = shown
         self._replay = replay
-        self._feed = MindFeed(link, pulse, self)
-        self._histories: dict[str, MindHistory] = {}
+        self._feed = BdiStream(link, pulse, self)
+        self._histories: dict[str, BdiHistory] = {}
         """Of each agent, which has episodes of its own where there are several learners."""
         self._news: list[BdiChange] = []
         """Of the shown agent, in the batch that was taken last."""
-        self._earlier = EarlierMinds(link, tasks, self)
+        self._earlier = BdiHistoryCache(link, tasks, self)
         self._is_in_sight = False
         self._was_over = False
         self._take_at = 0.0
@@ -266,7 +266,7 @@ class BeliefsModel(QObject):
             by_agent.setdefault(entry.agent, []).append(entry)
         dropped = False
         for agent, told in by_agent.items():
-            count = self._histories.setdefault(agent, MindHistory()).add(told)
+            count = self._histories.setdefault(agent, BdiHistory()).add(told)
             dropped = dropped or (count > 0 and agent == self.agent)
         if not had_agent:
             self.agent = entries[0].agent
@@ -282,9 +282,9 @@ class BeliefsModel(QObject):
         self._update()
 
     @property
-    def _history(self) -> MindHistory:
+    def _history(self) -> BdiHistory:
         """Of the shown agent."""
-        return self._histories.get(self.agent) or MindHistory()
+        return self._histories.get(self.agent) or BdiHistory()
 
     @property
     def _has_episode(self) -> bool:
@@ -336,7 +336,7 @@ class BeliefsModel(QObject):
         step = self._replay.step
         return change_on_step(step.bdi) if step is not None and self.follows_replay else None
 
-    def _is_mine(self, change: BdiChange, place: Place, history: MindHistory) -> bool:
+    def _is_mine(self, change: BdiChange, place: Place, history: BdiHistory) -> bool:
         """A step does not always say whose mind it tells of; the line it repeats does."""
         step, agents = self._replay.step, self.agents
         if step is not None and step.agent_id in agents:

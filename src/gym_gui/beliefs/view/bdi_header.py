@@ -1,4 +1,4 @@
-"""MindHead: whose mind, of which moment, how sure it is, and which plan fired."""
+"""BdiHeader: whose mind, of which moment, how sure it is, and which plan fired."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
@@ -13,7 +13,7 @@ from gym_gui.widgets.segmented import SegmentedControl
 _WHOLE = 1_000
 
 
-class MindHead(QWidget):
+class BdiHeader(QWidget):
     """`update_head` after the model has changed."""
 
     agent_chosen = Signal(str)

@@ -7,8 +7,8 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from gym_gui.beliefs.model.beliefs_model import BeliefsModel, When
-from gym_gui.beliefs.view.bdi_cards import MindCards
-from gym_gui.beliefs.view.bdi_header import MindHead
+from gym_gui.beliefs.view.bdi_cards import BdiCards
+from gym_gui.beliefs.view.bdi_header import BdiHeader
 from gym_gui.beliefs.view.timeline_view import TimelineView
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.banner import Banner
@@ -26,8 +26,8 @@ class BeliefsPage(QWidget):
     ) -> None:
         super().__init__(parent)
         self._model = model
-        self.head = MindHead(model, theme)
-        self.cards = MindCards(theme)
+        self.head = BdiHeader(model, theme)
+        self.cards = BdiCards(theme)
         self.timeline = TimelineView(model.timeline, theme)
         self.empty = EmptyState("robot", "", "", theme)
         self.banner = Banner(theme)

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.beliefs.model.bdi_timeline import ROW_ROLE, MindTimeline, TimelineRow
+from gym_gui.beliefs.model.bdi_timeline import ROW_ROLE, BdiTimeline, TimelineRow
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.fonts import fixed_font
 from gym_gui.widgets.icons import icon
@@ -39,7 +39,7 @@ class TimelineView(QWidget):
     searched = Signal(str)
 
     def __init__(
-        self, timeline: MindTimeline, theme: ThemeModel, parent: QWidget | None = None
+        self, timeline: BdiTimeline, theme: ThemeModel, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self._timeline = timeline
@@ -124,7 +124,7 @@ class _ChangeList(QTableView):
     row_entered = Signal(int)
     """By the keyboard."""
 
-    def __init__(self, timeline: MindTimeline, theme: ThemeModel) -> None:
+    def __init__(self, timeline: BdiTimeline, theme: ThemeModel) -> None:
         super().__init__()
         self.setModel(timeline)
         self.setItemDelegate(_ChangeDelegate(theme, self))

@@ -1,4 +1,4 @@
-"""RunClock: which step, episode and time of a run belong together.
+"""AxisMapping: which step, episode and time of a run belong together.
 
 The daemon draws curves over steps and over time; episodes, and the step below a click on another
 axis, are found by this. Used by `CurveSource`, on its thread, and by the model for clicks.
@@ -23,7 +23,7 @@ _COUNTS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class RunClock:
+class AxisMapping:
     """Knots that grow, with straight lines between them."""
 
     step: NDArray[Any]
@@ -53,20 +53,20 @@ class RunClock:
         return found
 
 
-def fetch_clock(
+def fetch_axis_mapping(
     client: TrainerClient,
     run_id: str,
     told: Mapping[MetricKey, int],
     returns: MetricKey | None,
     origin: float,
-) -> RunClock:
+) -> AxisMapping:
     """From the returns, which come once an episode; without them, time alone, from any curve."""
     import numpy as np  # noqa: PLC0415 - see `curves.py`
 
     empty = np.empty(0)
     dense = returns or max(told, key=lambda key: told[key], default=None)
     if dense is None:
-        return RunClock(empty, None, None, origin)
+        return AxisMapping(empty, None, None, origin)
     points = min(told[dense], _MOST_COUNTED) if returns else _KNOTS
     name, agent = dense
     steps = client.curve(run_id, name, agent_id=agent, max_points=points)
@@ -74,15 +74,15 @@ def fetch_clock(
     step, t = np.sort(np.array(steps.x)), np.sort(np.array(times.x)) - origin
     t = t if len(t) == len(step) else np.interp(np.arange(len(step)), np.arange(len(t)), t)
     if not returns:
-        return RunClock(step, t, None, origin)
+        return AxisMapping(step, t, None, origin)
     if steps.points <= len(steps.x):
-        return RunClock(step, t, np.arange(1.0, len(step) + 1), origin)
+        return AxisMapping(step, t, np.arange(1.0, len(step) + 1), origin)
     knots = step[np.linspace(0, len(step) - 1, _COUNTS).astype(int)]
     counts = [
         client.curve(run_id, name, agent_id=agent, max_points=2, last=float(knot)).points
         for knot in knots
     ]
-    return RunClock(step, t, np.interp(step, knots, counts), origin)
+    return AxisMapping(step, t, np.interp(step, knots, counts), origin)
 
 
 def _between(x: float, xs: NDArray[Any], ys: NDArray[Any]) -> float:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gym_gui.charts.feed.axis_mapping import RunClock
+    from gym_gui.charts.feed.axis_mapping import AxisMapping
     from mosaic.analytics.event_files import EventFolder
 
 
@@ -73,7 +73,7 @@ class EventCurves:
         return True
 
     def curve(
-        self, key: MetricKey, axis: XAxis, wish: Wish, clock: RunClock | None, origin: float
+        self, key: MetricKey, axis: XAxis, wish: Wish, clock: AxisMapping | None, origin: float
     ) -> Curve:
         """A stretch of it, in few points."""
         import numpy as np  # noqa: PLC0415 - see `curves.py`

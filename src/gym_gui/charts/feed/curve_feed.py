@@ -18,7 +18,7 @@ from gym_gui.charts.feed.curve_source import CurveSource, Source
 from gym_gui.charts.feed.curves import Curve, Look, MetricKey, RunFacts, Wish, XAxis
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.client.errors import DaemonUnreachableError, TooSlowError
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_states import RunState
@@ -71,7 +71,7 @@ class CurveFeed(QObject):
     """A run that cannot be read, and the `UserError`."""
 
     def __init__(
-        self, link: TrainerLink, tasks: Tasks, pulse: Pulse, parent: QObject | None = None
+        self, link: TrainerLink, tasks: Tasks, pulse: UiTicker, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._link = link

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from gym_gui.charts.feed.axis_mapping import RunClock, fetch_clock
+from gym_gui.charts.feed.axis_mapping import AxisMapping, fetch_axis_mapping
 from gym_gui.charts.feed.curve_events import EventCurves
 from gym_gui.charts.feed.curve_scores import Score, fetch_score, score_of
 from gym_gui.charts.feed.curves import (
@@ -72,7 +72,7 @@ class CurveSource:
         self._episodes = EpisodeCurves(client, run_id)
         self._details: RunDetails | None = None
         self._config: dict[str, str] = {}
-        self._clock: tuple[Mapping[MetricKey, int], RunClock] | None = None
+        self._clock: tuple[Mapping[MetricKey, int], AxisMapping] | None = None
         self._next_clock = 0.0
         self._events: EventCurves | None = None
         self._tells_itself = False
@@ -178,13 +178,13 @@ class CurveSource:
 
     def _told_clock(
         self, told: Mapping[MetricKey, int], returns: MetricKey | None, run: RunRecord
-    ) -> RunClock:
+    ) -> AxisMapping:
         began = time.monotonic()
         if self._clock is None or (self._clock[0] != told and began >= self._next_clock):
             if returns == RETURN:
                 clock = self._episodes.clock()
             else:
-                clock = fetch_clock(self._client, self.run_id, told, returns, _start_of(run))
+                clock = fetch_axis_mapping(self._client, self.run_id, told, returns, _start_of(run))
             self._clock = (dict(told), clock)
             took = time.monotonic() - began
             self._next_clock = began + max(_CLOCK_S, took * _CLOCK_SHARE)

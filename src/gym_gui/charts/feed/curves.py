@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from gym_gui.charts.feed.axis_mapping import RunClock
+from gym_gui.charts.feed.axis_mapping import AxisMapping
 from gym_gui.charts.feed.episode_curves import MetricKey
 from mosaic.contract.runs import RunDetails, RunRecord
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from mosaic.client import TrainerClient
 
-__all__ = ["Curve", "Look", "MetricKey", "RunClock", "RunFacts", "Wish", "XAxis"]
+__all__ = ["AxisMapping", "Curve", "Look", "MetricKey", "RunFacts", "Wish", "XAxis"]
 
 XAxis = Literal["step", "episode", "time"]
 MOST_POINTS = 100_000
@@ -67,7 +67,7 @@ class RunFacts:
     series: Mapping[MetricKey, int]
     """How many points each has."""
     returns: MetricKey | None = None
-    clock: RunClock | None = None
+    clock: AxisMapping | None = None
     """None where nothing but steps is asked for."""
     from_events: frozenset[MetricKey] = frozenset()
     """Which of the series were found in event files only."""

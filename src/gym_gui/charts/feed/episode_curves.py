@@ -9,7 +9,7 @@ from __future__ import annotations  # array[float] can only be written so before
 from array import array
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gym_gui.charts.feed.axis_mapping import RunClock
+from gym_gui.charts.feed.axis_mapping import AxisMapping
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,10 +69,10 @@ class EpisodeCurves:
         y = self._return if key == RETURN else self._length
         return np.array(x), np.array(y)
 
-    def clock(self) -> RunClock:
+    def clock(self) -> AxisMapping:
         import numpy as np  # noqa: PLC0415 - see `curves.py`
 
-        return RunClock(np.array(self._step), None, np.array(self._number), 0.0)
+        return AxisMapping(np.array(self._step), None, np.array(self._number), 0.0)
 
     def _take(self, rows: tuple[EpisodeRollup, ...]) -> None:
         for row in rows:

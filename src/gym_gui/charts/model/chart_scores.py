@@ -23,7 +23,7 @@ from gym_gui.charts.model.chart_runs import RunGroup
 from gym_gui.runtime.models import run_text
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.errors import UserError
 
 Index = QModelIndex | QPersistentModelIndex
@@ -83,7 +83,7 @@ class ScoresTable(QAbstractTableModel):
         feed: CurveFeed,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: Pulse,
+        pulse: UiTicker,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)

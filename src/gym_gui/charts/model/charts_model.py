@@ -26,7 +26,7 @@ from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.settings_store import TextSettings
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import LinkState, TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.errors import UserError
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class ChartsModel(QObject):
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: Pulse,
+        pulse: UiTicker,
         notices: Notices,
         settings: TextSettings,
         parent: QObject | None = None,

@@ -15,7 +15,7 @@ from gym_gui.charts.feed.curve_feed import CurveFeed
 from gym_gui.charts.feed.curves import MetricKey, XAxis
 from gym_gui.charts.model.chart_runs import RunGroup
 from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 
 if TYPE_CHECKING:
     from gym_gui.charts.model.plot_data import Picture
@@ -49,7 +49,7 @@ class ChartPictures(QObject):
     """The `MetricKey` whose picture is new."""
 
     def __init__(
-        self, feed: CurveFeed, tasks: Tasks, pulse: Pulse, parent: QObject | None = None
+        self, feed: CurveFeed, tasks: Tasks, pulse: UiTicker, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._feed = feed

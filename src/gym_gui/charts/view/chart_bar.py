@@ -20,7 +20,7 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.flow_layout import FlowLayout
 from gym_gui.widgets.icons import keep_icon
 from gym_gui.widgets.segmented import SegmentedControl
-from gym_gui.widgets.set_disabled_reason import grey
+from gym_gui.widgets.set_disabled_reason import set_disabled_reason
 
 _SLIDER_LINES = 4
 _FIELD_CHARACTERS = 9
@@ -123,7 +123,9 @@ class ChartBar(QWidget):
             for field, words in wanted:
                 self.group_by.addItem(words, field)
         self.group_by.setCurrentIndex(self.group_by.findData(model.grouped_by))
-        grey(self.export, "" if model.phase == "ready" else "There is nothing to save yet.")
+        set_disabled_reason(
+            self.export, "" if model.phase == "ready" else "There is nothing to save yet."
+        )
 
     def _on_smoothing(self, percent: int) -> None:
         self._model.set_smoothing(percent / 100)

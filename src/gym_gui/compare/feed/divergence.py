@@ -16,7 +16,7 @@ _PER_CALL = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Parting:
+class Divergence:
     """`step` is the number of the first step that differs; `end`: only one of them has it;
     `unrecorded`: of one of them no step was recorded, so nothing can be said."""
 
@@ -26,9 +26,9 @@ class Parting:
     right: Any = None
 
 
-def find_parting(
+def find_divergence(
     client: "TrainerClient", left: Place, right: Place, is_wanted: Callable[[], bool]
-) -> Parting | None:
+) -> Divergence | None:
     """None where they are the same to the end, or nobody wants to know any more."""
     first = 0
     while is_wanted():
@@ -38,25 +38,25 @@ def find_parting(
             if found is not None:
                 return found
         if first == 0 and not (ours and theirs):
-            return Parting(0, "unrecorded")
+            return Divergence(0, "unrecorded")
         if len(ours) != len(theirs) and min(len(ours), len(theirs)) < _PER_CALL:
             same = min(len(ours), len(theirs))
             longer = ours if len(ours) > len(theirs) else theirs
-            return Parting(longer[same].step, "end")
+            return Divergence(longer[same].step, "end")
         if not ours:
             return None
         first = ours[-1].step + 1
     return None
 
 
-def difference(one: StepRecord, other: StepRecord) -> Parting | None:
+def difference(one: StepRecord, other: StepRecord) -> Divergence | None:
     """What sets two steps apart; what was not recorded of one of them does not."""
     if one.action != other.action:
-        return Parting(one.step, "action", one.action, other.action)
+        return Divergence(one.step, "action", one.action, other.action)
     if one.reward != other.reward:
-        return Parting(one.step, "reward", one.reward, other.reward)
+        return Divergence(one.step, "reward", one.reward, other.reward)
     if one.obs is not None and other.obs is not None and one.obs != other.obs:
-        return Parting(one.step, "observation")
+        return Divergence(one.step, "observation")
     if (one.terminated, one.truncated) != (other.terminated, other.truncated):
-        return Parting(one.step, "end")
+        return Divergence(one.step, "end")
     return None

@@ -17,7 +17,7 @@ from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.errors import UserError
 
 Phase = Literal["empty", "one", "many"]
@@ -45,7 +45,7 @@ class CompareModel(QObject):
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: Pulse,
+        pulse: UiTicker,
         notices: Notices,
         runs: RunsModel,
         charts: OverlaidCharts,

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.compare.feed.compare_pairs import Origin, origin_of
-from gym_gui.compare.feed.divergence import Parting, Place, find_parting
+from gym_gui.compare.feed.divergence import Divergence, Place, find_divergence
 from gym_gui.replay.model.replay_model import ReplayModel
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.playhead_model import PlayheadModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 
 _CACHE_BYTES = 128 << 20
 """For the pictures of each of the two."""
@@ -28,7 +28,7 @@ class SideBySideModel(PlayheadModel):
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: Pulse,
+        pulse: UiTicker,
         notices: Notices,
         parent: QObject | None = None,
         *,
@@ -41,7 +41,7 @@ class SideBySideModel(PlayheadModel):
         self.left = ReplayModel(link, tasks, pulse, notices, self)
         self.right = ReplayModel(link, tasks, pulse, notices, self)
         self.sides = (self.left, self.right)
-        self.parting: Parting | None = None
+        self.parting: Divergence | None = None
         self.is_searched = False
         """Whether it is known where they part."""
         self._compared: tuple[Place, Place] | None = None
@@ -149,18 +149,18 @@ class SideBySideModel(PlayheadModel):
         self._compared = wanted
         environments = {side.opening.run.run.env_id for side in self.sides if side.opening}
         if self.began_alike is False or len(environments) > 1:
-            self.parting, self.is_searched = Parting(0, "start"), True
+            self.parting, self.is_searched = Divergence(0, "start"), True
             return
         client = self._link.client
 
-        def take(found: Parting | None) -> None:
+        def take(found: Divergence | None) -> None:
             if self._compared == wanted:
                 self.parting, self.is_searched = found, True
                 self.changed.emit()
 
         self._tasks.run(
             self,
-            lambda: find_parting(client, *wanted, lambda: self._compared == wanted),
+            lambda: find_divergence(client, *wanted, lambda: self._compared == wanted),
             take,
         )
 

@@ -19,7 +19,7 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.elided_label import ElidedLabel
 from gym_gui.widgets.empty_state import EmptyState
 from gym_gui.widgets.picture_canvas import PictureCanvas
-from gym_gui.widgets.set_disabled_reason import grey
+from gym_gui.widgets.set_disabled_reason import set_disabled_reason
 from gym_gui.widgets.steady_label import SteadyLabel
 
 
@@ -109,7 +109,9 @@ class ReplaySide(QWidget):
     def _show_episode(self) -> None:
         model = self._model
         with QSignalBlocker(self.episode):
-            grey(self.episode, "" if model.phase == "ready" else "No episode is open.")
+            set_disabled_reason(
+                self.episode, "" if model.phase == "ready" else "No episode is open."
+            )
             last = max(model.episodes.rowCount() - 1, model.episode or 0)
             self.episode.setRange(0, last)
             if model.episode is not None:

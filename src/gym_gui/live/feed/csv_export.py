@@ -12,7 +12,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.errors import UserError
 
 _log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ class CsvExport(QObject):
     cancelled = Signal()
     _over = Signal(object)
 
-    def __init__(self, pulse: Pulse, parent: QObject) -> None:
+    def __init__(self, pulse: UiTicker, parent: QObject) -> None:
         super().__init__(parent)
         self._pulse = pulse
         self._stop = threading.Event()

@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.errors import UserError
 
 Row = TypeVar("Row")
@@ -53,7 +53,7 @@ class TablePages(QObject, Generic[Row]):
     total_changed = Signal(int)
     failed = Signal(object)
 
-    def __init__(self, tasks: Tasks, pulse: Pulse, parent: QObject) -> None:
+    def __init__(self, tasks: Tasks, pulse: UiTicker, parent: QObject) -> None:
         super().__init__(parent)
         self.total = 0
         self.is_known = False

@@ -19,11 +19,11 @@ from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.cell_policy import CellPolicy
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
-from gym_gui.runtime.run_metadata import RunPapers, fetch_papers, start_again_telling
+from gym_gui.runtime.run_metadata import RunMetadata, fetch_run_metadata, start_again_telling
 from gym_gui.runtime.settings_store import MINIMAL_TELEMETRY_KEY
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import EnvironmentEvent, StepRecord
 from mosaic.contract.rollups import EpisodePage, EpisodeRollup
@@ -57,7 +57,7 @@ class LiveModel(QObject):
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: Pulse,
+        pulse: UiTicker,
         notices: Notices,
         runs: RunsModel,
         settings: Remembered,
@@ -80,7 +80,7 @@ class LiveModel(QObject):
         self._notices = notices
         self._runs = runs
         self._settings = settings
-        self._papers: RunPapers | None = None
+        self._papers: RunMetadata | None = None
         self.environment: EnvironmentEvent | None = None
         self._feed: LiveFeed | None = None
         self._past: list[LiveFeed] = []
@@ -274,7 +274,7 @@ class LiveModel(QObject):
     def _ask_for_papers(self) -> None:
         client, home, run_id = self._link.client, self._link.home, self.run_id
 
-        def found(papers: RunPapers) -> None:
+        def found(papers: RunMetadata) -> None:
             if run_id == self.run_id:
                 self._papers = papers
                 self.changed.emit()
@@ -284,7 +284,7 @@ class LiveModel(QObject):
             if run_id == self.run_id and self._link.is_ready:
                 self._notices.fail(error)
 
-        self._tasks.run(self, lambda: fetch_papers(client, home, run_id), found, refused)
+        self._tasks.run(self, lambda: fetch_run_metadata(client, home, run_id), found, refused)
 
     def _on_link_changed(self) -> None:
         if self._link.is_ready != self._was_ready:

@@ -25,7 +25,7 @@ from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.errors import UserError
 
 Index = QModelIndex | QPersistentModelIndex
@@ -52,7 +52,7 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: Pulse,
+        pulse: UiTicker,
         notices: Notices,
         runs: RunsModel,
         parent: QObject | None = None,

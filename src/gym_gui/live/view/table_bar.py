@@ -16,7 +16,7 @@ from gym_gui.runtime.models.run_text import whole
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.elided_label import ElidedLabel
 from gym_gui.widgets.icons import IconName, keep_icon
-from gym_gui.widgets.set_disabled_reason import grey
+from gym_gui.widgets.set_disabled_reason import set_disabled_reason
 
 Table = EpisodesTable | StepsTable
 
@@ -104,7 +104,9 @@ class TableBar(QWidget):
         count = table.rowCount()
         self._count.say(self._count_words(count))
         why_not = "" if count else f"There are no {self._noun}s."
-        grey(self._export, "It is being exported." if table.exported is not None else why_not)
+        set_disabled_reason(
+            self._export, "It is being exported." if table.exported is not None else why_not
+        )
         self.follow.setVisible(table.is_live and table.grows_at_the_end)
         self._progress.setVisible(table.exported is not None)
         self._cancel.setVisible(table.exported is not None)

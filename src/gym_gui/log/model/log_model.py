@@ -24,7 +24,7 @@ from PySide6.QtCore import (
 from gym_gui.log.feed import LogFeed
 from gym_gui.log.model.log_filter import LogFilter
 from gym_gui.runtime.log_records import LogRecord, Severity, Source
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.runs import RunRecord
 
 MOST_RECORDS = 20_000
@@ -56,7 +56,7 @@ class LogModel(QAbstractTableModel):
     changed = Signal()
     """Counts, components, codes or what the search finds; at most once a beat."""
 
-    def __init__(self, feed: LogFeed, pulse: Pulse, parent: QObject | None = None) -> None:
+    def __init__(self, feed: LogFeed, pulse: UiTicker, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._feed = feed
         self._filter = LogFilter()

@@ -19,8 +19,8 @@ from gym_gui.log.model.log_filter import LogFilter, Severity
 from gym_gui.log.model.log_model import LogModel
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.icons import IconName, icon, keep_icon
-from gym_gui.widgets.set_disabled_reason import grey
-from gym_gui.widgets.style_popup import dress
+from gym_gui.widgets.set_disabled_reason import set_disabled_reason
+from gym_gui.widgets.style_popup import style_popup
 
 _SEVERITIES = (
     ("All severities", Severity.DEBUG),
@@ -65,7 +65,7 @@ class FilterRow(QWidget):
         completer = QCompleter(self._known_codes, self)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self._code.setCompleter(completer)
-        dress(completer, self._code)
+        style_popup(completer, self._code)
         self._search = _SearchEdit()
         self._search.setAccessibleName("Search the log")
         self._search.setPlaceholderText("Search")
@@ -173,7 +173,7 @@ class FilterRow(QWidget):
             self._known_codes.setStringList(self._model.codes)
         none = "No line has these words." if self._search.text() else "Search for something first."
         for button in (self._next, self._previous):
-            grey(button, "" if self._model.found_count else none)
+            set_disabled_reason(button, "" if self._model.found_count else none)
         self.show_found(0)
 
     def _show_components(self) -> None:

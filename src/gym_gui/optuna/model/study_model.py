@@ -16,13 +16,13 @@ from gym_gui.optuna.feed import (
     watch_studies,
 )
 from gym_gui.optuna.model.trials_table import RUNS, TrialsTable
-from gym_gui.runtime.file_poller import CalmWatch
+from gym_gui.runtime.file_poller import FilePoller
 from gym_gui.runtime.models.file_exports import FileExports
 from gym_gui.runtime.models.notices import Notices
-from gym_gui.runtime.models.selected_run import ShownRun
+from gym_gui.runtime.models.selected_run import SelectedRun
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_states import FINAL_STATES
 
@@ -41,9 +41,9 @@ class StudyModel(QObject):
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: Pulse,
+        pulse: UiTicker,
         notices: Notices,
-        shown: ShownRun,
+        shown: SelectedRun,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -63,7 +63,7 @@ class StudyModel(QObject):
         self._is_in_sight = False
         self._is_new = True
         self._path: Path | None = None
-        self._watch = CalmWatch("optuna study", watch_studies, pulse.wake)
+        self._watch = FilePoller("optuna study", watch_studies, pulse.wake)
         self._watched: tuple[Path | None, bool] = (None, False)
         shown.changed.connect(self._on_run)
         shown.papers_changed.connect(self._on_papers)

@@ -22,7 +22,7 @@ from gym_gui.runtime.models.cell_policy import CellPolicy, cell_policy
 from gym_gui.runtime.models.notices import Tone
 from gym_gui.runtime.models.visit_counts import VisitCounts
 from gym_gui.runtime.session_service import PlayedLine, SessionRequest, SessionService
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.events import EpisodeEnd, PolicyEvent, StepRecord
 from mosaic.envs import catalog
 from mosaic.envs.scenes.scene import GridScene, Scene
@@ -52,7 +52,7 @@ class PlayModel(SessionFacts):
     def __init__(
         self,
         sessions: SessionService,
-        pulse: Pulse,
+        pulse: UiTicker,
         parent: QObject | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,

@@ -8,7 +8,7 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.badge import Badge
 from gym_gui.widgets.flow_layout import FlowLayout
 from gym_gui.widgets.icons import keep_icon
-from gym_gui.widgets.set_disabled_reason import grey
+from gym_gui.widgets.set_disabled_reason import set_disabled_reason
 
 _WIDEST = "The episode is over Return -0000.00, seed 0000000000"
 
@@ -60,8 +60,10 @@ class EpisodeCard(QWidget):
         self._outcome.show_text(model.outcome, model.outcome_tone)
         self._facts.setText(facts)
         over = "" if model.is_playing else "The session is over."
-        grey(self._again, over or ("" if score.seed is not None else "Its seed is not known."))
-        grey(self._next, over)
+        set_disabled_reason(
+            self._again, over or ("" if score.seed is not None else "Its seed is not known.")
+        )
+        set_disabled_reason(self._next, over)
         self._next.setText(f"New episode ({model.keys.cap('reset')})")
         self.setAccessibleName(f"{model.outcome}, return {score.total_return:g} in {steps}")
         self.updateGeometry()

@@ -10,7 +10,7 @@ from gym_gui.play.view.grid_legend import GridLegend
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.icons import keep_icon
 from gym_gui.widgets.segmented import SegmentedControl
-from gym_gui.widgets.set_disabled_reason import grey
+from gym_gui.widgets.set_disabled_reason import set_disabled_reason
 from mosaic.envs.scenes.scene import GridScene
 
 _NO_VALUES = "The actor offers no values. One that learns a table of them does."
@@ -74,7 +74,9 @@ class GridPage(QWidget):
         self._arrows.setEnabled(has_arrows)
         self._arrows.setToolTip(_ARROWS if has_arrows else _NO_ARROWS)
         self._clear.setVisible(self._heat.current == "visits")
-        grey(self._clear, "" if self._model.visits.most else "No cell was visited yet.")
+        set_disabled_reason(
+            self._clear, "" if self._model.visits.most else "No cell was visited yet."
+        )
         caption = scene.caption if scene else ""
         self._caption.setText(caption[:1].upper() + caption[1:])
         self._caption.setVisible(bool(caption))

@@ -10,7 +10,7 @@ from gym_gui.runtime.export_target import free_target
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.number_text import size
 from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.errors import UserError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class ReplayExports(QObject):
         replays: Replays,
         folder: Path,
         tasks: Tasks,
-        pulse: Pulse,
+        pulse: UiTicker,
         notices: Notices,
         parent: QObject | None = None,
     ) -> None:

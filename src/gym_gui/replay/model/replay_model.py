@@ -29,7 +29,7 @@ from gym_gui.runtime.models.playback import Playback
 from gym_gui.runtime.models.playhead_model import PlayheadModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.runtime.video_files import VideoFile
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import EnvironmentEvent, EpisodeStart, StepRecord
@@ -54,7 +54,7 @@ class ReplayModel(PlayheadModel):
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: Pulse,
+        pulse: UiTicker,
         notices: Notices,
         parent: QObject | None = None,
         *,

@@ -21,7 +21,7 @@ from gym_gui.replay.model.reward_track import RewardTrack
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.playback import DEFAULT_FPS
 from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.events import EnvironmentEvent, EpisodeStart, StepRecord
 from mosaic.envs.catalog import environment as catalogued
 from mosaic.envs.scenes.scene import Scene
@@ -45,7 +45,7 @@ class ReplayedEpisode(QObject):
         opening: EpisodeOpening,
         replays: Replays,
         tasks: Tasks,
-        pulse: Pulse,
+        pulse: UiTicker,
         notices: Notices,
         cache_bytes: int,
         parent: QObject | None = None,

@@ -4,6 +4,7 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QFrame,
     QHBoxLayout,
     QHeaderView,
     QLabel,
@@ -16,12 +17,64 @@ from PySide6.QtWidgets import (
 
 from gym_gui.replay.model.replay_episodes import COLUMNS
 from gym_gui.replay.model.replay_model import Outstanding, ReplayModel
+from gym_gui.replay.model.replay_verdict import ReplayVerdict
 from gym_gui.replay.view.export_row import ExportRow
-from gym_gui.replay.view.verdict_card import VerdictCard
 from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.badge import Badge
 from gym_gui.widgets.elided_label import ElidedLabel
 from gym_gui.widgets.icons import keep_icon
-from gym_gui.widgets.set_disabled_reason import grey
+from gym_gui.widgets.set_disabled_reason import set_disabled_reason
+
+_MARKS = {"good": "✓ ", "warning": "! ", "bad": "✕ ", "plain": ""}
+
+
+class VerdictCard(QFrame):
+    """Hidden while there is nothing to say."""
+
+    retry_wanted = Signal()
+
+    def __init__(self, theme: ThemeModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._shown: ReplayVerdict | None = None
+        self.setProperty("role", "card")
+        self.setAccessibleName("Exactness of the replay")
+        line = self.fontMetrics().height()
+        self._badge = Badge("", "plain", theme)
+        self._text = QLabel()
+        self._text.setWordWrap(True)
+        self._detail = QLabel()
+        self._detail.setProperty("role", "caption")
+        self._detail.setWordWrap(True)
+        self._retry = QPushButton("Try again")
+        self._retry.clicked.connect(self.retry_wanted)
+        head = QHBoxLayout()
+        head.addWidget(self._badge)
+        head.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(line // 2, line // 2, line // 2, line // 2)
+        layout.setSpacing(line // 4)
+        layout.addLayout(head)
+        layout.addWidget(self._text)
+        layout.addWidget(self._detail)
+        layout.addWidget(self._retry)
+        self.hide()
+
+    def show_verdict(self, verdict: ReplayVerdict | None) -> None:
+        """Said anew only when it is another one."""
+        if verdict == self._shown:
+            return
+        self._shown = verdict
+        self.setVisible(verdict is not None)
+        if verdict is None:
+            return
+        self._badge.show_text(_MARKS[verdict.tone] + verdict.headline, verdict.tone)
+        self._text.setText(verdict.text)
+        self._text.setVisible(bool(verdict.text))
+        self._detail.setText(verdict.detail)
+        self._detail.setVisible(bool(verdict.detail))
+        self._retry.setVisible(verdict.can_retry)
+        self.setAccessibleDescription(f"{verdict.headline}: {verdict.text} {verdict.detail}")
+
 
 _ACTOR = COLUMNS.index("actor")
 _OUTSTANDING: tuple[tuple[str, Outstanding, str], ...] = (
@@ -195,7 +248,7 @@ class EpisodesPanel(QWidget):
         self._videos.setVisible(bool(self._model.videos))
         for button in self._outstanding:
             has_some = self._model.episodes.rowCount() > 0
-            grey(button, "" if has_some else "There are no episodes.")
+            set_disabled_reason(button, "" if has_some else "There are no episodes.")
         self._exports.show_state()
 
 

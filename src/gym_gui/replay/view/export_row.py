@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from gym_gui.replay.model.replay_model import ExportFormat, ReplayModel
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.icons import keep_icon
-from gym_gui.widgets.set_disabled_reason import grey
+from gym_gui.widgets.set_disabled_reason import set_disabled_reason
 
 _KINDS = (
     ("MP4", ExportFormat.MP4, "A video that any player shows"),
@@ -85,9 +85,9 @@ class ExportRow(QWidget):
         for (_, kind, _), button in zip(_KINDS, self._buttons, strict=True):
             is_text = kind is ExportFormat.JSONL
             why_not = "" if is_text else self._model.picture_problem
-            grey(button, why_not if is_ready else _NOTHING)
+            set_disabled_reason(button, why_not if is_ready else _NOTHING)
             button.setVisible(not exports.is_running)
-        grey(self._captions, self._model.picture_problem if is_ready else _NOTHING)
+        set_disabled_reason(self._captions, self._model.picture_problem if is_ready else _NOTHING)
         self._progress.setVisible(exports.is_running)
         self._cancel.setVisible(exports.is_running)
         self._percent.setVisible(exports.is_running)

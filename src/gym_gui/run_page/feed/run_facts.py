@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gym_gui.runtime.export_target import free_target
-from gym_gui.runtime.run_metadata import RunPapers, fetch_papers
+from gym_gui.runtime.run_metadata import RunMetadata, fetch_run_metadata
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.contract.manifest import ArtifactManifest
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 __all__ = [
     "FolderUse",
     "RunFacts",
-    "RunPapers",
+    "RunMetadata",
     "copy_out",
     "fetch_facts",
-    "fetch_papers",
+    "fetch_run_metadata",
     "write_out",
 ]
 

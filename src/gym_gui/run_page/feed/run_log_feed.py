@@ -15,7 +15,7 @@ from gym_gui.runtime.log_records import Severity, severity_of
 from gym_gui.runtime.run_stream import RunStream
 from gym_gui.runtime.stream_thread import Closable
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.client.results import EventLine
 from mosaic.contract.events import Log
 
@@ -66,7 +66,7 @@ class LogLine(NamedTuple):
 class RunLogFeed(RunStream[LogLine]):
     """Of one source at a time, from its beginning or near its end."""
 
-    def __init__(self, link: TrainerLink, pulse: Pulse, parent: QObject | None = None) -> None:
+    def __init__(self, link: TrainerLink, pulse: UiTicker, parent: QObject | None = None) -> None:
         super().__init__(link, pulse, "log of a run", _MOST_AT_ONCE, parent)
         self._source: LogSource = "output"
 

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject
 from gym_gui.runtime.run_stream import RunStream
 from gym_gui.runtime.stream_thread import Closable
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.client.results import EventLine
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import Heartbeat
@@ -58,7 +58,7 @@ def fetch_machine(client: "TrainerClient", home: Home, run_id: str) -> MachineFa
 class RunUsageFeed(RunStream[UsageSample]):
     """From the first heartbeat on."""
 
-    def __init__(self, link: TrainerLink, pulse: Pulse, parent: QObject | None = None) -> None:
+    def __init__(self, link: TrainerLink, pulse: UiTicker, parent: QObject | None = None) -> None:
         super().__init__(link, pulse, "usage of a run", _MOST_AT_ONCE, parent)
 
     def read(self, client: "TrainerClient", run_id: str) -> Closable[UsageSample]:

@@ -17,7 +17,7 @@ from PySide6.QtCore import (
 
 from gym_gui.run_page.feed.run_log_feed import TAIL_LINES, LogLine, LogSource, RunLogFeed, Severity
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.errors import UserError
 
 __all__ = ["LINE_ROLE", "LogLine", "LogSource", "RunLogModel", "Severity"]
@@ -38,7 +38,7 @@ class RunLogModel(QAbstractListModel):
     changed = Signal()
     """Counts, what was found, or another source; at most once a beat."""
 
-    def __init__(self, link: TrainerLink, pulse: Pulse, parent: QObject | None = None) -> None:
+    def __init__(self, link: TrainerLink, pulse: UiTicker, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.source: LogSource = "output"
         self.run_id = ""

@@ -1,7 +1,7 @@
 """RunPageModel: one run in full, for its page: what is shown beside its papers, and what is done.
 
-The papers come from `ShownRun`. The log and the machine's use are read once they are looked at, and
-then for as long as the run is shown.
+The papers come from `SelectedRun`. The log and the machine's use are read once they are looked at,
+and then for as long as the run is shown.
 """
 
 import time
@@ -13,10 +13,10 @@ from PySide6.QtCore import QObject, Signal
 
 from gym_gui.run_page.feed.run_facts import (
     RunFacts,
-    RunPapers,
+    RunMetadata,
     copy_out,
     fetch_facts,
-    fetch_papers,
+    fetch_run_metadata,
     write_out,
 )
 from gym_gui.run_page.model import run_artifacts, run_configuration, run_reproduction
@@ -29,10 +29,10 @@ from gym_gui.runtime.models import run_actions, run_text
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.run_actions_model import RunActions
 from gym_gui.runtime.models.runs_model import RunsModel
-from gym_gui.runtime.models.selected_run import ShownRun
+from gym_gui.runtime.models.selected_run import SelectedRun
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
@@ -59,9 +59,9 @@ class RunPageModel(QObject):
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: Pulse,
+        pulse: UiTicker,
         notices: Notices,
-        shown: ShownRun,
+        shown: SelectedRun,
         runs: RunsModel,
         actions: RunActions,
         parent: QObject | None = None,
@@ -71,7 +71,7 @@ class RunPageModel(QObject):
         self.runs = runs
         self.actions = actions
         self.facts = RunFacts()
-        self.other: RunPapers | None = None
+        self.other: RunMetadata | None = None
         self.other_problem: UserError | None = None
         self.log = RunLogModel(link, pulse, self)
         self.usage = RunUsageModel(link, tasks, pulse, self)
@@ -195,7 +195,7 @@ class RunPageModel(QObject):
             return
         client, home = self._link.client, self._link.home
 
-        def answered(papers: RunPapers | None, problem: UserError | None) -> None:
+        def answered(papers: RunMetadata | None, problem: UserError | None) -> None:
             if run_id == self._other_id:
                 self.other, self.other_problem = papers, problem
                 self._lay_out()
@@ -203,7 +203,7 @@ class RunPageModel(QObject):
 
         self._tasks.run(
             self,
-            lambda: fetch_papers(client, home, run_id),
+            lambda: fetch_run_metadata(client, home, run_id),
             lambda papers: answered(papers, None),
             lambda error: answered(None, error),
         )

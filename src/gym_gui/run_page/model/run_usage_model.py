@@ -13,7 +13,7 @@ from gym_gui.run_page.feed.run_usage_feed import (
 from gym_gui.runtime.models import number_text, run_text
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 
 _NONE = "—"
 _HUNDRED = 100.0
@@ -44,7 +44,7 @@ class RunUsageModel(QObject):
     """At most once a beat."""
 
     def __init__(
-        self, link: TrainerLink, tasks: Tasks, pulse: Pulse, parent: QObject | None = None
+        self, link: TrainerLink, tasks: Tasks, pulse: UiTicker, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self.run_id = ""

@@ -24,7 +24,7 @@ from gym_gui.widgets.empty_state import EmptyState
 from gym_gui.widgets.flow_layout import FlowLayout
 from gym_gui.widgets.icons import IconName, keep_icon
 from gym_gui.widgets.segmented import SegmentedControl
-from gym_gui.widgets.set_disabled_reason import grey
+from gym_gui.widgets.set_disabled_reason import set_disabled_reason
 
 _SOURCES = (("output", "Output"), ("worker", "Worker log"), ("daemon", "Daemon"))
 _TIPS = {
@@ -175,7 +175,7 @@ class LogPart(QWidget):
         self.catch_up.setVisible(not self.lines.is_following and count > 0)
         has_file = bool(self._model.path_of("worker.log"))
         not_a_file = "" if log.source == "output" else "Only what the worker printed is a file."
-        grey(self._open, not_a_file if has_file else "The run has no log file.")
+        set_disabled_reason(self._open, not_a_file if has_file else "The run has no log file.")
         self._say_found()
         if log.text:
             self.lines.viewport().update()
@@ -204,7 +204,7 @@ class LogPart(QWidget):
         self._found.setVisible(bool(words))
         none = "No line has these words." if log.text else "Search for something first."
         for button in (self._next, self._previous):
-            grey(button, "" if found else none)
+            set_disabled_reason(button, "" if found else none)
 
 
 class _LineInFull(QWidget):

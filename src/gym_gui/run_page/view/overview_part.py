@@ -1,6 +1,7 @@
 """OverviewPart: the run at a glance: how it stands and why, its figures, what people wrote."""
 
 import time
+from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QResizeEvent
@@ -19,16 +20,61 @@ from PySide6.QtWidgets import (
 
 from gym_gui.run_page.model import run_summary
 from gym_gui.run_page.model.run_page_model import RunPageModel
+from gym_gui.run_page.model.run_summary import PastState
 from gym_gui.run_page.view.fact_grid import FactGrid
 from gym_gui.run_page.view.fitted_text import TextCard
-from gym_gui.run_page.view.history_view import HistoryView
 from gym_gui.runtime.models.notices import Tone
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.banner import Banner
+from gym_gui.widgets.elided_label import ElidedLabel
 from gym_gui.widgets.section import Section
 from gym_gui.widgets.value_card import ValueCard
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
+
+_COLUMNS = 4
+
+
+class HistoryView(QWidget):
+    """A run has few states; labels are enough."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        line = self.fontMetrics().height()
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(line)
+        self._grid.setVerticalSpacing(line // 4)
+        self._grid.setColumnStretch(_COLUMNS - 1, 1)
+        self._rows: list[tuple[QLabel, ...]] = []
+        self._states: list[PastState] = []
+
+    def show_states(self, states: Sequence[PastState]) -> None:
+        if list(states) == self._states:
+            return
+        self._states = list(states)
+        while len(self._rows) < len(states):
+            self._add_row()
+        for at, labels in enumerate(self._rows):
+            for label in labels:
+                label.setVisible(at < len(states))
+            if at < len(states):
+                state = states[at]
+                texts = (state.when, state.word, state.lasted, state.reason)
+                for label, text in zip(labels, texts, strict=True):
+                    label.setText(text)
+                labels[-1].setToolTip(state.reason)
+
+    def _add_row(self) -> None:
+        labels = (QLabel(), QLabel(), QLabel(), ElidedLabel("muted"))
+        labels[0].setProperty("role", "muted")
+        labels[2].setProperty("role", "muted")
+        labels[2].setAlignment(Qt.AlignmentFlag.AlignRight)
+        labels[2].setToolTip("So long it lasted")
+        for column, label in enumerate(labels):
+            self._grid.addWidget(label, len(self._rows), column)
+        self._rows.append(labels)
+
 
 _TWO_COLUMNS_FROM = 38
 """Ems of width."""

@@ -9,7 +9,7 @@ from gym_gui.run_page.view.fact_grid import FactGrid
 from gym_gui.run_page.view.fitted_text import TextCard
 from gym_gui.run_page.view.packages_view import PackagesView
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.set_disabled_reason import grey
+from gym_gui.widgets.set_disabled_reason import set_disabled_reason
 
 
 class ReproducePart(QScrollArea):
@@ -65,4 +65,6 @@ class ReproducePart(QScrollArea):
         self._by_hand.setVisible(model.is_by_hand)
         self.worker_command.say(model.worker_command)
         self.environment.show_facts([Fact(name, value) for name, value in model.environment])
-        grey(self._export, "" if model.shown.is_known else "The run is not known yet.")
+        set_disabled_reason(
+            self._export, "" if model.shown.is_known else "The run is not known yet."
+        )

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QComboBox, QCompleter, QLineEdit, QWidget
 
 from gym_gui.run_page.model.run_page_model import RunPageModel
 from gym_gui.runtime.models import run_text
-from gym_gui.widgets.style_popup import dress
+from gym_gui.widgets.style_popup import style_popup
 from mosaic.contract.runs import RunRecord
 
 _MOST_RUNS = 500
@@ -32,7 +32,7 @@ class RunPicker(QComboBox):
         finder.setFilterMode(Qt.MatchFlag.MatchContains)
         finder.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.setCompleter(finder)
-        dress(finder, self._line)
+        style_popup(finder, self._line)
         self.activated.connect(lambda index: model.compare_with(self.itemData(index) or ""))
         self._line.editingFinished.connect(self._choose_text)
         model.other_changed.connect(self._show_chosen)

@@ -1,4 +1,4 @@
-"""DeedActions: everything that can be done with the chosen runs, as actions with keys.
+"""RunActionMenu: everything that can be done with the chosen runs, as actions with keys.
 
 The menu, the bar and the keys of the table all use the same ones, so each is greyed everywhere at
 once, and says why. Made by `RunsView`.
@@ -54,7 +54,7 @@ _MENU: tuple[tuple[Deed, ...], ...] = (
 _KEYS_OF_THE_TABLE: frozenset[Deed] = frozenset({"open", "copy"})
 
 
-class DeedActions(QObject):
+class RunActionMenu(QObject):
     """`do` carries out a deed with what is chosen."""
 
     def __init__(self, do: Callable[[Deed], None], theme: ThemeModel, table: QWidget) -> None:

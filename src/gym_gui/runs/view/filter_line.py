@@ -7,7 +7,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCompleter, QLineEdit, QListView, QWidget
 
 from gym_gui.runs.model.run_search import HELP
-from gym_gui.widgets.style_popup import dress
+from gym_gui.widgets.style_popup import style_popup
 
 _MOST_OFFERED = 200
 
@@ -34,7 +34,7 @@ class FilterLine(QLineEdit):
         self._popup = QListView()
         self._completer.setPopup(self._popup)
         self._completer.activated.connect(self._take)
-        dress(self._completer, self)
+        style_popup(self._completer, self)
         self.textEdited.connect(self._offer)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name

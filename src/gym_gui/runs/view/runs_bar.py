@@ -7,7 +7,7 @@ from PySide6.QtGui import QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
 from gym_gui.runs.model.run_groups import WAYS, Grouping
-from gym_gui.runs.view.action_menu import DeedActions
+from gym_gui.runs.view.action_menu import RunActionMenu
 from gym_gui.runs.view.filter_line import FilterLine
 from gym_gui.runtime.models.run_actions import Deed
 from gym_gui.runtime.models.theme_model import ThemeModel
@@ -32,7 +32,7 @@ class RunsBar(QWidget):
     def __init__(
         self,
         completions: Callable[[str], list[str]],
-        deeds: DeedActions,
+        deeds: RunActionMenu,
         menu: QMenu,
         columns: QMenu,
         theme: ThemeModel,

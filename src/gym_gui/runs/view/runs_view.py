@@ -10,7 +10,7 @@ from gym_gui.runs.model.run_groups import WAYS, Grouping
 from gym_gui.runs.model.run_search import completions
 from gym_gui.runs.model.runs_columns import RunColumn
 from gym_gui.runs.model.runs_table import RunsTable
-from gym_gui.runs.view.action_menu import DeedActions
+from gym_gui.runs.view.action_menu import RunActionMenu
 from gym_gui.runs.view.columns_menu import ColumnsMenu, KeptSettings
 from gym_gui.runs.view.note_editor import NoteEditor
 from gym_gui.runs.view.runs_bar import RunsBar
@@ -61,7 +61,7 @@ class RunsView(QWidget):
         self.runs = RunsTable(model, self)
         self._recall_order()
         self.table = RunsGrid(self.runs, theme, self)
-        self.deeds = DeedActions(self._do, theme, self.table)
+        self.deeds = RunActionMenu(self._do, theme, self.table)
         self.menu = self.deeds.menu(self)
         self.columns = ColumnsMenu(self.table, settings, self)
         self.bar = RunsBar(

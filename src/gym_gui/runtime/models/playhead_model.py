@@ -3,7 +3,7 @@
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.runtime.models.playback import SPEEDS, Playback
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 
 
 class PlayheadModel(QObject):
@@ -14,7 +14,7 @@ class PlayheadModel(QObject):
     playhead_changed = Signal()
     """The playhead, or the picture at it."""
 
-    def __init__(self, pulse: Pulse, parent: QObject | None = None) -> None:
+    def __init__(self, pulse: UiTicker, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._pulse = pulse
         self.playback = Playback()

@@ -1,4 +1,4 @@
-"""RunLines: for each run in sight, how its returns went lately, for a small line in the list.
+"""RunSparklines: for each run in sight, how its returns went lately, for a small line in the list.
 
 What came before a run was first looked at is asked for once; from then on its means are added as
 they come. Owned by `RunsModel`.
@@ -14,7 +14,7 @@ from gym_gui.runtime.trainer_link import TrainerLink
 from mosaic.contract.runs import RunRecord
 
 
-class RunLines(QObject):
+class RunSparklines(QObject):
     """All of it is for the UI thread."""
 
     changed = Signal(str)

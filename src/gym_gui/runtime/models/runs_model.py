@@ -9,11 +9,11 @@ from collections.abc import ValuesView
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.runtime.models.notices import Notices
-from gym_gui.runtime.models.run_sparklines import RunLines
+from gym_gui.runtime.models.run_sparklines import RunSparklines
 from gym_gui.runtime.run_feed import RunFeed
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_events import ArtifactPruned, ArtifactsAvailable, RunDeleted, RunEvent
 from mosaic.contract.run_states import LIVE_STATES, RunState
@@ -37,14 +37,14 @@ class RunsModel(QObject):
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: Pulse,
+        pulse: UiTicker,
         notices: Notices,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self.is_listed = False
         """The runs there are have been told at least once."""
-        self.lines = RunLines(link, tasks, self)
+        self.lines = RunSparklines(link, tasks, self)
         self._link = link
         self._notices = notices
         self._runs: dict[str, RunRecord] = {}

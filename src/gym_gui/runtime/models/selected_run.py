@@ -1,4 +1,4 @@
-"""ShownRun: the run that all panels are about, with its papers, up to date.
+"""SelectedRun: the run that all panels are about, with its papers, up to date.
 
 Pages about one run take it and never fetch these themselves.
 """
@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.runtime.models.runs_model import RunsModel
-from gym_gui.runtime.run_metadata import RunPapers, fetch_papers
+from gym_gui.runtime.run_metadata import RunMetadata, fetch_run_metadata
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from mosaic.contract.descriptor import WorkerDescriptor
@@ -22,7 +22,7 @@ from mosaic.contract.runs import RunDetails, RunRecord
 _NOTHING_LEFT = ArtifactManifest()
 
 
-class ShownRun(QObject):
+class SelectedRun(QObject):
     """Made once, by the wiring. Papers come a moment after the run itself."""
 
     changed = Signal()
@@ -44,7 +44,7 @@ class ShownRun(QObject):
         self._link = link
         self._tasks = tasks
         self._runs = runs
-        self._papers: RunPapers | None = None
+        self._papers: RunMetadata | None = None
         self._state_of_papers: RunState | None = None
         self._is_asked = False
         self._is_outdated = False
@@ -113,7 +113,7 @@ class ShownRun(QObject):
         self._is_asked, self._is_outdated = True, False
         self._state_of_papers = run.state if run else None
 
-        def answered(papers: RunPapers | None, problem: UserError | None) -> None:
+        def answered(papers: RunMetadata | None, problem: UserError | None) -> None:
             self._is_asked = False
             if run_id == self.run_id:
                 self._papers = papers or self._papers
@@ -124,7 +124,7 @@ class ShownRun(QObject):
 
         self._tasks.run(
             self,
-            lambda: fetch_papers(client, home, run_id),
+            lambda: fetch_run_metadata(client, home, run_id),
             lambda papers: answered(papers, None),
             lambda error: answered(None, error),
         )

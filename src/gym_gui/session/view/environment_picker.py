@@ -4,7 +4,17 @@ It is no dialog: Escape or a click elsewhere closes it. The search field has the
 arrow keys walk through the list all the same.
 """
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import (
     QColor,
     QKeyEvent,
@@ -23,6 +33,8 @@ from PySide6.QtWidgets import (
     QListView,
     QListWidget,
     QListWidgetItem,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
@@ -30,9 +42,37 @@ from PySide6.QtWidgets import (
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.session.model.environments_model import EnvironmentsModel
 from gym_gui.session.view.environment_row_delegate import EnvironmentRowDelegate
-from gym_gui.session.view.family_delegate import COUNT_ROLE, FamilyDelegate
 from gym_gui.session.view.thumbnails import Thumbnails, glyph_of
 from gym_gui.widgets.icons import icon
+
+COUNT_ROLE = int(Qt.ItemDataRole.UserRole)
+
+
+class FamilyDelegate(QStyledItemDelegate):
+    def __init__(self, theme: ThemeModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def sizeHint(  # noqa: N802 - Qt's name
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> QSize:
+        size = super().sizeHint(option, index)
+        return QSize(size.width(), round(option.fontMetrics.height() * 1.9))
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        super().paint(painter, option, index)
+        painter.save()
+        painter.setPen(QColor(self._theme.colours.muted))
+        box = option.rect.adjusted(0, 0, -option.fontMetrics.height() // 2, 0)
+        count = str(index.data(COUNT_ROLE))
+        painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, count)
+        painter.restore()
+
 
 _WIDTH_EMS = 46
 _HEIGHT_EMS = 36

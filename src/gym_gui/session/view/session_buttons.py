@@ -17,7 +17,7 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.session.model.session_panel_model import SessionPanelModel
 from gym_gui.session.view.problem_card import ProblemCard
 from gym_gui.widgets.icons import keep_icon
-from gym_gui.widgets.set_disabled_reason import grey
+from gym_gui.widgets.set_disabled_reason import set_disabled_reason
 
 
 class SessionButtons(QWidget):
@@ -86,10 +86,12 @@ class SessionButtons(QWidget):
         self.play.setVisible(not is_played and not is_aside)
         self.stop.setText("Stop the session" if is_aside else "Stop")
         self.stop.setVisible(activity.is_going)
-        grey(self.stop, "" if activity.can_stop else "The session is ending.")
+        set_disabled_reason(self.stop, "" if activity.can_stop else "The session is ending.")
         self.reset.setVisible((is_played or not activity.is_going) and not is_aside)
         not_now = "" if activity.can_reset else "There is no episode to begin anew."
-        grey(self.reset, not_now if is_played else "Nothing is played in this environment now.")
+        set_disabled_reason(
+            self.reset, not_now if is_played else "Nothing is played in this environment now."
+        )
         self.play.setEnabled(not model.choice.problems)
         self.play.setToolTip(self._what_play_does())
         if had_focus:  # It must not wander off to a field when the button under it goes.

@@ -5,21 +5,64 @@ Where an agent acts it is also the training dock: `training` makes the pages of 
 
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.session.model.environment_choice import AS_FAST_AS_IT_CAN, SPEEDS, EnvironmentChoice
 from gym_gui.session.model.session_panel_model import SessionPanelModel
 from gym_gui.session.view.actor_field import ActorField
 from gym_gui.session.view.environment_field import EnvironmentField
 from gym_gui.session.view.environment_help import EnvironmentHelp
 from gym_gui.session.view.seed_field import SeedField
 from gym_gui.session.view.session_buttons import SessionButtons
-from gym_gui.session.view.speed_field import SpeedField
 from gym_gui.session.view.training_area import TrainingArea, TrainingPages
+from gym_gui.widgets.forms.editors import leave_wheel_alone
 from gym_gui.widgets.forms.parameter_form import ParameterForm
 from gym_gui.widgets.labelled import Labelled
 from gym_gui.widgets.section import Section
 from gym_gui.widgets.segmented import SegmentedControl
+
+_TIMES = "\N{MULTIPLICATION SIGN}"
+
+
+class SpeedField(QComboBox):
+    def __init__(self, choice: EnvironmentChoice, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._choice = choice
+        for speed in SPEEDS:
+            self.addItem("Max" if speed == AS_FAST_AS_IT_CAN else f"{speed:g}{_TIMES}")
+        fastest = SPEEDS.index(AS_FAST_AS_IT_CAN)
+        self.setItemData(fastest, "As fast as it can", Qt.ItemDataRole.ToolTipRole)
+        self.setAccessibleName("Speed")
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(4)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        leave_wheel_alone(self)
+        self.activated.connect(lambda at: choice.set_speed(SPEEDS[at]))
+        choice.speed_changed.connect(self._show)
+        self._show()
+
+    def explain(self, *, waits_for_person: bool) -> None:
+        """Where every step waits for a key, there is no speed to choose."""
+        self.setEnabled(not waits_for_person)
+        self.setToolTip(
+            "This environment waits for your move, so it has no speed."
+            if waits_for_person
+            else "Times the pace that the environment is meant to have"
+        )
+
+    def _show(self) -> None:
+        self.setCurrentIndex(SPEEDS.index(self._choice.speed))
+
 
 _LEAST_EMS = 18
 _TITLES = {"desc": "A map of your own"}

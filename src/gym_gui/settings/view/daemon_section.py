@@ -13,7 +13,7 @@ from gym_gui.settings.view.section_frame import SectionFrame
 from gym_gui.widgets.badge import Badge
 from gym_gui.widgets.banner import Banner
 from gym_gui.widgets.icons import keep_icon
-from gym_gui.widgets.set_disabled_reason import grey
+from gym_gui.widgets.set_disabled_reason import set_disabled_reason
 
 _FACTS = ("Address", "Process", "Version", "Running since", "Encryption")
 
@@ -74,7 +74,7 @@ class DaemonSection(SectionFrame):
     def _show(self) -> None:
         model = self._model
         self._state.show_text(model.state_text, "good" if model.is_ready else "warning")
-        grey(self._restart, "It is being restarted." if model.is_restarting else "")
+        set_disabled_reason(self._restart, "It is being restarted." if model.is_restarting else "")
         health, view = model.health, model.daemon
         if health is not None:
             self._facts["Address"].setText(health.address)
@@ -91,7 +91,7 @@ class DaemonSection(SectionFrame):
                 " --tls-certificate and --tls-key."
             )
         for row in self._fields:
-            grey(row, "" if view is not None else _NOT_KNOWN)
+            set_disabled_reason(row, "" if view is not None else _NOT_KNOWN)
             row.show_value(model.stored(row.field.name), model.problems.get(row.field.name, ""))
         self._show_waiting()
 

@@ -17,7 +17,7 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.settings.model.secrets_model import Secret
 from gym_gui.settings.view.confirm_strip import ConfirmStrip
 from gym_gui.widgets.badge import Badge
-from gym_gui.widgets.set_disabled_reason import grey
+from gym_gui.widgets.set_disabled_reason import set_disabled_reason
 
 
 class SecretRow(QWidget):
@@ -81,7 +81,7 @@ class SecretRow(QWidget):
 
     def _begin(self) -> None:
         self._input.show()
-        grey(self._set, "Paste the key below.")
+        set_disabled_reason(self._set, "Paste the key below.")
         self._input.begin()
 
     def _on_given(self, value: str) -> None:
@@ -90,7 +90,7 @@ class SecretRow(QWidget):
 
     def _end(self) -> None:
         self._input.hide()
-        grey(self._set, "")
+        set_disabled_reason(self._set, "")
         self._set.setFocus()
 
 
@@ -121,7 +121,7 @@ class _KeyInput(QWidget):
         cancel.clicked.connect(self._leave)
 
     def _allow_saving(self, text: str) -> None:
-        grey(self._save, "" if text.strip() else "Paste the key first.")
+        set_disabled_reason(self._save, "" if text.strip() else "Paste the key first.")
 
     def begin(self) -> None:
         self._edit.clear()

@@ -7,7 +7,7 @@ from gym_gui.settings.model.secrets_model import SecretsModel
 from gym_gui.settings.view.field_row import FieldRow
 from gym_gui.settings.view.secret_row import SecretRow
 from gym_gui.settings.view.section_frame import SectionFrame
-from gym_gui.widgets.set_disabled_reason import grey
+from gym_gui.widgets.set_disabled_reason import set_disabled_reason
 
 
 class SecretsSection(SectionFrame):
@@ -72,7 +72,9 @@ class SecretsSection(SectionFrame):
 
     def _show(self) -> None:
         self._waiting.setVisible(not self._model.is_known)
-        grey(self._other, "" if self._model.is_known else "The daemon does not answer.")
+        set_disabled_reason(
+            self._other, "" if self._model.is_known else "The daemon does not answer."
+        )
         known = {secret.name for secret in self._model.secrets}
         for name in [name for name in self._rows if name not in known]:
             self._rows.pop(name).deleteLater()

@@ -7,7 +7,7 @@ from gym_gui.settings.model.settings_model import CACHE_FIELD, SettingsModel, si
 from gym_gui.settings.view.confirm_strip import ConfirmStrip
 from gym_gui.settings.view.field_row import FieldRow, NumberField
 from gym_gui.settings.view.section_frame import SectionFrame
-from gym_gui.widgets.set_disabled_reason import grey
+from gym_gui.widgets.set_disabled_reason import set_disabled_reason
 
 _NOT_KNOWN = "The daemon does not answer: its settings are not known."
 
@@ -35,14 +35,16 @@ class StorageSection(SectionFrame):
     def _show(self) -> None:
         model = self._model
         for row in self._fields:
-            grey(row, "" if model.daemon is not None else _NOT_KNOWN)
+            set_disabled_reason(row, "" if model.daemon is not None else _NOT_KNOWN)
             row.show_value(model.stored(row.field.name), model.problems.get(row.field.name, ""))
         self._cache.show_value(model.cache_mb, model.problems.get(CACHE_FIELD.name, ""))
         retention = model.retention
         items = 0 if retention is None else retention.prunable_items
         size = size_text(0 if retention is None else retention.prunable_bytes)
         going = "Files are being removed." if model.is_freeing else ""
-        grey(self._free, going or ("" if items else "No run that is over has anything to spare."))
+        set_disabled_reason(
+            self._free, going or ("" if items else "No run that is over has anything to spare.")
+        )
         self._free.button.setText(f"Free {size}…" if items else "Nothing to free")
         self._free.set_question(
             f"Remove {items:,} files of {size}: videos, older checkpoints and tracking folders of"

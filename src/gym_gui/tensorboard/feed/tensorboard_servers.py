@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.analytics.tensorboard_program import TensorBoardProgram, find_tensorboard
 from mosaic.analytics.tensorboard_server import ServerState, TensorBoardServer
 
@@ -25,7 +25,7 @@ class TensorBoardServers(QObject):
     changed = Signal()
     """Which there are, or their states; at most once a beat."""
 
-    def __init__(self, pulse: Pulse, parent: QObject | None = None) -> None:
+    def __init__(self, pulse: UiTicker, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._pulse = pulse
         self._servers: list[TensorBoardServer] = []

@@ -1,4 +1,4 @@
-"""ShownEvents: what the event files of the shown run hold, read on while it goes on."""
+"""SelectedEvents: what the event files of the shown run hold, read on while it goes on."""
 
 import time
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.runtime.models.notices import Notices
-from gym_gui.runtime.models.selected_run import ShownRun
+from gym_gui.runtime.models.selected_run import SelectedRun
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.tensorboard.feed.event_folders import EventReader, EventsFound, exported_folder
@@ -16,7 +16,7 @@ from mosaic.contract.errors import UserError
 _LOOK_AGAIN_S = 2.0
 
 
-class ShownEvents(QObject):
+class SelectedEvents(QObject):
     """Made by `TensorBoardModel`. Nothing is read while nobody looks."""
 
     changed = Signal()
@@ -26,7 +26,7 @@ class ShownEvents(QObject):
         link: TrainerLink,
         tasks: Tasks,
         notices: Notices,
-        shown: ShownRun,
+        shown: SelectedRun,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)

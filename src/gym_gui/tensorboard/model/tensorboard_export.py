@@ -8,7 +8,7 @@ from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.tensorboard.feed.event_folders import export_run
 from mosaic.contract.errors import UserError
 from mosaic.contract.runs import RunRecord
@@ -30,7 +30,7 @@ class EventExport(QObject):
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: Pulse,
+        pulse: UiTicker,
         notices: Notices,
         parent: QObject | None = None,
     ) -> None:

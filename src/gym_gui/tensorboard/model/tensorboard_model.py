@@ -14,11 +14,11 @@ from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.embedded_choice import EmbeddedChoice
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
-from gym_gui.runtime.models.selected_run import ShownRun
+from gym_gui.runtime.models.selected_run import SelectedRun
 from gym_gui.runtime.settings_store import TextSettings
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.tensorboard.feed.event_folders import check_folder, folder_of_run
 from gym_gui.tensorboard.feed.tensorboard_servers import (
     ServerState,
@@ -27,7 +27,7 @@ from gym_gui.tensorboard.feed.tensorboard_servers import (
     TensorBoardServers,
     find_tensorboard,
 )
-from gym_gui.tensorboard.model.selected_events import ShownEvents
+from gym_gui.tensorboard.model.selected_events import SelectedEvents
 from gym_gui.tensorboard.model.tensorboard_export import EventExport
 from gym_gui.tensorboard.model.tensorboard_looks import ServerLook, look_of
 from gym_gui.tensorboard.model.tensorboard_text import HeadWords, head_words
@@ -53,9 +53,9 @@ class TensorBoardModel(QObject):
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: Pulse,
+        pulse: UiTicker,
         notices: Notices,
-        shown: ShownRun,
+        shown: SelectedRun,
         runs: RunsModel,
         settings: TextSettings,
         parent: QObject | None = None,
@@ -63,7 +63,7 @@ class TensorBoardModel(QObject):
         super().__init__(parent)
         self.shown = shown
         self.runs = runs
-        self.events = ShownEvents(link, tasks, notices, shown, self)
+        self.events = SelectedEvents(link, tasks, notices, shown, self)
         self.embedded = EmbeddedChoice(settings, self)
         self.absent: UserError | None = None
         """Why there is no TensorBoard here."""

@@ -15,7 +15,7 @@ from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.training.feed.launching import Launched, Launcher
 from gym_gui.training.model.training_catalog import TrainingCatalog
 from gym_gui.training.model.training_draft import OF_THE_RUN_ALONE, without_defaults
@@ -50,7 +50,7 @@ class TrainingModel(QObject):
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: Pulse,
+        pulse: UiTicker,
         notices: Notices,
         settings: Remembered,
         runs: RunsModel,

@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Signal
 
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.stream_thread import StreamThread
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.training.feed.launching import Launcher
 from mosaic.contract.errors import UserError
 from mosaic.contract.readiness import CheckStatus, InstallProgress, PreflightReport
@@ -41,7 +41,7 @@ class TrainingReadiness(QObject):
     installed = Signal()
 
     def __init__(
-        self, launcher: Launcher, pulse: Pulse, notices: Notices, parent: QObject | None = None
+        self, launcher: Launcher, pulse: UiTicker, notices: Notices, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._launcher = launcher

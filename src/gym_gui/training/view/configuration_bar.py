@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from gym_gui.training.model.training_form import TrainingForm
-from gym_gui.widgets.set_disabled_reason import grey
+from gym_gui.widgets.set_disabled_reason import set_disabled_reason
 
 _JSON = "Run configuration (*.json)"
 
@@ -81,8 +81,10 @@ class ConfigurationBar(QWidget):
         why_not = "" if self._form.agent is not None else "Choose an agent first."
         changed = self._form.changed_count
         for button in (self.presets, self.json):
-            grey(button, why_not)
-        grey(self.reset, why_not or ("" if changed else "Everything has its default already."))
+            set_disabled_reason(button, why_not)
+        set_disabled_reason(
+            self.reset, why_not or ("" if changed else "Everything has its default already.")
+        )
         self.reset.setText(f"Reset {changed}" if changed else "Reset")
 
     def _fill_presets(self) -> None:

@@ -10,7 +10,7 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.training.model.training_model import TrainingModel
 from gym_gui.training.view.run_card import RunCard
 from gym_gui.widgets.flow_layout import FlowLayout
-from gym_gui.widgets.set_disabled_reason import grey
+from gym_gui.widgets.set_disabled_reason import set_disabled_reason
 
 _LONGEST = 160
 _CHECKS = "checks"
@@ -83,7 +83,9 @@ class LaunchBar(QWidget):
         self._reason.setVisible(bool(words))
         self.dry_run.setText("Trying…" if is_trying else "Dry run")
         why_not = "The worker is being asked." if is_trying else ""
-        grey(self.dry_run, why_not or ("" if model.form.agent else "Choose an agent first."))
+        set_disabled_reason(
+            self.dry_run, why_not or ("" if model.form.agent else "Choose an agent first.")
+        )
         self._keep_keyboard(focused)
 
     def _keep_keyboard(self, focused: QPushButton | None) -> None:

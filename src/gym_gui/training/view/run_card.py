@@ -15,7 +15,7 @@ from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.training.model.training_run import TrainingRun
 from gym_gui.widgets.badge import Badge
-from gym_gui.widgets.set_disabled_reason import grey
+from gym_gui.widgets.set_disabled_reason import set_disabled_reason
 from mosaic.contract.run_states import RunState
 
 _STEPS = 1000
@@ -93,5 +93,5 @@ class RunCard(QFrame):
         self._reason.setText(reason)
         self._reason.setVisible(bool(reason))
         self.cancel.setVisible(not run.state.is_final)
-        grey(self.cancel, "" if self._model.can_cancel else "It is being stopped.")
+        set_disabled_reason(self.cancel, "" if self._model.can_cancel else "It is being stopped.")
         self.dismiss.setVisible(run.state.is_final)

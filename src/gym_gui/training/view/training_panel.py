@@ -4,11 +4,14 @@ Made with a `TrainingModel`. `foot` (current run, Dry run, Launch) may be taken 
 it is always in sight.
 """
 
+import shlex
+
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtGui import QGuiApplication, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QCheckBox,
+    QFrame,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -20,15 +23,49 @@ from PySide6.QtWidgets import (
 
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.training.model.training_model import TrainingModel
+from gym_gui.training.model.training_readiness import TrainingReadiness
 from gym_gui.training.view.agent_field import AgentField
 from gym_gui.training.view.algorithm_help import AlgorithmHelp
 from gym_gui.training.view.check_list import CheckList
-from gym_gui.training.view.command_view import CommandView
 from gym_gui.training.view.configuration_bar import ConfigurationBar
 from gym_gui.training.view.form_sections import FormSections
-from gym_gui.training.view.launch_bar import LaunchBar
+from gym_gui.training.view.launch_bar import LaunchBar, breakable
 from gym_gui.training.view.notes_view import NotesView
 from gym_gui.widgets.section import Section
+from gym_gui.widgets.set_disabled_reason import set_disabled_reason
+
+_NOT_YET = "Known once preflight has answered."
+
+
+class CommandView(QFrame):
+    def __init__(self, model: TrainingReadiness, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        em = self.fontMetrics().height()
+        self.setProperty("role", "card")
+        self._command = QLabel()
+        self._command.setProperty("role", "mono")
+        self._command.setWordWrap(True)
+        self._command.setAccessibleName("Command of the run")
+        self._command.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._copy = QPushButton("Copy command")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(em * 3 // 4, em // 2, em * 3 // 4, em // 2)
+        layout.setSpacing(em // 2)
+        layout.addWidget(self._command)
+        layout.addWidget(self._copy, 0, Qt.AlignmentFlag.AlignLeft)
+        self._copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._text()))
+        model.changed.connect(self._show)
+        self._show()
+
+    def _text(self) -> str:
+        return shlex.join(self._model.report.command) if self._model.report else ""
+
+    def _show(self) -> None:
+        text = self._text()
+        self._command.setText(breakable(text) or _NOT_YET)
+        set_disabled_reason(self._copy, "" if text else _NOT_YET)
+
 
 _WIDE_EMS = 40
 _WANDB_KEY = "WANDB_API_KEY"

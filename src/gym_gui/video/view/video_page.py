@@ -19,7 +19,7 @@ from gym_gui.video.view.video_scrubber import VideoScrubber
 from gym_gui.widgets.empty_state import EmptyState
 from gym_gui.widgets.icons import IconName, keep_icon
 from gym_gui.widgets.picture_canvas import PictureCanvas
-from gym_gui.widgets.set_disabled_reason import grey
+from gym_gui.widgets.set_disabled_reason import set_disabled_reason
 from gym_gui.widgets.transport_bar import TransportBar
 from gym_gui.widgets.transport_keys import act_on_key
 
@@ -182,7 +182,7 @@ class _Player(QWidget):
             self._choice.addItems(titles)
         if model.current in model.videos:
             self._choice.setCurrentIndex(model.videos.index(model.current))
-        grey(self._choice, "" if len(titles) > 1 else "There is only this video.")
+        set_disabled_reason(self._choice, "" if len(titles) > 1 else "There is only this video.")
         self._description.setText(model.description)
         self._description.setToolTip(str(model.current.path) if model.current else "")
         self._show_position()

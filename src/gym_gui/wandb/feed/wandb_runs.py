@@ -39,7 +39,7 @@ class LocalRun:
 
 
 def watch_wandb(places: WandbPlaces) -> Callable[[], tuple[LocalRun, ...] | None]:
-    """For `CalmWatch`: all runs, newest first; None while they are as they were."""
+    """For `FilePoller`: all runs, newest first; None while they are as they were."""
     readers: dict[Path, WandbRecords] = {}
     told: tuple[LocalRun, ...] | None = None
 

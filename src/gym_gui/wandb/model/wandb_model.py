@@ -8,12 +8,12 @@ from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
 
-from gym_gui.runtime.file_poller import CalmWatch
+from gym_gui.runtime.file_poller import FilePoller
 from gym_gui.runtime.models.notices import Notices
-from gym_gui.runtime.models.selected_run import ShownRun
+from gym_gui.runtime.models.selected_run import SelectedRun
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import Pulse
+from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.wandb.feed.wandb_connection import (
     ConnectionReport,
     probe,
@@ -40,9 +40,9 @@ class WandbModel(QObject):
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: Pulse,
+        pulse: UiTicker,
         notices: Notices,
-        shown: ShownRun,
+        shown: SelectedRun,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -62,7 +62,7 @@ class WandbModel(QObject):
         self._runs: tuple[LocalRun, ...] | None = None
         """None: nobody has looked yet."""
         self._chosen = ""
-        self._watch = CalmWatch("wandb files", watch_wandb, pulse.wake)
+        self._watch = FilePoller("wandb files", watch_wandb, pulse.wake)
         self._places: WandbPlaces | None = None
         self._watched: WandbPlaces | None = None
         self._told: tuple[str, Phase, bool] | None = None

@@ -1,24 +1,81 @@
 """WandbPage: the shown run in Weights & Biases; for offline runs what they have kept."""
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtCore import QSortFilterProxyModel, Qt, Signal
+from PySide6.QtGui import (
+    QGuiApplication,
+    QHideEvent,
+    QKeyEvent,
+    QKeySequence,
+    QResizeEvent,
+    QShowEvent,
+)
 from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
     QHBoxLayout,
+    QHeaderView,
     QLineEdit,
     QScrollArea,
     QStackedWidget,
+    QTableView,
     QVBoxLayout,
     QWidget,
 )
 
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.wandb.model.wandb_model import HOW_TO_TRACK, WandbModel
+from gym_gui.wandb.model.wandb_values import NAME, VALUE, WandbValues
 from gym_gui.wandb.view.wandb_access import WandbAccess
 from gym_gui.wandb.view.wandb_facts import WandbFacts
-from gym_gui.wandb.view.wandb_values_view import WandbValuesView
 from gym_gui.widgets.copy_button import CopyButton
 from gym_gui.widgets.empty_state import EmptyState
 from gym_gui.widgets.segmented import SegmentedControl
+
+_VALUE_SHARE = 0.45
+
+
+class WandbValuesView(QTableView):
+    """Ctrl+C copies the chosen rows, or all of them where none is chosen."""
+
+    def __init__(self, values: WandbValues, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._values = values
+        self._found = QSortFilterProxyModel(self)
+        self._found.setSourceModel(values)
+        self._found.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self._found.setFilterKeyColumn(NAME)
+        self.setModel(self._found)
+        self.setAccessibleName(name)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        rows, head = self.verticalHeader(), self.horizontalHeader()
+        rows.hide()
+        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        rows.setDefaultSectionSize(round(self.fontMetrics().height() * 1.75))
+        head.setHighlightSections(False)
+        head.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
+        head.setSectionResizeMode(VALUE, QHeaderView.ResizeMode.Fixed)
+
+    def search(self, text: str) -> None:
+        self._found.setFilterFixedString(text)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
+        if event.matches(QKeySequence.StandardKey.Copy):
+            chosen = self.selectionModel().selectedRows()
+            texts = (f"{row.data()}\t{row.siblingAtColumn(VALUE).data()}" for row in chosen)
+            QGuiApplication.clipboard().setText("\n".join(texts) or self._values.as_text())
+        else:
+            super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        super().resizeEvent(event)
+        width = round(self.viewport().width() * _VALUE_SHARE)
+        self.horizontalHeader().resizeSection(VALUE, width)
+
 
 _HOW = (
     "In the training form switch on “Track this run” below Weights & Biases. Without a key it is"
