@@ -20,18 +20,18 @@ from mosaic.trainer.runs.commit_signals import REGISTRY, CommitSignals
 from mosaic.trainer.runs.dispatcher import Dispatcher
 from mosaic.trainer.runs.ingest_pool import IngestPool
 from mosaic.trainer.runs.recovery import Recovered, Recovery
-from mosaic.trainer.runs.run_parts import RunParts
+from mosaic.trainer.runs.run_services import RunParts
 from mosaic.trainer.secrets import Secrets
 from mosaic.trainer.settings import DaemonSettings
-from mosaic.trainer.storage.checkpoint_removal import CheckpointRemoval
+from mosaic.trainer.storage.artifact_removal import CheckpointRemoval
 from mosaic.trainer.storage.checkpoints import Checkpoints
 from mosaic.trainer.storage.datasets import Datasets
 from mosaic.trainer.storage.retention import Retention
-from mosaic.trainer.storage.run_sizes import measure_unknown_runs
-from mosaic.trainer.workers.description_cache import DescriptionCache
-from mosaic.trainer.workers.folder_workers import CHECKOUT_WORKERS
+from mosaic.trainer.storage.usage import measure_unknown_runs
 from mosaic.trainer.workers.found_worker import FoundWorker
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
+from mosaic.trainer.workers.worker_description import DescriptionCache
+from mosaic.trainer.workers.worker_layout import CHECKOUT_WORKERS
 
 _log = logging.getLogger(__name__)
 

@@ -25,14 +25,15 @@ from mosaic.contract.runs import RunRecord
 from mosaic.telemetry.reader import TelemetryReader
 from mosaic.telemetry.service import TelemetryService
 from mosaic.trainer.artifacts import archive_source
-from mosaic.trainer.artifacts.archive_format import PART_BYTES, SUMS
-from mosaic.trainer.artifacts.run_archive import (
+from mosaic.trainer.artifacts.archive_format import (
+    PART_BYTES,
+    SUMS,
     ArchiveError,
     NoRoomError,
     RunExistsError,
-    export_run,
-    import_run,
 )
+from mosaic.trainer.artifacts.run_export import export_run
+from mosaic.trainer.artifacts.run_import import import_run
 from mosaic.trainer.processes.run_process import Exited, observe
 from tests.trainer.artifacts.conftest import put
 
@@ -355,7 +356,8 @@ def test_memory_does_not_grow_with_the_run(full_run: RunDirectory, elsewhere: Ho
     code = (
         "import re, sys; from pathlib import Path\n"
         "from mosaic.contract.layout import Home, RunDirectory\n"
-        "from mosaic.trainer.artifacts.run_archive import export_run, import_run\n"
+        "from mosaic.trainer.artifacts.run_export import export_run\n"
+        "from mosaic.trainer.artifacts.run_import import import_run\n"
         "import_run(Home(Path(sys.argv[2])), export_run(RunDirectory(Path(sys.argv[1]))))\n"
         "peak = re.search(r'VmHWM:\\s+(\\d+) kB', Path('/proc/self/status').read_text())\n"
         "print(peak[1])\n"

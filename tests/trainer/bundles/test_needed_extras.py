@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from mosaic.contract.run_config import load_run_config
-from mosaic.trainer.bundles.needed_extras import with_needed_extras
+from mosaic.trainer.bundles.bundle_recipe import with_needed_extras
 
 AVAILABLE = ("atari", "hub", "minigrid", "mujoco", "video", "wandb")
 

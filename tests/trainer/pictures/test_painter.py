@@ -9,9 +9,9 @@ import pytest
 import mosaic_worker
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
-from mosaic.trainer.pictures.painter import Painter
+from mosaic.trainer.simulation.helper_process import ScratchFolders
 from mosaic.trainer.simulation.runtime import SimulationRuntime
-from mosaic.trainer.simulation.scratch_folders import ScratchFolders
+from mosaic.trainer.thumbnails.render_process import Painter
 
 pytestmark = pytest.mark.process
 

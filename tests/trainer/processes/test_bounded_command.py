@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mosaic.trainer.processes.bounded_command import CommandOutcome, run_bounded
+from mosaic.trainer.processes.watched_process import CommandOutcome, run_bounded
 
 pytestmark = pytest.mark.process
 

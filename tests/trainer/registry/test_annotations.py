@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mosaic.contract.run_events import RunAnnotated
-from mosaic.trainer.registry.failures import RefusedFieldError, UnknownRunError
+from mosaic.trainer.registry.errors import RefusedFieldError, UnknownRunError
 from mosaic.trainer.registry.run_registry import RunRegistry
 from tests.trainer.registry.conftest import AddRun
 

@@ -10,7 +10,7 @@ from mosaic.contract.ids import new_ulid
 from mosaic.contract.run_config import to_json
 from mosaic.contract.run_states import LIVE_STATES, RunState
 from mosaic.contract.runs import StateChange
-from mosaic.trainer.registry.failures import (
+from mosaic.trainer.registry.errors import (
     RefusedFieldError,
     RequestIdReusedError,
     RunExistsError,

@@ -10,7 +10,7 @@ import pytest
 from mosaic.contract.ids import new_ulid
 from mosaic.contract.layout import Home, RunDirectory
 from mosaic.telemetry.service import TelemetryService
-from mosaic.trainer.runs.digest import DigestBuilder
+from mosaic.trainer.runs.run_stats import DigestBuilder
 
 
 class _Clock:

@@ -17,7 +17,7 @@ from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunDigest
 from mosaic.trainer.processes.launcher import LocalLauncher
 from mosaic.trainer.processes.process_identity import ProcessIdentity
-from mosaic.trainer.processes.run_members import members_of
+from mosaic.trainer.processes.run_termination import members_of
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.runs.recovery import Recovery
 from tests.support.daemon import DaemonUnderTest, eventually

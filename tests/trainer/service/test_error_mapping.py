@@ -12,8 +12,8 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.run_config import ConfigError, load_run_config
 from mosaic.contract.run_states import RunState
 from mosaic.trainer.processes.control_channel import ControlChannelFullError, NoWorkerError
-from mosaic.trainer.registry.failures import RunExistsError, StateConflictError, UnknownRunError
-from mosaic.trainer.service.error_mapping import CODE_KEY, REMEDY_KEY, refusal_of
+from mosaic.trainer.registry.errors import RunExistsError, StateConflictError, UnknownRunError
+from mosaic.trainer.service.errors import CODE_KEY, REMEDY_KEY, refusal_of
 
 
 def _config_error() -> ConfigError:

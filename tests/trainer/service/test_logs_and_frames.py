@@ -12,7 +12,7 @@ import pytest
 from mosaic.contract.errors import UserError
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
-from mosaic.trainer.service.log_follower import LogFollower
+from mosaic.trainer.service.logs import LogFollower
 from mosaic_worker.frames import FrameMailbox
 from tests.support.daemon import DaemonUnderTest, eventually
 

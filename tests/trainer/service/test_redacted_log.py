@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from mosaic.contract.errors import UserError
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
-from mosaic.trainer.secrets.byte_redaction import ByteRedactor
-from mosaic.trainer.service.log_follower import LogBlock, LogFollower
-from mosaic.trainer.service.redacted_log import RedactedLog
+from mosaic.trainer.secrets.redaction import ByteRedactor
+from mosaic.trainer.service.logs import LogBlock, LogFollower, RedactedLog
 from tests.support.daemon import DaemonUnderTest, eventually
 from tests.trainer.workers.worker_files import write_worker
 

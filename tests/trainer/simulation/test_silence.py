@@ -15,9 +15,9 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.contract.replays import EpisodeRecording
 from mosaic.trainer.simulation.helper_messages import Done, Frame
+from mosaic.trainer.simulation.helper_process import ScratchFolders
+from mosaic.trainer.simulation.resimulation import Simulation, SimulationPart
 from mosaic.trainer.simulation.runtime import SimulationRuntime
-from mosaic.trainer.simulation.scratch_folders import ScratchFolders
-from mosaic.trainer.simulation.simulation import Simulation, SimulationPart
 from tests.support.daemon import eventually
 from tests.worker_sdk import helper_under_test
 

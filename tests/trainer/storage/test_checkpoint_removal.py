@@ -8,9 +8,9 @@ from mosaic.contract.run_states import RunState
 from mosaic.contract.storage import CheckpointQuery
 from mosaic.trainer.artifacts.artifact_scan import scan_artifacts
 from mosaic.trainer.registry.run_registry import RunRegistry
-from mosaic.trainer.storage.checkpoint_removal import CHECKPOINT_NEEDED, CheckpointRemoval
+from mosaic.trainer.storage.artifact_removal import CHECKPOINT_NEEDED, CheckpointRemoval
 from mosaic.trainer.storage.checkpoints import Checkpoints
-from mosaic.trainer.storage.failures import UnknownCheckpointError
+from mosaic.trainer.storage.errors import UnknownCheckpointError
 from mosaic.trainer.storage.imported_checkpoints import NewCheckpoint
 from tests.trainer.storage.conftest import NOW, AddRun
 

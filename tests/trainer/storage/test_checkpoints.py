@@ -20,7 +20,7 @@ from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.registry.schema import MIGRATIONS, migrate
 from mosaic.trainer.storage import imported_checkpoints
 from mosaic.trainer.storage.checkpoints import Checkpoints
-from mosaic.trainer.storage.failures import (
+from mosaic.trainer.storage.errors import (
     CheckpointRefusedError,
     StoragePageTokenError,
     UnknownCheckpointError,

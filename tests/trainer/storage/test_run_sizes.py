@@ -9,7 +9,7 @@ from mosaic.contract.layout import Home
 from mosaic.contract.run_config import TrainRunConfig
 from mosaic.contract.run_states import RunState
 from mosaic.trainer.registry.run_registry import RunRegistry
-from mosaic.trainer.storage.run_sizes import measure_unknown_runs
+from mosaic.trainer.storage.usage import measure_unknown_runs
 
 _CONFIG = TrainRunConfig(worker="echo_worker", algo="echo", env_id="Echo-v0")
 

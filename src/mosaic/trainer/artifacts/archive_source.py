@@ -23,9 +23,8 @@ from mosaic.trainer.artifacts.archive_format import (
     is_left_out,
     is_packable,
 )
-from mosaic.trainer.artifacts.folder_removal import remove_folder
-from mosaic.trainer.artifacts.inside_run import open_regular
-from mosaic.trainer.artifacts.run_removal import EXPORTING
+from mosaic.trainer.artifacts.run_removal import EXPORTING, remove_folder
+from mosaic.trainer.artifacts.run_tree import open_regular
 
 _log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
 from mosaic.telemetry.database import APPLICATION_ID, MIGRATIONS
 from mosaic.trainer.artifacts.archive_format import MOST_HEADER_BYTES, ArchiveError, ArchiveHeader
-from mosaic.trainer.registry import annotation_rules
+from mosaic.trainer.registry import text_rules
 
 _UNKNOWN_END = "The run was exported before it was over; its end is not known here."
 _LARGEST_EXIT_CODE = (1 << 31) - 1
@@ -77,9 +77,9 @@ def check_record(header: ArchiveHeader) -> None:
 
 def _check_annotations(record: RunRecord) -> None:
     try:
-        annotation_rules.checked_name(record.name)
-        annotation_rules.checked_note(record.note)
-        annotation_rules.check_tag_count(annotation_rules.checked_tags("tags", record.tags))
+        text_rules.checked_name(record.name)
+        text_rules.checked_note(record.note)
+        text_rules.check_tag_count(text_rules.checked_tags("tags", record.tags))
     except UserError as error:
         raise ArchiveError(f"Its record is refused: {error.message}") from error
 

@@ -3,8 +3,8 @@
 import os
 
 from mosaic.contract.layout import RunDirectory
-from mosaic.trainer.artifacts.inside_run import open_regular
-from mosaic.trainer.terminal_text import plain_line
+from mosaic.trainer.artifacts.run_tree import open_regular
+from mosaic.trainer.registry.text_rules import plain_line
 
 LONGEST_LINE = 2_000
 _BLOCK_BYTES = 64 << 10

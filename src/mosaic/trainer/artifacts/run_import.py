@@ -43,14 +43,13 @@ from mosaic.trainer.artifacts.archive_format import (
     is_left_out,
     is_packable,
 )
-from mosaic.trainer.artifacts.folder_removal import remove_folder
 from mosaic.trainer.artifacts.foreign_run import (
     check_record,
     check_store,
     close_for_good,
     read_config,
 )
-from mosaic.trainer.artifacts.run_removal import IMPORTING
+from mosaic.trainer.artifacts.run_removal import IMPORTING, remove_folder
 from mosaic.trainer.artifacts.tar_stream import TarStream, is_file
 
 _Document = TypeVar("_Document", bound=msgspec.Struct)

@@ -8,8 +8,8 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.contract.readiness import BundleInfo
 from mosaic.trainer.bundles.bundle_recipe import BundleRecipe, RecipeBook
-from mosaic.trainer.bundles.environments import Environment, Environments
 from mosaic.trainer.bundles.install_lock import is_held
+from mosaic.trainer.bundles.virtual_envs import Environment, Environments
 
 _INSTALL_AGAIN = "Install it again: `mosaic bundles install {name}`."
 

@@ -6,10 +6,12 @@ All methods block, and may be called from any thread and from several processes 
 """
 
 import logging
+import os
 import sys
 import threading
 import time
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,13 +28,37 @@ from mosaic.trainer.bundles.bundle_recipe import (
     RecipeBook,
 )
 from mosaic.trainer.bundles.code_snapshots import CodeSnapshots
-from mosaic.trainer.bundles.environment_maker import make_environment
-from mosaic.trainer.bundles.environments import Environment, Environments
+from mosaic.trainer.bundles.errors import environment_failed
 from mosaic.trainer.bundles.install_lock import OnProgress, hold_if_free, hold_lock
-from mosaic.trainer.bundles.installation_errors import environment_failed
-from mosaic.trainer.bundles.prepared_worker import PreparedWorker
+from mosaic.trainer.bundles.virtual_env_builder import make_environment
+from mosaic.trainer.bundles.virtual_envs import Environment, Environments
 from mosaic.trainer.workers.found_worker import FoundWorker
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedWorker:
+    """What a run is launched with, and what it records of it."""
+
+    python: Path
+    module: str
+    code: Path
+    use: BundleUse
+    shared_folders: tuple[Path, ...] = ()
+    """Code beside its own that it may import: MOSAIC's, of a worker that talks to the daemon."""
+
+    def command(self, config: Path) -> tuple[str, ...]:
+        """Starts the worker; no shell, and no script whose first line names a path."""
+        return (str(self.python), "-m", self.module, "--config", str(config))
+
+    def environment(self, own_folders: Sequence[str] = ()) -> dict[str, str]:
+        """What the worker's environment needs beyond that of every worker.
+
+        `own_folders` are a run's `python_path`, and come after the worker's own code.
+        """
+        folders = (str(self.code), *map(str, self.shared_folders), *own_folders)
+        return {"PYTHONPATH": os.pathsep.join(folders)}
+
 
 _OUTDATED_KEPT_S = 7 * 24 * 3600.0
 """An environment of older requirements may be wanted again, by a switch back to them."""

@@ -17,7 +17,7 @@ import msgspec
 
 from mosaic.contract.readiness import InstallProgress
 from mosaic.contract.type_info import work_out
-from mosaic.trainer.bundles.installation_errors import InstallCancelledError
+from mosaic.trainer.bundles.errors import InstallCancelledError
 from mosaic.trainer.processes.process_identity import ProcessIdentity
 
 _LOOK_EVERY_S = 0.1

@@ -6,9 +6,7 @@ import sys
 
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
-from mosaic.trainer.daemon.command_line import Invocation, parse
-from mosaic.trainer.daemon.log_files import DaemonLog
-from mosaic.trainer.daemon.readiness_pipe import ReadinessPipe
+from mosaic.trainer.daemon.startup import DaemonLog, Invocation, ReadinessPipe, parse
 from mosaic.trainer.settings import load_settings
 
 _log = logging.getLogger(__name__)

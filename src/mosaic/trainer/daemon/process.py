@@ -5,28 +5,100 @@ them up again.
 """
 
 import asyncio
+import fcntl
 import logging
 import os
+import resource
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import mosaic
 from mosaic.contract.endpoint import Endpoint
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
-from mosaic.trainer.daemon.access_token import load_token
-from mosaic.trainer.daemon.file_limit import raise_file_limit
-from mosaic.trainer.daemon.instance import only_instance
 from mosaic.trainer.daemon.listening import Listening, listen
-from mosaic.trainer.daemon.log_files import DaemonLog
-from mosaic.trainer.daemon.readiness_pipe import ReadinessPipe
+from mosaic.trainer.daemon.startup import DaemonLog, ReadinessPipe
 from mosaic.trainer.processes.process_identity import ProcessIdentity
+from mosaic.trainer.service.access_token import load_token
 from mosaic.trainer.service.server import TrainerServer
 from mosaic.trainer.settings import DaemonSettings
 from mosaic.trainer.trainer import Trainer
 
 _log = logging.getLogger(__name__)
+
+_MOST = 65_536
+"""Programs that a worker starts may go through all numbers up to the limit, which they inherit."""
+
+
+def raise_file_limit() -> int:
+    """Raise the soft limit as far as the hard one allows; what it is then."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _MOST if hard == resource.RLIM_INFINITY else min(hard, _MOST)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return soft
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    except (OSError, ValueError) as error:
+        _log.warning("T358 no more than %d files may be open at once: %s", soft, error)
+        return soft
+    _log.info("T359 up to %d files may be open at once, instead of %d", wanted, soft)
+    return wanted
+
+
+class AnotherDaemonError(UserError):
+    """A daemon of this home runs already."""
+
+    def __init__(self, home: Home, pid: str, address: str) -> None:
+        where = f" at {address}" if address else ""
+        super().__init__(
+            f"A trainer daemon (process {pid or 'unknown'}) serves the home {home.path}{where}.",
+            remedy="Use that one, stop it with `mosaic daemon stop`, or choose another --home.",
+            code="T382",
+        )
+
+
+@contextmanager
+def only_instance(home: Home) -> Iterator[None]:
+    """Holds the lock of the home. Raises `AnotherDaemonError` when another process does."""
+    descriptor = _open(home.daemon_lock)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise AnotherDaemonError(home, _pid_in(descriptor), _address(home)) from None
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _open(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise UserError(
+            f"{path} cannot be opened: {error.strerror}.",
+            remedy="Make the home writable for this user, or choose another one with --home.",
+            code="T383",
+        ) from error
+
+
+def _pid_in(descriptor: int) -> str:
+    text = os.pread(descriptor, 32, 0).decode(errors="replace").strip()
+    return text if text.isdigit() else ""
+
+
+def _address(home: Home) -> str:
+    try:
+        endpoint = Endpoint.read(home.endpoint)
+    except UserError:
+        return ""
+    return endpoint.address if endpoint else ""
 
 
 def run_daemon(

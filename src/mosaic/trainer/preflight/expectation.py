@@ -6,7 +6,7 @@ from statistics import median
 
 from mosaic.contract.run_config import StepDetail
 from mosaic.contract.runs import RunRecord
-from mosaic.trainer.registry.earlier_runs import EarlierRun
+from mosaic.trainer.registry.run_rows import EarlierRun
 
 _LINE_BYTES: dict[StepDetail, int] = {"all": 300, "sampled": 60, "columns": 20, "off": 2}
 """Of one step in the spool, by `telemetry.steps`, when no earlier run tells."""

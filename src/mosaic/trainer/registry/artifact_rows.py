@@ -12,7 +12,7 @@ import msgspec
 from mosaic.contract.manifest import ArtifactManifest, encode_manifest
 from mosaic.contract.run_states import FINAL_STATES
 from mosaic.trainer.registry.run_rows import as_json_list
-from mosaic.trainer.registry.stored_text import storable
+from mosaic.trainer.registry.text_rules import storable
 
 _COLUMNS = "run_id, path, size_bytes, t, meta, worker, algo, env_id"
 

@@ -21,21 +21,21 @@ from mosaic.contract.run_events import (
 )
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord, StateChange
-from mosaic.trainer.registry import annotation_rules
-from mosaic.trainer.registry.event_log import EventWriter
-from mosaic.trainer.registry.failures import (
+from mosaic.trainer.registry import text_rules
+from mosaic.trainer.registry.errors import (
     RequestIdReusedError,
     RunExistsError,
     StateConflictError,
     UnknownRunError,
 )
+from mosaic.trainer.registry.event_log import EventWriter
 from mosaic.trainer.registry.run_rows import (
     Keyed,
     encode_texts,
     fetch_record,
     searched_text,
 )
-from mosaic.trainer.registry.stored_text import storable, storable_all, storable_tail
+from mosaic.trainer.registry.text_rules import storable, storable_all, storable_tail
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def earlier_submission(change: Change, request_id: str, config: TrainRunConfig) 
     """The id of the run that the same request made before."""
     row = change.connection.execute(
         "SELECT run_id, config FROM run JOIN run_document ON run = key WHERE request_id = ?",
-        (annotation_rules.checked_request_id(request_id),),
+        (text_rules.checked_request_id(request_id),),
     ).fetchone()
     if row is None:
         return None
@@ -177,8 +177,8 @@ def annotate(
     wanted = msgspec.structs.replace(
         run,
         tags=_tags_after(run, add_tags, remove_tags),
-        note=run.note if note is None else annotation_rules.checked_note(note),
-        name=run.name if name is None else annotation_rules.checked_name(name),
+        note=run.note if note is None else text_rules.checked_note(note),
+        name=run.name if name is None else text_rules.checked_name(name),
         archived=run.archived if archived is None else archived,
     )
     if wanted == run:
@@ -198,8 +198,8 @@ def _tags_after(
     run: RunRecord, add_tags: Collection[str], remove_tags: Collection[str]
 ) -> tuple[str, ...]:
     removed = {tag.strip() for tag in remove_tags}
-    tags = set(run.tags) - removed | annotation_rules.checked_tags("add_tags", add_tags)
-    annotation_rules.check_tag_count(tags)
+    tags = set(run.tags) - removed | text_rules.checked_tags("add_tags", add_tags)
+    text_rules.check_tag_count(tags)
     return tuple(sorted(tags))
 
 

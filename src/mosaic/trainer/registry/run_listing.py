@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from mosaic.contract.runs import RunPage, RunQuery
+from mosaic.trainer.registry.errors import PageTokenError
 from mosaic.trainer.registry.event_log import last_event_seq
-from mosaic.trainer.registry.failures import PageTokenError
 from mosaic.trainer.registry.run_rows import as_json_list, fetch_records, folded
-from mosaic.trainer.registry.stored_text import storable
+from mosaic.trainer.registry.text_rules import storable
 
 DEFAULT_PAGE_SIZE = 50
 LARGEST_PAGE_SIZE = 1_000

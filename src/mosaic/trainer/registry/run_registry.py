@@ -31,11 +31,11 @@ from mosaic.trainer.registry.artifact_rows import (
     Leftover,
 )
 from mosaic.trainer.registry.database import RegistryDatabase
-from mosaic.trainer.registry.earlier_runs import EarlierRun, fetch_earlier_runs
-from mosaic.trainer.registry.failures import UnknownRunError
+from mosaic.trainer.registry.errors import UnknownRunError
 from mosaic.trainer.registry.run_changes import Change, NewState
 from mosaic.trainer.registry.run_listing import fetch_page
-from mosaic.trainer.registry.stored_text import storable_all
+from mosaic.trainer.registry.run_rows import EarlierRun, fetch_earlier_runs
+from mosaic.trainer.registry.text_rules import storable_all
 
 
 class RunRegistry:

@@ -16,10 +16,11 @@ from mosaic.contract.ids import new_ulid
 from mosaic.contract.run_config import ConfigError, TrainRunConfig
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunDigest, RunRecord
-from mosaic.trainer.artifacts.run_archive import ImportedRun, delete_run
+from mosaic.trainer.artifacts.run_import import ImportedRun
+from mosaic.trainer.artifacts.run_removal import delete_run
 from mosaic.trainer.concurrency import in_long_thread, in_thread
 from mosaic.trainer.processes.control_channel import NoWorkerError
-from mosaic.trainer.registry.failures import StateConflictError, UnknownRunError
+from mosaic.trainer.registry.errors import StateConflictError, UnknownRunError
 from mosaic.trainer.runs.admission import (
     Capacity,
     Grant,
@@ -29,13 +30,13 @@ from mosaic.trainer.runs.admission import (
     places_taken,
     shortfall,
 )
-from mosaic.trainer.runs.digest_keeper import DigestKeeper
 from mosaic.trainer.runs.imported_runs import register_imported
 from mosaic.trainer.runs.orphaned_trials import orphaned_trials
 from mosaic.trainer.runs.recovery import Recovered
+from mosaic.trainer.runs.run_controller import RunLife
 from mosaic.trainer.runs.run_files import write_config
-from mosaic.trainer.runs.run_life import RunLife
-from mosaic.trainer.runs.run_parts import RunParts
+from mosaic.trainer.runs.run_services import RunParts
+from mosaic.trainer.runs.run_stats_updater import DigestKeeper
 from mosaic.trainer.workers.run_scripts import descriptor_of_run
 
 _log = logging.getLogger(__name__)

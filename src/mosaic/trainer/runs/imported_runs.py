@@ -5,8 +5,9 @@ from contextlib import ExitStack
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunDigest, RunRecord
 from mosaic.trainer.artifacts.output_tail import last_lines
-from mosaic.trainer.artifacts.run_archive import ImportedRun, delete_run
-from mosaic.trainer.runs.run_parts import RunParts
+from mosaic.trainer.artifacts.run_import import ImportedRun
+from mosaic.trainer.artifacts.run_removal import delete_run
+from mosaic.trainer.runs.run_services import RunParts
 from mosaic.trainer.runs.run_watch import RunWatch
 
 _NO_RECORD = "It came without a record of how it ended."

@@ -2,7 +2,7 @@
 
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
-from mosaic.trainer.registry.failures import UnknownRunError
+from mosaic.trainer.registry.errors import UnknownRunError
 from mosaic.trainer.registry.run_registry import RunRegistry
 
 _GOING_ON = (RunState.QUEUED, RunState.PREPARING, RunState.RUNNING, RunState.PAUSED)

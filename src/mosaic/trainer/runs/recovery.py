@@ -21,12 +21,11 @@ from mosaic.contract.run_config import load_run_config
 from mosaic.contract.run_states import FINAL_STATES, RunState
 from mosaic.contract.runs import RunRecord
 from mosaic.trainer.artifacts.output_tail import last_lines
-from mosaic.trainer.artifacts.run_archive import clean_leftovers
+from mosaic.trainer.artifacts.run_removal import clean_leftovers
 from mosaic.trainer.processes.launcher import Launcher
 from mosaic.trainer.processes.run_process import NotStarted
 from mosaic.trainer.registry.run_registry import RunRegistry
-from mosaic.trainer.runs.frame_removal import remove_frames
-from mosaic.trainer.runs.run_files import LaunchRecord, write_config
+from mosaic.trainer.runs.run_files import LaunchRecord, remove_frames, write_config
 
 _log = logging.getLogger(__name__)
 

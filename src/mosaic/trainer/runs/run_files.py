@@ -1,5 +1,7 @@
 """What the daemon writes into a run's directory before its worker is started."""
 
+import logging
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -40,3 +42,20 @@ def write_config(home: Home, run: RunDirectory, config: TrainRunConfig) -> None:
 
 
 work_out(LaunchRecord)
+
+
+_log = logging.getLogger(__name__)
+
+_HALF_MADE = ".frames-*.tmp"
+
+
+def remove_frames(run: RunDirectory) -> None:
+    """The frame file, and what a worker left that died while it made a new one. Never raises."""
+    leftovers = [run.frames]
+    with suppress(OSError):
+        leftovers += run.path.glob(_HALF_MADE)
+    for path in leftovers:
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:  # a folder of that name, a disk that cannot be written to
+            _log.warning("T433 %s could not be removed: %s", path, error)

@@ -18,7 +18,7 @@ from enum import Enum
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
-from mosaic.trainer.registry.failures import StateConflictError, UnknownRunError
+from mosaic.trainer.registry.errors import StateConflictError, UnknownRunError
 
 _log = logging.getLogger(__name__)
 

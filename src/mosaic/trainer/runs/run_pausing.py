@@ -1,6 +1,7 @@
 """Pausing a run and letting it go on, and how long it has been at work."""
 
 import asyncio
+import os
 import signal
 import time
 from collections.abc import Callable
@@ -9,14 +10,22 @@ from contextlib import suppress
 from mosaic.contract.control import Command, Pause, Resume
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
+from mosaic.contract.process_records import StartedRecord
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
 from mosaic.trainer.concurrency import in_thread
 from mosaic.trainer.processes.run_process import Running
-from mosaic.trainer.registry.failures import StateConflictError
-from mosaic.trainer.runs.process_age import age_s
-from mosaic.trainer.runs.run_parts import RunParts
+from mosaic.trainer.registry.errors import StateConflictError
+from mosaic.trainer.runs.run_services import RunParts
 from mosaic.trainer.runs.run_watch import RunWatch
+
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+def age_s(started: StartedRecord) -> float:
+    """Seconds since the worker was started, in the same boot."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - started.start_ticks / _TICKS_PER_S
+
 
 _CONFIRM_S = 5.0
 

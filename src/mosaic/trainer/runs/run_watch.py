@@ -17,10 +17,10 @@ from mosaic.contract.manifest import write_manifest
 from mosaic.contract.run_config import TrainRunConfig
 from mosaic.contract.runs import RunDigest
 from mosaic.trainer.artifacts.artifact_scan import scan_artifacts
-from mosaic.trainer.registry.failures import RegistryUnavailableError
+from mosaic.trainer.registry.errors import RegistryUnavailableError
 from mosaic.trainer.registry.run_registry import RunRegistry
-from mosaic.trainer.runs.digest import DigestBuilder
 from mosaic.trainer.runs.ingest_pool import IngestPool
+from mosaic.trainer.runs.run_stats import DigestBuilder
 from mosaic.trainer.storage.usage import size_of_run
 
 _log = logging.getLogger(__name__)

@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator, Callable
 from typing import Generic, NamedTuple, TypeVar
 
 from mosaic.telemetry.reader import TelemetryReader
-from mosaic.trainer.registry.failures import UnknownRunError
-from mosaic.trainer.service.refusals import RunDeletedError
-from mosaic.trainer.service.service_part import existing_run
+from mosaic.trainer.concurrency import ThreadBound
+from mosaic.trainer.registry.errors import UnknownRunError
+from mosaic.trainer.service.errors import RunDeletedError
+from mosaic.trainer.service.partial_servicer import existing_run
 from mosaic.trainer.service.store_view import StoreView
-from mosaic.trainer.service.thread_bound import ThreadBound
 from mosaic.trainer.trainer import Trainer
 
 Message = TypeVar("Message")

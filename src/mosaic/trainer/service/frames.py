@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator
 
 from mosaic.contract.frame_file import FrameReader, FrameView
 from mosaic.contract.rpc import trainer_pb2 as pb
+from mosaic.trainer.concurrency import ThreadBound
 from mosaic.trainer.service.following import is_over
+from mosaic.trainer.service.partial_servicer import Context, ServicePart, existing_run
 from mosaic.trainer.service.request_checks import checked_number
-from mosaic.trainer.service.service_part import Context, ServicePart, existing_run
-from mosaic.trainer.service.thread_bound import ThreadBound
 
 _FPS = 30.0
 _MOST_FPS = 240.0

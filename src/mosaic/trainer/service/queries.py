@@ -2,19 +2,22 @@
 
 import math
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from typing import Literal, TypeVar, get_args
 
 import msgspec
 
 from mosaic.contract import numbers
 from mosaic.contract.events import StepRecord
 from mosaic.contract.layout import RunDirectory
+from mosaic.contract.rollups import EpisodeChoice, EpisodeEnding, EpisodeOrder
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.convert import to_message
 from mosaic.telemetry.curve_reader import Axis
+from mosaic.telemetry.episode_pages import EpisodePages
 from mosaic.telemetry.reader import TelemetryReader
-from mosaic.trainer.concurrency import in_thread
-from mosaic.trainer.service.refusals import NoSuchEpisodeError
+from mosaic.trainer.concurrency import in_long_thread, in_thread
+from mosaic.trainer.service.errors import NoSuchEpisodeError
+from mosaic.trainer.service.partial_servicer import Context, ServicePart, existing_run
 from mosaic.trainer.service.request_checks import (
     LARGEST_CURSOR,
     BadRequestError,
@@ -22,7 +25,6 @@ from mosaic.trainer.service.request_checks import (
     checked_whole,
     shown,
 )
-from mosaic.trainer.service.service_part import Context, ServicePart, existing_run
 from mosaic.trainer.service.store_view import StoreView
 
 Result = TypeVar("Result")
@@ -137,3 +139,58 @@ def checked_bound(field: str, value: float) -> float:
     if math.isnan(value):
         raise BadRequestError(field, "is not a number.", "Send a number, or leave it out.")
     return value
+
+
+_EPISODES = 200
+_MOST_EPISODES = 10_000
+_ORDERS: tuple[EpisodeOrder, ...] = get_args(EpisodeOrder)
+_ENDINGS: tuple[EpisodeEnding, ...] = get_args(EpisodeEnding)
+
+
+class EpisodeQueryCalls(ServicePart):
+    """A run without lines yet has no episodes."""
+
+    _episode_pages: EpisodePages
+
+    async def QueryEpisodes(self, request: pb.QueryEpisodesRequest, _: Context) -> pb.EpisodePage:
+        first = checked_whole("first", request.first, 0, LARGEST_CURSOR)
+        count = checked_whole("count", request.count, 0, _MOST_EPISODES) or _EPISODES
+        choice = _choice(request)
+        run = await existing_run(self._trainer, request.run_id)
+
+        def page(reader: TelemetryReader) -> pb.EpisodePage:
+            found = self._episode_pages.page(run.run_id, reader, choice, first, count)
+            return to_message(found, pb.EpisodePage)
+
+        # Ranking a million episodes takes a second, when it has to be done; so does making a
+        # message of the largest page.
+        return await in_long_thread(answer, run, page) or pb.EpisodePage()
+
+
+def _choice(request: pb.QueryEpisodesRequest) -> EpisodeChoice:
+    order = next((each for each in _ORDERS if each == (request.order or "episode")), None)
+    if order is None:
+        raise BadRequestError(
+            "order", f"is {shown(request.order)}.", "It is `episode`, `return` or `steps`."
+        )
+    ended = next((each for each in _ENDINGS if each == request.ended), None)
+    if ended is None:
+        raise BadRequestError(
+            "ended",
+            f"is {shown(request.ended)}.",
+            "It is `over`, `terminated`, `truncated`, `open`, or empty for any.",
+        )
+    return EpisodeChoice(
+        order=order,
+        descending=request.descending,
+        ended=ended,
+        least_return=_bound(request, "least_return"),
+        most_return=_bound(request, "most_return"),
+    )
+
+
+def _bound(
+    request: pb.QueryEpisodesRequest, field: Literal["least_return", "most_return"]
+) -> float | None:
+    value: float = getattr(request, field)
+    return checked_bound(field, value) if request.HasField(field) else None

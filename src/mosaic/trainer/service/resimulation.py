@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import threading
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,16 +11,63 @@ from mosaic.contract.layout import RunDirectory
 from mosaic.contract.replays import EpisodeRecording
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.trainer.concurrency import in_long_thread
-from mosaic.trainer.service.part_pump import PartPump
-from mosaic.trainer.service.refusals import NoSuchEpisodeError
+from mosaic.trainer.service.errors import NoSuchEpisodeError
+from mosaic.trainer.service.partial_servicer import Context, ServicePart, existing_run
 from mosaic.trainer.service.request_checks import LARGEST_CURSOR, BadRequestError, checked_whole
-from mosaic.trainer.service.service_part import Context, ServicePart, existing_run
 from mosaic.trainer.service.store_view import StoreView
-from mosaic.trainer.simulation.failures import NotReplayableError, TooManySimulationsError
+from mosaic.trainer.simulation.errors import NotReplayableError, TooManySimulationsError
 from mosaic.trainer.simulation.helper_messages import Checked, Done, Frame
+from mosaic.trainer.simulation.helper_process import ScratchFolders
+from mosaic.trainer.simulation.resimulation import Simulation, SimulationPart
 from mosaic.trainer.simulation.runtime import find_runtime
-from mosaic.trainer.simulation.scratch_folders import ScratchFolders
-from mosaic.trainer.simulation.simulation import Simulation, SimulationPart
+
+_PARTS_AHEAD = 8
+
+
+class PartPump:
+    """Made on the event loop, and stopped there in any case."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+        self._loop = asyncio.get_running_loop()
+        self._ready: asyncio.Queue[SimulationPart | BaseException | None] = asyncio.Queue()
+        self._room = threading.Semaphore(_PARTS_AHEAD)
+        self._is_stopped = False
+        self._pumping = asyncio.ensure_future(in_long_thread(self._pump))
+
+    async def next_part(self) -> SimulationPart | None:
+        """The next part that the client still wants; None at the end. Raises what went wrong."""
+        while True:
+            taken = await self._ready.get()
+            self._room.release()
+            if isinstance(taken, BaseException):
+                raise taken
+            if taken is None or self._simulation.is_wanted(taken.message):
+                return taken
+
+    async def stop(self) -> None:
+        """Ends the simulation; when this returns, no thread uses it any more."""
+        self._is_stopped = True
+        self._simulation.kill()
+        self._room.release()
+        await asyncio.wait({self._pumping})
+
+    def _pump(self) -> None:
+        while True:
+            taken = self._taken()
+            self._room.acquire()
+            if self._is_stopped:
+                return
+            self._loop.call_soon_threadsafe(self._ready.put_nowait, taken)
+            if not isinstance(taken, SimulationPart):
+                return
+
+    def _taken(self) -> SimulationPart | BaseException | None:
+        try:
+            return self._simulation.next_part()
+        except BaseException as error:  # noqa: BLE001 - raised again on the event loop
+            return error
+
 
 SIMULATIONS_AT_ONCE = 8
 

@@ -1,6 +1,9 @@
 """Calls on runs: submit, try out, stop, pause, steer, describe, delete, list."""
 
+import asyncio
 import os
+from collections.abc import AsyncIterator, Generator
+from functools import partial
 
 from mosaic.contract.control import MAX_COMMAND_BYTES
 from mosaic.contract.readiness import DryRunReport
@@ -9,11 +12,14 @@ from mosaic.contract.rpc.convert import to_message
 from mosaic.contract.run_config import TrainRunConfig, load_run_config
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunQuery, RunRecord
-from mosaic.trainer.bundles.needed_extras import with_needed_extras
-from mosaic.trainer.concurrency import in_long_thread, in_thread
+from mosaic.trainer.artifacts.run_export import export_run
+from mosaic.trainer.artifacts.run_import import import_run
+from mosaic.trainer.bundles.bundle_recipe import with_needed_extras
+from mosaic.trainer.concurrency import ThreadBound, in_long_thread, in_thread
 from mosaic.trainer.preflight.dry_run import dry_run
-from mosaic.trainer.preflight.planned_command import planned_config
-from mosaic.trainer.service.refusals import NotInstalledError
+from mosaic.trainer.preflight.preflight_report import planned_config
+from mosaic.trainer.service.errors import NotInstalledError
+from mosaic.trainer.service.partial_servicer import Context, ServicePart, carried_out
 from mosaic.trainer.service.request_checks import (
     BadRequestError,
     checked_line,
@@ -24,7 +30,7 @@ from mosaic.trainer.service.request_checks import (
     checked_whole,
     shown,
 )
-from mosaic.trainer.service.service_part import Context, ServicePart, carried_out
+from mosaic.trainer.service.uploads import checked_parts, taken_in
 
 _LONGEST_REASON = 500
 _LONGEST_TAG = 100
@@ -171,3 +177,34 @@ def _state(word: str) -> RunState:
         raise BadRequestError(
             "states", f"names no state: {shown(word)}.", f"The states are {', '.join(RunState)}."
         ) from None
+
+
+IMPORTS_AT_ONCE = 4
+
+
+class ArchiveCalls(ServicePart):
+    """Neither ever holds more than a few parts in memory."""
+
+    _import_slots: asyncio.Semaphore
+    """A client that sends slowly holds a thread meanwhile; there is not one for everybody."""
+
+    async def ExportRun(self, request: pb.RunRef, _: Context) -> AsyncIterator[pb.ArchivePart]:
+        parts = self._exported(checked_run_id(request.run_id))
+        async with ThreadBound(parts, parts.close) as bound:
+            while (part := await bound.run(next, parts, None)) is not None:
+                yield pb.ArchivePart(data=part)
+
+    def _exported(self, run_id: str) -> Generator[bytes, None, None]:
+        """Begins on a thread, and can be told that nobody wants the rest."""
+        record = self._trainer.registry.get(run_id)
+        secrets = self._trainer.secrets.spellings()
+        yield from export_run(self._trainer.home.run(run_id), record, secrets)
+
+    async def ImportRun(
+        self, request_iterator: AsyncIterator[pb.ArchivePart], _: Context
+    ) -> pb.RunRecord:
+        async with self._import_slots:
+            data = (part.data async for part in checked_parts(request_iterator))
+            imported = await taken_in(partial(import_run, self._trainer.home), data)
+        record = await carried_out(self._trainer.dispatcher.adopt_imported(imported))
+        return to_message(record, pb.RunRecord)

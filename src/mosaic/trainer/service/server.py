@@ -11,9 +11,9 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc  # type: ignore[i
 
 from mosaic.contract.rpc import trainer_pb2
 from mosaic.contract.rpc.trainer_pb2_grpc import add_TrainerServiceServicer_to_server
-from mosaic.trainer.service.call_edge import CallEdge
+from mosaic.trainer.service.access_token import TokenCheck
+from mosaic.trainer.service.call_interceptor import CallEdge
 from mosaic.trainer.service.servicer import TrainerServicer
-from mosaic.trainer.service.token_check import TokenCheck
 from mosaic.trainer.trainer import Trainer
 
 SERVICE_NAME = trainer_pb2.DESCRIPTOR.services_by_name["TrainerService"].full_name

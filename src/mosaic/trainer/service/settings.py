@@ -13,9 +13,9 @@ from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.convert import from_message, to_message
 from mosaic.trainer.concurrency import in_long_thread, in_thread
 from mosaic.trainer.secrets import Secrets
+from mosaic.trainer.service.partial_servicer import Context, ServicePart, carried_out
 from mosaic.trainer.service.request_checks import BadRequestError, checked_lines
-from mosaic.trainer.service.service_part import Context, ServicePart, carried_out
-from mosaic.trainer.settings_file import AFTER_RESTART, CHANGEABLE, Number, SettingsFile
+from mosaic.trainer.settings import AFTER_RESTART, CHANGEABLE, Number, SettingsFile
 from mosaic.trainer.workers.found_worker import FoundWorker
 
 _log = logging.getLogger(__name__)

@@ -16,13 +16,13 @@ from mosaic.contract.storage import CheckpointQuery
 from mosaic.contract.text_types import EnvId, Identifier
 from mosaic.trainer.artifacts.run_tree import is_presentable, is_temporary
 from mosaic.trainer.concurrency import in_thread
+from mosaic.trainer.service.partial_servicer import Context, ServicePart, existing_run
 from mosaic.trainer.service.request_checks import (
     BadRequestError,
     checked_line,
     checked_whole,
     shown,
 )
-from mosaic.trainer.service.service_part import Context, ServicePart, existing_run
 from mosaic.trainer.service.uploads import checked_parts, taken_in
 from mosaic.trainer.storage.imported_checkpoints import MOST_BYTES, RECORD, NewCheckpoint
 

@@ -11,7 +11,7 @@ from mosaic.contract.layout import RunDirectory
 from mosaic.telemetry.chunks import StoredChunk
 from mosaic.telemetry.failures import BUGS, WORLD_ERRORS, blockage_of
 from mosaic.telemetry.reader import TelemetryReader
-from mosaic.trainer.service.refusals import UnsafeFileError
+from mosaic.trainer.service.errors import UnsafeFileError
 
 Result = TypeVar("Result")
 

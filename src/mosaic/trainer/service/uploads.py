@@ -1,13 +1,45 @@
 """What clients send in parts: checked as it arrives, and taken in on a thread."""
 
 import asyncio
+import queue
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Protocol, TypeVar
 
+from mosaic.contract.errors import UserError
 from mosaic.trainer.concurrency import in_thread
-from mosaic.trainer.service.part_pipe import PartPipe
-from mosaic.trainer.service.refusals import InterruptedTransferError
+from mosaic.trainer.service.errors import InterruptedTransferError
 from mosaic.trainer.service.request_checks import BadRequestError
+
+_PARTS_AHEAD = 4
+
+
+class PartPipe:
+    """A few parts at most are held, whoever is faster."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._room = asyncio.Semaphore(_PARTS_AHEAD)
+        self._parts: queue.SimpleQueue[bytes | UserError | None] = queue.SimpleQueue()
+
+    async def feed(self, parts: AsyncIterator[bytes]) -> None:
+        """Everything in `parts`, and then the end."""
+        async for part in parts:
+            await self._room.acquire()
+            self._parts.put(part)
+        self._parts.put(None)
+
+    def break_off(self, reason: UserError) -> None:
+        """The reader gets `reason` instead of the rest."""
+        self._parts.put(reason)
+
+    def __iter__(self) -> Iterator[bytes]:
+        """For the thread. Ends when everything was fed."""
+        while (part := self._parts.get()) is not None:
+            if isinstance(part, UserError):
+                raise part
+            self._loop.call_soon_threadsafe(self._room.release)
+            yield part
+
 
 LARGEST_PART_BYTES = 1 << 20
 _PATIENCE_S = 60.0

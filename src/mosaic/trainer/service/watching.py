@@ -14,13 +14,13 @@ from mosaic.contract.runs import RunDigest, RunRecord
 from mosaic.trainer.concurrency import in_thread
 from mosaic.trainer.runs.commit_signals import REGISTRY
 from mosaic.trainer.service.following import LOOK_ANYWAY_S, changed_or_after
+from mosaic.trainer.service.partial_servicer import Context, ServicePart
 from mosaic.trainer.service.request_checks import (
     LARGEST_CURSOR,
     BadRequestError,
     checked_run_id,
     checked_whole,
 )
-from mosaic.trainer.service.service_part import Context, ServicePart
 from mosaic.trainer.trainer import Trainer
 
 _EVENTS_PER_LOOK = 500

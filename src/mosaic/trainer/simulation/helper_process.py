@@ -4,10 +4,13 @@ One thread receives; any other may ask it or end it. Nothing is buffered beyond 
 helper whose messages are not taken waits in its pipe.
 """
 
+import hashlib
 import os
 import select
+import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -15,6 +18,7 @@ from pathlib import Path
 
 import msgspec
 
+from mosaic.contract.layout import Home
 from mosaic.trainer.simulation.helper_messages import (
     LENGTHS,
     MOST_BODY_BYTES,
@@ -23,6 +27,30 @@ from mosaic.trainer.simulation.helper_messages import (
     HelperMessage,
     decode_message,
 )
+
+
+class ScratchFolders:
+    """Of one home, which has one daemon. Safe from any thread."""
+
+    def __init__(self, home: Home) -> None:
+        digest = hashlib.sha256(os.fsencode(home.path)).hexdigest()[:12]
+        self._prefix = f"mosaic-replay-{digest}-"
+        self._lock = threading.Lock()
+        self._is_cleared = False
+
+    def make(self) -> "tempfile.TemporaryDirectory[str]":
+        """A new one. Raises `OSError`."""
+        with self._lock:
+            if not self._is_cleared:
+                self._is_cleared = True
+                self._clear()
+        return tempfile.TemporaryDirectory(prefix=self._prefix, ignore_cleanup_errors=True)
+
+    def _clear(self) -> None:
+        """Removes what a daemon has left that was killed."""
+        for left in Path(tempfile.gettempdir()).glob(f"{self._prefix}*"):
+            shutil.rmtree(left, ignore_errors=True)
+
 
 _LOOK_EVERY_S = 0.5
 _SAID_BYTES = 4096

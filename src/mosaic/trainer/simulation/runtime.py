@@ -7,9 +7,8 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.contract.run_config import BundleConfig, load_run_config
 from mosaic.contract.runs import BundleUse, RunDetails
-from mosaic.trainer.bundles.bundle_store import BundleStore
-from mosaic.trainer.bundles.prepared_worker import PreparedWorker
-from mosaic.trainer.simulation.failures import BundleMissingError
+from mosaic.trainer.bundles.bundle_store import BundleStore, PreparedWorker
+from mosaic.trainer.simulation.errors import BundleMissingError
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 
 _HELPER = Path("mosaic_worker", "resimulation", "__main__.py")

@@ -16,7 +16,7 @@ from mosaic.contract.layout import Home
 from mosaic.contract.storage import Dataset, DatasetPage
 from mosaic.contract.text_types import Identifier, Name, PathInside
 from mosaic.contract.type_info import work_out
-from mosaic.trainer.artifacts.inside_run import open_regular
+from mosaic.trainer.artifacts.run_tree import open_regular
 from mosaic.trainer.registry.artifact_rows import ArtifactPlace, ArtifactQuery, ArtifactRow
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.storage.paging import artifact_id, page_of, path_in_home

@@ -25,9 +25,9 @@ from mosaic.contract.storage import Checkpoint
 from mosaic.contract.text_types import PathInside
 from mosaic.contract.type_info import work_out
 from mosaic.trainer.artifacts.archive_format import FREE_BYTES_KEPT, NoRoomError
-from mosaic.trainer.artifacts.folder_removal import remove_folder
-from mosaic.trainer.artifacts.inside_run import open_regular
-from mosaic.trainer.storage.failures import CheckpointRefusedError, UnknownCheckpointError
+from mosaic.trainer.artifacts.run_removal import remove_folder
+from mosaic.trainer.artifacts.run_tree import open_regular
+from mosaic.trainer.storage.errors import CheckpointRefusedError, UnknownCheckpointError
 
 _log = logging.getLogger(__name__)
 

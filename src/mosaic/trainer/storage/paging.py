@@ -9,7 +9,7 @@ import msgspec
 
 from mosaic.contract.layout import Home
 from mosaic.trainer.registry.artifact_rows import ArtifactPlace, ArtifactRow
-from mosaic.trainer.storage.failures import StoragePageTokenError
+from mosaic.trainer.storage.errors import StoragePageTokenError
 
 DEFAULT_PAGE_SIZE = 50
 LARGEST_PAGE_SIZE = 1_000

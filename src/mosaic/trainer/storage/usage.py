@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mosaic.contract.layout import Home, RunDirectory
+from mosaic.trainer.registry.run_registry import RunRegistry
 
 KINDS = ("telemetry", "videos", "checkpoints", "tensorboard", "wandb", "other", "bundles")
 _KEPT_S = 60.0
@@ -128,3 +129,14 @@ def _children(folder: Path) -> list[Path]:
             return [Path(entry.path) for entry in entries]
     except OSError:
         return []
+
+
+_AT_ONCE = 100
+
+
+def measure_unknown_runs(home: Home, registry: RunRegistry) -> None:
+    """The newest first: those are at the top of every list. Blocking."""
+    unknown = registry.of_unknown_size()
+    for start in range(0, len(unknown), _AT_ONCE):
+        some = unknown[start : start + _AT_ONCE]
+        registry.set_disk_bytes({run_id: size_of_run(home.run(run_id)) for run_id in some})

@@ -13,8 +13,29 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mosaic.contract.errors import UserError
-from mosaic.trainer.workers.file_stamp import Stamp, stamp_of
 from mosaic.trainer.workers.found_worker import SourceTree
+
+Stamp = tuple[int, int, int, int, int]
+
+
+def stamp_of(status: os.stat_result) -> Stamp:
+    """Differs whenever the file was replaced or written to."""
+    return (
+        status.st_dev,
+        status.st_ino,
+        status.st_size,
+        status.st_mtime_ns,
+        status.st_ctime_ns,
+    )
+
+
+def file_stamp(path: Path | str) -> Stamp | None:
+    """Of what `path` leads to; None when there is nothing."""
+    try:
+        return stamp_of(os.stat(path))  # noqa: PTH116 - entries of sys.path are text
+    except OSError:
+        return None
+
 
 HASH_LETTERS = 12
 _LARGEST_BYTES = 256 * 1024 * 1024

@@ -17,17 +17,17 @@ from mosaic.contract.descriptor import WorkerDescriptor
 from mosaic.contract.errors import UserError
 from mosaic.contract.problems import closest
 from mosaic.contract.worker_manifest import WorkerManifest, read_worker_manifest
-from mosaic.trainer.workers.description_cache import DescriptionCache
-from mosaic.trainer.workers.file_shortage import expect_no_shortage
-from mosaic.trainer.workers.file_stamp import Stamp, file_stamp
-from mosaic.trainer.workers.folder_workers import CHECKOUT_WORKERS, manifests_in
-from mosaic.trainer.workers.found_worker import BrokenWorker, FoundWorker, WorkerSource
-from mosaic.trainer.workers.installed_workers import InstalledWorkers
+from mosaic.trainer.workers.found_worker import BrokenWorker, FoundWorker, WorkerSource, sdk_sources
+from mosaic.trainer.workers.installed_workers import InstalledWorkers, expect_no_shortage
 from mosaic.trainer.workers.interpreters import Interpreters
-from mosaic.trainer.workers.source_files import SourceDigests
-from mosaic.trainer.workers.worker_description import decode_answer, run_describe
-from mosaic.trainer.workers.worker_layout import worker_in_distribution, worker_in_folder
-from mosaic.trainer.workers.worker_sdk import sdk_sources
+from mosaic.trainer.workers.source_files import SourceDigests, Stamp, file_stamp
+from mosaic.trainer.workers.worker_description import DescriptionCache, decode_answer, run_describe
+from mosaic.trainer.workers.worker_layout import (
+    CHECKOUT_WORKERS,
+    manifests_in,
+    worker_in_distribution,
+    worker_in_folder,
+)
 
 NO_SCRIPTS = "T451"
 """A run has a script, and its worker runs none."""
