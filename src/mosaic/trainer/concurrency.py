@@ -1,7 +1,7 @@
-"""The one way from the event loop to blocking work: files, SQLite, processes."""
+"""How the event loop runs blocking work (files, SQLite, processes) on threads."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from types import TracebackType
@@ -11,35 +11,46 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 _quick = ThreadPoolExecutor(64, thread_name_prefix="blocking")
-# Apart, so that a hundred workers that refuse to end never hold up a question about one of them.
+# Separate, so that a hundred workers that do not end never delay a query about one of them.
 _long = ThreadPoolExecutor(1024, thread_name_prefix="waiting")
 
 
-async def in_thread(
+async def run_in_thread(
     call: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
 ) -> Result:
-    """The result of `call`, which runs on another thread and is not interrupted once it began.
+    """The result of `call`, which runs on another thread and cannot be interrupted.
 
-    For what takes milliseconds: everybody shares these threads.
+    For calls of milliseconds: all callers share these threads.
     """
     return await asyncio.get_running_loop().run_in_executor(_quick, partial(call, *args, **kwargs))
 
 
-async def in_long_thread(
+async def run_in_long_thread(
     call: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
 ) -> Result:
-    """The same for what may take seconds or hours: ending, installing, describing, importing."""
+    """The same for calls of seconds or hours: stopping, installing, describing, importing."""
     return await asyncio.get_running_loop().run_in_executor(_long, partial(call, *args, **kwargs))
 
 
-Thing = TypeVar("Thing")
+Resource = TypeVar("Resource")
 
 
-class ThreadBound(Generic[Thing]):
-    """Owns `thing` and closes it with `close`, both on threads that may block."""
+async def shielded(work: Coroutine[Any, Any, Result]) -> Result:
+    """The result of `work`, which runs to its end even if the caller is cancelled.
 
-    def __init__(self, thing: Thing, close: Callable[[], None]) -> None:
-        self.thing = thing
+    A client's timeout never leaves a run half paused or half deleted.
+    """
+    return await asyncio.shield(asyncio.ensure_future(work))
+
+
+class ThreadBound(Generic[Resource]):
+    """Uses `resource` on threads, one call at a time, and closes it with `close`.
+
+    A call on a thread cannot be interrupted: when its stream is cancelled, closing waits for it.
+    """
+
+    def __init__(self, resource: Resource, close: Callable[[], None]) -> None:
+        self.resource = resource
         self._close = close
         self._call: asyncio.Future[Any] | None = None
 
@@ -49,8 +60,8 @@ class ThreadBound(Generic[Thing]):
         *args: Parameters.args,
         **kwargs: Parameters.kwargs,
     ) -> Result:
-        """The result of `call`, which may use the thing. One call at a time."""
-        running = asyncio.ensure_future(in_thread(call, *args, **kwargs))
+        """The result of `call`, which may use the resource."""
+        running = asyncio.ensure_future(run_in_thread(call, *args, **kwargs))
         self._call = running
         return await asyncio.shield(running)
 
@@ -66,5 +77,5 @@ class ThreadBound(Generic[Thing]):
         if self._call is not None:
             await asyncio.wait({self._call})
             if not self._call.cancelled():
-                self._call.exception()  # told to whoever called, or to nobody who still cares
-        await in_thread(self._close)
+                self._call.exception()  # reported by `run`, unless its caller was cancelled
+        await run_in_thread(self._close)

@@ -226,7 +226,7 @@ def test_a_broken_extended_header(refused: Callable[..., str], content: bytes) -
 
 def test_too_many_members(refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Folders count too, although nothing is made of them."""
-    monkeypatch.setattr(run_import, "MOST_MEMBERS", 50)
+    monkeypatch.setattr(run_import, "MAX_MEMBERS", 50)
     folders = [special(f"{RUN_ID}/{number}", tarfile.DIRTYPE) for number in range(60)]
     assert "more than 50 members" in refused(archive_with(*folders))
 

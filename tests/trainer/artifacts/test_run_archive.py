@@ -30,7 +30,7 @@ from mosaic.trainer.artifacts.archive_format import (
     SUMS,
     ArchiveError,
     NoRoomError,
-    RunExistsError,
+    RunDirectoryExistsError,
 )
 from mosaic.trainer.artifacts.run_export import export_run
 from mosaic.trainer.artifacts.run_import import import_run
@@ -284,7 +284,7 @@ def test_an_imported_run_is_over(
 
 def test_a_run_that_is_here_is_not_replaced(full_run: RunDirectory, home: Home) -> None:
     """Importing twice, or where it came from, is refused before anything is unpacked."""
-    with pytest.raises(RunExistsError, match="T363"):
+    with pytest.raises(RunDirectoryExistsError, match="T363"):
         import_run(home, export_run(full_run))
     assert files_of(full_run)["worker.log"] == b"hello from the worker\n"
     assert [path.name for path in home.runs.iterdir()] == [full_run.run_id]
@@ -299,7 +299,7 @@ def test_two_imports_of_one_run_at_once(full_run: RunDirectory, elsewhere: Home)
         import_run(elsewhere, iter([data]))
         yield data[-100:]
 
-    with pytest.raises(RunExistsError):
+    with pytest.raises(RunDirectoryExistsError):
         import_run(elsewhere, slowly())
     assert [path.name for path in elsewhere.runs.iterdir()] == [full_run.run_id]
     assert elsewhere.run(full_run.run_id).config.is_file()

@@ -174,7 +174,7 @@ def test_a_run_whose_spool_is_gone_is_not_waited_for(daemon: DaemonUnderTest) ->
     with RunRegistry(daemon.home.registry) as registry:
         registry.set_digests({run_id: RunDigest(spool_bytes=10, committed_bytes=1)})
         recovered = Recovery(daemon.home, registry, LocalLauncher()).recover()
-    assert recovered.behind == []
+    assert recovered.not_stored == []
 
 
 CLOCK = """

@@ -61,7 +61,7 @@ def test_an_imported_one_goes_with_its_folder(
 ) -> None:
     """Nothing of it is left where imported ones are kept."""
     new = NewCheckpoint(file="policy.pt", worker="w", env_id="CartPole-v1")
-    taken = checkpoints.imported.take(new, iter([b"weights"]))
+    taken = checkpoints.imported.add(new, iter([b"weights"]))
     assert removal.delete(taken.checkpoint_id) > len(b"weights")
     assert list(home.checkpoints.iterdir()) == []
 

@@ -55,13 +55,13 @@ def open_regular(path: str | Path, dir_fd: int | None = None) -> int:
 
 _log = logging.getLogger(__name__)
 
-MOST_ENTRIES = 200_000
+MAX_ENTRIES = 200_000
 """Looked at in one scan; a worker that makes more files than that does not slow the daemon down."""
-_DEEPEST = 24
+_MAX_DEPTH = 24
 _TEMPORARY_ENDINGS = (".tmp", ".part", ".partial", ".swp", "~")
 
 
-class FoundFile(NamedTuple):
+class ScannedFile(NamedTuple):
     """A file, or a folder as a whole. `path` is relative to the run's directory."""
 
     path: str
@@ -73,7 +73,7 @@ class FoundFile(NamedTuple):
 class Listing(NamedTuple):
     """What one folder holds, both by path."""
 
-    files: list[FoundFile]
+    files: list[ScannedFile]
     folders: list[str]
 
 
@@ -82,7 +82,7 @@ class RunTree:
 
     def __init__(self, run: RunDirectory) -> None:
         self._root = os.path.realpath(run.path)
-        self._entries_left = MOST_ENTRIES
+        self._entries_left = MAX_ENTRIES
 
     def listing(self, folder: str) -> Listing:
         """The ordinary files and the folders in `folder`; nothing where it is none."""
@@ -101,15 +101,15 @@ class RunTree:
             pass  # gone, or no folder any more
         return listing
 
-    def walk(self, folder: str, depth: int = 0) -> Iterator[FoundFile]:
+    def walk(self, folder: str, depth: int = 0) -> Iterator[ScannedFile]:
         """All files below `folder`; links to folders are not followed."""
         files, folders = self.listing(folder)
         yield from files
-        if depth < _DEEPEST:
+        if depth < _MAX_DEPTH:
             for inner in folders:
                 yield from self.walk(inner, depth + 1)
 
-    def find(self, path: str) -> FoundFile | None:
+    def find(self, path: str) -> ScannedFile | None:
         """The ordinary file at `path`, links inside the run's directory followed."""
         found = self._stat(path)
         return _as_found(path, found) if found and stat.S_ISREG(found.st_mode) else None
@@ -124,14 +124,14 @@ class RunTree:
         except (OSError, ValueError):
             return False
 
-    def total(self, folder: str) -> FoundFile:
+    def total(self, folder: str) -> ScannedFile:
         """The folder as one artifact: all of its bytes, and its last change."""
         found = self._stat(folder)
         size, newest = 0, found.st_mtime if found else 0.0
         for file in self.walk(folder):
             size += file.size_bytes
             newest = max(newest, file.t)
-        return FoundFile(folder, size, max(0.0, newest), is_folder=True)
+        return ScannedFile(folder, size, max(0.0, newest), is_folder=True)
 
     def full(self, path: str) -> str:
         return f"{self._root}/{path}"
@@ -168,7 +168,7 @@ def is_temporary(path: str) -> bool:
     return name.startswith(".") or name.endswith(_TEMPORARY_ENDINGS)
 
 
-def is_presentable(path: str) -> bool:
+def is_valid_path(path: str) -> bool:
     """Whether a manifest can hold the path: text without control characters, and not too long."""
     try:
         path.encode()
@@ -178,5 +178,5 @@ def is_presentable(path: str) -> bool:
     return True
 
 
-def _as_found(path: str, found: os.stat_result) -> FoundFile:
-    return FoundFile(path, found.st_size, max(0.0, found.st_mtime))
+def _as_found(path: str, found: os.stat_result) -> ScannedFile:
+    return ScannedFile(path, found.st_size, max(0.0, found.st_mtime))

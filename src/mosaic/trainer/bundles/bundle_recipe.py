@@ -188,7 +188,7 @@ def _unknown_extra(name: str, extra: str, available: Sequence[str]) -> UserError
     )
 
 
-def with_needed_extras(config: TrainRunConfig, available: Collection[str]) -> TrainRunConfig:
+def add_needed_extras(config: TrainRunConfig, available: Collection[str]) -> TrainRunConfig:
     """`config`, whose bundle names every extra that it needs and the bundle has."""
     asked = config.bundle or BundleConfig()
     extras = tuple(sorted({*asked.extras, *(_needed(config) & set(available))}))

@@ -31,9 +31,9 @@ from mosaic.trainer.bundles.pip import (
     pip_inside,
 )
 from mosaic.trainer.bundles.virtual_envs import (
-    Environment,
-    EnvironmentRecord,
-    Environments,
+    VirtualEnv,
+    VirtualEnvRecord,
+    VirtualEnvs,
     site_packages,
 )
 from mosaic.trainer.processes.watched_process import Stream, run_watched
@@ -43,14 +43,14 @@ _LINES_KEPT = 400
 _log = logging.getLogger(__name__)
 
 
-def make_environment(
+def build_virtual_env(
     recipe: BundleRecipe,
-    environments: Environments,
+    environments: VirtualEnvs,
     home: Home,
     lock: HeldLock,
     on_progress: OnProgress,
     cancelled: threading.Event,
-) -> Environment:
+) -> VirtualEnv:
     """The new environment, in place of one that was there.
 
     When it fails or is cancelled, what was there before is there again, and nothing else.
@@ -112,7 +112,7 @@ class _Installation:
         self._tell = tell
         self._cancelled = cancelled
 
-    def make(self, environments: Environments) -> Environment:
+    def make(self, environments: VirtualEnvs) -> VirtualEnv:
         recipe = self._recipe
         path = environments.path(recipe.key)
         self._report("preparing", f"Making an environment with {recipe.interpreter.path}")
@@ -120,14 +120,14 @@ class _Installation:
         if recipe.packages:
             self._install(path)
         self._report("checking", "Checking what was installed", done=recipe.packages)
-        record = EnvironmentRecord(
+        record = VirtualEnvRecord(
             name=recipe.name,
             hash=recipe.hash,
             extras=recipe.extras,
             python=recipe.interpreter.version_text,
             created_at=time.time(),
         )
-        problem = environments.problem(Environment(path, record))
+        problem = environments.problem(VirtualEnv(path, record))
         if problem:
             raise environment_failed(recipe.name, OSError(problem))
         return environments.finish(path, record)

@@ -33,7 +33,7 @@ _SCRATCH = ".making-"
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*-[0-9a-f]{12}")
 
 
-class EnvironmentRecord(msgspec.Struct, kw_only=True, frozen=True):
+class VirtualEnvRecord(msgspec.Struct, kw_only=True, frozen=True):
     """`ready.json`: what an environment was made of."""
 
     name: str
@@ -48,11 +48,11 @@ class EnvironmentRecord(msgspec.Struct, kw_only=True, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Environment:
+class VirtualEnv:
     """One that was finished."""
 
     path: Path
-    record: EnvironmentRecord
+    record: VirtualEnvRecord
 
     @property
     def key(self) -> str:
@@ -63,13 +63,13 @@ class Environment:
         return self.path / "bin" / "python"
 
 
-class Environments:
+class VirtualEnvs:
     """Reads, checks, sets aside and removes. Thread-safe."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
         self._lock = threading.Lock()
-        self._records: dict[Path, tuple[Stamp, EnvironmentRecord]] = {}
+        self._records: dict[Path, tuple[Stamp, VirtualEnvRecord]] = {}
         self._checked: dict[Path, Stamp] = {}
 
     def path(self, key: str) -> Path:
@@ -82,7 +82,7 @@ class Environments:
         """Of every environment, finished or not. What else lies there is not ours."""
         return sorted(name for name in self._names() if _KEY.fullmatch(name))
 
-    def read(self, key: str) -> Environment | None:
+    def read(self, key: str) -> VirtualEnv | None:
         """The environment, if it was finished; its check is another matter."""
         path = self.path(key)
         stamp = file_stamp(path / "ready.json")
@@ -91,20 +91,20 @@ class Environments:
         with self._lock:
             known = self._records.get(path)
         if known is not None and known[0] == stamp:
-            return Environment(path, known[1])
+            return VirtualEnv(path, known[1])
         try:
-            record = msgspec.json.decode((path / "ready.json").read_bytes(), type=EnvironmentRecord)
+            record = msgspec.json.decode((path / "ready.json").read_bytes(), type=VirtualEnvRecord)
         except (OSError, msgspec.DecodeError):
             return None
         with self._lock:
             self._records[path] = (stamp, record)
-        return Environment(path, record)
+        return VirtualEnv(path, record)
 
-    def usable(self, key: str) -> Environment | None:
+    def usable(self, key: str) -> VirtualEnv | None:
         environment = self.read(key)
         return environment if environment and not self.problem(environment) else None
 
-    def problem(self, environment: Environment) -> str:
+    def problem(self, environment: VirtualEnv) -> str:
         """Why it cannot be used; empty when it can. Runs its Python only when that changed."""
         stamp = file_stamp(environment.python)
         if stamp is None:
@@ -122,7 +122,7 @@ class Environments:
                 self._checked[environment.path] = stamp
         return problem
 
-    def finish(self, path: Path, record: EnvironmentRecord) -> Environment:
+    def finish(self, path: Path, record: VirtualEnvRecord) -> VirtualEnv:
         """Records what is there now; from here on it can be used."""
         site = site_packages(path)
         record = msgspec.structs.replace(
@@ -132,9 +132,9 @@ class Environments:
             size_bytes=size_of(path),
         )
         write_atomically(path / "ready.json", msgspec.json.encode(record))
-        return Environment(path, record)
+        return VirtualEnv(path, record)
 
-    def touch(self, environment: Environment) -> None:
+    def touch(self, environment: VirtualEnv) -> None:
         """Notes that it is used, now and then, for whoever looks for what nobody needs."""
         try:
             if time.time() - self.last_used(environment) > _TOUCHED_EVERY_S:
@@ -142,7 +142,7 @@ class Environments:
         except OSError:
             return  # it can be used all the same
 
-    def last_used(self, environment: Environment) -> float:
+    def last_used(self, environment: VirtualEnv) -> float:
         return environment.path.stat().st_mtime
 
     def scratch(self, key: str) -> Path:
@@ -220,7 +220,7 @@ def size_of(folder: Path) -> int:
     return total
 
 
-def _run_check(environment: Environment) -> str:
+def _run_check(environment: VirtualEnv) -> str:
     """Whether its Python still runs, from this folder, in the version that packages were for."""
     command = [
         str(environment.python),
@@ -248,4 +248,4 @@ def _run_check(environment: Environment) -> str:
     return ""
 
 
-work_out(EnvironmentRecord)
+work_out(VirtualEnvRecord)

@@ -1,7 +1,7 @@
-"""The life of the daemon's process: from its lock to its last line.
+"""The daemon's process: takes the lock of the home, serves, and stops.
 
-Runs outlive it: it is stopped by SIGTERM, SIGINT or the call `Shutdown`, and the next one takes
-them up again.
+SIGTERM, SIGINT or the call `Shutdown` stop it. Runs outlive it, and the next daemon reattaches to
+them.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ import mosaic
 from mosaic.contract.endpoint import Endpoint
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
-from mosaic.trainer.daemon.listening import Listening, listen
+from mosaic.trainer.daemon.listening import BoundAddress, listen
 from mosaic.trainer.daemon.startup import DaemonLog, ReadinessPipe
 from mosaic.trainer.processes.process_identity import ProcessIdentity
 from mosaic.trainer.service.access_token import load_token
@@ -30,46 +30,44 @@ from mosaic.trainer.trainer import Trainer
 
 _log = logging.getLogger(__name__)
 
-_MOST = 65_536
-"""Programs that a worker starts may go through all numbers up to the limit, which they inherit."""
+_MAX_OPEN_FILES = 65_536
+"""Child processes inherit the limit, and some of them loop over all numbers up to it."""
 
 
 def raise_file_limit() -> int:
-    """Raise the soft limit as far as the hard one allows; what it is then."""
+    """Raise the soft limit of open files as far as the hard one allows; returns the new limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _MOST if hard == resource.RLIM_INFINITY else min(hard, _MOST)
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
+    new_limit = _MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _MAX_OPEN_FILES)
+    if soft == resource.RLIM_INFINITY or soft >= new_limit:
         return soft
     try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (new_limit, hard))
     except (OSError, ValueError) as error:
-        _log.warning("T358 no more than %d files may be open at once: %s", soft, error)
+        _log.warning("T358 the limit of open files stays at %d: %s", soft, error)
         return soft
-    _log.info("T359 up to %d files may be open at once, instead of %d", wanted, soft)
-    return wanted
-
-
-class AnotherDaemonError(UserError):
-    """A daemon of this home runs already."""
-
-    def __init__(self, home: Home, pid: str, address: str) -> None:
-        where = f" at {address}" if address else ""
-        super().__init__(
-            f"A trainer daemon (process {pid or 'unknown'}) serves the home {home.path}{where}.",
-            remedy="Use that one, stop it with `mosaic daemon stop`, or choose another --home.",
-            code="T382",
-        )
+    _log.info("T359 the limit of open files is now %d, was %d", new_limit, soft)
+    return new_limit
 
 
 @contextmanager
 def only_instance(home: Home) -> Iterator[None]:
-    """Holds the lock of the home. Raises `AnotherDaemonError` when another process does."""
+    """Hold the lock of the home, which the kernel releases when the process ends.
+
+    Raises `UserError` T382 when another daemon holds it.
+    """
     descriptor = _open(home.daemon_lock)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise AnotherDaemonError(home, _pid_in(descriptor), _address(home)) from None
+            address = _address(home)
+            where = f" at {address}" if address else ""
+            raise UserError(
+                f"A trainer daemon (process {_pid_in(descriptor) or 'unknown'}) serves the home"
+                f" {home.path}{where}.",
+                remedy="Use that one, stop it with `mosaic daemon stop`, or choose another --home.",
+                code="T382",
+            ) from None
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         yield
@@ -104,7 +102,7 @@ def _address(home: Home) -> str:
 def run_daemon(
     home: Home, settings: DaemonSettings, log: DaemonLog, readiness: ReadinessPipe
 ) -> None:
-    """Serves the home until told to stop. Raises `UserError` when it cannot begin."""
+    """Serve the home until a stop is requested. Raises `UserError` when it cannot start."""
     raise_file_limit()
     with only_instance(home):
         token = load_token(home.token)
@@ -120,7 +118,7 @@ async def _serve(
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     server = TrainerServer(token, log.redact)
-    # Before the trainer opens: no run is started by a daemon that nobody can reach.
+    # Before the trainer opens: an unreachable daemon must not start runs.
     listening = listen(server, settings)
     trainer = await Trainer.open(home, settings)
     try:
@@ -130,19 +128,19 @@ async def _serve(
         _log.info("T395 the daemon serves %s at %s", home.path, listening.address)
         readiness.ready(listening.address)
         await stop.wait()
-        _log.info("T396 the daemon stops; its runs go on")
+        _log.info("T396 the daemon stops; its runs continue")
     finally:
         await server.stop()
         await trainer.close()
         home.endpoint.unlink(missing_ok=True)
 
 
-def _endpoint(listening: Listening) -> Endpoint:
+def _endpoint(listening: BoundAddress) -> Endpoint:
     identity = ProcessIdentity.of(os.getpid())
     if identity is None:
         raise UserError(
             "The daemon cannot see its own process in /proc.",
-            remedy="Mount /proc; runs could not be told apart without it.",
+            remedy="Mount /proc; processes of runs cannot be identified without it.",
             code="T397",
         )
     return Endpoint(
@@ -158,7 +156,7 @@ def _endpoint(listening: Listening) -> Endpoint:
 
 def _on_unhandled(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     _log.error(
-        "T394 the event loop met an error that nobody handled: %s",
+        "T394 unhandled error in the event loop: %s",
         context.get("message"),
         exc_info=context.get("exception"),
     )

@@ -1,6 +1,7 @@
-"""The daemon's own command line: `python -m mosaic.trainer.daemon --home DIR`.
+"""What the daemon's process starts with: its command line, its log and the readiness pipe.
 
-People use `mosaic daemon start` and `mosaic daemon run`, which start this.
+Users run `mosaic daemon start` or `mosaic daemon run`, which start
+`python -m mosaic.trainer.daemon --home DIR`.
 """
 
 import argparse
@@ -19,16 +20,16 @@ from mosaic.contract.layout import Home
 from mosaic.trainer.secrets import RedactingFilter
 
 _HELP = {
-    "host": ("ADDRESS", "where to listen; anything but loopback needs TLS"),
-    "port": ("N", "port to listen on; 0: any that is free"),
+    "host": ("ADDRESS", "address to listen on; anything but loopback needs TLS"),
+    "port": ("N", "port to listen on; 0: any free port"),
     "tls_certificate": ("FILE", "PEM file of the certificate chain"),
     "tls_key": ("FILE", "PEM file of its key"),
-    "max_runs": ("N", "how many runs may have a process at once"),
-    "cpus": ("N", "how many CPUs runs may ask for together"),
-    "memory_mb": ("N", "how much memory runs may ask for together"),
-    "stop_grace_s": ("SECONDS", "between asking a run to stop and ending it"),
-    "stalled_after_s": ("SECONDS", "without a heartbeat for so long, a run gets a warning"),
-    "min_free_disk_mb": ("N", "with less than this on the disk no run is started"),
+    "max_runs": ("N", "maximum number of runs with a process"),
+    "cpus": ("N", "total number of CPUs that runs may request"),
+    "memory_mb": ("N", "total memory that runs may request"),
+    "stop_grace_s": ("SECONDS", "time between the stop command and SIGTERM"),
+    "stalled_after_s": ("SECONDS", "a run without a heartbeat for this long gets a warning"),
+    "min_free_disk_mb": ("N", "no run starts with less free disk space"),
 }
 _TYPES: dict[str, type] = {
     "host": str,
@@ -41,16 +42,16 @@ _TYPES: dict[str, type] = {
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """What the command line asks for."""
+    """The parsed command line."""
 
     home: Home
     ready_fd: int | None
     settings: dict[str, Any]
-    """By the names of `DaemonSettings`; None where the command line is silent."""
+    """By the names of `DaemonSettings`; None for options that were not given."""
 
 
 def parse(arguments: Sequence[str] | None = None) -> Invocation:
-    """Exits with 2 and a usage line when the arguments make no sense."""
+    """Parse the command line. Exits with 2 and a usage line when the arguments are invalid."""
     parser = argparse.ArgumentParser(
         prog="python -m mosaic.trainer.daemon",
         description="Serve a home in the foreground until SIGTERM or SIGINT; runs outlive it.",
@@ -72,12 +73,12 @@ def parse(arguments: Sequence[str] | None = None) -> Invocation:
 
 _FILE = "daemon.log"
 _FILE_BYTES = 5_000_000
-_OLD_FILES = 4
+_BACKUP_FILES = 4
 _FORMAT = "%(asctime)s %(levelname)-8s %(name)s: %(message)s"
 
 
 class DaemonLog:
-    """Set up once per process, before anything else says something."""
+    """`var/logs/daemon.log`, rotated and without secrets. Created before anything is logged."""
 
     def __init__(self, home: Home, *, foreground: bool) -> None:
         self._redact: Callable[[str], str] = str
@@ -91,7 +92,7 @@ class DaemonLog:
         logging.captureWarnings(capture=True)
 
     def redact(self, text: str) -> str:
-        """`text` without secrets, as soon as it is known what they are."""
+        """`text` without secrets, once `redact_with` was called."""
         return self._redact(text)
 
     def redact_with(self, redact: Callable[[str], str]) -> None:
@@ -102,7 +103,11 @@ def _file_handler(home: Home) -> RotatingFileHandler:
     path = home.logs / _FILE
     try:
         return RotatingFileHandler(
-            path, maxBytes=_FILE_BYTES, backupCount=_OLD_FILES, encoding="utf-8", errors="replace"
+            path,
+            maxBytes=_FILE_BYTES,
+            backupCount=_BACKUP_FILES,
+            encoding="utf-8",
+            errors="replace",
         )
     except OSError as error:
         raise UserError(
@@ -113,7 +118,10 @@ def _file_handler(home: Home) -> RotatingFileHandler:
 
 
 class ReadinessPipe:
-    """`ready ADDRESS`, or `error {"message", "remedy", "code"}`; nothing when nobody asked."""
+    """Reports the result of the start to the parent, as one line on a file descriptor.
+
+    `ready ADDRESS`, or `error {"message", "remedy", "code"}`; nothing without a descriptor.
+    """
 
     def __init__(self, descriptor: int | None) -> None:
         self._descriptor = descriptor
@@ -121,19 +129,19 @@ class ReadinessPipe:
             os.set_inheritable(descriptor, False)
 
     def ready(self, address: str) -> None:
-        self._tell(f"ready {address}\n".encode())
+        self._write(f"ready {address}\n".encode())
 
     def failed(self, error: UserError) -> None:
-        told = {"message": error.message, "remedy": error.remedy, "code": error.code}
-        self._tell(b"error " + msgspec.json.encode(told) + b"\n")
+        report = {"message": error.message, "remedy": error.remedy, "code": error.code}
+        self._write(b"error " + msgspec.json.encode(report) + b"\n")
 
-    def _tell(self, line: bytes) -> None:
+    def _write(self, line: bytes) -> None:
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is None:
             return
         try:
             os.write(descriptor, line)
         except OSError:
-            pass  # who asked is gone; the daemon serves all the same
+            pass  # the parent is gone; the daemon serves anyway
         finally:
             os.close(descriptor)

@@ -80,7 +80,7 @@ def visible_devices(granted: Sequence[Gpu]) -> dict[str, str]:
 
 _QUERY = ("--query-gpu=index,name,memory.total,uuid", "--format=csv,noheader,nounits")
 _LIMIT_S = 5.0
-_MOST_BYTES = 1 << 16
+_MAX_BYTES = 1 << 16
 
 
 def find_nvidia(
@@ -101,7 +101,7 @@ def _ask(program: str, environ: Mapping[str, str], limit_s: float) -> GpuSearch:
             [program, *_QUERY],
             limit_s=limit_s,
             environment=environ,
-            most_output_bytes=_MOST_BYTES,
+            max_output_bytes=_MAX_BYTES,
         )
     except OSError as error:
         return GpuSearch(reason=f"nvidia-smi cannot be executed: {error.strerror}")

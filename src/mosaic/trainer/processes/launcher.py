@@ -22,7 +22,7 @@ from mosaic.contract.control import Command
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
 from mosaic.telemetry.ordinary_files import open_ordinary
-from mosaic.trainer.concurrency import in_thread
+from mosaic.trainer.concurrency import run_in_thread
 from mosaic.trainer.processes.control_channel import send_command
 from mosaic.trainer.processes.process_environment import worker_environment
 from mosaic.trainer.processes.process_identity import ProcessIdentity, environment_of, read_stat
@@ -164,7 +164,7 @@ class Launcher(Protocol):
     def end(self, run: RunDirectory, grace: Grace, stop_seq: int) -> RunProcess:
         """Stop, terminate, kill; returns with proof that nothing of the run is left."""
 
-    def is_being_started(self, run: RunDirectory) -> bool:
+    def is_starting(self, run: RunDirectory) -> bool:
         """Whether a process carries the run, be it one that has recorded nothing yet."""
 
     def end_unrecorded(self, run: RunDirectory) -> None:
@@ -213,7 +213,7 @@ class LocalLauncher:
     def end(self, run: RunDirectory, grace: Grace, stop_seq: int) -> RunProcess:
         return end_worker(run, grace, stop_seq=stop_seq)
 
-    def is_being_started(self, run: RunDirectory) -> bool:
+    def is_starting(self, run: RunDirectory) -> bool:
         return bool(carriers_of(run))
 
     def end_unrecorded(self, run: RunDirectory) -> None:
@@ -235,7 +235,7 @@ class LocalLauncher:
         return tuple(int(index) for index in listed if index.isdigit())
 
     async def ended(self, run: RunDirectory) -> None:
-        process = await in_thread(self.status, run)
+        process = await run_in_thread(self.status, run)
         if isinstance(process, Running):
             await _wait_for_end(process.supervisor)
 

@@ -18,9 +18,9 @@ from typing import Literal
 Stream = Literal["out", "err"]
 OnOutput = Callable[[Stream, bytes], None]
 
-_LOOK_EVERY_S = 0.1
+_POLL_S = 0.1
 _READ_BYTES = 65536
-_KILL_PATIENCE_S = 2.0
+_KILL_TIMEOUT_S = 2.0
 """A process that waits for a broken driver does not even die of SIGKILL."""
 
 
@@ -77,7 +77,7 @@ def _follow(
         for descriptor in (handle, *pipes):
             poll.register(descriptor, select.POLLIN)
         while may_continue():
-            ready = [descriptor for descriptor, _ in poll.poll(_LOOK_EVERY_S * 1000)]
+            ready = [descriptor for descriptor, _ in poll.poll(_POLL_S * 1000)]
             if handle in ready:
                 return True
             for pipe in ready:
@@ -108,7 +108,7 @@ def _ended_afterwards(process: "subprocess.Popen[bytes]") -> Iterator[None]:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         try:
-            process.wait(_KILL_PATIENCE_S)
+            process.wait(_KILL_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             threading.Thread(target=process.wait, name=f"reap {process.pid}", daemon=True).start()
 
@@ -135,7 +135,7 @@ def run_bounded(
     limit_s: float,
     environment: Mapping[str, str] | None = None,
     folder: Path | None = None,
-    most_output_bytes: int = _MIB,
+    max_output_bytes: int = _MIB,
 ) -> CommandOutcome:
     """Run `command` in a process group of its own, without a shell and without input.
 
@@ -143,7 +143,7 @@ def run_bounded(
     Raises `OSError` when it cannot be executed. Safe from any thread.
     """
     deadline = time.monotonic() + limit_s
-    kept: dict[Stream, _Kept] = {"out": _Kept(most_output_bytes), "err": _Kept(most_output_bytes)}
+    kept: dict[Stream, _Kept] = {"out": _Kept(max_output_bytes), "err": _Kept(max_output_bytes)}
     exit_code = run_watched(
         command,
         cwd=folder,
@@ -164,12 +164,12 @@ def run_bounded(
 class _Kept:
     """The beginning of an output."""
 
-    def __init__(self, most_bytes: int) -> None:
+    def __init__(self, max_bytes: int) -> None:
         self.data = bytearray()
         self.is_cut = False
-        self._most_bytes = most_bytes
+        self._max_bytes = max_bytes
 
     def add(self, data: bytes) -> None:
-        room = self._most_bytes - len(self.data)
+        room = self._max_bytes - len(self.data)
         self.data += data[:room]
         self.is_cut |= len(data) > room

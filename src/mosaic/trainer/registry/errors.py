@@ -13,12 +13,12 @@ from mosaic.contract.run_states import RunState
 
 PRIMARY_CODE_MASK = 0xFF
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-_LONGEST_SHOWN = 60
+_MAX_QUOTED_LENGTH = 60
 
 
 def shown(text: str) -> str:
     """`text` from a client as it may stand in a message: short, and nothing a terminal obeys."""
-    cut = text[:_LONGEST_SHOWN] + ("…" if len(text) > _LONGEST_SHOWN else "")
+    cut = text[:_MAX_QUOTED_LENGTH] + ("…" if len(text) > _MAX_QUOTED_LENGTH else "")
     return "".join(letter if letter.isprintable() else "�" for letter in cut)
 
 
@@ -57,7 +57,7 @@ class RequestIdReusedError(UserError):
         )
 
 
-class RefusedFieldError(UserError):
+class InvalidFieldError(UserError):
     """A text that a person gave for a run is not allowed; `field` names it."""
 
     def __init__(self, field: str, problem: str, remedy: str) -> None:

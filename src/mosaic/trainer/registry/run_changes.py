@@ -28,7 +28,7 @@ from mosaic.trainer.registry.errors import (
     StateConflictError,
     UnknownRunError,
 )
-from mosaic.trainer.registry.event_log import EventWriter
+from mosaic.trainer.registry.event_log import RunEventWriter
 from mosaic.trainer.registry.run_rows import (
     Keyed,
     encode_texts,
@@ -43,7 +43,7 @@ class Change:
     """A transaction that is under way, and the time it counts as."""
 
     connection: sqlite3.Connection
-    events: EventWriter
+    events: RunEventWriter
     now: float
 
     def existing(self, run_id: str) -> Keyed:
@@ -114,7 +114,7 @@ def insert_run(
         "INSERT INTO run_document (run, config, manifest) VALUES (?, ?, ?)",
         (key, to_json(config), encode_manifest(ArtifactManifest())),
     )
-    _note_searched(change, run_id)
+    _update_search_text(change, run_id)
     _enter(change, change.existing(run_id), new)
 
 
@@ -190,7 +190,7 @@ def annotate(
     )
     connection.execute("DELETE FROM run_tag WHERE run = ?", (key,))
     connection.executemany("INSERT INTO run_tag VALUES (?, ?)", ((key, tag) for tag in wanted.tags))
-    _note_searched(change, run_id)
+    _update_search_text(change, run_id)
     change.events.append(run_id, change.now, RunAnnotated())
 
 
@@ -203,7 +203,7 @@ def _tags_after(
     return tuple(sorted(tags))
 
 
-def _note_searched(change: Change, run_id: str) -> None:
+def _update_search_text(change: Change, run_id: str) -> None:
     key, run = change.existing(run_id)
     change.connection.execute(
         "UPDATE run SET searched = ? WHERE key = ?",
@@ -227,7 +227,7 @@ def set_manifest(change: Change, run_id: str, manifest: bytes) -> bool:
     return bool(changed)
 
 
-def note_pruned(change: Change, run_id: str, what: ArtifactPruned) -> None:
+def record_pruned(change: Change, run_id: str, what: ArtifactPruned) -> None:
     change.existing(run_id)
     change.events.append(run_id, change.now, what)
 

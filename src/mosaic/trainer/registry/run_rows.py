@@ -115,7 +115,7 @@ def write_disk_bytes(connection: sqlite3.Connection, sizes: Mapping[str, int]) -
     )
 
 
-def fetch_ids_of_unknown_size(connection: sqlite3.Connection) -> list[str]:
+def fetch_unmeasured_ids(connection: sqlite3.Connection) -> list[str]:
     """Of runs that are over, the newest first."""
     rows = connection.execute(
         "SELECT run_id FROM run JOIN run_digest ON run_digest.run = key"

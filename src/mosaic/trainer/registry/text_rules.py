@@ -11,7 +11,7 @@ import msgspec
 
 from mosaic.contract.text_types import Name
 from mosaic.contract.wording import expected
-from mosaic.trainer.registry.errors import RefusedFieldError, shown
+from mosaic.trainer.registry.errors import InvalidFieldError, shown
 
 _ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours, movements of the cursor
@@ -32,12 +32,12 @@ def plain_line(text: str) -> str:
     return " ".join(plain_text(text).split("\n"))
 
 
-_LONGEST_SENTENCE = 2_000
+_MAX_TEXT_LENGTH = 2_000
 _TAIL_LINES = 50
-_LONGEST_LINE = 2_000
+_MAX_LINE_LENGTH = 2_000
 
 
-def storable(text: str, longest: int = _LONGEST_SENTENCE) -> str:
+def storable(text: str, longest: int = _MAX_TEXT_LENGTH) -> str:
     """`text` without what UTF-8 cannot hold or a terminal obeys, and cut when it is too long."""
     whole = plain_text(text.encode("utf-8", "replace").decode("utf-8"))
     return whole if len(whole) <= longest else whole[: longest - 1] + "…"
@@ -45,16 +45,16 @@ def storable(text: str, longest: int = _LONGEST_SENTENCE) -> str:
 
 def storable_tail(lines: Sequence[str]) -> tuple[str, ...]:
     """The last lines of a run's output, as many and as much of each as is kept."""
-    return tuple(storable(plain_line(line), _LONGEST_LINE) for line in lines[-_TAIL_LINES:])
+    return tuple(storable(plain_line(line), _MAX_LINE_LENGTH) for line in lines[-_TAIL_LINES:])
 
 
 def storable_all(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(storable(text) for text in texts)
 
 
-LONGEST_TAG = 100
-MOST_TAGS = 50
-LONGEST_NOTE = 10_000
+MAX_TAG_LENGTH = 100
+MAX_TAGS = 50
+MAX_NOTE_LENGTH = 10_000
 
 # What a terminal would obey, marks that turn the direction of writing, and what is no character.
 _NOT_IN_A_NOTE = re.compile(
@@ -66,13 +66,13 @@ def checked_name(name: str) -> str:
     """`name` without the space around it; empty takes the run's name away."""
     name = name.strip()
     if name and not _is_name(name):
-        raise RefusedFieldError("name", "is text that is not allowed here.", _give(expected(Name)))
+        raise InvalidFieldError("name", "is text that is not allowed here.", _give(expected(Name)))
     return name
 
 
 def checked_request_id(request_id: str) -> str:
     if request_id and not _is_name(request_id):
-        raise RefusedFieldError(
+        raise InvalidFieldError(
             "request_id", "is text that is not allowed here.", _give(expected(Name))
         )
     return request_id
@@ -82,33 +82,33 @@ def checked_tags(field: str, tags: Iterable[str]) -> set[str]:
     """`tags`, each without the space around it."""
     stripped = {tag.strip() for tag in tags}
     for tag in stripped:
-        if len(tag) > LONGEST_TAG or not _is_name(tag):
-            raise RefusedFieldError(
+        if len(tag) > MAX_TAG_LENGTH or not _is_name(tag):
+            raise InvalidFieldError(
                 field,
                 f"has the tag '{shown(tag)}', which is not allowed.",
-                _give(f"text of 1 to {LONGEST_TAG} characters without control characters"),
+                _give(f"text of 1 to {MAX_TAG_LENGTH} characters without control characters"),
             )
     return stripped
 
 
 def check_tag_count(tags: set[str]) -> None:
-    if len(tags) > MOST_TAGS:
-        raise RefusedFieldError(
+    if len(tags) > MAX_TAGS:
+        raise InvalidFieldError(
             "add_tags",
             f"would give the run {len(tags)} tags.",
-            f"A run has at most {MOST_TAGS}; remove some first.",
+            f"A run has at most {MAX_TAGS}; remove some first.",
         )
 
 
 def checked_note(note: str) -> str:
-    if len(note) > LONGEST_NOTE:
-        raise RefusedFieldError(
+    if len(note) > MAX_NOTE_LENGTH:
+        raise InvalidFieldError(
             "note",
             f"has {len(note):,} characters.",
-            f"Give at most {LONGEST_NOTE:,}; longer texts belong into a file.",
+            f"Give at most {MAX_NOTE_LENGTH:,}; longer texts belong into a file.",
         )
     if _NOT_IN_A_NOTE.search(note):
-        raise RefusedFieldError(
+        raise InvalidFieldError(
             "note", "has control characters.", "Give plain text; new lines and tabs are fine."
         )
     return note

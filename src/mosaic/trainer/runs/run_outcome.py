@@ -1,4 +1,4 @@
-"""How a run ended, in one state and one sentence."""
+"""The outcome of a run: its final state and the reason."""
 
 from typing import NamedTuple
 
@@ -8,13 +8,13 @@ from mosaic.contract.run_states import RunState
 from mosaic.trainer.processes.run_process import Exited, RunProcess
 
 _OUT_OF_MEMORY = (
-    "If nobody killed it, the machine was probably out of memory: see `dmesg`, and ask for less"
-    " (a smaller batch, fewer environments) or run fewer at once."
+    "If it was not killed on purpose, the machine was probably out of memory: see `dmesg`, and use"
+    " less (a smaller batch, fewer environments) or run fewer at once."
 )
-_SEE_OUTPUT = "The last lines of its output say more: `mosaic runs logs`."
+_SEE_OUTPUT = "See the last lines of its output: `mosaic runs logs`."
 
 
-class Outcome(NamedTuple):
+class RunOutcome(NamedTuple):
     """The final state, and why."""
 
     state: RunState
@@ -23,36 +23,38 @@ class Outcome(NamedTuple):
     exit_code: int | None = None
 
 
-def outcome_of(process: RunProcess, bye: Bye | None, stop_reason: str | None) -> Outcome:
-    """What to record of a run whose processes are gone; `stop_reason` when we ended it."""
+def outcome_of(process: RunProcess, bye: Bye | None, stop_reason: str | None) -> RunOutcome:
+    """The outcome of a run whose processes are gone; `stop_reason` if the daemon stopped it."""
     if not isinstance(process, Exited):
-        return Outcome(
+        return RunOutcome(
             RunState.LOST,
-            "Its supervisor vanished before it could record the exit; none of its processes lives.",
-            "What it wrote is stored. Start it again, from its last checkpoint if it has one.",
+            "Its supervisor disappeared before it recorded the exit; all its processes are gone.",
+            "Its telemetry is stored. Start it again, from its last checkpoint if it has one.",
         )
     record = process.exit
     finished = record.exit_code == 0 and (bye is None or bye.outcome == "succeeded")
     if stop_reason is not None and not (finished and bye is not None):
-        return Outcome(RunState.CANCELLED, stop_reason, exit_code=record.exit_code)
+        return RunOutcome(RunState.CANCELLED, stop_reason, exit_code=record.exit_code)
     if record.error:
-        return Outcome(
+        return RunOutcome(
             RunState.FAILED, record.error, "Install the worker's bundle again.", record.exit_code
         )
     if record.signal is not None:
         return _by_signal(record)
     if finished:
-        return Outcome(RunState.SUCCEEDED, "The worker ended by itself.", exit_code=0)
+        return RunOutcome(RunState.SUCCEEDED, "Finished.", exit_code=0)
     if bye is not None and bye.outcome == "cancelled":
-        return Outcome(
-            RunState.CANCELLED, "The worker was stopped from outside.", exit_code=record.exit_code
+        return RunOutcome(
+            RunState.CANCELLED,
+            "The worker was stopped by another program.",
+            exit_code=record.exit_code,
         )
-    said = bye.error if bye is not None and bye.error else f"exit code {record.exit_code}"
+    error = bye.error if bye is not None and bye.error else f"exit code {record.exit_code}"
     remedy = bye.remedy if bye is not None and bye.remedy else _SEE_OUTPUT
-    return Outcome(RunState.FAILED, f"The worker failed: {said}", remedy, record.exit_code)
+    return RunOutcome(RunState.FAILED, f"The worker failed: {error}", remedy, record.exit_code)
 
 
-def _by_signal(record: ExitRecord) -> Outcome:
+def _by_signal(record: ExitRecord) -> RunOutcome:
     name = record.signal_name or f"signal {record.signal}"
     remedy = _OUT_OF_MEMORY if name == "SIGKILL" else _SEE_OUTPUT
-    return Outcome(RunState.FAILED, f"The worker was ended by {name}.", remedy, record.exit_code)
+    return RunOutcome(RunState.FAILED, f"The worker was ended by {name}.", remedy, record.exit_code)

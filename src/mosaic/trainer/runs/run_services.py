@@ -1,4 +1,4 @@
-"""What a run's life is made with, put together once by `mosaic.trainer.trainer`."""
+"""The services that a run's controller uses, created once by `mosaic.trainer.trainer`."""
 
 from dataclasses import dataclass
 
@@ -16,8 +16,8 @@ from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 
 
 @dataclass(frozen=True, slots=True)
-class RunParts:
-    """All of them are safe from any thread; the signals are listened to on the loop."""
+class RunServices:
+    """All of them are safe from any thread; signals are received on the event loop."""
 
     home: Home
     settings: DaemonSettings

@@ -1,4 +1,7 @@
-"""The token of a home: what a client must know to be served. Only its owner can read it."""
+"""The access token of a home: loading it, and checking it on every call.
+
+Only its owner can read the file.
+"""
 
 import hmac
 import logging
@@ -12,31 +15,31 @@ import grpc
 
 from mosaic.contract.errors import UserError
 from mosaic.trainer.service.call_interceptor import Continuation, Handler, abort
-from mosaic.trainer.service.errors import Refusal, WrongTokenError, refusal_of
+from mosaic.trainer.service.errors import RpcError, to_rpc_error, wrong_token
 from mosaic.trainer.service.partial_servicer import Context
 
 _log = logging.getLogger(__name__)
 
 _TOKEN_BYTES = 32
-_LEAST_LETTERS = 32
-_OTHERS = 0o077
+_MIN_LENGTH = 32
+_OTHERS_MASK = 0o077
 
 
 def load_token(path: Path) -> str:
-    """The token in the file. One that others could have read, or that is damaged, is replaced."""
+    """The token in the file; replaced if it is damaged or other users could read it."""
     try:
-        _make(path)
-        return _read(path) or _replaced(path)
+        _create(path)
+        return _read(path) or _replace(path)
     except OSError as error:
         raise UserError(
             f"The token {path} cannot be used: {error.strerror}.",
-            remedy="Remove it, and see that this user can write to its folder.",
+            remedy="Remove it, and make its folder writable for this user.",
             code="T384",
         ) from error
 
 
-def _make(path: Path) -> None:
-    """Complete from its first moment on, and never in place of one that is there."""
+def _create(path: Path) -> None:
+    """Create the file atomically, unless it exists."""
     if path.exists() or path.is_symlink():
         return
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
@@ -54,38 +57,38 @@ def _make(path: Path) -> None:
 
 
 def _read(path: Path) -> str | None:
-    """None when it must not be used."""
+    """The token; None if the file must not be used."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except PermissionError:
         raise
     except OSError:
-        _log.warning("T385 %s is no ordinary file; a new token is made", path)
+        _log.warning("T385 %s is not a regular file; creating a new token", path)
         return None
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
         os.close(descriptor)  # `fdopen` raises for a folder, and leaves it open
-        _log.warning("T385 %s is no ordinary file; a new token is made", path)
+        _log.warning("T385 %s is not a regular file; creating a new token", path)
         return None
     with os.fdopen(descriptor, "rb") as file:
-        if status.st_mode & _OTHERS:
-            _log.warning("T386 others could read %s; a new token is made", path)
+        if status.st_mode & _OTHERS_MASK:
+            _log.warning("T386 other users could read %s; creating a new token", path)
             return None
         text = file.read(4096).decode("ascii", "replace").strip()
-    if len(text) < _LEAST_LETTERS or not text.isascii() or not text.isprintable():
-        _log.warning("T387 %s is damaged; a new token is made", path)
+    if len(text) < _MIN_LENGTH or not text.isascii() or not text.isprintable():
+        _log.warning("T387 %s is damaged; creating a new token", path)
         return None
     return text
 
 
-def _replaced(path: Path) -> str:
+def _replace(path: Path) -> str:
     path.unlink()
-    _make(path)
+    _create(path)
     token = _read(path)
     if token is None:
         raise UserError(
-            f"The token {path} changes under our hands.",
-            remedy="See that nobody else writes to that folder.",
+            f"The token {path} was changed while it was created.",
+            remedy="Make sure that no other program writes to that folder.",
             code="T388",
         )
     return token
@@ -96,11 +99,11 @@ _SCHEME = b"Bearer "
 
 
 class TokenCheck(grpc.aio.ServerInterceptor):
-    """Lets nothing pass without the token; first of all interceptors."""
+    """Rejects every call without the token. Must be the first interceptor."""
 
     def __init__(self, token: str) -> None:
         self._expected = _SCHEME + token.encode()
-        self._refusing = _handler_that_refuses(refusal_of(WrongTokenError(), lambda text: text))
+        self._reject_handler = _make_reject_handler(to_rpc_error(wrong_token(), lambda text: text))
 
     async def intercept_service(
         self,
@@ -110,17 +113,17 @@ class TokenCheck(grpc.aio.ServerInterceptor):
         sent = [value for key, value in handler_call_details.invocation_metadata if key == _KEY]
         if len(sent) == 1 and hmac.compare_digest(_as_bytes(sent[0]), self._expected):
             return await continuation(handler_call_details)
-        return self._refusing
+        return self._reject_handler
 
 
 def _as_bytes(value: str | bytes) -> bytes:
     return value if isinstance(value, bytes) else value.encode(errors="surrogateescape")
 
 
-def _handler_that_refuses(refusal: Refusal) -> Handler:
-    """Of streams in both directions: it fits any call, and reads nothing of the request."""
+def _make_reject_handler(rpc_error: RpcError) -> Handler:
+    """A bidirectional stream handler: it fits any call, and does not read the request."""
 
-    async def refuse(_: Any, context: Context) -> None:
-        await abort(context, refusal)
+    async def reject(_: Any, context: Context) -> None:
+        await abort(context, rpc_error)
 
-    return grpc.stream_stream_rpc_method_handler(refuse)
+    return grpc.stream_stream_rpc_method_handler(reject)

@@ -1,6 +1,8 @@
-"""Errors as gRPC tells them: a canonical code, a sentence, and a remedy in the trailing metadata.
+"""Errors of calls: how each becomes a gRPC status, and those that the service itself raises.
 
-Called at the edge of every call. Secrets, control characters and excess length never pass.
+`call_interceptor.py` calls `to_rpc_error` for every call that fails. The status has a canonical
+code, a message, and a remedy in the trailing metadata. Secrets, control characters and excess
+length are removed here.
 """
 
 import errno
@@ -14,204 +16,191 @@ import grpc
 
 from mosaic.contract.errors import UserError
 from mosaic.contract.problems import DocumentError
-from mosaic.trainer.artifacts import archive_format
-from mosaic.trainer.artifacts.archive_format import ArchiveError, NoRoomError
+from mosaic.trainer.artifacts.archive_format import (
+    ArchiveError,
+    NoRoomError,
+    RunDirectoryExistsError,
+)
 from mosaic.trainer.processes.control_channel import ControlChannelFullError
 from mosaic.trainer.registry.errors import (
+    InvalidFieldError,
     PageTokenError,
-    RefusedFieldError,
     RequestIdReusedError,
     RunExistsError,
     UnknownRunError,
 )
 from mosaic.trainer.service.request_checks import BadRequestError, printable
-from mosaic.trainer.simulation.errors import TooManySimulationsError
+from mosaic.trainer.simulation.errors import TOO_MANY_SIMULATIONS
 from mosaic.trainer.storage.errors import (
-    CheckpointRefusedError,
+    InvalidCheckpointError,
     StoragePageTokenError,
     UnknownCheckpointError,
 )
 
-
-class WrongTokenError(UserError):
-    """A call came without the token of the home."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The call does not carry the token of this daemon's home.",
-            remedy="Send `authorization: Bearer …` with the content of trainer/token in that home;"
-            " check --home and MOSAIC_HOME.",
-            code="T376",
-        )
-
-
-class DaemonStoppingError(UserError):
-    """The daemon goes while a stream is open."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The daemon is stopping. Runs go on without it.",
-            remedy="Start it again with `mosaic daemon start`; the stream goes on where it was.",
-            code="T375",
-        )
-
-
-class RunDeletedError(UserError):
-    """A run went while somebody read it."""
-
-    def __init__(self, run_id: str) -> None:
-        super().__init__(
-            f"Run {run_id} was deleted while it was being read.",
-            remedy="`mosaic runs list` shows the runs there are.",
-            code="T377",
-        )
-
-
-class NoSuchEpisodeError(UserError):
-    """The run has not begun this episode."""
-
-    def __init__(self, run_id: str, episode: int) -> None:
-        super().__init__(
-            f"Run {run_id} has no episode {episode}.",
-            remedy=f"`mosaic telemetry {run_id} episodes` shows those that are stored.",
-            code="T378",
-        )
-
-
-class NotInstalledError(UserError):
-    """What a worker needs to run is not there yet."""
-
-    def __init__(self, worker: str, bundle: str) -> None:
-        super().__init__(
-            f"{worker} cannot be tried out: its bundle '{bundle}' is not installed.",
-            remedy=f"Run `mosaic bundles install {bundle}`, then try again.",
-            code="T379",
-        )
-
-
-class InterruptedTransferError(UserError):
-    """What a client sends stopped coming before its end."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(
-            f"What was to be imported did not arrive: {reason}.",
-            remedy="Nothing of it was kept. Import it again.",
-            code="T380",
-        )
-
-
-class UnsafeFileError(UserError):
-    """A file of a run's directory is not what the daemon would have made there."""
-
-    def __init__(self, run_id: str, name: str) -> None:
-        super().__init__(
-            f"{name} of run {run_id} is not read, because it is no ordinary file.",
-            remedy="Something replaced it, perhaps by a link; remove it from the run's directory.",
-            code="T371",
-        )
-
-
 _log = logging.getLogger(__name__)
 
 BUG = "T374"
-"""A call failed by a bug in the daemon; the log has the traceback."""
+"""A call failed because of a bug in the daemon; the log has the traceback."""
+WRONG_TOKEN = "T376"  # noqa: S105 - a log code
+"""A call does not carry the token of the home."""
+DAEMON_STOPPING = "T375"
+"""The daemon stops while a stream is open."""
+RUN_DELETED = "T377"
+"""A run was deleted while it was being read."""
+UNKNOWN_EPISODE = "T378"
+"""A run has no such episode."""
+UPLOAD_INTERRUPTED = "T380"
+"""An upload stopped before its end."""
+
 REMEDY_KEY = "mosaic-remedy"
 CODE_KEY = "mosaic-code"
 
-# gRPC refuses metadata over 8 KiB, counted after percent-encoding.
-_LONGEST_MESSAGE = 2_000
-_LONGEST_MESSAGE_ENCODED = 4_500
-_LONGEST_REMEDY = 600
-_LONGEST_REMEDY_ENCODED = 2_000
+# gRPC rejects metadata over 8 KiB, counted after percent-encoding.
+_MAX_MESSAGE_LENGTH = 2_000
+_MAX_MESSAGE_LENGTH_ENCODED = 4_500
+_MAX_REMEDY_LENGTH = 600
+_MAX_REMEDY_LENGTH_ENCODED = 2_000
 
-_CODES: dict[type[UserError], grpc.StatusCode] = {
+_STATUS_BY_CLASS: dict[type[UserError], grpc.StatusCode] = {
     BadRequestError: grpc.StatusCode.INVALID_ARGUMENT,
     DocumentError: grpc.StatusCode.INVALID_ARGUMENT,
-    RefusedFieldError: grpc.StatusCode.INVALID_ARGUMENT,
+    InvalidFieldError: grpc.StatusCode.INVALID_ARGUMENT,
     PageTokenError: grpc.StatusCode.INVALID_ARGUMENT,
     UnknownRunError: grpc.StatusCode.NOT_FOUND,
-    RunDeletedError: grpc.StatusCode.NOT_FOUND,
-    NoSuchEpisodeError: grpc.StatusCode.NOT_FOUND,
     UnknownCheckpointError: grpc.StatusCode.NOT_FOUND,
-    CheckpointRefusedError: grpc.StatusCode.INVALID_ARGUMENT,
+    InvalidCheckpointError: grpc.StatusCode.INVALID_ARGUMENT,
     StoragePageTokenError: grpc.StatusCode.INVALID_ARGUMENT,
     ArchiveError: grpc.StatusCode.INVALID_ARGUMENT,
-    archive_format.RunExistsError: grpc.StatusCode.ALREADY_EXISTS,
+    RunDirectoryExistsError: grpc.StatusCode.ALREADY_EXISTS,
     RunExistsError: grpc.StatusCode.ALREADY_EXISTS,
     RequestIdReusedError: grpc.StatusCode.ALREADY_EXISTS,
     NoRoomError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     ControlChannelFullError: grpc.StatusCode.RESOURCE_EXHAUSTED,
-    TooManySimulationsError: grpc.StatusCode.RESOURCE_EXHAUSTED,
-    WrongTokenError: grpc.StatusCode.UNAUTHENTICATED,
-    DaemonStoppingError: grpc.StatusCode.UNAVAILABLE,
-    InterruptedTransferError: grpc.StatusCode.ABORTED,
 }
-"""All others, such as a run in the wrong state, are FAILED_PRECONDITION."""
-_FULL_ERRNOS = (errno.ENOSPC, errno.EDQUOT)
+_STATUS_BY_CODE = {
+    WRONG_TOKEN: grpc.StatusCode.UNAUTHENTICATED,
+    DAEMON_STOPPING: grpc.StatusCode.UNAVAILABLE,
+    RUN_DELETED: grpc.StatusCode.NOT_FOUND,
+    UNKNOWN_EPISODE: grpc.StatusCode.NOT_FOUND,
+    UPLOAD_INTERRUPTED: grpc.StatusCode.ABORTED,
+    TOO_MANY_SIMULATIONS: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    "T130": grpc.StatusCode.NOT_FOUND,  # unknown worker
+}
+"""All other errors, such as a run in the wrong state, are FAILED_PRECONDITION."""
+_DISK_FULL_ERRNOS = (errno.ENOSPC, errno.EDQUOT)
 
 
-class Refusal(NamedTuple):
-    """How a call ends that was not carried out."""
+def wrong_token() -> UserError:
+    return UserError(
+        "The call does not carry the token of this daemon's home.",
+        remedy="Send `authorization: Bearer …` with the content of trainer/token in that home;"
+        " check --home and MOSAIC_HOME.",
+        code=WRONG_TOKEN,
+    )
+
+
+def daemon_stopping() -> UserError:
+    return UserError(
+        "The daemon is stopping. Runs continue without it.",
+        remedy="Start it again with `mosaic daemon start`; the stream continues where it stopped.",
+        code=DAEMON_STOPPING,
+    )
+
+
+def run_deleted(run_id: str) -> UserError:
+    return UserError(
+        f"Run {run_id} was deleted while it was being read.",
+        remedy="`mosaic runs list` shows all runs.",
+        code=RUN_DELETED,
+    )
+
+
+def unknown_episode(run_id: str, episode: int) -> UserError:
+    return UserError(
+        f"Run {run_id} has no episode {episode}.",
+        remedy=f"`mosaic telemetry {run_id} episodes` shows the stored episodes.",
+        code=UNKNOWN_EPISODE,
+    )
+
+
+def upload_interrupted(reason: str) -> UserError:
+    return UserError(
+        f"The upload was interrupted: {reason}.",
+        remedy="Nothing of it was stored. Import it again.",
+        code=UPLOAD_INTERRUPTED,
+    )
+
+
+def unsafe_file(run_id: str, name: str) -> UserError:
+    return UserError(
+        f"{name} of run {run_id} is not read, because it is not a regular file.",
+        remedy="Something replaced it, perhaps by a link; remove it from the run's directory.",
+        code="T371",
+    )
+
+
+class RpcError(NamedTuple):
+    """The status that a failed call ends with."""
 
     status: grpc.StatusCode
     message: str
     metadata: tuple[tuple[str, str], ...]
 
 
-def refusal_of(error: Exception, redact: Callable[[str], str]) -> Refusal:
-    """What a client is told of `error`; what is not meant for a person is logged as a bug."""
+def to_rpc_error(error: Exception, redact: Callable[[str], str]) -> RpcError:
+    """The status for `error`; anything but a `UserError` or a full disk is logged as a bug."""
     if isinstance(error, UserError):
-        return _refusal(_status_of(error), error, redact)
-    if _says_disk_full(error):
+        return _rpc_error(_status_of(error), error, redact)
+    if _is_disk_full(error):
         full = UserError(
             f"The disk is full: {error}.",
             remedy="Free some disk space and try again.",
             code="T373",
         )
-        return _refusal(grpc.StatusCode.RESOURCE_EXHAUSTED, full, redact)
-    _log.error("%s a call failed by a bug", BUG, exc_info=error)
+        return _rpc_error(grpc.StatusCode.RESOURCE_EXHAUSTED, full, redact)
+    _log.error("%s a call failed because of a bug", BUG, exc_info=error)
     bug = UserError(
         "A bug in the daemon; see var/logs/daemon.log.",
-        remedy=f"Please report it with the lines around {BUG}. The daemon and its runs go on.",
+        remedy=f"Please report it with the lines around {BUG}. The daemon and its runs continue.",
         code=BUG,
     )
-    return _refusal(grpc.StatusCode.INTERNAL, bug, redact)
+    return _rpc_error(grpc.StatusCode.INTERNAL, bug, redact)
 
 
 def _status_of(error: UserError) -> grpc.StatusCode:
     cause: BaseException | None = error
     while cause is not None:
-        if _says_disk_full(cause):
+        if _is_disk_full(cause):
             return grpc.StatusCode.RESOURCE_EXHAUSTED
         cause = cause.__cause__
-    if error.code == "T130":  # a worker of that name
-        return grpc.StatusCode.NOT_FOUND
+    if error.code in _STATUS_BY_CODE:
+        return _STATUS_BY_CODE[error.code]
     for kind in type(error).__mro__:
-        if kind in _CODES:
-            return _CODES[kind]
+        if kind in _STATUS_BY_CLASS:
+            return _STATUS_BY_CLASS[kind]
     return grpc.StatusCode.FAILED_PRECONDITION
 
 
-def _says_disk_full(error: BaseException) -> bool:
+def _is_disk_full(error: BaseException) -> bool:
     if isinstance(error, OSError):
-        return error.errno in _FULL_ERRNOS
+        return error.errno in _DISK_FULL_ERRNOS
     return isinstance(error, sqlite3.Error) and (
         getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL
     )
 
 
-def _refusal(status: grpc.StatusCode, error: UserError, redact: Callable[[str], str]) -> Refusal:
-    message = _shortened(redact(error.message), _LONGEST_MESSAGE, _LONGEST_MESSAGE_ENCODED)
-    remedy = _shortened(redact(error.remedy), _LONGEST_REMEDY, _LONGEST_REMEDY_ENCODED)
+def _rpc_error(status: grpc.StatusCode, error: UserError, redact: Callable[[str], str]) -> RpcError:
+    message = _shorten(redact(error.message), _MAX_MESSAGE_LENGTH, _MAX_MESSAGE_LENGTH_ENCODED)
+    remedy = _shorten(redact(error.remedy), _MAX_REMEDY_LENGTH, _MAX_REMEDY_LENGTH_ENCODED)
     metadata = [(REMEDY_KEY, quote(remedy))]
     if error.code:
         metadata.append((CODE_KEY, error.code))
-    return Refusal(status, message, tuple(metadata))
+    return RpcError(status, message, tuple(metadata))
 
 
-def _shortened(text: str, most: int, most_encoded: int) -> str:
+def _shorten(text: str, max_length: int, max_encoded: int) -> str:
     text = printable(text)
-    cut = text[:most]
-    while len(quote(cut)) > most_encoded:
+    cut = text[:max_length]
+    while len(quote(cut)) > max_encoded:
         cut = cut[: len(cut) * 3 // 4]
     return cut if cut == text else f"{cut.rstrip()} …"

@@ -1,4 +1,4 @@
-"""TrainerServicer: every call of `proto/trainer.proto`, put together from its topics."""
+"""TrainerServicer: all calls of `proto/trainer.proto`, composed of one class per topic."""
 
 import asyncio
 import os
@@ -12,40 +12,40 @@ from mosaic.contract.rpc.convert import to_message
 from mosaic.contract.rpc.trainer_pb2_grpc import TrainerServiceServicer
 from mosaic.contract.run_states import LIVE_STATES
 from mosaic.telemetry.episode_pages import EpisodePages
-from mosaic.trainer.concurrency import in_thread
-from mosaic.trainer.service.frames import FrameCalls
-from mosaic.trainer.service.logs import LogCalls
-from mosaic.trainer.service.partial_servicer import Context, ServicePart
-from mosaic.trainer.service.queries import EpisodeQueryCalls, QueryCalls
-from mosaic.trainer.service.resimulation import ResimulationCalls, SimulationPlaces
-from mosaic.trainer.service.runs import IMPORTS_AT_ONCE, ArchiveCalls, RunCalls
-from mosaic.trainer.service.settings import SettingsCalls
-from mosaic.trainer.service.storage import VERIFICATIONS_AT_ONCE, StorageCalls
-from mosaic.trainer.service.streams import StreamCalls
-from mosaic.trainer.service.thumbnails import PictureCalls
-from mosaic.trainer.service.watching import WatchCalls
-from mosaic.trainer.service.workers import WorkerCalls
+from mosaic.trainer.concurrency import run_in_thread
+from mosaic.trainer.service.frames import FrameServicer
+from mosaic.trainer.service.logs import LogServicer
+from mosaic.trainer.service.partial_servicer import Context, PartialServicer
+from mosaic.trainer.service.queries import EpisodeQueryServicer, QueryServicer
+from mosaic.trainer.service.resimulation import ResimulationServicer, SimulationSlots
+from mosaic.trainer.service.runs import MAX_IMPORTS, ArchiveServicer, RunServicer
+from mosaic.trainer.service.settings import SettingsServicer
+from mosaic.trainer.service.storage import MAX_VERIFICATIONS, StorageServicer
+from mosaic.trainer.service.streams import StreamServicer
+from mosaic.trainer.service.thumbnails import ThumbnailServicer
+from mosaic.trainer.service.watching import WatchServicer
+from mosaic.trainer.service.workers import WorkerServicer
 from mosaic.trainer.settings import SettingsFile
 from mosaic.trainer.simulation.helper_process import ScratchFolders
-from mosaic.trainer.thumbnails.thumbnail_service import Studio
+from mosaic.trainer.thumbnails.thumbnail_service import ThumbnailService
 from mosaic.trainer.trainer import Trainer
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
-class HealthCalls(ServicePart):
-    """The standard health service, for programs, is beside this in `server.py`."""
+class HealthServicer(PartialServicer):
+    """Calls on the daemon itself. `server.py` adds the standard gRPC health service."""
 
     _address: str
     _shut_down: Callable[[], None]
 
     async def GetHealth(self, _: pb.GetHealthRequest, _context: Context) -> pb.DaemonHealth:
         cpus_free = self._trainer.dispatcher.cpus_free()
-        health = await in_thread(self._health, cpus_free)
+        health = await run_in_thread(self._health, cpus_free)
         return to_message(health, pb.DaemonHealth)
 
     async def Shutdown(self, _: pb.ShutdownRequest, _context: Context) -> pb.ShutdownResponse:
-        live = await in_thread(self._trainer.registry.in_states, LIVE_STATES)
+        live = await run_in_thread(self._trainer.registry.in_states, LIVE_STATES)
         self._shut_down()
         return pb.ShutdownResponse(runs_left_running=len(live))
 
@@ -75,23 +75,23 @@ def _rss_bytes() -> int:
 
 
 class TrainerServicer(
-    RunCalls,
-    WatchCalls,
-    ArchiveCalls,
-    StreamCalls,
-    LogCalls,
-    FrameCalls,
-    QueryCalls,
-    EpisodeQueryCalls,
-    ResimulationCalls,
-    PictureCalls,
-    WorkerCalls,
-    StorageCalls,
-    SettingsCalls,
-    HealthCalls,
+    RunServicer,
+    WatchServicer,
+    ArchiveServicer,
+    StreamServicer,
+    LogServicer,
+    FrameServicer,
+    QueryServicer,
+    EpisodeQueryServicer,
+    ResimulationServicer,
+    ThumbnailServicer,
+    WorkerServicer,
+    StorageServicer,
+    SettingsServicer,
+    HealthServicer,
     TrainerServiceServicer,
 ):
-    """Speaks for one trainer. `shut_down` asks the process to end, and returns at once."""
+    """Serves one trainer. `shut_down` requests the end of the process and returns at once."""
 
     def __init__(
         self,
@@ -105,10 +105,10 @@ class TrainerServicer(
         self._shut_down = shut_down
         self._installations = {}
         self._episode_pages = EpisodePages()
-        self._import_slots = asyncio.Semaphore(IMPORTS_AT_ONCE)
-        self._simulations = SimulationPlaces()
+        self._import_slots = asyncio.Semaphore(MAX_IMPORTS)
+        self._simulations = SimulationSlots()
         self._scratch = ScratchFolders(trainer.home)
-        self._studio = Studio(trainer, self._scratch)
+        self._thumbnails = ThumbnailService(trainer, self._scratch)
         self._settings_file = SettingsFile(trainer.home.settings)
-        self._settings_turn = asyncio.Lock()
-        self._verification_slots = asyncio.Semaphore(VERIFICATIONS_AT_ONCE)
+        self._settings_lock = asyncio.Lock()
+        self._verification_slots = asyncio.Semaphore(MAX_VERIFICATIONS)

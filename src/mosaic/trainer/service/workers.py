@@ -1,4 +1,4 @@
-"""Calls on workers and the environments that they run in."""
+"""Calls on workers and bundles."""
 
 import asyncio
 import logging
@@ -11,8 +11,8 @@ from mosaic.contract.readiness import BundleInfo, InstallProgress
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.convert import to_message
 from mosaic.contract.text_types import Identifier
-from mosaic.trainer.concurrency import in_long_thread
-from mosaic.trainer.service.partial_servicer import Context, ServicePart
+from mosaic.trainer.concurrency import run_in_long_thread
+from mosaic.trainer.service.partial_servicer import Context, PartialServicer
 from mosaic.trainer.service.request_checks import (
     BadRequestError,
     checked_line,
@@ -21,32 +21,32 @@ from mosaic.trainer.service.request_checks import (
 )
 from mosaic.trainer.workers.worker_infos import worker_info, worker_infos
 
-_LONGEST_PATH = 4096
+_MAX_PATH_LENGTH = 4096
 
 _log = logging.getLogger(__name__)
 
 
-class WorkerCalls(ServicePart):
-    """An installation goes on when its client leaves: others may wait for the same bundle."""
+class WorkerServicer(PartialServicer):
+    """An installation continues when its client disconnects: others may wait for the bundle."""
 
     _installations: dict["asyncio.Future[BundleInfo]", threading.Event]
 
     async def ListWorkers(self, _: pb.ListWorkersRequest, _context: Context) -> pb.WorkerList:
         trainer = self._trainer
-        infos = await in_long_thread(worker_infos, trainer.catalog, trainer.bundles)
+        infos = await run_in_long_thread(worker_infos, trainer.catalog, trainer.bundles)
         return pb.WorkerList(workers=[to_message(info, pb.WorkerInfo) for info in infos])
 
     async def DescribeWorker(self, request: pb.WorkerRef, _: Context) -> pb.WorkerInfo:
         worker_id = _identifier("worker_id", request.worker_id)
-        script = checked_line("script", request.script, _LONGEST_PATH) or None
+        script = checked_line("script", request.script, _MAX_PATH_LENGTH) or None
         trainer = self._trainer
-        info = await in_long_thread(
+        info = await run_in_long_thread(
             worker_info, worker_id, trainer.catalog, trainer.bundles, script
         )
         return to_message(info, pb.WorkerInfo)
 
     async def ListBundles(self, _: pb.ListBundlesRequest, _context: Context) -> pb.BundleList:
-        bundles = await in_long_thread(self._bundles)
+        bundles = await run_in_long_thread(self._bundles)
         return pb.BundleList(bundles=[to_message(bundle, pb.BundleInfo) for bundle in bundles])
 
     async def InstallBundle(
@@ -56,9 +56,9 @@ class WorkerCalls(ServicePart):
         extras = tuple(
             _identifier("extras", extra) for extra in checked_lines("extras", request.extras, 100)
         )
-        told: asyncio.Queue[InstallProgress | None] = asyncio.Queue()
-        installation = self._begin_installation(name, extras, request.repair, told)
-        while (progress := await told.get()) is not None:
+        updates: asyncio.Queue[InstallProgress | None] = asyncio.Queue()
+        installation = self._start_installation(name, extras, request.repair, updates)
+        while (progress := await updates.get()) is not None:
             if progress.phase != "done":
                 yield to_message(progress, pb.InstallProgress)
         bundle = await asyncio.shield(installation)
@@ -72,10 +72,10 @@ class WorkerCalls(ServicePart):
         bundle_hash = checked_line("hash", request.hash, 100)
         if bundle_hash:
             _identifier("hash", bundle_hash)
-        return await in_long_thread(self._remove, name, bundle_hash)
+        return await run_in_long_thread(self._remove, name, bundle_hash)
 
     def cancel_installations(self) -> None:
-        """When the daemon goes: what was cut off is cleaned up and made again later."""
+        """When the daemon stops: interrupted installations are cleaned up and repeated later."""
         for cancelled in self._installations.values():
             cancelled.set()
 
@@ -89,21 +89,21 @@ class WorkerCalls(ServicePart):
             freed_bytes=removed.freed_bytes, removed=removed.removed, kept=removed.kept
         )
 
-    def _begin_installation(
+    def _start_installation(
         self,
         name: str,
         extras: Sequence[str],
         repair: bool,
-        told: "asyncio.Queue[InstallProgress | None]",
+        updates: "asyncio.Queue[InstallProgress | None]",
     ) -> "asyncio.Future[BundleInfo]":
         loop = asyncio.get_running_loop()
         cancelled = threading.Event()
 
         def on_progress(progress: InstallProgress) -> None:
-            loop.call_soon_threadsafe(told.put_nowait, progress)
+            loop.call_soon_threadsafe(updates.put_nowait, progress)
 
         installation = asyncio.ensure_future(
-            in_long_thread(
+            run_in_long_thread(
                 self._trainer.bundles.install,
                 name,
                 extras,
@@ -116,7 +116,7 @@ class WorkerCalls(ServicePart):
 
         def on_done(done: "asyncio.Future[BundleInfo]") -> None:
             del self._installations[done]
-            told.put_nowait(None)
+            updates.put_nowait(None)
             if not done.cancelled() and (error := done.exception()) is not None:
                 _log.warning("T381 bundle %s was not installed: %s", name, error)
 
@@ -125,12 +125,12 @@ class WorkerCalls(ServicePart):
 
 
 def _identifier(field: str, value: str) -> str:
-    """What names a worker or a bundle, and so may be part of a path."""
+    """A valid name of a worker or a bundle, which is safe as part of a path."""
     try:
         return msgspec.convert(value, Identifier)
     except msgspec.ValidationError:
         raise BadRequestError(
             field,
-            f"is no name: {shown(value)}.",
-            "It is up to 100 letters, digits, '_', '-' and '.'.",
+            f"is not a valid name: {shown(value)}.",
+            "A name has up to 100 letters, digits, '_', '-' and '.'.",
         ) from None

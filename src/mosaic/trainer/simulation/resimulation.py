@@ -1,12 +1,11 @@
-"""Simulation: one episode that is played again for one client, from its start to its end.
+"""EpisodeSimulation: one recorded episode, simulated again in a helper process for one client.
 
-`service/resimulation.py` makes one per call. Blocking; one thread at a time takes its parts, while
-others may ask for frames and end it.
+`service/resimulation.py` creates one per call. Blocking; one thread reads its parts, while others
+may request frames and kill it.
 """
 
 import logging
 import os
-import signal
 import struct
 import threading
 import time
@@ -21,46 +20,41 @@ from mosaic.contract import numbers
 from mosaic.contract.errors import UserError
 from mosaic.contract.replays import EpisodeRecording
 from mosaic.trainer.processes.process_environment import simulation_environment
-from mosaic.trainer.simulation.errors import (
-    SimulationCrashedError,
-    SimulationFailedError,
-    SimulationHangsError,
-    SimulationNotStartedError,
-)
+from mosaic.trainer.simulation import errors
 from mosaic.trainer.simulation.helper_messages import (
     BrokenMessageError,
     Checked,
     Done,
     Failed,
-    Frame,
+    FrameMessage,
     Opened,
 )
 from mosaic.trainer.simulation.helper_process import (
     HelperProcess,
-    HelperSilentError,
+    HelperTimeoutError,
     ScratchFolders,
+    describe_exit,
 )
 from mosaic.trainer.simulation.runtime import SimulationRuntime
 
 _log = logging.getLogger(__name__)
 
-_LAST_WORDS = 600
+_MAX_STDERR_LENGTH = 600
 
 
 class SimulationPart(msgspec.Struct, frozen=True):
-    """A message of the helper, with the compressed pixels of a frame and the warnings at the
-    opening."""
+    """A message of the helper, with the compressed pixels of a frame or the opening's warnings."""
 
-    message: Opened | Frame | Checked | Done
+    message: Opened | FrameMessage | Checked | Done
     zstd: bytes = b""
     warnings: tuple[str, ...] = ()
 
 
-class Simulation:
-    """Starts the helper process. Raises `SimulationNotStartedError`.
+class EpisodeSimulation:
+    """Starts the helper process. Raises `UserError` when it cannot be started.
 
-    `environment` is what workers get, without secrets; `patience_s` says how long the helper may
-    neither say anything nor take a step while something is asked of it.
+    `environment` is that of workers, without secrets; `timeout_s` limits how long the helper may
+    neither send a message nor take a step while a request is pending.
     """
 
     def __init__(
@@ -71,13 +65,13 @@ class Simulation:
         environment: Mapping[str, str],
         *,
         verify_only: bool,
-        patience_s: float,
+        timeout_s: float,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._recording = recording
         self._runtime = runtime
         self._verify_only = verify_only
-        self._patience_s = patience_s
+        self._timeout_s = timeout_s
         self._compressor = zstandard.ZstdCompressor(level=1)
         self._lock = threading.Lock()
         self._newest_request = 0
@@ -96,26 +90,28 @@ class Simulation:
                 self._scratch.cleanup()
                 raise
         except OSError as error:
-            raise SimulationNotStartedError(error.strerror or str(error)) from error
+            raise errors.simulation_not_started(error.strerror or str(error)) from error
 
     @property
     def steps(self) -> int:
         return len(self._recording.actions)
 
     def ask(self, request: int, first: int, count: int) -> None:
-        """Asks for frames; what was asked for before is given up. Never waits."""
+        """Request frames; the previous request is cancelled. Never blocks."""
         with self._lock:
             self._newest_request = request
             self._silent_since = self._clock()
             self._is_pending = True
-        self._helper.ask({"request": request, "first": first, "count": count})
+        self._helper.send({"request": request, "first": first, "count": count})
 
-    def is_wanted(self, message: Opened | Frame | Checked | Done) -> bool:
-        """Whether it is not of a request that a newer one has replaced."""
-        return not isinstance(message, (Frame, Done)) or message.request == self._newest_request
+    def is_wanted(self, message: Opened | FrameMessage | Checked | Done) -> bool:
+        """Whether it does not belong to a request that a newer one has replaced."""
+        return (
+            not isinstance(message, (FrameMessage, Done)) or message.request == self._newest_request
+        )
 
     def no_more_requests(self) -> None:
-        """The client will ask for nothing more: it ends with what is asked for now."""
+        """The client sends no more requests: end after the pending one."""
         with self._lock:
             self._no_more_requests = True
             is_idle = self._is_opened and not self._is_pending
@@ -123,23 +119,23 @@ class Simulation:
             self.kill()
 
     def next_part(self) -> SimulationPart | None:
-        """Waits for the next part; None when all is said, or it was ended. Raises `UserError`."""
+        """Wait for the next part; None at the end or when it was killed. Raises `UserError`."""
         while not self._is_ending:
             self._silent_since = self._clock()
             try:
-                received = self._helper.receive(self._is_silent_too_long)
-            except HelperSilentError:
-                raise self._hangs() from None
+                received = self._helper.receive(self._has_timed_out)
+            except HelperTimeoutError:
+                raise self._timed_out() from None
             except BrokenMessageError as error:
-                raise self._broke_off(f"what it said cannot be read ({error})") from error
+                raise self._crashed(f"its output cannot be decoded ({error})") from error
             if received is None:
                 self._check_end()
                 return None
             message, pixels = received
             if isinstance(message, Failed):
-                self._helper.exit_code()  # by then all that it said is here
+                self._helper.exit_code()  # its stderr is complete then
                 self._log_end(message.message)
-                raise SimulationFailedError(message.message, message.remedy)
+                raise errors.environment_failed(message.message, message.remedy)
             with self._lock:
                 part = self._part(message)
             if part is not None:
@@ -147,12 +143,12 @@ class Simulation:
         return None
 
     def kill(self) -> None:
-        """Ends it at once, from any thread; whoever waits for a part gets none."""
+        """Kill it from any thread; a thread that waits for a part gets None."""
         self._is_ending = True
         self._helper.kill()
 
     def close(self) -> None:
-        """Ends it and clears up. Not while another thread waits for a part."""
+        """Kill it and remove its files. Not while another thread waits for a part."""
         self.kill()
         self._helper.close()
         self._scratch.cleanup()
@@ -173,7 +169,7 @@ class Simulation:
             command, {**simulation_environment(environment), "PYTHONPATH": path}, folder
         )
 
-    def _part(self, message: Opened | Frame | Checked | Done) -> SimulationPart | None:
+    def _part(self, message: Opened | FrameMessage | Checked | Done) -> SimulationPart | None:
         if isinstance(message, Opened):
             return self._opened(message)
         if not self.is_wanted(message):
@@ -193,69 +189,61 @@ class Simulation:
     def _opened(self, message: Opened) -> SimulationPart:
         self._is_opened = True
         self._is_ending = self._no_more_requests and not self._is_pending
-        changes = package_warnings(self._recording.packages, message.packages)
+        changes = list_package_changes(self._recording.packages, message.packages)
         return SimulationPart(message, warnings=(*self._runtime.warnings, *changes))
 
-    def _is_silent_too_long(self) -> bool:
-        is_asked = self._is_pending or not self._is_opened
-        position = position_of(self._position)
-        if position != self._seen_at:  # on its way to a far frame: silent, but no hang
+    def _has_timed_out(self) -> bool:
+        is_pending = self._is_pending or not self._is_opened
+        position = read_position(self._position)
+        if position != self._seen_at:  # stepping to a distant frame is progress
             self._seen_at, self._silent_since = position, self._clock()
         silent_s = self._clock() - self._silent_since
-        return is_asked and silent_s > self._patience_s
+        return is_pending and silent_s > self._timeout_s
 
     def _check_end(self) -> None:
-        """Its output has ended: as it was told to, or by a crash."""
+        """Raise unless the end of its output was requested."""
         if self._is_ending:
             return
         code = self._helper.exit_code()
-        raise self._broke_off(end_in_words(code))
+        raise self._crashed(describe_exit(code))
 
-    def _broke_off(self, how: str) -> UserError:
-        when = position_in_words(self._position)
+    def _crashed(self, how: str) -> UserError:
+        when = describe_position(self._position)
         self._log_end(f"{how} {when}")
-        return SimulationCrashedError(how, when, self._last_words())
+        return errors.simulation_crashed(how, when, self._stderr_tail())
 
-    def _hangs(self) -> UserError:
-        when = position_in_words(self._position)
-        self._log_end(f"silent for {self._patience_s:.0f} s {when}")
+    def _timed_out(self) -> UserError:
+        when = describe_position(self._position)
+        self._log_end(f"no response for {self._timeout_s:.0f} s {when}")
         self._helper.kill()
-        return SimulationHangsError(self._patience_s, when, self._last_words())
+        return errors.simulation_timed_out(self._timeout_s, when, self._stderr_tail())
 
-    def _last_words(self) -> str:
-        return self._helper.said[-_LAST_WORDS:]
+    def _stderr_tail(self) -> str:
+        return self._helper.stderr_tail[-_MAX_STDERR_LENGTH:]
 
     def _log_end(self, reason: str) -> None:
-        said = self._helper.said
+        stderr_tail = self._helper.stderr_tail
         _log.warning(
-            "T417 the replay of an episode of %s broke off: %s%s",
+            "T417 the replay of an episode of %s failed: %s%s",
             self._recording.env_id,
             reason,
-            f"\n{said}" if said else "",
+            f"\n{stderr_tail}" if stderr_tail else "",
         )
 
 
-def end_in_words(code: int | None) -> str:
-    """How a helper process ended, from its exit code."""
-    if code is None or code >= 0:
-        return f"it ended with exit code {code}"
-    names = {int(number): number.name for number in signal.Signals}
-    return f"it was ended by {names.get(-code, f'signal {-code}')}"
-
-
 # The numbers of `mosaic_worker.resimulation.position`.
-_WORDS = {
-    0: "while the environment was made",
+_POSITION_TEXTS = {
+    0: "while the environment was created",
     1: "while the environment was reset",
     2: "in step {}",
-    3: "while frame {} was drawn",
-    4: "after {} steps, while nothing was asked of it",
+    3: "while frame {} was rendered",
+    4: "after {} steps, without a pending request",
 }
 _LAYOUT = struct.Struct("<qq")
 
 
-def position_of(path: Path) -> tuple[int, int] | None:
-    """What it is doing, and at which step; None before it has noted anything."""
+def read_position(path: Path) -> tuple[int, int] | None:
+    """The phase and the step in the helper's position file; None before the first."""
     try:
         with path.open("rb") as file:
             phase, number = _LAYOUT.unpack(file.read(_LAYOUT.size))
@@ -264,30 +252,30 @@ def position_of(path: Path) -> tuple[int, int] | None:
     return phase, number
 
 
-def position_in_words(path: Path) -> str:
-    """Such as "in step 17"."""
-    position = position_of(path)
+def describe_position(path: Path) -> str:
+    """Where the helper is, or was when it crashed, such as "in step 17"."""
+    position = read_position(path)
     if position is None:
-        return "before the environment was made"
+        return "before the environment was created"
     phase, number = position
-    return _WORDS.get(phase, "at an unknown step").format(number)
+    return _POSITION_TEXTS.get(phase, "at an unknown step").format(number)
 
 
-_MOST_NAMED = 10
+_MAX_NAMED = 10
 
 
-def package_warnings(
+def list_package_changes(
     recorded: Mapping[str, Any], here: Mapping[str, str | None]
 ) -> tuple[str, ...]:
-    """One sentence that names them, or none."""
+    """A warning with the packages whose version differs from the recorded one, if any."""
     changed = [
-        f"{name} {version} then, {here[name] or 'none'} now"
+        f"{name} {version} recorded, {here[name] or 'none'} installed"
         for name, version in recorded.items()
         if name in here and here[name] != version
     ]
     if not changed:
         return ()
-    named = "; ".join(changed[:_MOST_NAMED])
-    more = len(changed) - _MOST_NAMED
+    named = "; ".join(changed[:_MAX_NAMED])
+    more = len(changed) - _MAX_NAMED
     rest = f"; and {more} more" if more > 0 else ""
-    return (f"Packages are not those of the record: {named}{rest}.",)
+    return (f"Package versions differ from the recorded ones: {named}{rest}.",)

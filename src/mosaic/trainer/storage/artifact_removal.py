@@ -1,7 +1,7 @@
-"""Removing single artifacts of a run, for pruning and for people who ask for it.
+"""Removing single artifacts of a run: pruned ones, and checkpoints that a user deletes.
 
-What goes is renamed away first, into a folder that the next daemon clears when this one is killed
-in the middle.
+An artifact is first renamed into a folder that the next daemon removes, in case this one is killed
+before it is done.
 """
 
 import logging
@@ -18,16 +18,16 @@ from mosaic.trainer.artifacts.run_removal import DELETING, remove_folder
 from mosaic.trainer.artifacts.run_tree import inside
 from mosaic.trainer.registry.errors import UnknownRunError
 from mosaic.trainer.registry.run_registry import RunRegistry
-from mosaic.trainer.runs.run_stats import DigestBuilder
+from mosaic.trainer.runs.run_stats import RunStatsBuilder
 from mosaic.trainer.storage.checkpoints import Checkpoints
-from mosaic.trainer.storage.prunable import sidecars_alone
+from mosaic.trainer.storage.prunable import own_sidecars
 from mosaic.trainer.storage.usage import size_of_run
 
 _log = logging.getLogger(__name__)
 
 
 def checkpoints_in_use(registry: RunRegistry) -> set[str]:
-    """The ids of those that runs which are not over begin with or play."""
+    """The ids of checkpoints that unfinished runs start from or play."""
     in_use: set[str] = set()
     for record in registry.in_states([state for state in RunState if not state.is_final]):
         try:
@@ -39,7 +39,7 @@ def checkpoints_in_use(registry: RunRegistry) -> set[str]:
 
 
 def remove_artifact(home: Home, run: RunDirectory, path: str, sidecars: list[str]) -> None:
-    """The file or folder, with the metadata files that are its own. Raises `OSError`."""
+    """Remove the file or folder and its own metadata files. Raises `OSError`."""
     doomed = home.runs / f"{DELETING}artifact-{new_ulid()}"
     doomed.mkdir(mode=0o700)
     try:
@@ -50,9 +50,9 @@ def remove_artifact(home: Home, run: RunDirectory, path: str, sidecars: list[str
         remove_folder(doomed)
 
 
-def renew_manifest(registry: RunRegistry, run: RunDirectory) -> None:
-    """Make manifest and disk use say what is there now."""
-    builder = DigestBuilder(run, None)
+def update_manifest(registry: RunRegistry, run: RunDirectory) -> None:
+    """Update the manifest and the disk usage of the run."""
+    builder = RunStatsBuilder(run, None)
     try:
         builder.update()
         manifest = scan_artifacts(run, builder.artifacts)
@@ -67,11 +67,11 @@ def renew_manifest(registry: RunRegistry, run: RunDirectory) -> None:
 
 
 CHECKPOINT_NEEDED = "T453"
-"""A checkpoint cannot be deleted while a run writes it, begins with it or plays it."""
+"""A checkpoint cannot be deleted while a run writes it, starts from it or plays it."""
 
 
 class CheckpointRemoval:
-    """Of one home. Blocking; safe from any thread."""
+    """Deletes checkpoints of runs and imported ones. Blocking; safe from any thread."""
 
     def __init__(self, home: Home, registry: RunRegistry, checkpoints: Checkpoints) -> None:
         self._home = home
@@ -79,12 +79,12 @@ class CheckpointRemoval:
         self._checkpoints = checkpoints
 
     def delete(self, checkpoint_id: str) -> int:
-        """Remove it for good; the bytes that this freed.
+        """Delete it permanently; returns the number of bytes freed.
 
-        Raises `UnknownCheckpointError`, and `UserError` when it is needed or cannot be removed.
+        Raises `UnknownCheckpointError`, and `UserError` when it is in use or cannot be removed.
         """
         if checkpoint_id in checkpoints_in_use(self._registry):
-            raise _needed(checkpoint_id, "a run that is not over begins with it or plays it")
+            raise _in_use(checkpoint_id, "a run that has not finished starts from it or plays it")
         try:
             if is_ulid(checkpoint_id):
                 return self._checkpoints.imported.remove(checkpoint_id)
@@ -100,27 +100,27 @@ class CheckpointRemoval:
         row = self._checkpoints.row(checkpoint_id)
         run = self._home.run(row.run_id)
         if not self._registry.get(row.run_id).state.is_final:
-            raise _needed(checkpoint_id, f"run {row.run_id}, which wrote it, is not over")
+            raise _in_use(checkpoint_id, f"run {row.run_id}, which wrote it, has not finished")
         manifest = decode_manifest(self._registry.details(row.run_id).manifest_json)
         path = inside(run, row.path)
         freed = 0
         if path.exists():
-            freed = _freed_with(path, row.size_bytes)
-            remove_artifact(self._home, run, row.path, sidecars_alone(row.path, manifest))
-            self._registry.note_pruned(row.run_id, row.path, freed, "It was deleted on request.")
-        renew_manifest(self._registry, run)
+            freed = _freed_bytes(path, row.size_bytes)
+            remove_artifact(self._home, run, row.path, own_sidecars(row.path, manifest))
+            self._registry.record_pruned(row.run_id, row.path, freed, "It was deleted on request.")
+        update_manifest(self._registry, run)
         return freed
 
 
-def _freed_with(path: Path, size_bytes: int) -> int:
-    """Nothing, while the same file has other names."""
-    found = path.lstat()
-    return 0 if stat.S_ISREG(found.st_mode) and found.st_nlink > 1 else size_bytes
+def _freed_bytes(path: Path, size_bytes: int) -> int:
+    """The bytes freed; 0 while the file has other hard links."""
+    status = path.lstat()
+    return 0 if stat.S_ISREG(status.st_mode) and status.st_nlink > 1 else size_bytes
 
 
-def _needed(checkpoint_id: str, why: str) -> UserError:
+def _in_use(checkpoint_id: str, why: str) -> UserError:
     return UserError(
-        f"The checkpoint {checkpoint_id} is needed: {why}.",
-        remedy="Stop that run, or wait until it is over.",
+        f"The checkpoint {checkpoint_id} is in use: {why}.",
+        remedy="Stop that run, or wait until it has finished.",
         code=CHECKPOINT_NEEDED,
     )

@@ -1,10 +1,10 @@
-"""What is refused about checkpoints and lists; the service gives each its status by its class."""
+"""Errors of checkpoints and their lists. The service maps each class to a gRPC status."""
 
 from mosaic.contract.errors import UserError
 
 
 class UnknownCheckpointError(UserError):
-    """No checkpoint has this id."""
+    """There is no checkpoint with this id."""
 
     default_code = "T400"
 
@@ -16,21 +16,8 @@ class UnknownCheckpointError(UserError):
         )
 
 
-class CheckpointGoneError(UserError):
-    """Its file was removed since it was listed."""
-
-    default_code = "T408"
-
-    def __init__(self, checkpoint_id: str) -> None:
-        super().__init__(
-            f"The file of the checkpoint '{checkpoint_id}' is gone.",
-            remedy="Choose another one.",
-            code=self.default_code,
-        )
-
-
-class CheckpointRefusedError(UserError):
-    """What arrived is not the checkpoint that was announced."""
+class InvalidCheckpointError(UserError):
+    """An uploaded checkpoint does not match its header, or its record is unreadable."""
 
     default_code = "T401"
 
@@ -39,13 +26,13 @@ class CheckpointRefusedError(UserError):
 
 
 class StoragePageTokenError(UserError):
-    """The page token is none of this list."""
+    """The page token does not belong to this list."""
 
     default_code = "T402"
 
     def __init__(self) -> None:
         super().__init__(
             "The page token does not belong to this list.",
-            remedy="Ask for the first page again, and keep the filters while going through pages.",
+            remedy="Request the first page again, and keep the filters for all pages.",
             code=self.default_code,
         )

@@ -1,2 +1,1 @@
-"""Pictures of environments that nobody plays, drawn in the session worker's bundle by a helper
-process of the SDK."""
+"""Thumbnails of environments, rendered in the session worker's bundle by a helper process."""

@@ -1,6 +1,6 @@
-"""Painter: one helper process that draws environments, as long as somebody asks for them.
+"""RenderProcess: a helper process that renders one frame of each requested environment.
 
-`studio.py` has at most one. Blocking; for one thread at a time, while any other may kill it.
+`ThumbnailService` has at most one. Blocking; one thread at a time, while any other may kill it.
 """
 
 import logging
@@ -14,29 +14,23 @@ import msgspec
 
 from mosaic.contract.errors import UserError
 from mosaic.trainer.processes.process_environment import simulation_environment
-from mosaic.trainer.simulation.helper_messages import BrokenMessageError, Failed, Frame
+from mosaic.trainer.simulation.helper_messages import BrokenMessageError, Failed, FrameMessage
 from mosaic.trainer.simulation.helper_process import (
     HelperProcess,
-    HelperSilentError,
+    HelperTimeoutError,
     ScratchFolders,
+    describe_exit,
 )
-from mosaic.trainer.simulation.resimulation import end_in_words
 from mosaic.trainer.simulation.runtime import SimulationRuntime
-from mosaic.trainer.thumbnails.errors import (
-    EnvironmentFailedError,
-    NothingDrawnError,
-    PainterCrashedError,
-    PainterHangsError,
-    PainterNotStartedError,
-)
+from mosaic.trainer.thumbnails import errors
 
 _log = logging.getLogger(__name__)
 
-_LAST_WORDS = 300
+_MAX_STDERR_LENGTH = 300
 
 
-class DrawnPicture(msgspec.Struct, frozen=True):
-    """`pixels` row by row from the top."""
+class Thumbnail(msgspec.Struct, frozen=True):
+    """`pixels` are rows from the top."""
 
     width: int
     height: int
@@ -44,8 +38,8 @@ class DrawnPicture(msgspec.Struct, frozen=True):
     pixels: bytes
 
 
-class Painter:
-    """Starts the process. Raises `PainterNotStartedError`."""
+class RenderProcess:
+    """Starts the process. Raises `UserError` when it cannot be started."""
 
     def __init__(
         self,
@@ -53,15 +47,15 @@ class Painter:
         scratch: ScratchFolders,
         environment: Mapping[str, str],
         *,
-        patience_s: float,
+        timeout_s: float,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.runtime = runtime
-        self._patience_s = patience_s
+        self._timeout_s = timeout_s
         self._clock = clock
         self._requests = 0
         self.is_usable = True
-        """False once its process has crashed or was ended."""
+        """False once the process has crashed or was killed."""
         try:
             self._scratch = scratch.make()
             try:
@@ -70,14 +64,14 @@ class Painter:
                 self._scratch.cleanup()
                 raise
         except OSError as error:
-            raise PainterNotStartedError(error.strerror or str(error)) from error
+            raise errors.renderer_not_started(error.strerror or str(error)) from error
 
-    def draw(self, env_id: str, env_kwargs: Mapping[str, Any], seed: int) -> DrawnPicture:
-        """Waits for the picture. Raises `UserError`; the next one may be asked for if usable."""
+    def render(self, env_id: str, env_kwargs: Mapping[str, Any], seed: int) -> Thumbnail:
+        """Wait for the frame. Raises `UserError`; may be called again while `is_usable`."""
         self._requests += 1
-        until = self._clock() + self._patience_s
-        self._helper.newly_said()  # of the picture before
-        self._helper.ask(
+        deadline = self._clock() + self._timeout_s
+        self._helper.drain_stderr()  # of the previous request
+        self._helper.send(
             {
                 "request": self._requests,
                 "env_id": env_id,
@@ -86,35 +80,39 @@ class Painter:
             }
         )
         try:
-            received = self._helper.receive(lambda: self._clock() > until)
-        except HelperSilentError:
-            raise self._lost(env_id, PainterHangsError(env_id, self._patience_s)) from None
+            received = self._helper.receive(lambda: self._clock() > deadline)
+        except HelperTimeoutError:
+            raise self._discard(
+                env_id, errors.renderer_timed_out(env_id, self._timeout_s)
+            ) from None
         except BrokenMessageError as error:
-            how = f"what it said cannot be read ({error})"
-            raise self._lost(env_id, PainterCrashedError(env_id, how, "")) from error
+            how = f"its output cannot be decoded ({error})"
+            raise self._discard(env_id, errors.renderer_crashed(env_id, how, "")) from error
         if received is None:
-            how = end_in_words(self._helper.exit_code())
-            said = self._helper.said[-_LAST_WORDS:]
-            raise self._lost(env_id, PainterCrashedError(env_id, how, said))
+            how = describe_exit(self._helper.exit_code())
+            stderr_tail = self._helper.stderr_tail[-_MAX_STDERR_LENGTH:]
+            raise self._discard(env_id, errors.renderer_crashed(env_id, how, stderr_tail))
         message, pixels = received
         if isinstance(message, Failed):
-            if said := self._helper.newly_said():
-                _log.warning("T477 %s failed while its picture was drawn:\n%s", env_id, said)
-            raise EnvironmentFailedError(message.message, message.remedy)
-        if not isinstance(message, Frame) or message.request != self._requests:
-            how = "it answered something else"
-            raise self._lost(env_id, PainterCrashedError(env_id, how, ""))
+            if stderr_tail := self._helper.drain_stderr():
+                _log.warning(
+                    "T477 %s failed while its thumbnail was rendered:\n%s", env_id, stderr_tail
+                )
+            raise errors.environment_failed(message.message, message.remedy)
+        if not isinstance(message, FrameMessage) or message.request != self._requests:
+            how = "it sent an unexpected message"
+            raise self._discard(env_id, errors.renderer_crashed(env_id, how, ""))
         if message.problem:
-            raise NothingDrawnError(env_id, message.problem)
-        return DrawnPicture(message.width, message.height, message.channels, bytes(pixels))
+            raise errors.nothing_rendered(env_id, message.problem)
+        return Thumbnail(message.width, message.height, message.channels, bytes(pixels))
 
     def kill(self) -> None:
-        """Ends it at once, from any thread; whoever waits for a picture gets an error."""
+        """Kill it from any thread; a thread that waits for a frame gets an error."""
         self.is_usable = False
         self._helper.kill()
 
     def close(self) -> None:
-        """Ends it and clears up. Not while another thread draws."""
+        """Kill it and remove its files. Not while another thread renders."""
         self.is_usable = False
         self._helper.close()
         self._scratch.cleanup()
@@ -126,12 +124,15 @@ class Painter:
             command, {**simulation_environment(environment), "PYTHONPATH": path}, folder
         )
 
-    def _lost(self, env_id: str, error: UserError) -> UserError:
-        """The process is of no more use."""
-        if self.is_usable:  # else it was meant to end
-            said = self._helper.said
+    def _discard(self, env_id: str, error: UserError) -> UserError:
+        """Kill the process and return `error`. Logged unless it was killed on purpose."""
+        if self.is_usable:
+            stderr_tail = self._helper.stderr_tail
             _log.warning(
-                "T476 no picture of %s: %s%s", env_id, error.message, f"\n{said}" if said else ""
+                "T476 no thumbnail of %s: %s%s",
+                env_id,
+                error.message,
+                f"\n{stderr_tail}" if stderr_tail else "",
             )
         self.kill()
         return error

@@ -1,6 +1,6 @@
-"""Studio: draws one environment after the other, with one process that goes when all is quiet.
+"""ThumbnailService: renders one environment after the other in one process, which ends when idle.
 
-Used by `service/pictures.py`, on the event loop alone.
+Used by `service/thumbnails.py`. Event loop only.
 """
 
 import asyncio
@@ -16,35 +16,21 @@ from mosaic.contract.run_config import BundleConfig
 from mosaic.envs.catalog import environment, family
 from mosaic.envs.entries import BUNDLE
 from mosaic.trainer.bundles.bundle_store import BundleStore
-from mosaic.trainer.concurrency import in_long_thread
+from mosaic.trainer.concurrency import run_in_long_thread
 from mosaic.trainer.simulation.helper_process import ScratchFolders
 from mosaic.trainer.simulation.runtime import SimulationRuntime
-from mosaic.trainer.thumbnails.errors import PackagesMissingError
-from mosaic.trainer.thumbnails.render_process import DrawnPicture, Painter
+from mosaic.trainer.thumbnails.errors import packages_missing
+from mosaic.trainer.thumbnails.render_process import RenderProcess, Thumbnail
 from mosaic.trainer.trainer import Trainer
 
-
-def runtime_for(bundles: BundleStore, env_id: str, python_path: Sequence[str]) -> SimulationRuntime:
-    """What is installed; one with more extras than the environment needs serves as well.
-
-    Raises `PackagesMissingError`: nothing is installed for the sake of a picture.
-    """
-    extra = family(environment(env_id).family).extra
-    extras = (extra,) if extra else ()
-    prepared = bundles.lookup(BUNDLE, BundleConfig(name=BUNDLE, extras=extras))
-    if prepared is None:
-        raise PackagesMissingError(env_id, BUNDLE, extras)
-    return SimulationRuntime(prepared.python, (prepared.code, *map(Path, python_path)))
+TIMEOUT_S = 20.0
+"""Limit for one environment; most take a tenth of a second."""
+IDLE_TIMEOUT_S = 5.0
+"""Starting Python and importing gymnasium takes longer than rendering."""
 
 
-PATIENCE_S = 20.0
-"""An environment that takes longer is given up; most take a tenth of a second."""
-STAYS_S = 5.0
-"""Starting Python and importing gymnasium takes longer than drawing."""
-
-
-class PictureWish(msgspec.Struct, frozen=True):
-    """An environment as it is to be made and reset."""
+class ThumbnailRequest(msgspec.Struct, frozen=True):
+    """How to create and reset the environment."""
 
     env_id: str
     env_kwargs: Mapping[str, Any] = {}
@@ -52,87 +38,100 @@ class PictureWish(msgspec.Struct, frozen=True):
     python_path: Sequence[str] = ()
 
 
-class Studio:
-    """At most one process, and one picture at a time: drawing a hundred must not slow a run."""
+class ThumbnailService:
+    """One process and one thumbnail at a time, so that a hundred requests do not slow a run."""
 
     def __init__(
         self,
         trainer: Trainer,
         scratch: ScratchFolders,
         *,
-        patience_s: float = PATIENCE_S,
-        stays_s: float = STAYS_S,
+        timeout_s: float = TIMEOUT_S,
+        idle_timeout_s: float = IDLE_TIMEOUT_S,
     ) -> None:
         self._trainer = trainer
         self._scratch = scratch
-        self._patience_s = patience_s
-        self._stays_s = stays_s
-        self._turn = asyncio.Lock()
-        self._painter: Painter | None = None
-        self._leaving: asyncio.Task[None] | None = None
+        self._timeout_s = timeout_s
+        self._idle_timeout_s = idle_timeout_s
+        self._lock = asyncio.Lock()
+        self._process: RenderProcess | None = None
+        self._idle_task: asyncio.Task[None] | None = None
 
-    async def draw(self, wish: PictureWish) -> DrawnPicture:
-        """The picture, when those asked for before are drawn. Raises `UserError`.
+    async def render(self, request: ThumbnailRequest) -> Thumbnail:
+        """The thumbnail, after those requested before. Raises `UserError`.
 
-        A caller that leaves ends the process: whatever it hangs in, the next one's turn comes.
+        Cancelling the call kills the process, so that a hanging environment blocks nothing.
         """
-        async with self._turn:
-            self._stay()
-            given_up = threading.Event()
-            drawing = asyncio.ensure_future(in_long_thread(self._draw, wish, given_up))
+        async with self._lock:
+            self._cancel_idle_task()
+            cancelled = threading.Event()
+            rendering = asyncio.ensure_future(run_in_long_thread(self._render, request, cancelled))
             try:
-                return await asyncio.shield(drawing)
+                return await asyncio.shield(rendering)
             except asyncio.CancelledError:
-                given_up.set()
-                if self._painter is not None:
-                    self._painter.kill()
-                await asyncio.wait({drawing})
-                drawing.exception()  # nobody is there to be told
+                cancelled.set()
+                if self._process is not None:
+                    self._process.kill()
+                await asyncio.wait({rendering})
+                rendering.exception()  # retrieved, or asyncio would log it
                 raise
             finally:
-                self._leave_later()
+                self._start_idle_task()
 
-    def _draw(self, wish: PictureWish, given_up: threading.Event) -> DrawnPicture:
-        """On a thread that lasts: the process dies with the thread that started it."""
-        painter = self._painter_for(wish)
-        if given_up.is_set():
-            painter.kill()
+    def _render(self, request: ThumbnailRequest, cancelled: threading.Event) -> Thumbnail:
+        """On a thread of the long pool: the process dies with the thread that started it."""
+        process = self._process_for(request)
+        if cancelled.is_set():
+            process.kill()
         try:
-            return painter.draw(wish.env_id, wish.env_kwargs, wish.seed)
+            return process.render(request.env_id, request.env_kwargs, request.seed)
         finally:
-            if not painter.is_usable:
+            if not process.is_usable:
                 self._close()
 
-    def _painter_for(self, wish: PictureWish) -> Painter:
+    def _process_for(self, request: ThumbnailRequest) -> RenderProcess:
         trainer = self._trainer
-        runtime = runtime_for(trainer.bundles, wish.env_id, wish.python_path)
-        if self._painter is not None and self._painter.runtime != runtime:
+        runtime = runtime_for(trainer.bundles, request.env_id, request.python_path)
+        if self._process is not None and self._process.runtime != runtime:
             self._close()
-        if self._painter is None:
-            self._painter = Painter(
+        if self._process is None:
+            self._process = RenderProcess(
                 runtime,
                 self._scratch,
                 trainer.secrets.without_secrets(os.environ),
-                patience_s=self._patience_s,
+                timeout_s=self._timeout_s,
             )
-        return self._painter
+        return self._process
 
     def _close(self) -> None:
-        painter, self._painter = self._painter, None
-        if painter is not None:
-            painter.close()
+        process, self._process = self._process, None
+        if process is not None:
+            process.close()
 
-    def _stay(self) -> None:
-        if self._leaving is not None:
-            self._leaving.cancel()
-            self._leaving = None
+    def _cancel_idle_task(self) -> None:
+        if self._idle_task is not None:
+            self._idle_task.cancel()
+            self._idle_task = None
 
-    def _leave_later(self) -> None:
-        if self._painter is not None:
-            self._leaving = asyncio.create_task(self._leave())
+    def _start_idle_task(self) -> None:
+        if self._process is not None:
+            self._idle_task = asyncio.create_task(self._close_when_idle())
 
-    async def _leave(self) -> None:
-        await asyncio.sleep(self._stays_s)
-        async with self._turn:
-            self._leaving = None  # from here on it is too late to stay
-            await in_long_thread(self._close)
+    async def _close_when_idle(self) -> None:
+        await asyncio.sleep(self._idle_timeout_s)
+        async with self._lock:
+            self._idle_task = None  # from here on it must not be cancelled
+            await run_in_long_thread(self._close)
+
+
+def runtime_for(bundles: BundleStore, env_id: str, python_path: Sequence[str]) -> SimulationRuntime:
+    """The Python of the bundle that plays the environment; one with more extras serves as well.
+
+    Raises `UserError` when it is not installed: nothing is installed for a thumbnail.
+    """
+    extra = family(environment(env_id).family).extra
+    extras = (extra,) if extra else ()
+    prepared = bundles.lookup(BUNDLE, BundleConfig(name=BUNDLE, extras=extras))
+    if prepared is None:
+        raise packages_missing(env_id, BUNDLE, extras)
+    return SimulationRuntime(prepared.python, (prepared.code, *map(Path, python_path)))

@@ -25,7 +25,7 @@ from mosaic.contract.worker_manifest import WORKER_MANIFEST
 from mosaic.trainer.workers.source_files import Stamp, file_stamp
 
 
-def expect_no_shortage(error: OSError) -> None:
+def raise_if_out_of_files(error: OSError) -> None:
     """Raises `UserError` when `error` says that no more files can be opened."""
     if error.errno in (errno.EMFILE, errno.ENFILE):
         raise UserError(
@@ -36,7 +36,7 @@ def expect_no_shortage(error: OSError) -> None:
         ) from error
 
 
-def expect_listable(places: Iterable[str]) -> None:
+def check_listable(places: Iterable[str]) -> None:
     """Raises `UserError` when folders of distributions could not be listed for want of files.
 
     The standard library takes a folder that it cannot list for an empty one, and remembers that.
@@ -47,7 +47,7 @@ def expect_listable(places: Iterable[str]) -> None:
         except OSError as error:
             if error.errno in (errno.EMFILE, errno.ENFILE):
                 MetadataPathFinder().invalidate_caches()
-            expect_no_shortage(error)
+            raise_if_out_of_files(error)
 
 
 _log = logging.getLogger(__name__)
@@ -79,7 +79,7 @@ class InstalledWorkers:
         with self._lock:
             if signature != self._signature:
                 found = tuple(_find(places))
-                expect_listable(places)
+                check_listable(places)
                 self._manifests = found
                 self._signature = signature
             return self._manifests
@@ -93,7 +93,7 @@ def _find(places: list[str]) -> Iterator[InstalledManifest]:
             manifests = list(_editable(distribution)) or list(_listed(distribution))
         except (OSError, ValueError, LookupError, csv.Error) as error:
             if isinstance(error, OSError):
-                expect_no_shortage(error)
+                raise_if_out_of_files(error)
             _log.warning("T136 the metadata of a distribution cannot be read: %s", error)
             continue
         for manifest in manifests:

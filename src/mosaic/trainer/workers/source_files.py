@@ -38,7 +38,7 @@ def file_stamp(path: Path | str) -> Stamp | None:
 
 
 HASH_LETTERS = 12
-_LARGEST_BYTES = 256 * 1024 * 1024
+_MAX_BYTES = 256 * 1024 * 1024
 _SKIPPED_FOLDERS = frozenset({"__pycache__", "tests", "node_modules"})
 _SKIPPED_ENDINGS = (".pyc", ".pyo")
 
@@ -84,7 +84,7 @@ def list_source_files(trees: Sequence[SourceTree]) -> tuple[SourceFile, ...]:
     except OSError as error:
         raise _unreadable(error) from error
     size = sum(file.stamp[2] for file in files)
-    if size > _LARGEST_BYTES:
+    if size > _MAX_BYTES:
         largest = max(files, key=lambda file: file.stamp[2])
         raise UserError(
             f"The code of this worker has {size / 1e6:,.0f} MB, too much to copy for a run; "

@@ -33,7 +33,7 @@ _LIMIT_S = 30.0
 _WRONG_USE = 2
 """The exit code of a worker that says what is wrong with the question."""
 _ERROR_BYTES_KEPT = 16384
-_MOST_LETTERS = 500
+_MAX_LINE_LENGTH = 500
 _MISSING_MODULE = re.compile(r"ModuleNotFoundError: No module named '([^']+)'")
 
 
@@ -107,7 +107,7 @@ class _Answer:
     def last_words(self, worker_id: str) -> str:
         """The last line on stderr, without the name that stands before it."""
         said = self._err.decode("utf-8", "replace").strip().splitlines()
-        return said[-1][:_MOST_LETTERS].removeprefix(f"{worker_id}: ") if said else "nothing"
+        return said[-1][:_MAX_LINE_LENGTH].removeprefix(f"{worker_id}: ") if said else "nothing"
 
     def check(self, exit_code: int | None) -> None:
         """Raises when there is no whole answer."""

@@ -7,7 +7,7 @@ import mosaic
 from mosaic.contract.errors import UserError
 from mosaic.contract.worker_manifest import WORKER_MANIFEST, WorkerManifest
 from mosaic.trainer.workers.found_worker import FoundWorker, SourceTree, WorkerSource
-from mosaic.trainer.workers.installed_workers import InstalledManifest, expect_no_shortage
+from mosaic.trainer.workers.installed_workers import InstalledManifest, raise_if_out_of_files
 
 CHECKOUT_WORKERS = Path(mosaic.__file__).parents[2] / "workers"
 """The workers that come with a checkout; absent from an installed distribution."""
@@ -23,7 +23,7 @@ def manifests_in(folders: Sequence[Path]) -> Iterator[Path]:
         try:
             children = sorted(folder.iterdir())
         except OSError as error:
-            expect_no_shortage(error)
+            raise_if_out_of_files(error)
             continue  # a folder that is not there has no workers
         for child in children:
             if not child.name.startswith(".") and (child / WORKER_MANIFEST).is_file():

@@ -1,7 +1,6 @@
-"""RunWatch: what is seen of one run while it lives.
+"""RunMonitor: keeps the digest, the manifest and the warnings of one run up to date.
 
-Its numbers, its manifest, and warnings when something about it needs a person's eye. Warnings
-never end a run.
+Warnings are shown to the user; they never stop a run.
 """
 
 import logging
@@ -20,27 +19,27 @@ from mosaic.trainer.artifacts.artifact_scan import scan_artifacts
 from mosaic.trainer.registry.errors import RegistryUnavailableError
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.runs.ingest_pool import IngestPool
-from mosaic.trainer.runs.run_stats import DigestBuilder
+from mosaic.trainer.runs.run_stats import RunStatsBuilder
 from mosaic.trainer.storage.usage import size_of_run
 
 _log = logging.getLogger(__name__)
 
 _SCAN_EVERY_S = 5.0
-_SCAN_SHARE = 20.0
+_SCAN_IDLE_FACTOR = 20.0
 _NO_PROGRESS_FACTOR = 10.0
-"""A worker that beats but tells nothing else is given so many times longer."""
+"""A worker with heartbeats but without progress is given this many times longer."""
 
 
 class WorkerStatus(NamedTuple):
-    """What a worker said it does: number of the line (-1: none yet), word, and why."""
+    """The last `status` line of a worker: its sequence number (-1: none yet), state and reason."""
 
     seq: int
-    word: str
+    state: str
     reason: str
 
 
-class RunWatch:
-    """Of one run. Safe from any thread; looking is blocking work."""
+class RunMonitor:
+    """Monitors one run. Blocking; safe from any thread."""
 
     def __init__(
         self,
@@ -57,16 +56,16 @@ class RunWatch:
         self._registry = registry
         self._ingest = ingest
         self._stalled_after_s = stalled_after_s
-        self._waits_for_people = config.mode == "play"
+        self._is_interactive = config.mode == "play"
         self._clock = clock
         self._lock = threading.Lock()
-        self._builder = DigestBuilder(run, config.total_timesteps, clock)
+        self._builder = RunStatsBuilder(run, config.total_timesteps, clock)
         self._next_scan = float("-inf")
         self._has_resolved = False
         self._warnings: dict[str, str] = {}
-        self._told: tuple[str, ...] | None = None
-        self._beat = (-1, clock())
-        self._grown = (-1, clock())
+        self._published: tuple[str, ...] | None = None
+        self._heartbeat = (-1, clock())
+        self._progress = (-1, clock())
 
     @property
     def digest(self) -> RunDigest:
@@ -74,19 +73,19 @@ class RunWatch:
 
     @property
     def bye(self) -> Bye | None:
-        """The worker's farewell, as of the last look."""
+        """The worker's `bye` event, as of the last refresh."""
         return self._builder.bye
 
     @property
     def status(self) -> WorkerStatus:
-        """The worker's last `status` line, as of the last look."""
-        told = self._builder.status
-        if told is None:
+        """The worker's last `status` line, as of the last refresh."""
+        status = self._builder.status
+        if status is None:
             return WorkerStatus(-1, "", "")
-        return WorkerStatus(self._builder.status_seq, told.state, told.reason or "")
+        return WorkerStatus(self._builder.status_seq, status.state, status.reason or "")
 
-    def look(self, *, may_stall: bool, final: bool = False) -> RunDigest:
-        """Bring everything up to date. `may_stall`: the run is supposed to be at work."""
+    def refresh(self, *, may_stall: bool, final: bool = False) -> RunDigest:
+        """Update everything. `may_stall`: the run is expected to make progress."""
         with self._lock:
             self._builder.update()
             if self._builder.resolved_config is not None and not self._has_resolved:
@@ -96,23 +95,23 @@ class RunWatch:
             if final or self._clock() >= self._next_scan:
                 self._scan()
             digest = self._builder.digest
-            self._judge_ingest()
-            self._judge_liveliness(digest, may_stall)
-            self._tell()
+            self._check_ingest()
+            self._check_progress(digest, may_stall)
+            self._publish()
             return digest
 
     def warn(self, topic: str, text: str) -> None:
-        """Show `text` on the run, in place of what was said on the topic before; '' ends it."""
+        """Set the run's warning on this topic; an empty text removes it."""
         with self._lock:
             self._set(topic, text)
-            self._tell()
+            self._publish()
 
     def close(self) -> None:
         with self._lock:
             self._builder.close()
 
     def _scan(self) -> None:
-        began = self._clock()
+        start = self._clock()
         try:
             manifest = scan_artifacts(self._run, self._builder.artifacts)
             if self._registry.set_manifest(self._run.run_id, manifest):
@@ -122,42 +121,44 @@ class RunWatch:
             raise
         except (UserError, OSError) as error:
             self._set("manifest", f"Its artifacts cannot be listed: {error}")
-        self._builder.note_disk_use(size_of_run(self._run))
-        # A folder of many thousands of files is not looked through all the time.
-        self._next_scan = self._clock() + max(_SCAN_EVERY_S, (self._clock() - began) * _SCAN_SHARE)
+        self._builder.set_disk_bytes(size_of_run(self._run))
+        # A folder of many thousands of files is scanned less often.
+        self._next_scan = self._clock() + max(
+            _SCAN_EVERY_S, (self._clock() - start) * _SCAN_IDLE_FACTOR
+        )
 
-    def _judge_ingest(self) -> None:
+    def _check_ingest(self) -> None:
         status = self._ingest.status(self._run.run_id)
         blockage = status.blockage if status else None
         self._set(
             "ingest",
-            f"What it writes is not stored at the moment: {blockage.message}. {blockage.remedy}"
+            f"Its telemetry is not stored at the moment: {blockage.message}. {blockage.remedy}"
             if blockage
             else "",
         )
 
-    def _judge_liveliness(self, digest: RunDigest, may_stall: bool) -> None:
+    def _check_progress(self, digest: RunDigest, may_stall: bool) -> None:
         now = self._clock()
-        beats = self._builder.heartbeat_seq
-        if beats != self._beat[0]:
-            self._beat = (beats, now)
-        # Heartbeats make the spool grow too, so what counts as progress is anything else.
-        grown = digest.steps + digest.episodes + digest.metrics
-        if grown != self._grown[0]:
-            self._grown = (grown, now)
+        heartbeat_seq = self._builder.heartbeat_seq
+        if heartbeat_seq != self._heartbeat[0]:
+            self._heartbeat = (heartbeat_seq, now)
+        # Heartbeats make the spool grow too, so progress is anything else.
+        progress = digest.steps + digest.episodes + digest.metrics
+        if progress != self._progress[0]:
+            self._progress = (progress, now)
         if not may_stall:
-            self._beat, self._grown = (beats, now), (grown, now)
-        silent_s, idle_s = now - self._beat[1], now - self._grown[1]
+            self._heartbeat, self._progress = (heartbeat_seq, now), (progress, now)
+        silent_s, idle_s = now - self._heartbeat[1], now - self._progress[1]
         warning = ""
-        if beats >= 0 and silent_s > self._stalled_after_s:
+        if heartbeat_seq >= 0 and silent_s > self._stalled_after_s:
             warning = (
-                f"No sign of life for {silent_s:.0f} s. It may hang; `mosaic runs stop` ends it."
+                f"No heartbeat for {silent_s:.0f} s. It may hang; `mosaic runs stop` stops it."
             )
-        elif idle_s > self._stalled_after_s * _NO_PROGRESS_FACTOR and not self._waits_for_people:
-            warning = f"Nothing new from it for {idle_s:.0f} s; its processes live."
+        elif idle_s > self._stalled_after_s * _NO_PROGRESS_FACTOR and not self._is_interactive:
+            warning = f"No progress for {idle_s:.0f} s; its processes are alive."
         if bool(warning) != bool(self._warnings.get("stalled")):
             self._set("stalled", warning)
-            _log.warning("T303 run %s: %s", self._run.run_id, warning or "it goes on")
+            _log.warning("T303 run %s: %s", self._run.run_id, warning or "it responds again")
 
     def _set(self, topic: str, text: str) -> None:
         if text:
@@ -165,8 +166,8 @@ class RunWatch:
         else:
             self._warnings.pop(topic, None)
 
-    def _tell(self) -> None:
+    def _publish(self) -> None:
         warnings = tuple(self._warnings.values())
-        if warnings != self._told:
+        if warnings != self._published:
             self._registry.set_warnings(self._run.run_id, warnings)
-            self._told = warnings
+            self._published = warnings
