@@ -16,7 +16,7 @@ from mosaic.contract.control import Stop
 from mosaic.contract.ids import new_ulid
 from mosaic.contract.layout import RunDirectory
 from mosaic.trainer.processes.control_channel import send_command
-from mosaic.trainer.processes.local_launcher import launch
+from mosaic.trainer.processes.launcher import launch
 from mosaic.trainer.processes.run_process import Running
 
 WORKER_CODE = "import sys; print('first line', flush=True); sys.stdin.readline()"

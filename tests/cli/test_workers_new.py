@@ -17,9 +17,9 @@ from mosaic.cli.main import mosaic as root
 from mosaic.cli.workers.skeleton import FIRST_RUNS, TEMPLATES, write_skeleton
 from mosaic.contract.layout import Home
 from mosaic.contract.worker_manifest import read_worker_manifest
-from mosaic.trainer.workers.folder_workers import CHECKOUT_WORKERS
+from mosaic.trainer.workers.found_worker import sdk_sources
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
-from mosaic.trainer.workers.worker_sdk import sdk_sources
+from mosaic.trainer.workers.worker_layout import CHECKOUT_WORKERS
 from tests.support.daemon import eventually
 from tests.support.mosaic_cli import Mosaic
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mosaic.contract.layout import RunDirectory
 from mosaic.telemetry.service import TelemetryService
-from mosaic.trainer.processes.local_launcher import launch
+from mosaic.trainer.processes.launcher import launch
 from mosaic.trainer.processes.run_process import NotStarted, Running, observe
 
 POLL_S = 0.02

@@ -19,7 +19,7 @@ from mosaic.contract.process_records import StartedRecord
 from mosaic.contract.run_states import RunState
 from mosaic.telemetry.reader import TelemetryReader
 from mosaic.trainer.processes.process_identity import ProcessIdentity
-from mosaic.trainer.processes.run_members import members_of
+from mosaic.trainer.processes.run_termination import members_of
 
 pytestmark = pytest.mark.process
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from mosaic.contract.errors import UserError
-from mosaic.trainer.settings_file import SettingsFile
+from mosaic.trainer.settings import SettingsFile
 
 WRITTEN = """# Mine, please keep.
 max_runs = 8  # the laptop is small
@@ -31,7 +31,7 @@ def test_comments_order_and_other_settings_stay(path: Path) -> None:
         + "retention_max_gb = 20.5\n"
     )
     assert file.stored().retention_max_gb == 20.5
-    assert file.waiting() == ("max_runs", "port")
+    assert file.pending() == ("max_runs", "port")
 
 
 def test_a_file_that_is_not_there_is_made(path: Path) -> None:
@@ -41,7 +41,7 @@ def test_a_file_that_is_not_there_is_made(path: Path) -> None:
     assert path.read_text() == "cpus = 3\n"
     file.change({"cpus": None})
     assert path.read_text() == ""
-    assert file.waiting() == ()
+    assert file.pending() == ()
 
 
 def test_what_cannot_be_changed_safely_is_left_alone(path: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_file_that_was_edited_wrongly(path: Path, wrong: str) -> None:
     """What no daemon would start with is told as such, and not made worse."""
     file = SettingsFile(path)
     path.write_text(f"{wrong}\n")
-    for ask in (file.stored, file.waiting, lambda: file.change({"max_runs": 3})):
+    for ask in (file.stored, file.pending, lambda: file.change({"max_runs": 3})):
         with pytest.raises(UserError) as told:
             ask()
         assert told.value.code in ("T301", "T466")

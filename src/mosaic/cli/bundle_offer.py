@@ -10,7 +10,7 @@ from mosaic.cli.bundle_installation import install_bundle
 from mosaic.cli.output import say
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_config import load_run_config
-from mosaic.trainer.simulation.failures import BUNDLE_MISSING
+from mosaic.trainer.simulation.errors import BUNDLE_MISSING
 
 if TYPE_CHECKING:
     from mosaic.client.trainer_client import TrainerClient

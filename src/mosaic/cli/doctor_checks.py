@@ -24,9 +24,9 @@ from mosaic.trainer.bundles.bundle_store import BundleStore
 from mosaic.trainer.machine.machine import Machine
 from mosaic.trainer.secrets.secret_files import read_env_file
 from mosaic.trainer.settings import DEFAULT_PORT, DaemonSettings, load_settings
-from mosaic.trainer.workers.folder_workers import CHECKOUT_WORKERS
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 from mosaic.trainer.workers.worker_infos import worker_infos
+from mosaic.trainer.workers.worker_layout import CHECKOUT_WORKERS
 
 _OLDEST_PYTHON = (3, 11)
 _DISTRIBUTION = "mosaic-workbench"

@@ -1,1 +1,1 @@
-"""What starts, watches and ends runs."""
+"""The trainer daemon: starts, monitors and stops runs."""

@@ -1,6 +1,8 @@
-"""How a daemon is to behave: `settings.toml` in the home, and what the command line says."""
+"""Settings of the daemon: `settings.toml` in the home, with overrides of the command line."""
 
 import os
+import re
+import threading
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,43 +11,47 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from mosaic.contract.atomic_file import write_atomically
+from mosaic.contract.daemon_settings import SettingValues
 from mosaic.contract.errors import UserError
 from mosaic.contract.type_info import work_out
 
 DEFAULT_PORT = 50055
-_MOST_MB = 1 << 40
-"""More than any machine has; as bytes it still fits 64 bits."""
+_MAX_MB = 1 << 40
+"""More than any machine has; in bytes it still fits 64 bits."""
 
 
 class DaemonSettings(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """Each has a default that suits a laptop."""
+    """The defaults suit a laptop."""
 
     host: str = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65535)] | None = None
-    """None: 50055, or any free one when that is taken. 0: any free one."""
+    """None: 50055, or any free port if that is in use. 0: any free port."""
     tls_certificate: str | None = None
     tls_key: str | None = None
     max_runs: Annotated[int, Meta(ge=1, le=10_000)] = 64
-    """How many runs may have a process at once."""
+    """Maximum number of runs with a process."""
     cpus: Annotated[int, Meta(ge=1, le=4096)] = os.cpu_count() or 1
-    """How many CPUs runs may ask for together."""
-    memory_mb: Annotated[int, Meta(ge=1, le=_MOST_MB)] | None = None
-    """How much memory runs may ask for together; None: what the machine has."""
+    """Total number of CPUs that runs may request."""
+    memory_mb: Annotated[int, Meta(ge=1, le=_MAX_MB)] | None = None
+    """Total memory that runs may request; None: what the machine has."""
     stop_grace_s: Annotated[float, Meta(ge=0, le=3600)] = 10.0
     """Between `stop` and SIGTERM, and again between SIGTERM and SIGKILL."""
+    store_timeout_s: Annotated[float, Meta(gt=0, le=3600)] = 30.0
+    """How long the end of a run waits until its telemetry is stored; the rest is stored later."""
     stalled_after_s: Annotated[float, Meta(gt=0)] = 30.0
-    """Without a heartbeat for so long, a run gets a warning."""
+    """A run without a heartbeat for this long gets a warning."""
     replay_patience_s: Annotated[float, Meta(gt=0, le=3600)] = 60.0
-    """A replay that is silent for so long while something is asked of it is ended."""
+    """A replay that does not respond to a request for this long is killed."""
     worker_folders: tuple[str, ...] = ()
-    """Where to look for workers besides the checkout's own and installed ones."""
-    min_free_disk_mb: Annotated[int, Meta(ge=0, le=_MOST_MB)] = 200
-    """With less than this on the disk no run is started."""
+    """Additional folders with workers, besides the checkout's own and installed ones."""
+    min_free_disk_mb: Annotated[int, Meta(ge=0, le=_MAX_MB)] = 200
+    """No run starts with less free disk space."""
     retention_max_gb: Annotated[float, Meta(ge=0)] | None = None
-    """As much as the home may take without its bundles, in 10^9 bytes; None: no limit. Nothing is
-    removed by itself: `Prune` frees what is above it."""
+    """Maximum size of the home without its bundles, in 10^9 bytes; None: no limit. Nothing is
+    removed automatically: `Prune` frees what exceeds it."""
     retention_keep_days: Annotated[float, Meta(ge=0)] | None = None
-    """So long after its end, a run's artifacts may be pruned; None: they are kept for ever."""
+    """A run's artifacts may be pruned this long after its end; None: never."""
 
     @property
     def own_worker_folders(self) -> tuple[Path, ...]:
@@ -53,29 +59,121 @@ class DaemonSettings(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_f
 
 
 def load_settings(path: Path, overrides: dict[str, Any]) -> DaemonSettings:
-    """The settings in the file, if there is one, with those overrides that are not None."""
+    """The settings in the file, if it exists, with the overrides that are not None."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     except (OSError, ValueError) as error:
-        raise _wrong(path, error) from error
+        raise _invalid(path, error) from error
     document |= {name: value for name, value in overrides.items() if value is not None}
-    return settings_of(document, path)
+    return parse_settings(document, path)
 
 
-def settings_of(document: Mapping[str, Any], path: Path) -> DaemonSettings:
-    """What the document of `path` says. Raises `UserError` T301 where no daemon can go by it."""
+def parse_settings(document: Mapping[str, Any], path: Path) -> DaemonSettings:
+    """The settings in the document of `path`. Raises `UserError` T301 if they are invalid."""
     try:
         return msgspec.convert(document, DaemonSettings)
     except msgspec.ValidationError as error:
-        raise _wrong(path, error) from error
+        raise _invalid(path, error) from error
 
 
-def _wrong(path: Path, error: Exception) -> UserError:
+def _invalid(path: Path, error: Exception) -> UserError:
     return UserError(
-        f"The daemon's settings are wrong: {error}.",
+        f"The daemon's settings are invalid: {error}.",
         remedy=f"Correct or remove {path}, or the option of that name.",
         code="T301",
     )
 
 
 work_out(DaemonSettings)
+
+
+Number = int | float
+
+CHANGEABLE = SettingValues.__struct_fields__
+AFTER_RESTART = tuple(name for name in CHANGEABLE if not name.startswith("retention_"))
+"""Settings that are read once, when the daemon starts."""
+
+
+class SettingsFile:
+    """`settings.toml` of one home, changed by the window's settings or by hand.
+
+    Comments, order and other settings stay unchanged. Created when the daemon starts. Blocking;
+    safe from any thread.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._initial = self.stored()
+
+    def stored(self) -> SettingValues:
+        """The values in the file; None for those it does not set. Raises `UserError`."""
+        document = tomllib.loads(self._text())
+        parse_settings(document, self._path)  # it may have been edited since the daemon started
+        return SettingValues(**{name: document.get(name) for name in CHANGEABLE})
+
+    def pending(self) -> tuple[str, ...]:
+        """The settings that were changed and take effect after a restart."""
+        now = self.stored()
+        return tuple(
+            name for name in AFTER_RESTART if getattr(now, name) != getattr(self._initial, name)
+        )
+
+    def change(self, values: Mapping[str, Number | None]) -> None:
+        """Set these values, and remove those that are None; all or nothing. Raises `UserError`."""
+        with self._lock:
+            before = self._text()
+            text = before
+            for name, value in values.items():
+                text = _replace_setting(text, name, value)
+            expected = {**tomllib.loads(before), **values}
+            if tomllib.loads(text) != {k: v for k, v in expected.items() if v is not None}:
+                raise UserError(
+                    f"{self._path} has a format that cannot be changed automatically.",
+                    remedy="Write each setting on its own line as NAME = VALUE, or edit it by hand.",
+                    code="T466",
+                )
+            parse_settings(tomllib.loads(text), self._path)
+            if text != before:
+                # A symbolic link stays one.
+                write_atomically(self._path.resolve(), text.encode())
+
+    def is_valid(self, name: str, value: Number) -> bool:
+        """Whether the value is valid for this setting."""
+        try:
+            parse_settings({name: value}, self._path)
+        except UserError:
+            return False
+        return True
+
+    def _text(self) -> str:
+        try:
+            text = self._path.read_bytes().decode("utf-8")  # keeps its line endings
+            tomllib.loads(text)
+        except FileNotFoundError:
+            return ""
+        except (OSError, ValueError) as error:
+            raise UserError(
+                f"{self._path} cannot be read: {error}.",
+                remedy="Correct it in an editor, or remove it to go back to the defaults.",
+                code="T467",
+            ) from error
+        return text
+
+
+def _replace_setting(text: str, name: str, value: Number | None) -> str:
+    """`text` with the value of one line replaced, the line removed, or one added at the end."""
+    line = re.compile(
+        rf"^(?P<head>[ \t]*(?P<quote>[\"']?){name}(?P=quote)[ \t]*=[ \t]*)"
+        r"(?P<value>[^#\r\n]*?)(?P<tail>[ \t]*(?:#[^\r\n]*)?)(?P<end>\r?\n|\Z)",
+        re.MULTILINE,
+    )
+    if value is None:
+        return line.sub("", text, count=1)
+    literal = repr(value)
+    if line.search(text):
+        return line.sub(
+            lambda match: f"{match['head']}{literal}{match['tail']}{match['end']}", text, count=1
+        )
+    separator = "" if not text or text.endswith("\n") else "\n"
+    return f"{text}{separator}{name} = {literal}\n"

@@ -255,7 +255,7 @@ def test_of_too_many_files_the_newest_are_listed(
     run: RunDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The others are counted where the list ends."""
-    monkeypatch.setattr(artifact_scan, "MOST_LISTED", 10)
+    monkeypatch.setattr(artifact_scan, "MAX_LISTED", 10)
     for number in range(25):
         path = put(run, f"videos/{number:02}.mp4")
         os.utime(path, (1.7e9 - number, 1.7e9 - number))

@@ -19,7 +19,10 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.ids import new_ulid
 from mosaic.contract.layout import Home, RunDirectory
 from mosaic.trainer.artifacts import run_import
-from mosaic.trainer.artifacts.run_archive import ArchiveError, delete_run, export_run, import_run
+from mosaic.trainer.artifacts.archive_format import ArchiveError
+from mosaic.trainer.artifacts.run_export import export_run
+from mosaic.trainer.artifacts.run_import import import_run
+from mosaic.trainer.artifacts.run_removal import delete_run
 from tests.trainer.artifacts.conftest import CONFIG
 
 RUN_ID = "01J00000000000000000000000"
@@ -223,7 +226,7 @@ def test_a_broken_extended_header(refused: Callable[..., str], content: bytes) -
 
 def test_too_many_members(refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Folders count too, although nothing is made of them."""
-    monkeypatch.setattr(run_import, "MOST_MEMBERS", 50)
+    monkeypatch.setattr(run_import, "MAX_MEMBERS", 50)
     folders = [special(f"{RUN_ID}/{number}", tarfile.DIRTYPE) for number in range(60)]
     assert "more than 50 members" in refused(archive_with(*folders))
 

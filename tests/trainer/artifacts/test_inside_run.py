@@ -7,7 +7,7 @@ import pytest
 
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
-from mosaic.trainer.artifacts.inside_run import inside, open_regular
+from mosaic.trainer.artifacts.run_tree import inside, open_regular
 from tests.trainer.artifacts.conftest import put
 
 

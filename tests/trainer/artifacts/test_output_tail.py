@@ -5,7 +5,7 @@ import os
 import pytest
 
 from mosaic.contract.layout import RunDirectory
-from mosaic.trainer.artifacts.output_tail import LONGEST_LINE, last_lines
+from mosaic.trainer.artifacts.output_tail import MAX_LINE_LENGTH, last_lines
 
 
 def written(run: RunDirectory, data: bytes, count: int = 50) -> tuple[str, ...]:
@@ -67,6 +67,6 @@ def test_long_lines_are_cut(run: RunDirectory) -> None:
     """A line without an end cannot fill a page, and the lines after it are there."""
     lines = written(run, b"x" * 5_000_000 + b"\nshort\n")
     assert lines[-1] == "short"
-    assert all(len(line) <= LONGEST_LINE for line in lines)
+    assert all(len(line) <= MAX_LINE_LENGTH for line in lines)
     endless = written(run, b"\r".join(b"%d%%" % n for n in range(1_000_000)))
     assert endless == ("999999%",)

@@ -25,14 +25,15 @@ from mosaic.contract.runs import RunRecord
 from mosaic.telemetry.reader import TelemetryReader
 from mosaic.telemetry.service import TelemetryService
 from mosaic.trainer.artifacts import archive_source
-from mosaic.trainer.artifacts.archive_format import PART_BYTES, SUMS
-from mosaic.trainer.artifacts.run_archive import (
+from mosaic.trainer.artifacts.archive_format import (
+    PART_BYTES,
+    SUMS,
     ArchiveError,
     NoRoomError,
-    RunExistsError,
-    export_run,
-    import_run,
+    RunDirectoryExistsError,
 )
+from mosaic.trainer.artifacts.run_export import export_run
+from mosaic.trainer.artifacts.run_import import import_run
 from mosaic.trainer.processes.run_process import Exited, observe
 from tests.trainer.artifacts.conftest import put
 
@@ -283,7 +284,7 @@ def test_an_imported_run_is_over(
 
 def test_a_run_that_is_here_is_not_replaced(full_run: RunDirectory, home: Home) -> None:
     """Importing twice, or where it came from, is refused before anything is unpacked."""
-    with pytest.raises(RunExistsError, match="T363"):
+    with pytest.raises(RunDirectoryExistsError, match="T363"):
         import_run(home, export_run(full_run))
     assert files_of(full_run)["worker.log"] == b"hello from the worker\n"
     assert [path.name for path in home.runs.iterdir()] == [full_run.run_id]
@@ -298,7 +299,7 @@ def test_two_imports_of_one_run_at_once(full_run: RunDirectory, elsewhere: Home)
         import_run(elsewhere, iter([data]))
         yield data[-100:]
 
-    with pytest.raises(RunExistsError):
+    with pytest.raises(RunDirectoryExistsError):
         import_run(elsewhere, slowly())
     assert [path.name for path in elsewhere.runs.iterdir()] == [full_run.run_id]
     assert elsewhere.run(full_run.run_id).config.is_file()
@@ -355,7 +356,8 @@ def test_memory_does_not_grow_with_the_run(full_run: RunDirectory, elsewhere: Ho
     code = (
         "import re, sys; from pathlib import Path\n"
         "from mosaic.contract.layout import Home, RunDirectory\n"
-        "from mosaic.trainer.artifacts.run_archive import export_run, import_run\n"
+        "from mosaic.trainer.artifacts.run_export import export_run\n"
+        "from mosaic.trainer.artifacts.run_import import import_run\n"
         "import_run(Home(Path(sys.argv[2])), export_run(RunDirectory(Path(sys.argv[1]))))\n"
         "peak = re.search(r'VmHWM:\\s+(\\d+) kB', Path('/proc/self/status').read_text())\n"
         "print(peak[1])\n"

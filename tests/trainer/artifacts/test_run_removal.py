@@ -10,7 +10,7 @@ import pytest
 from mosaic.contract.errors import UserError
 from mosaic.contract.ids import new_ulid
 from mosaic.contract.layout import Home, RunDirectory
-from mosaic.trainer.artifacts.run_archive import clean_leftovers, delete_run
+from mosaic.trainer.artifacts.run_removal import clean_leftovers, delete_run
 from tests.trainer.artifacts.conftest import put
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_config import BundleConfig
-from mosaic.trainer.bundles.prepared_worker import PreparedWorker
+from mosaic.trainer.bundles.bundle_store import PreparedWorker
 from mosaic.trainer.bundles.requirement_lines import without_noise
 from tests.trainer.bundles.conftest import Workshop
 from tests.trainer.workers.worker_files import write_worker

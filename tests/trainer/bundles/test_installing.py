@@ -11,9 +11,9 @@ import pytest
 from mosaic.contract.errors import UserError
 from mosaic.contract.readiness import InstallProgress
 from mosaic.contract.run_config import BundleConfig
-from mosaic.trainer.bundles import pip_command
-from mosaic.trainer.bundles.installation_errors import InstallCancelledError
-from mosaic.trainer.processes.process_table import live_processes
+from mosaic.trainer.bundles import pip
+from mosaic.trainer.bundles.errors import InstallCancelledError
+from mosaic.trainer.processes.process_identity import live_processes
 from tests.trainer.bundles.conftest import Workshop, eventually
 from tests.trainer.bundles.tiny_packages import SlowPackage, write_wheel
 
@@ -216,7 +216,7 @@ def test_without_a_pip_of_ours_the_environment_gets_one(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A MOSAIC that was installed without pip can still install bundles."""
-    monkeypatch.setattr(pip_command, "find_spec", lambda _name: None)
+    monkeypatch.setattr(pip, "find_spec", lambda _name: None)
     workshop.add_worker(requires="ice\n")
     prepared = workshop.store.prepare("lake", None)
     assert import_in(prepared.python, "ice") == "1.0"

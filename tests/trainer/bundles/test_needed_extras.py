@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from mosaic.contract.run_config import load_run_config
-from mosaic.trainer.bundles.needed_extras import with_needed_extras
+from mosaic.trainer.bundles.bundle_recipe import add_needed_extras
 
 AVAILABLE = ("atari", "hub", "minigrid", "mujoco", "video", "wandb")
 
@@ -14,7 +14,7 @@ def extras(available: tuple[str, ...] = AVAILABLE, **fields: Any) -> tuple[str, 
     config = load_run_config(
         {"worker": "cleanrl_worker", "algo": "ppo", "env_id": "CartPole-v1", **fields}
     )
-    bundle = with_needed_extras(config, available).bundle
+    bundle = add_needed_extras(config, available).bundle
     return bundle.extras if bundle else ()
 
 

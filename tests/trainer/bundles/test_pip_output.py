@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from mosaic.contract.readiness import InstallProgress
-from mosaic.trainer.bundles.installation_errors import installation_failed
-from mosaic.trainer.bundles.pip_command import pip_environment
-from mosaic.trainer.bundles.pip_progress import PipProgress
+from mosaic.trainer.bundles.errors import installation_failed
+from mosaic.trainer.bundles.pip import PipProgress, pip_environment
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mosaic.contract.errors import UserError
-from mosaic.trainer.daemon.access_token import load_token
+from mosaic.trainer.service.access_token import load_token
 
 
 def test_made_once_and_private(tmp_path: Path) -> None:

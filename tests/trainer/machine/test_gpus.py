@@ -5,8 +5,7 @@ import textwrap
 
 import pytest
 
-from mosaic.trainer.machine.gpus import Gpu, visible_devices
-from mosaic.trainer.machine.nvidia import find_nvidia
+from mosaic.trainer.machine.gpus import Gpu, find_nvidia, visible_devices
 from tests.trainer.machine.conftest import FakeMachine
 
 pytestmark = pytest.mark.process

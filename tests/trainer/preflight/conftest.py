@@ -14,7 +14,7 @@ from mosaic.contract.readiness import CheckStatus, PreflightItem, PreflightRepor
 from mosaic.contract.run_config import TrainRunConfig, load_run_config
 from mosaic.contract.worker_manifest import WorkerManifest
 from mosaic.trainer.bundles.bundle_store import BundleStore
-from mosaic.trainer.preflight.candidate import Candidate
+from mosaic.trainer.preflight.checks import Candidate
 from mosaic.trainer.preflight.preflight_report import Preflight
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.secrets import Secrets

@@ -15,9 +15,9 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.readiness import DryRunReport
 from mosaic.contract.run_config import TrainRunConfig, load_run_config
 from mosaic.contract.runs import BundleUse
-from mosaic.trainer.bundles.prepared_worker import PreparedWorker
+from mosaic.trainer.bundles.bundle_store import PreparedWorker
 from mosaic.trainer.preflight.dry_run import dry_run
-from mosaic.trainer.workers.folder_workers import CHECKOUT_WORKERS
+from mosaic.trainer.workers.worker_layout import CHECKOUT_WORKERS
 
 pytestmark = pytest.mark.process
 

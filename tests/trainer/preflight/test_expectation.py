@@ -3,7 +3,7 @@
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunDigest, RunRecord
 from mosaic.trainer.preflight.expectation import expect
-from mosaic.trainer.registry.earlier_runs import EarlierRun
+from mosaic.trainer.registry.run_rows import EarlierRun
 
 MIB = 1 << 20
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from mosaic.contract.readiness import CheckStatus, PreflightItem
-from mosaic.trainer.preflight.gpu_check import check_gpu
+from mosaic.trainer.preflight.resource_checks import check_gpu
 from tests.trainer.machine.conftest import FakeMachine
 from tests.trainer.preflight.conftest import candidate, config, only
 

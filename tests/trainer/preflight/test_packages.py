@@ -8,7 +8,7 @@ import pytest
 
 from mosaic.contract.readiness import CheckStatus, PreflightItem
 from mosaic.contract.runs import BundleUse
-from mosaic.trainer.bundles.prepared_worker import PreparedWorker
+from mosaic.trainer.bundles.bundle_store import PreparedWorker
 from mosaic.trainer.preflight.bundle_checks import check_packages, check_python
 from tests.trainer.preflight.conftest import candidate, only
 

@@ -12,8 +12,8 @@ from mosaic.contract.run_config import load_run_config
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunDigest
 from mosaic.trainer.settings import DaemonSettings
-from mosaic.trainer.workers.folder_workers import CHECKOUT_WORKERS
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
+from mosaic.trainer.workers.worker_layout import CHECKOUT_WORKERS
 from tests.trainer.preflight.conftest import WORKER, Bench, config, item_of, status_of
 
 pytestmark = pytest.mark.process

@@ -9,7 +9,7 @@ import pytest
 
 from mosaic.contract.ids import new_ulid
 from mosaic.contract.layout import RunDirectory
-from mosaic.trainer.processes.local_launcher import launch
+from mosaic.trainer.processes.launcher import launch
 from mosaic.trainer.processes.run_process import Exited, Running, observe
 
 PATIENCE_S = 60.0

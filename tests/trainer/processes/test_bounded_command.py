@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from mosaic.trainer.processes.bounded_command import CommandOutcome, run_bounded
+from mosaic.trainer.processes.watched_process import CommandOutcome, run_bounded
 
 pytestmark = pytest.mark.process
 
 GENEROUS_S = 60.0
 
 
-def run_code(code: str, limit_s: float = GENEROUS_S, most_bytes: int = 1 << 20) -> CommandOutcome:
+def run_code(code: str, limit_s: float = GENEROUS_S, max_bytes: int = 1 << 20) -> CommandOutcome:
     command = [sys.executable, "-I", "-S", "-c", code]
-    return run_bounded(command, limit_s=limit_s, most_output_bytes=most_bytes)
+    return run_bounded(command, limit_s=limit_s, max_output_bytes=max_bytes)
 
 
 def test_both_outputs_and_the_exit_code_are_exact() -> None:
@@ -27,7 +27,7 @@ def test_both_outputs_and_the_exit_code_are_exact() -> None:
 def test_much_output_on_both_pipes_does_not_block() -> None:
     """A full pipe never stops the command; what is beyond the limit is dropped and told."""
     code = "import os\nfor n in range(40): os.write(1, b'a' * 65536); os.write(2, b'b' * 65536)"
-    outcome = run_code(code, most_bytes=100_000)
+    outcome = run_code(code, max_bytes=100_000)
     assert outcome.exit_code == 0
     assert outcome.output == b"a" * 100_000
     assert outcome.error_output == b"b" * 100_000
@@ -37,7 +37,7 @@ def test_much_output_on_both_pipes_does_not_block() -> None:
 
 def test_output_of_exactly_the_limit_is_not_cut() -> None:
     """Nothing is said to be missing when nothing is."""
-    outcome = run_code("import os; os.write(1, b'a' * 1000)", most_bytes=1000)
+    outcome = run_code("import os; os.write(1, b'a' * 1000)", max_bytes=1000)
     assert (len(outcome.output), outcome.output_cut) == (1000, False)
 
 

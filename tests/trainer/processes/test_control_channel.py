@@ -17,8 +17,8 @@ from mosaic.trainer.processes.control_channel import (
     send_command,
 )
 from mosaic.trainer.processes.process_identity import ProcessIdentity
-from mosaic.trainer.processes.run_ending import end_worker
 from mosaic.trainer.processes.run_process import Exited, Running, signal_worker
+from mosaic.trainer.processes.run_termination import end_worker
 
 pytestmark = pytest.mark.process
 

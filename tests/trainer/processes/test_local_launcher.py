@@ -13,10 +13,10 @@ from mosaic.contract.control import Stop
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
 from mosaic.trainer.processes.control_channel import send_command
-from mosaic.trainer.processes.local_launcher import launch
-from mosaic.trainer.processes.process_table import read_stat
-from mosaic.trainer.processes.run_ending import end_worker
+from mosaic.trainer.processes.launcher import launch
+from mosaic.trainer.processes.process_identity import read_stat
 from mosaic.trainer.processes.run_process import Exited, NotStarted, Running, observe
+from mosaic.trainer.processes.run_termination import end_worker
 
 pytestmark = pytest.mark.process
 
@@ -28,7 +28,7 @@ LAUNCHER = """
 import signal, sys
 from pathlib import Path
 from mosaic.contract.layout import RunDirectory
-from mosaic.trainer.processes.local_launcher import launch
+from mosaic.trainer.processes.launcher import launch
 launch(RunDirectory(Path(sys.argv[1])), sys.argv[2:])
 print("launched", flush=True)
 signal.pause()

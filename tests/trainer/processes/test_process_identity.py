@@ -9,8 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from mosaic.trainer.processes.process_identity import ProcessIdentity
-from mosaic.trainer.processes.process_table import parse_stat, read_stat
+from mosaic.trainer.processes.process_identity import ProcessIdentity, parse_stat, read_stat
 
 SLEEPER = "import signal; signal.pause()"
 

@@ -13,10 +13,7 @@ import pytest
 
 from mosaic.contract.layout import RUN_DIR_VARIABLE, RUN_ID_VARIABLE, RunDirectory
 from mosaic.contract.process_records import StartedRecord, SupervisorStamp
-from mosaic.trainer.processes.process_identity import ProcessIdentity
-from mosaic.trainer.processes.process_table import live_processes
-from mosaic.trainer.processes.run_ending import end_worker, settle_lost
-from mosaic.trainer.processes.run_members import members_of
+from mosaic.trainer.processes.process_identity import ProcessIdentity, live_processes
 from mosaic.trainer.processes.run_process import (
     Exited,
     Lost,
@@ -25,6 +22,7 @@ from mosaic.trainer.processes.run_process import (
     observe,
     signal_worker,
 )
+from mosaic.trainer.processes.run_termination import end_worker, members_of, settle_lost
 
 pytestmark = pytest.mark.process
 

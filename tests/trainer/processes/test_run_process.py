@@ -11,8 +11,7 @@ import pytest
 
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
-from mosaic.trainer.processes.process_table import read_stat
-from mosaic.trainer.processes.run_ending import end_worker, settle_lost
+from mosaic.trainer.processes.process_identity import read_stat
 from mosaic.trainer.processes.run_process import (
     Exited,
     Lost,
@@ -22,6 +21,7 @@ from mosaic.trainer.processes.run_process import (
     observe,
     signal_worker,
 )
+from mosaic.trainer.processes.run_termination import end_worker, settle_lost
 
 Eventually = Callable[[Callable[[], object]], None]
 LaunchReady = Callable[[str], Running]

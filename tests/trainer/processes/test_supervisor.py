@@ -15,10 +15,10 @@ import pytest
 
 from mosaic.contract.layout import RunDirectory
 from mosaic.contract.process_records import ExitRecord, ProcessRecord, StartedRecord
-from mosaic.trainer.processes.local_launcher import SUPERVISOR, launch
-from mosaic.trainer.processes.process_table import live_processes
-from mosaic.trainer.processes.run_ending import end_worker, settle_lost
+from mosaic.trainer.processes.launcher import SUPERVISOR, launch
+from mosaic.trainer.processes.process_identity import live_processes
 from mosaic.trainer.processes.run_process import Exited, NotStarted, Running, observe
+from mosaic.trainer.processes.run_termination import end_worker, settle_lost
 
 pytestmark = pytest.mark.process
 

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mosaic.contract.run_events import RunAnnotated
-from mosaic.trainer.registry.failures import RefusedFieldError, UnknownRunError
+from mosaic.trainer.registry.errors import InvalidFieldError, UnknownRunError
 from mosaic.trainer.registry.run_registry import RunRegistry
 from tests.trainer.registry.conftest import AddRun
 
@@ -71,7 +71,7 @@ def test_what_is_refused(registry: RunRegistry, add_run: AddRun, field: str, val
     """The field is named, the remedy says what is allowed, and nothing of the call is done."""
     run_id = add_run().run_id
     before = (registry.get(run_id), registry.last_event_seq())
-    with pytest.raises(RefusedFieldError, match=f"`{field}`") as refused:
+    with pytest.raises(InvalidFieldError, match=f"`{field}`") as refused:
         registry.annotate(run_id, **{"archived": True, field: value})  # type: ignore[arg-type]
     assert refused.value.remedy
     assert str(refused.value).isprintable()
@@ -84,7 +84,7 @@ def test_the_limits_themselves_are_allowed(registry: RunRegistry, add_run: AddRu
     tags = [f"{n:0100}" for n in range(50)]
     run = registry.annotate(run_id, add_tags=tags, name="n" * 200, note="ü" * 10_000)
     assert run.tags == tuple(tags)
-    with pytest.raises(RefusedFieldError, match="51 tags"):
+    with pytest.raises(InvalidFieldError, match="51 tags"):
         registry.annotate(run_id, add_tags=["one more"])
     swapped = registry.annotate(run_id, add_tags=["one more"], remove_tags=tags[:1])
     assert len(swapped.tags) == 50
@@ -103,9 +103,9 @@ def test_any_text_is_kept_exactly_or_refused(
 ) -> None:
     """Whatever unicode holds, half characters included."""
     run_id = add_run().run_id
-    with contextlib.suppress(RefusedFieldError):
+    with contextlib.suppress(InvalidFieldError):
         assert registry.annotate(run_id, note=text).note == text
-    with contextlib.suppress(RefusedFieldError):
+    with contextlib.suppress(InvalidFieldError):
         assert registry.annotate(run_id, name=text).name == text.strip()
-    with contextlib.suppress(RefusedFieldError):
+    with contextlib.suppress(InvalidFieldError):
         assert registry.annotate(run_id, add_tags=[text]).tags == (text.strip(),)

@@ -20,7 +20,7 @@ from mosaic.contract.ids import new_ulid
 from mosaic.contract.run_events import RunAnnotated, RunDeleted, StateChanged
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunQuery
-from mosaic.trainer.registry.failures import StateConflictError
+from mosaic.trainer.registry.errors import StateConflictError
 from mosaic.trainer.registry.run_registry import RunRegistry
 from tests.trainer.registry.conftest import config
 

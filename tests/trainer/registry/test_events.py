@@ -18,7 +18,7 @@ from mosaic.contract.run_events import (
 )
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import StateChange
-from mosaic.trainer.registry.failures import StateConflictError
+from mosaic.trainer.registry.errors import StateConflictError
 from mosaic.trainer.registry.run_registry import RunRegistry
 from tests.trainer.registry.conftest import NOW, AddRun, Clock, config, finish
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mosaic.contract.ids import new_ulid
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunQuery
-from mosaic.trainer.registry.failures import PageTokenError
+from mosaic.trainer.registry.errors import PageTokenError
 from mosaic.trainer.registry.run_registry import RunRegistry
 from tests.trainer.registry.conftest import AddRun, Clock, finish
 

@@ -17,7 +17,7 @@ from mosaic.contract.run_events import EventsForgotten
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunQuery
 from mosaic.trainer.registry import database
-from mosaic.trainer.registry.failures import NewerRegistryError, RegistryUnavailableError
+from mosaic.trainer.registry.errors import NewerRegistryError, RegistryUnavailableError
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.registry.schema import MIGRATIONS, migrate, schema_version
 from tests.trainer.registry.conftest import NOW, AddRun, Clock, config

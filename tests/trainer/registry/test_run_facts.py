@@ -11,9 +11,9 @@ from mosaic.contract.ids import new_ulid
 from mosaic.contract.manifest import ArtifactFile, ArtifactManifest, decode_manifest
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import BundleUse, RunDigest, RunQuery
-from mosaic.trainer.registry.earlier_runs import EarlierRun
-from mosaic.trainer.registry.failures import UnknownRunError
+from mosaic.trainer.registry.errors import UnknownRunError
 from mosaic.trainer.registry.run_registry import RunRegistry
+from mosaic.trainer.registry.run_rows import EarlierRun
 from mosaic.trainer.registry.schema import MIGRATIONS
 from tests.trainer.registry.conftest import AddRun, Clock, config, finish
 

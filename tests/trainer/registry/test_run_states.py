@@ -10,8 +10,8 @@ from mosaic.contract.ids import new_ulid
 from mosaic.contract.run_config import to_json
 from mosaic.contract.run_states import LIVE_STATES, RunState
 from mosaic.contract.runs import StateChange
-from mosaic.trainer.registry.failures import (
-    RefusedFieldError,
+from mosaic.trainer.registry.errors import (
+    InvalidFieldError,
     RequestIdReusedError,
     RunExistsError,
     StateConflictError,
@@ -79,7 +79,7 @@ def test_a_request_id_stands_for_one_configuration(registry: RunRegistry) -> Non
 @pytest.mark.parametrize("request_id", ["x" * 201, "two\nlines", "\ud800"])
 def test_a_request_id_that_cannot_be_kept(registry: RunRegistry, request_id: str) -> None:
     """The field is named."""
-    with pytest.raises(RefusedFieldError, match="request_id"):
+    with pytest.raises(InvalidFieldError, match="request_id"):
         registry.add(new_ulid(), config(), request_id=request_id)
 
 

@@ -10,7 +10,7 @@ import pytest
 from mosaic.contract.ids import new_ulid
 from mosaic.contract.layout import Home, RunDirectory
 from mosaic.telemetry.service import TelemetryService
-from mosaic.trainer.runs.digest import DigestBuilder
+from mosaic.trainer.runs.run_stats import RunStatsBuilder
 
 
 class _Clock:
@@ -41,7 +41,7 @@ def _step(number: int, **fields: Any) -> dict[str, Any]:
 
 def test_nothing_yet(run: RunDirectory) -> None:
     """A run that has told nothing has an empty digest, not an error."""
-    assert DigestBuilder(run, None).update().steps == 0
+    assert RunStatsBuilder(run, None).update().steps == 0
 
 
 def test_returns_and_steps(run: RunDirectory) -> None:
@@ -51,7 +51,7 @@ def test_returns_and_steps(run: RunDirectory) -> None:
         *({"type": "episode", "episode_id": f"e{n}", "steps": 1, "return": n} for n in range(4)),
         _step(0, t=1_700_000_000.5),
     )
-    builder = DigestBuilder(run, None)
+    builder = RunStatsBuilder(run, None)
     digest = builder.update()
     builder.close()
     assert (digest.latest_return, digest.mean_return) == (3.0, 1.5)
@@ -64,7 +64,7 @@ def test_progress_told_by_the_worker(run: RunDirectory) -> None:
     _tell(
         run, _step(0), {"type": "progress", "done": 5, "total": 20, "unit": "updates", "eta_s": 3}
     )
-    builder = DigestBuilder(run, 1000)
+    builder = RunStatsBuilder(run, 1000)
     digest = builder.update()
     builder.close()
     assert (digest.progress_done, digest.progress_total) == (5.0, 20.0)
@@ -74,7 +74,7 @@ def test_progress_told_by_the_worker(run: RunDirectory) -> None:
 def test_progress_and_speed_counted(run: RunDirectory) -> None:
     """Without a progress line, steps against `total_timesteps` give progress, speed and ETA."""
     clock = _Clock()
-    builder = DigestBuilder(run, 100, clock)
+    builder = RunStatsBuilder(run, 100, clock)
     _tell(run, *(_step(n) for n in range(10)))
     builder.update()
     clock.now += 2.0
@@ -88,7 +88,7 @@ def test_progress_and_speed_counted(run: RunDirectory) -> None:
 def test_steps_a_second_of_a_run_that_counts_episodes(run: RunDirectory) -> None:
     """Speed is of steps, and the time that is left is of episodes."""
     clock = _Clock()
-    builder = DigestBuilder(run, None, clock)
+    builder = RunStatsBuilder(run, None, clock)
     _tell(run, _step(0), {"type": "progress", "done": 1, "total": 21, "unit": "episodes"})
     builder.update()
     clock.now += 2.0
@@ -108,7 +108,7 @@ def test_nonsense_is_no_number(run: RunDirectory) -> None:
         {"type": "progress", "done": "NaN", "total": 10, "unit": "x"},
         {"type": "episode", "episode_id": "e", "steps": 1, "return": "NaN"},
     )
-    builder = DigestBuilder(run, None)
+    builder = RunStatsBuilder(run, None)
     digest = builder.update()
     builder.close()
     assert (digest.sps, digest.heartbeat_at, digest.progress_done) == (None, None, None)
@@ -128,7 +128,7 @@ def test_what_the_daemon_acts_upon(run: RunDirectory) -> None:
         {"type": "status", "state": "paused"},
         {"type": "bye", "outcome": "failed", "error": "tired"},
     )
-    builder = DigestBuilder(run, None)
+    builder = RunStatsBuilder(run, None)
     builder.update()
     builder.update()
     builder.close()

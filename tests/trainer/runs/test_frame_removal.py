@@ -11,7 +11,7 @@ from mosaic.contract.layout import Home, RunDirectory
 from mosaic.contract.process_records import StartedRecord
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
-from mosaic.trainer.runs.frame_removal import remove_frames
+from mosaic.trainer.runs.run_files import remove_frames
 from tests.support.daemon import DaemonUnderTest, eventually
 
 RUN_ID = "01K4GQ3M0N2P5R7T9V1X3Z5B7D"

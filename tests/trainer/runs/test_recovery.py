@@ -17,7 +17,7 @@ from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunDigest
 from mosaic.trainer.processes.launcher import LocalLauncher
 from mosaic.trainer.processes.process_identity import ProcessIdentity
-from mosaic.trainer.processes.run_members import members_of
+from mosaic.trainer.processes.run_termination import members_of
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.runs.recovery import Recovery
 from tests.support.daemon import DaemonUnderTest, eventually
@@ -174,7 +174,7 @@ def test_a_run_whose_spool_is_gone_is_not_waited_for(daemon: DaemonUnderTest) ->
     with RunRegistry(daemon.home.registry) as registry:
         registry.set_digests({run_id: RunDigest(spool_bytes=10, committed_bytes=1)})
         recovered = Recovery(daemon.home, registry, LocalLauncher()).recover()
-    assert recovered.behind == []
+    assert recovered.not_stored == []
 
 
 CLOCK = """

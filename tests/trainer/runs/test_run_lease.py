@@ -14,66 +14,66 @@ import pytest
 
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
-from mosaic.trainer.runs.run_lease import LeaseTime, Standing
+from mosaic.trainer.runs.run_lease import LeaseState, LeaseTimer
 from tests.support.daemon import DaemonUnderTest, eventually
 
 LEASE_S = 30.0
 
 
-def _looks(lease: LeaseTime, first_s: float, last_s: float) -> Standing:
+def _check_until(lease: LeaseTimer, first_s: float, last_s: float) -> LeaseState:
     """How the lease stands at `last_s`, looked at as often as it asks to be."""
     now = first_s
     while now < last_s:
-        lease.look(now)
-        now += lease.look_every_s
-    return lease.look(last_s)
+        lease.check(now)
+        now += lease.check_interval_s
+    return lease.check(last_s)
 
 
 def test_a_lease_lapses_and_then_ends() -> None:
     """Nobody for one lease pauses, nobody for two ends."""
-    lease = LeaseTime(LEASE_S, now=100.0)
-    assert _looks(lease, 100.0, 129.9) is Standing.HELD
-    assert _looks(lease, 129.9, 130.0) is Standing.LAPSED
-    assert _looks(lease, 130.0, 159.9) is Standing.LAPSED
-    assert _looks(lease, 159.9, 160.0) is Standing.OVER
+    lease = LeaseTimer(LEASE_S, now=100.0)
+    assert _check_until(lease, 100.0, 129.9) is LeaseState.HELD
+    assert _check_until(lease, 129.9, 130.0) is LeaseState.LAPSED
+    assert _check_until(lease, 130.0, 159.9) is LeaseState.LAPSED
+    assert _check_until(lease, 159.9, 160.0) is LeaseState.OVER
 
 
 def test_who_holds_keeps() -> None:
     """Each hold is worth a whole lease, also after it had lapsed."""
-    lease = LeaseTime(LEASE_S, now=0.0)
-    assert _looks(lease, 0.0, 29.0) is Standing.HELD
-    lease.hold(29.0)
-    assert _looks(lease, 29.0, 58.9) is Standing.HELD
-    assert _looks(lease, 58.9, 60.0) is Standing.LAPSED
-    lease.hold(60.0)
-    assert _looks(lease, 60.0, 89.0) is Standing.HELD
+    lease = LeaseTimer(LEASE_S, now=0.0)
+    assert _check_until(lease, 0.0, 29.0) is LeaseState.HELD
+    lease.renew(29.0)
+    assert _check_until(lease, 29.0, 58.9) is LeaseState.HELD
+    assert _check_until(lease, 58.9, 60.0) is LeaseState.LAPSED
+    lease.renew(60.0)
+    assert _check_until(lease, 60.0, 89.0) is LeaseState.HELD
 
 
 def test_a_laptop_that_was_suspended() -> None:
     """On waking after a night nobody is late: the client has a whole lease to say that it lives."""
-    lease = LeaseTime(LEASE_S, now=0.0)
-    assert _looks(lease, 0.0, 20.0) is Standing.HELD
+    lease = LeaseTimer(LEASE_S, now=0.0)
+    assert _check_until(lease, 0.0, 20.0) is LeaseState.HELD
     night = 20.0 + 8 * 3600
-    assert lease.look(night) is Standing.HELD
-    assert _looks(lease, night, night + 29.0) is Standing.HELD
-    assert _looks(lease, night + 29.0, night + 31.0) is Standing.LAPSED
+    assert lease.check(night) is LeaseState.HELD
+    assert _check_until(lease, night, night + 29.0) is LeaseState.HELD
+    assert _check_until(lease, night + 29.0, night + 31.0) is LeaseState.LAPSED
 
 
 def test_suspended_after_the_lease_had_lapsed() -> None:
     """The run stays paused, and there is a whole lease again to come back to it."""
-    lease = LeaseTime(LEASE_S, now=0.0)
-    assert _looks(lease, 0.0, 50.0) is Standing.LAPSED
+    lease = LeaseTimer(LEASE_S, now=0.0)
+    assert _check_until(lease, 0.0, 50.0) is LeaseState.LAPSED
     night = 50.0 + 8 * 3600
-    assert lease.look(night) is Standing.LAPSED
-    assert _looks(lease, night, night + 29.0) is Standing.LAPSED
-    assert _looks(lease, night + 29.0, night + 31.0) is Standing.OVER
+    assert lease.check(night) is LeaseState.LAPSED
+    assert _check_until(lease, night, night + 29.0) is LeaseState.LAPSED
+    assert _check_until(lease, night + 29.0, night + 31.0) is LeaseState.OVER
 
 
 def test_a_daemon_that_takes_up_a_lapsed_run() -> None:
     """It is given as long again before it ends, not ended at once."""
-    lease = LeaseTime(LEASE_S, now=0.0, has_lapsed=True)
-    assert _looks(lease, 0.0, 29.0) is Standing.LAPSED
-    assert _looks(lease, 29.0, 30.0) is Standing.OVER
+    lease = LeaseTimer(LEASE_S, now=0.0, has_lapsed=True)
+    assert _check_until(lease, 0.0, 29.0) is LeaseState.LAPSED
+    assert _check_until(lease, 29.0, 30.0) is LeaseState.OVER
 
 
 def _submit(daemon: DaemonUnderTest, lease_s: float | None) -> str:

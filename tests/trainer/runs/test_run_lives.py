@@ -14,8 +14,8 @@ from mosaic.contract.process_records import StartedRecord
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
 from mosaic.trainer.bundles.install_lock import hold_lock
-from mosaic.trainer.processes.process_table import environment_of, live_processes, read_stat
-from mosaic.trainer.processes.run_members import members_of
+from mosaic.trainer.processes.process_identity import environment_of, live_processes, read_stat
+from mosaic.trainer.processes.run_termination import members_of
 from tests.support.daemon import DaemonUnderTest, eventually
 
 pytestmark = pytest.mark.process

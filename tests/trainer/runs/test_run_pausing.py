@@ -11,7 +11,7 @@ import pytest
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.contract.run_states import RunState
-from mosaic.trainer.registry.failures import RegistryUnavailableError
+from mosaic.trainer.registry.errors import RegistryUnavailableError
 from mosaic.trainer.runs.run_pausing import RunPausing
 
 

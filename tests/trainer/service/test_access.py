@@ -12,7 +12,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc  # type: ignore[import-un
 from mosaic.contract.endpoint import Endpoint
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.trainer_pb2_grpc import TrainerServiceStub
-from mosaic.trainer.service.server import LARGEST_REQUEST_BYTES, SERVICE_NAME
+from mosaic.trainer.service.server import MAX_REQUEST_BYTES, SERVICE_NAME
 from tests.support.daemon import DaemonUnderTest, eventually
 from tests.trainer.service.conftest import METHODS, SERVICE, empty_request, told
 
@@ -92,7 +92,7 @@ def test_bytes_that_are_no_message(daemon: DaemonUnderTest) -> None:
 
 def test_a_request_that_is_too_large(daemon: DaemonUnderTest) -> None:
     """Refused by its size before anybody reads it."""
-    request = pb.SubmitRunRequest(config_json=b" " * (LARGEST_REQUEST_BYTES + 1))
+    request = pb.SubmitRunRequest(config_json=b" " * (MAX_REQUEST_BYTES + 1))
     with pytest.raises(grpc.RpcError) as caught:
         daemon.stub.SubmitRun(request)
     assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED

@@ -12,8 +12,8 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.run_config import ConfigError, load_run_config
 from mosaic.contract.run_states import RunState
 from mosaic.trainer.processes.control_channel import ControlChannelFullError, NoWorkerError
-from mosaic.trainer.registry.failures import RunExistsError, StateConflictError, UnknownRunError
-from mosaic.trainer.service.error_mapping import CODE_KEY, REMEDY_KEY, refusal_of
+from mosaic.trainer.registry.errors import RunExistsError, StateConflictError, UnknownRunError
+from mosaic.trainer.service.errors import CODE_KEY, REMEDY_KEY, to_rpc_error
 
 
 def _config_error() -> ConfigError:
@@ -43,20 +43,20 @@ def _config_error() -> ConfigError:
 )
 def test_each_kind_of_error_has_its_code(error: Exception, status: grpc.StatusCode) -> None:
     """Programs tell errors apart by gRPC's own codes."""
-    assert refusal_of(error, str).status is status
+    assert to_rpc_error(error, str).status is status
 
 
 def test_a_full_disk_behind_another_error() -> None:
     """What cannot be written for lack of room says so, whatever it was."""
     error = UserError("It cannot be written.", remedy="Free some space.")
     error.__cause__ = OSError(errno.ENOSPC, "No space left on device")
-    assert refusal_of(error, str).status is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert to_rpc_error(error, str).status is grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
 def test_a_bug_is_logged_and_not_told(caplog: pytest.LogCaptureFixture) -> None:
     """The client learns where to look, the log has the traceback, and no detail leaks."""
     with caplog.at_level(logging.ERROR):
-        refusal = refusal_of(KeyError("a private detail"), str)
+        refusal = to_rpc_error(KeyError("a private detail"), str)
     assert refusal.status is grpc.StatusCode.INTERNAL
     assert "daemon.log" in refusal.message
     assert "private detail" not in str(refusal)
@@ -66,7 +66,7 @@ def test_a_bug_is_logged_and_not_told(caplog: pytest.LogCaptureFixture) -> None:
 def test_secrets_are_taken_out() -> None:
     """Also out of the remedy."""
     error = UserError("The key hunter22 is wrong.", remedy="Replace hunter22.", code="T999")
-    refusal = refusal_of(error, lambda text: text.replace("hunter22", "[secret KEY]"))
+    refusal = to_rpc_error(error, lambda text: text.replace("hunter22", "[secret KEY]"))
     assert "hunter22" not in str(refusal)
     assert dict(refusal.metadata)[CODE_KEY] == "T999"
 
@@ -74,7 +74,7 @@ def test_secrets_are_taken_out() -> None:
 @pytest.mark.parametrize("letter", ["a", "ü", "漢", "\U0001f600", "\ud800", "\0", "\n"])
 def test_whatever_the_words_they_fit(letter: str) -> None:
     """Neither length nor script nor control characters make gRPC drop the status."""
-    refusal = refusal_of(UserError(letter * 50_000, remedy=letter * 50_000), str)
+    refusal = to_rpc_error(UserError(letter * 50_000, remedy=letter * 50_000), str)
     metadata = dict(refusal.metadata)
     assert len(refusal.message) <= 2_010
     assert len(refusal.message.encode()) * 3 + len(metadata[REMEDY_KEY]) < 16_000

@@ -12,7 +12,7 @@ import pytest
 from mosaic.contract.errors import UserError
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
-from mosaic.trainer.service.log_follower import LogFollower
+from mosaic.trainer.service.logs import LogFollower
 from mosaic_worker.frames import FrameMailbox
 from tests.support.daemon import DaemonUnderTest, eventually
 
@@ -120,7 +120,7 @@ def test_a_log_that_is_cut(tmp_path: Path) -> None:
     path = tmp_path / "worker.log"
     path.write_bytes(b"a long line\n")
     follower = LogFollower(path, _UNSAFE)
-    follower.begin_at(5)
+    follower.seek(5)
     assert _rest(follower) == b"g line\n"
     os.truncate(path, 0)
     path.write_bytes(b"new\n")
@@ -131,7 +131,7 @@ def test_a_log_that_is_cut(tmp_path: Path) -> None:
 def test_a_log_that_comes_later(tmp_path: Path) -> None:
     """A queued run has none yet."""
     follower = LogFollower(tmp_path / "worker.log", _UNSAFE)
-    follower.begin_before_end(3)
+    follower.seek_to_last_lines(3)
     assert follower.read() is None
     (tmp_path / "worker.log").write_bytes(b"here\n")
     assert _rest(follower) == b"here\n"
@@ -153,7 +153,7 @@ def test_the_last_lines(tmp_path: Path, lines: int, ending: bytes) -> None:
     written = [b"line %d of a log" % number for number in range(10_000)]
     path.write_bytes(b"\n".join(written) + ending)
     follower = LogFollower(path, _UNSAFE)
-    follower.begin_before_end(lines)
+    follower.seek_to_last_lines(lines)
     assert _rest(follower).splitlines() == written[-lines:]
     follower.close()
 

@@ -11,10 +11,10 @@ from mosaic.contract.ids import new_ulid
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_config import TrainRunConfig
 from mosaic.contract.run_events import RunEvent
-from mosaic.trainer.concurrency import in_thread
+from mosaic.trainer.concurrency import run_in_thread
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.runs.commit_signals import REGISTRY, CommitSignals
-from mosaic.trainer.service.watching import WatchCalls
+from mosaic.trainer.service.watching import WatchServicer
 
 _PATIENCE_S = 30.0
 _KEPT_EVENTS = 5
@@ -47,7 +47,7 @@ async def _watch_a_quiet_run(path: Path) -> None:
     ) as registry:
         quiet = registry.add(new_ulid(), _CONFIG).run_id
         noisy = registry.add(new_ulid(), _CONFIG).run_id
-        calls = WatchCalls()
+        calls = WatchServicer()
         calls._trainer = _parts(registry, commits)
         request = pb.WatchRunsRequest(after_seq=0, run_ids=[quiet], follow=True)
         context: Any = None
@@ -56,9 +56,9 @@ async def _watch_a_quiet_run(path: Path) -> None:
         coming = asyncio.ensure_future(_next(events))
         for number in range(4 * _KEPT_EVENTS):
             registry.looked.clear()
-            await in_thread(registry.annotate, noisy, note=str(number))
-            assert await in_thread(registry.looked.wait, _PATIENCE_S)
-        await in_thread(registry.annotate, quiet, note="at last")
+            await run_in_thread(registry.annotate, noisy, note=str(number))
+            assert await run_in_thread(registry.looked.wait, _PATIENCE_S)
+        await run_in_thread(registry.annotate, quiet, note="at last")
         event = await coming
         assert event.run_id == quiet
         assert not event.HasField("forgotten")

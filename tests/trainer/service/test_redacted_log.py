@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from mosaic.contract.errors import UserError
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
-from mosaic.trainer.secrets.byte_redaction import ByteRedactor
-from mosaic.trainer.service.log_follower import LogBlock, LogFollower
-from mosaic.trainer.service.redacted_log import RedactedLog
+from mosaic.trainer.secrets.redaction import ByteRedactor
+from mosaic.trainer.service.logs import LogBlock, LogFollower, RedactedLog
 from tests.support.daemon import DaemonUnderTest, eventually
 from tests.trainer.workers.worker_files import write_worker
 
@@ -28,8 +27,8 @@ def open_log(path: Path) -> RedactedLog:
     return RedactedLog(follower, lambda: SPELLINGS)
 
 
-def blocks(log: RedactedLog, *, is_over: bool) -> Iterator[LogBlock]:
-    while (block := log.read(is_over=is_over)) is not None:
+def blocks(log: RedactedLog, *, is_finished: bool) -> Iterator[LogBlock]:
+    while (block := log.read(is_finished=is_finished)) is not None:
         yield block
 
 
@@ -41,13 +40,13 @@ def test_any_parts_give_what_the_whole_gives(pieces: list[str], lengths: list[in
     """Wherever a stream is cut, the same is replaced and nothing is lost or doubled."""
     whole = "".join(pieces).encode()
     redactor = ByteRedactor(SPELLINGS)
-    expected = redactor.redact(whole, is_all=True).data
+    expected = redactor.redact(whole, is_final=True).data
     shown, held, rest = b"", b"", whole
     for length in [*lengths, len(whole)]:
         held, rest = held + rest[:length], rest[length:]
         part = redactor.redact(held)
         shown, held = shown + part.data, held[part.end :]
-    assert shown + redactor.redact(held, is_all=True).data == expected
+    assert shown + redactor.redact(held, is_final=True).data == expected
     assert KEY.encode() not in expected
     if not any(spelling.encode() in whole for spelling in SPELLINGS):
         assert expected == whole
@@ -58,7 +57,7 @@ def test_a_log_without_secrets_comes_byte_for_byte(tmp_path: Path) -> None:
     path = tmp_path / "worker.log"
     path.write_bytes(bytes(range(256)) * 1000 + b"sk-")
     log = open_log(path)
-    parts = list(blocks(log, is_over=True))
+    parts = list(blocks(log, is_finished=True))
     assert b"".join(part.data for part in parts) == path.read_bytes()
     assert parts[-1].end == path.stat().st_size
     log.close()
@@ -69,10 +68,10 @@ def test_a_secret_that_is_written_in_two_halves(tmp_path: Path) -> None:
     path = tmp_path / "worker.log"
     path.write_bytes(b"key=" + KEY[:5].encode())
     log = open_log(path)
-    assert list(blocks(log, is_over=False)) == [LogBlock(4, b"key=")]
+    assert list(blocks(log, is_finished=False)) == [LogBlock(4, b"key=")]
     with path.open("ab") as file:
         file.write(KEY[5:].encode() + b"\nnext\n")
-    assert list(blocks(log, is_over=False)) == [
+    assert list(blocks(log, is_finished=False)) == [
         LogBlock(path.stat().st_size, MARK + b"\nnext\n"),
     ]
     log.close()
@@ -84,13 +83,13 @@ def test_reading_on_from_any_place(tmp_path: Path) -> None:
     path.write_bytes(f"before {KEY} after\n".encode())
     for offset in range(8, 7 + len(KEY)):
         log = open_log(path)
-        log.begin_at(offset)
-        (part,) = blocks(log, is_over=True)
+        log.seek(offset)
+        (part,) = blocks(log, is_finished=True)
         assert part == LogBlock(path.stat().st_size, MARK + b" after\n")
         log.close()
     log = open_log(path)
-    log.begin_at(7 + len(KEY))
-    assert [part.data for part in blocks(log, is_over=True)] == [b" after\n"]
+    log.seek(7 + len(KEY))
+    assert [part.data for part in blocks(log, is_finished=True)] == [b" after\n"]
     log.close()
 
 
@@ -99,9 +98,9 @@ def test_a_log_that_is_cut_while_something_is_held(tmp_path: Path) -> None:
     path = tmp_path / "worker.log"
     path.write_bytes(b"a long line sk-")
     log = open_log(path)
-    assert [part.data for part in blocks(log, is_over=False)] == [b"a long line "]
+    assert [part.data for part in blocks(log, is_finished=False)] == [b"a long line "]
     path.write_bytes(b"new\n")
-    assert list(blocks(log, is_over=False)) == [LogBlock(4, b"new\n")]
+    assert list(blocks(log, is_finished=False)) == [LogBlock(4, b"new\n")]
     log.close()
 
 

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from mosaic.trainer.service.thread_bound import ThreadBound
+from mosaic.trainer.concurrency import ThreadBound
 
 
 def test_cancelled_in_the_middle_of_a_call() -> None:

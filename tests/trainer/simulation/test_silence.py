@@ -14,10 +14,10 @@ import mosaic_worker
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.contract.replays import EpisodeRecording
-from mosaic.trainer.simulation.helper_messages import Done, Frame
+from mosaic.trainer.simulation.helper_messages import Done, FrameMessage
+from mosaic.trainer.simulation.helper_process import ScratchFolders
+from mosaic.trainer.simulation.resimulation import EpisodeSimulation, SimulationPart
 from mosaic.trainer.simulation.runtime import SimulationRuntime
-from mosaic.trainer.simulation.scratch_folders import ScratchFolders
-from mosaic.trainer.simulation.simulation import Simulation, SimulationPart
 from tests.support.daemon import eventually
 from tests.worker_sdk import helper_under_test
 
@@ -47,15 +47,15 @@ def clock() -> Clock:
     return Clock()
 
 
-Start = Callable[..., Simulation]
+Start = Callable[..., EpisodeSimulation]
 
 
 @pytest.fixture
 def start(tmp_path: Path, clock: Clock) -> Iterator[Start]:
     """Starts simulations by that clock, which are ended after the test."""
-    started: list[Simulation] = []
+    started: list[EpisodeSimulation] = []
 
-    def start_one(**behaviour: Any) -> Simulation:
+    def start_one(**behaviour: Any) -> EpisodeSimulation:
         started.append(simulation_of(behaviour, tmp_path, clock))
         return started[-1]
 
@@ -64,10 +64,10 @@ def start(tmp_path: Path, clock: Clock) -> Iterator[Start]:
         simulation.close()
 
 
-def simulation_of(behaviour: dict[str, Any], tmp_path: Path, clock: Clock) -> Simulation:
+def simulation_of(behaviour: dict[str, Any], tmp_path: Path, clock: Clock) -> EpisodeSimulation:
     assert mosaic_worker.__file__ is not None
     sdk = Path(mosaic_worker.__file__).parents[1]
-    return Simulation(
+    return EpisodeSimulation(
         EpisodeRecording(
             env_id="odd_environments:Odd-v0",
             env_kwargs=behaviour,
@@ -82,12 +82,12 @@ def simulation_of(behaviour: dict[str, Any], tmp_path: Path, clock: Clock) -> Si
         ScratchFolders(Home(tmp_path)),
         {},
         verify_only=False,
-        patience_s=PATIENCE_S,
+        timeout_s=PATIENCE_S,
         clock=clock,
     )
 
 
-def until(simulation: Simulation, kind: type[Frame] | type[Done]) -> SimulationPart:
+def until(simulation: EpisodeSimulation, kind: type[FrameMessage] | type[Done]) -> SimulationPart:
     while (part := simulation.next_part()) is not None:
         if isinstance(part.message, kind):
             return part
@@ -99,7 +99,7 @@ def test_a_hang_names_its_step(clock: Clock, start: Start, does: str) -> None:
     """An environment that does not come back from a step is ended after the patience."""
     simulation = start(does=does, at=6)
     simulation.ask(1, 0, 0)
-    while until(simulation, Frame).message.index < 6:  # type: ignore[union-attr]
+    while until(simulation, FrameMessage).message.index < 6:  # type: ignore[union-attr]
         pass
     failures: list[UserError] = []
 
@@ -142,7 +142,7 @@ def test_a_long_way_is_no_hang(clock: Clock, start: Start) -> None:
     """Steps on the way to a far frame are told to nobody; that they are taken is enough."""
     simulation = start(does="hang", at=6)
     simulation.ask(1, 0, 0)
-    while until(simulation, Frame).message.index < 6:  # type: ignore[union-attr]
+    while until(simulation, FrameMessage).message.index < 6:  # type: ignore[union-attr]
         pass
     steps = itertools.count(7)
 

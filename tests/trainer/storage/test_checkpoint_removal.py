@@ -8,9 +8,9 @@ from mosaic.contract.run_states import RunState
 from mosaic.contract.storage import CheckpointQuery
 from mosaic.trainer.artifacts.artifact_scan import scan_artifacts
 from mosaic.trainer.registry.run_registry import RunRegistry
-from mosaic.trainer.storage.checkpoint_removal import CHECKPOINT_NEEDED, CheckpointRemoval
+from mosaic.trainer.storage.artifact_removal import CHECKPOINT_NEEDED, CheckpointRemoval
 from mosaic.trainer.storage.checkpoints import Checkpoints
-from mosaic.trainer.storage.failures import UnknownCheckpointError
+from mosaic.trainer.storage.errors import UnknownCheckpointError
 from mosaic.trainer.storage.imported_checkpoints import NewCheckpoint
 from tests.trainer.storage.conftest import NOW, AddRun
 
@@ -61,7 +61,7 @@ def test_an_imported_one_goes_with_its_folder(
 ) -> None:
     """Nothing of it is left where imported ones are kept."""
     new = NewCheckpoint(file="policy.pt", worker="w", env_id="CartPole-v1")
-    taken = checkpoints.imported.take(new, iter([b"weights"]))
+    taken = checkpoints.imported.add(new, iter([b"weights"]))
     assert removal.delete(taken.checkpoint_id) > len(b"weights")
     assert list(home.checkpoints.iterdir()) == []
 

@@ -20,8 +20,8 @@ from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.registry.schema import MIGRATIONS, migrate
 from mosaic.trainer.storage import imported_checkpoints
 from mosaic.trainer.storage.checkpoints import Checkpoints
-from mosaic.trainer.storage.failures import (
-    CheckpointRefusedError,
+from mosaic.trainer.storage.errors import (
+    InvalidCheckpointError,
     StoragePageTokenError,
     UnknownCheckpointError,
 )
@@ -39,7 +39,7 @@ def checkpoints(home: Home, registry: RunRegistry) -> Checkpoints:
 
 def take(checkpoints: Checkpoints, *parts: bytes, **fields: Any) -> Checkpoint:
     new = {"file": "policy.pt", "worker": "echo_worker", "env_id": "CartPole-v1", **fields}
-    return checkpoints.imported.take(NewCheckpoint(**new), iter(parts))
+    return checkpoints.imported.add(NewCheckpoint(**new), iter(parts))
 
 
 def listed(checkpoints: Checkpoints, **query: Any) -> list[Checkpoint]:
@@ -156,7 +156,7 @@ def test_what_was_not_announced_is_refused(
     home: Home, checkpoints: Checkpoints, parts: tuple[bytes, ...], told: dict[str, Any]
 ) -> None:
     """And nothing of it is left."""
-    with pytest.raises(CheckpointRefusedError):
+    with pytest.raises(InvalidCheckpointError):
         take(checkpoints, *parts, **told)
     assert not list(home.checkpoints.iterdir())
 
@@ -181,7 +181,7 @@ def test_a_cut_off_import_leaves_nothing(home: Home, checkpoints: Checkpoints) -
 
 def test_no_room(home: Home, checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
     """A checkpoint that would fill the disk is refused before it does."""
-    monkeypatch.setattr(imported_checkpoints, "FREE_BYTES_KEPT", 1 << 62)
+    monkeypatch.setattr(imported_checkpoints, "MIN_FREE_BYTES", 1 << 62)
     with pytest.raises(archive_format.NoRoomError):
         take(checkpoints, POLICY)
     assert not list(home.checkpoints.iterdir())

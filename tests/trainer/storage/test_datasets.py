@@ -8,7 +8,7 @@ from mosaic.contract.layout import Home
 from mosaic.contract.storage import Dataset
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.storage.datasets import Datasets
-from mosaic.trainer.storage.failures import StoragePageTokenError
+from mosaic.trainer.storage.errors import StoragePageTokenError
 from tests.trainer.storage.conftest import NOW, AddRun
 
 SHA256 = "0" * 64

@@ -16,7 +16,7 @@ from mosaic.trainer.artifacts.artifact_scan import scan_artifacts
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.settings import DaemonSettings
 from mosaic.trainer.storage.paging import artifact_id
-from mosaic.trainer.storage.retention import Retention
+from mosaic.trainer.storage.retention import RetentionService
 from tests.trainer.storage.conftest import DAY_S, NOW, AddRun
 
 KB = 1000
@@ -29,9 +29,9 @@ EVERYTHING = (VIDEO, OLD_CHECKPOINT, NEW_CHECKPOINT, EVENTS, WANDB)
 GOES = ["videos/a.mp4", "checkpoints/1.pt", "runs", "wandb"]
 
 
-def retention(home: Home, registry: RunRegistry, **settings: Any) -> Retention:
+def retention(home: Home, registry: RunRegistry, **settings: Any) -> RetentionService:
     chosen = {f"retention_{name}": value for name, value in settings.items()}
-    return Retention(home, registry, DaemonSettings(**chosen), clock=lambda: NOW)
+    return RetentionService(home, registry, DaemonSettings(**chosen), clock=lambda: NOW)
 
 
 def paths(report: PruneReport) -> list[str]:

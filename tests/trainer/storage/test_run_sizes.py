@@ -9,7 +9,7 @@ from mosaic.contract.layout import Home
 from mosaic.contract.run_config import TrainRunConfig
 from mosaic.contract.run_states import RunState
 from mosaic.trainer.registry.run_registry import RunRegistry
-from mosaic.trainer.storage.run_sizes import measure_unknown_runs
+from mosaic.trainer.storage.usage import measure_unmeasured_runs
 
 _CONFIG = TrainRunConfig(worker="echo_worker", algo="echo", env_id="Echo-v0")
 
@@ -30,8 +30,8 @@ def test_runs_of_earlier_versions_are_measured(
     try:
         registry.add(run_id, _CONFIG, state=state)
         assert registry.get(run_id).digest.disk_bytes is None
-        measure_unknown_runs(home, registry)
+        measure_unmeasured_runs(home, registry)
         assert registry.get(run_id).digest.disk_bytes == expected
-        assert (run_id in registry.of_unknown_size()) is False
+        assert (run_id in registry.unmeasured_run_ids()) is False
     finally:
         registry.close()

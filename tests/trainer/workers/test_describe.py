@@ -8,12 +8,12 @@ import msgspec
 import pytest
 
 from mosaic.contract.errors import UserError
-from mosaic.trainer.processes.process_table import live_processes
+from mosaic.trainer.processes.process_identity import live_processes
+from mosaic.trainer.workers.found_worker import sdk_sources
 from mosaic.trainer.workers.interpreters import Interpreters
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 from mosaic.trainer.workers.worker_description import run_describe
 from mosaic.trainer.workers.worker_infos import worker_info, worker_infos
-from mosaic.trainer.workers.worker_sdk import sdk_sources
 from tests.trainer.workers.worker_files import (
     DESCRIBES_ITSELF,
     install_distribution,

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from mosaic.trainer.workers import description_cache
-from mosaic.trainer.workers.description_cache import DescriptionCache
+from mosaic.trainer.workers import worker_description
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
+from mosaic.trainer.workers.worker_description import DescriptionCache
 from tests.trainer.workers.worker_files import DESCRIBES_ITSELF, write_worker
 
 pytestmark = pytest.mark.process
@@ -67,7 +67,7 @@ def test_a_folder_that_cannot_be_written_is_not_an_error(tmp_path: Path, folder:
 
 def test_old_files_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every edit of a worker adds a file."""
-    monkeypatch.setattr(description_cache, "MAX_FILES", 3)
+    monkeypatch.setattr(worker_description, "MAX_FILES", 3)
     cache = DescriptionCache(tmp_path)
     for number in range(5):
         cache.write(f"key {number}", b"answer")

@@ -10,8 +10,8 @@ from mosaic.envs import catalog
 from mosaic.envs.entries import BUNDLE, Family
 from mosaic.trainer.bundles.bundle_store import BundleStore
 from mosaic.trainer.settings import load_settings
-from mosaic.trainer.workers.folder_workers import CHECKOUT_WORKERS
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
+from mosaic.trainer.workers.worker_layout import CHECKOUT_WORKERS
 
 _MISSING = "not installed"
 _WORTH_TELLING = ("installing", "broken", "outdated")

@@ -17,7 +17,7 @@ from mosaic.cli.workers.worker_folders import SETTING, WorkerFolders
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.contract.worker_manifest import WORKER_MANIFEST
-from mosaic.trainer.workers.worker_sdk import sdk_sources
+from mosaic.trainer.workers.found_worker import sdk_sources
 
 
 @click.command("new")

@@ -8,8 +8,8 @@ from pathlib import Path
 from mosaic.contract.atomic_file import write_atomically
 from mosaic.contract.layout import Home
 from mosaic.trainer.settings import load_settings
-from mosaic.trainer.workers.folder_workers import CHECKOUT_WORKERS
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
+from mosaic.trainer.workers.worker_layout import CHECKOUT_WORKERS
 
 SETTING = "worker_folders"
 _LIST = re.compile(rf"^[ \t]*{SETTING}[ \t]*=[ \t]*\[", re.MULTILINE)

@@ -18,21 +18,21 @@ from mosaic.contract.json_value import INT64_MAX
 from mosaic.contract.runs import RunRecord
 from mosaic.contract.secret_names import names_a_secret
 from mosaic.contract.type_info import work_out
-from mosaic.trainer.artifacts.run_tree import is_presentable
+from mosaic.trainer.artifacts.run_tree import is_valid_path
 
 FORMAT = 1
 HEADER = "mosaic-run.json"
 SUMS = "mosaic-sums.json"
 PART_BYTES = 256 << 10
-MOST_MEMBERS = 200_000
-MOST_BYTES = 100 << 30
-MOST_HEADER_BYTES = 1 << 20
-MOST_SUMS_BYTES = 64 << 20
-FREE_BYTES_KEPT = 64 << 20
+MAX_MEMBERS = 200_000
+MAX_BYTES = 100 << 30
+MAX_HEADER_BYTES = 1 << 20
+MAX_SUMS_BYTES = 64 << 20
+MIN_FREE_BYTES = 64 << 20
 """Stay free on the disk, so that runs which are live go on writing."""
 
-DEEPEST = 64
-_LONGEST_NAME_BYTES = 255
+MAX_DEPTH = 64
+_MAX_NAME_BYTES = 255
 _OF_PROCESSES = frozenset({"control", "frames", "supervisor.lock"})
 _TEMPORARY = ("*.tmp", "*.part", "*.partial", "*.swp", "*~", ".partial-*", ".frames-*")
 # Documents are replaced by renaming `.<name>.<eight letters>`.
@@ -62,7 +62,7 @@ class ArchiveError(UserError):
         super().__init__(message, remedy=remedy, code=self.default_code)
 
 
-class RunExistsError(UserError):
+class RunDirectoryExistsError(UserError):
     """A run of this id is there already."""
 
     default_code = "T363"
@@ -108,7 +108,7 @@ class ArchiveHeader(msgspec.Struct, kw_only=True, frozen=True):
             raise ArchiveError(f"{HEADER} names the run {self.run_id[:60]!r}, which is no run id.")
         if self.record is not None and self.record.run_id != self.run_id:
             raise ArchiveError(f"{HEADER} has the record of another run than {self.run_id}.")
-        if not (0 <= self.files <= MOST_MEMBERS and 0 <= self.bytes <= INT64_MAX):
+        if not (0 <= self.files <= MAX_MEMBERS and 0 <= self.bytes <= INT64_MAX):
             raise ArchiveError(
                 f"{HEADER} tells of {self.files} files of {self.bytes} bytes, which cannot be.",
             )
@@ -132,14 +132,14 @@ def is_packable(path: str) -> bool:
     """Whether a file of this path in the run's directory has a place in an archive."""
     parts = path.split("/")
     return (
-        is_presentable(path)
-        and len(parts) <= DEEPEST
+        is_valid_path(path)
+        and len(parts) <= MAX_DEPTH
         and all(part not in ("", ".") for part in parts)
-        and all(len(part.encode()) <= _LONGEST_NAME_BYTES for part in parts)
+        and all(len(part.encode()) <= _MAX_NAME_BYTES for part in parts)
     )
 
 
-def is_left_out(path: str) -> bool:
+def is_excluded(path: str) -> bool:
     """Whether the file belongs to living processes, is unfinished, or may hold a secret."""
     name = path.rpartition("/")[2]
     return (

@@ -14,18 +14,17 @@ from typing import NamedTuple
 from mosaic.contract.layout import RunDirectory
 from mosaic.telemetry.ordinary_files import NotOrdinaryError, expect_ordinary_database
 from mosaic.trainer.artifacts.archive_format import (
-    DEEPEST,
-    FREE_BYTES_KEPT,
-    MOST_MEMBERS,
+    MAX_DEPTH,
+    MAX_MEMBERS,
+    MIN_FREE_BYTES,
     PART_BYTES,
     ArchiveError,
     NoRoomError,
-    is_left_out,
+    is_excluded,
     is_packable,
 )
-from mosaic.trainer.artifacts.folder_removal import remove_folder
-from mosaic.trainer.artifacts.inside_run import open_regular
-from mosaic.trainer.artifacts.run_removal import EXPORTING
+from mosaic.trainer.artifacts.run_removal import EXPORTING, remove_folder
+from mosaic.trainer.artifacts.run_tree import open_regular
 
 _log = logging.getLogger(__name__)
 
@@ -63,9 +62,9 @@ def packed_files(run: RunDirectory) -> Iterator[list[PackedFile]]:
 
 def _look(run: RunDirectory, folder: Path, store: Path | None) -> Iterator[PackedFile]:
     for number, path in enumerate(_paths(run.path)):
-        if number == MOST_MEMBERS:
+        if number == MAX_MEMBERS:
             raise ArchiveError(
-                f"Run {run.run_id} has more than {MOST_MEMBERS:,} files.",
+                f"Run {run.run_id} has more than {MAX_MEMBERS:,} files.",
                 remedy="Remove files that are not needed, or copy its folder instead.",
             )
         source = run.path / path
@@ -86,11 +85,11 @@ def _paths(root: Path) -> Iterator[str]:
     """Of all files that have a place in an archive, links and special files still among them."""
     for folder, folders, names in os.walk(root):
         inner = os.path.relpath(folder, root)
-        if inner.count("/") >= DEEPEST:
+        if inner.count("/") >= MAX_DEPTH:
             folders.clear()
         for name in names:
             path = name if inner == "." else f"{inner}/{name}"
-            if is_left_out(path):
+            if is_excluded(path):
                 continue
             if is_packable(path) and not (root / path).is_symlink():
                 yield path
@@ -113,7 +112,7 @@ def _snapshot(database: Path, folder: Path) -> Path | None:
     descriptor, name = tempfile.mkstemp(dir=folder)
     os.close(descriptor)
     wal = database.with_name(f"{database.name}-wal")
-    if _size(database) + _size(wal) + FREE_BYTES_KEPT > shutil.disk_usage(folder).free:
+    if _size(database) + _size(wal) + MIN_FREE_BYTES > shutil.disk_usage(folder).free:
         raise NoRoomError(f"a copy of {database.name}, which an export needs for a while")
     reading = f"{database.absolute().as_uri()}?mode=ro"
     try:

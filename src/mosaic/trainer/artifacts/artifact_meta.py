@@ -10,13 +10,13 @@ from typing import Any
 import msgspec
 
 from mosaic.contract.json_value import copy_json
-from mosaic.trainer.artifacts.inside_run import open_regular
+from mosaic.trainer.artifacts.run_tree import open_regular
 
 SIDECAR_ENDING = ".meta.json"
 FOLDER_FILES = ("metadata.json", "meta.json")
 """A folder that holds one of these is an artifact as a whole."""
-MOST_META_BYTES = 16 << 10
-_DEEPEST = 20
+MAX_META_BYTES = 16 << 10
+_MAX_DEPTH = 20
 
 
 def sidecars_of(path: str) -> tuple[str, str]:
@@ -28,14 +28,14 @@ def read_meta(full_path: str) -> dict[str, Any]:
     """What a metadata file says; nothing when it is missing, too large, or no JSON object."""
     try:
         with open(open_regular(full_path), "rb") as file:  # noqa: PTH123 - opened by descriptor
-            data = file.read(MOST_META_BYTES + 1)
-        parsed = msgspec.json.decode(data) if len(data) <= MOST_META_BYTES else None
+            data = file.read(MAX_META_BYTES + 1)
+        parsed = msgspec.json.decode(data) if len(data) <= MAX_META_BYTES else None
     except (OSError, ValueError, RecursionError, msgspec.MsgspecError):
         return {}
     return storable(parsed) if isinstance(parsed, dict) else {}
 
 
-def meta_within(full_path: str) -> dict[str, Any]:
+def read_folder_meta(full_path: str) -> dict[str, Any]:
     """What the metadata file in a folder says."""
     for name in FOLDER_FILES:
         meta = read_meta(f"{full_path}/{name}")
@@ -49,7 +49,7 @@ def storable(meta: Any) -> dict[str, Any]:
     if meta is None:
         return {}
     kept: dict[str, Any] = {}
-    room = MOST_META_BYTES
+    room = MAX_META_BYTES
     for name, value in (meta if isinstance(meta, dict) else {"value": meta}).items():
         copied, problems = copy_json({name: _spelled(value)})
         size = 0 if problems else encoded_size(copied)
@@ -63,7 +63,7 @@ def _spelled(value: Any, depth: int = 0) -> Any:
     """NaN and infinity as the protocol writes them."""
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return value
     if isinstance(value, dict):
         return {name: _spelled(each, depth + 1) for name, each in value.items()}

@@ -7,26 +7,88 @@ announced adds what no file says; a file that is not there is not listed, whoeve
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
 
 from mosaic.contract.events import Artifact, ArtifactKind
 from mosaic.contract.layout import RunDirectory
 from mosaic.contract.manifest import MAX_MANIFEST_BYTES, ArtifactFile, ArtifactManifest
-from mosaic.trainer.artifacts.announcements import Announcements
+from mosaic.contract.text_types import Name, WebAddress
 from mosaic.trainer.artifacts.artifact_meta import (
     FOLDER_FILES,
     SIDECAR_ENDING,
     encoded_size,
-    meta_within,
+    read_folder_meta,
     read_meta,
     sidecars_of,
+    storable,
 )
-from mosaic.trainer.artifacts.run_tree import FoundFile, RunTree, is_presentable, is_temporary
+from mosaic.trainer.artifacts.run_tree import RunTree, ScannedFile, is_temporary, is_valid_path
 
-MOST_LISTED = 10_000
+_RUN_ID_IN_ADDRESS = re.compile(r"/runs/([^/?#]+)")
+
+
+class Announcements:
+    """By kind and path; of two that name the same file the later one counts."""
+
+    def __init__(self, announced: Sequence[Artifact]) -> None:
+        self._latest: dict[tuple[str, str], Artifact] = {}
+        self._wandb: list[Artifact] = []
+        for artifact in announced:
+            if artifact.kind == "wandb":
+                self._wandb.append(artifact)
+            path = _clean(artifact.path)
+            if path:
+                self._latest[artifact.kind, path] = artifact
+
+    def paths(self, kind: ArtifactKind) -> list[str]:
+        """Relative to the run's directory; nobody has looked yet whether anything is there."""
+        return [path for of_kind, path in self._latest if of_kind == kind]
+
+    def meta(self, kind: ArtifactKind, path: str) -> dict[str, Any]:
+        artifact = self._latest.get((kind, path))
+        return storable(artifact.meta) if artifact else {}
+
+    def wandb_url(self) -> str | None:
+        """The newest address that is one."""
+        for artifact in reversed(self._wandb):
+            if _fits(artifact.url, WebAddress):
+                return artifact.url
+        return None
+
+    def wandb_run_id(self) -> str | None:
+        """From the address, or from the line's `meta`."""
+        for artifact in reversed(self._wandb):
+            meta = artifact.meta if isinstance(artifact.meta, dict) else {}
+            named = _RUN_ID_IN_ADDRESS.search(artifact.url or "")
+            for run_id in (meta.get("run_id"), meta.get("id"), named and named[1]):
+                if isinstance(run_id, str) and _fits(run_id, Name):
+                    return run_id
+        return None
+
+
+def _clean(path: str | None) -> str:
+    """The path without dots; empty when it cannot be one inside the run's directory."""
+    if not path or path.startswith("/"):
+        return ""
+    clean = posixpath.normpath(path)
+    return clean if is_valid_path(clean) else ""
+
+
+def _fits(text: str | None, kind: Any) -> bool:
+    try:
+        msgspec.convert(text, kind)
+    except msgspec.ValidationError:
+        return False
+    return text is not None
+
+
+MAX_LISTED = 10_000
 """Of each kind: the newest ones. `meta.not_listed` of the last entry counts the others."""
 NOT_LISTED = "not_listed"
 
-_MOST_BYTES = MAX_MANIFEST_BYTES * 3 // 4
+_MAX_BYTES = MAX_MANIFEST_BYTES * 3 // 4
 _ENTRY_BYTES = 120  # of the names, numbers and quotes around a path
 _EVENT_FILES = "events.out.tfevents."
 _VIDEO_ENDINGS = (".mp4", ".webm", ".mkv", ".mov", ".avi", ".gif")
@@ -47,7 +109,7 @@ class _Scan:
         self._tree = tree
         self._announcements = announcements
         self._sidecars: set[str] = set()
-        self._bytes_left = _MOST_BYTES
+        self._bytes_left = _MAX_BYTES
 
     def manifest(self) -> ArtifactManifest:
         tensorboard = list(self._tree.walk("runs"))
@@ -67,14 +129,14 @@ class _Scan:
 
     # TensorBoard, Weights & Biases, Optuna.
 
-    def _tensorboard_dir(self, below_runs: list[FoundFile]) -> str | None:
+    def _tensorboard_dir(self, below_runs: list[ScannedFile]) -> str | None:
         """The folder that holds all event files."""
         folders = _folders_of_events(below_runs)
         if not folders:
             for path in self._announcements.paths("tensorboard"):
                 folder = path if self._tree.is_folder(path) else posixpath.dirname(path)
                 folders |= _folders_of_events(self._tree.walk(folder or "."))
-        presentable = [folder for folder in folders if is_presentable(folder)]
+        presentable = [folder for folder in folders if is_valid_path(folder)]
         return posixpath.commonpath(presentable) or "." if presentable else None
 
     def _wandb(self) -> tuple[str | None, tuple[str, ...]]:
@@ -84,12 +146,12 @@ class _Scan:
         for place in places:
             for folder in (place, *self._tree.listing(place).folders):
                 run = _WANDB_RUN.fullmatch(posixpath.basename(folder))
-                if run and is_presentable(folder) and self._tree.is_folder(folder):
+                if run and is_valid_path(folder) and self._tree.is_folder(folder):
                     runs[folder] = run
         newest = max(runs.values(), key=lambda run: run[0].removeprefix("offline-"), default=None)
         offline = sorted(folder for folder, run in runs.items() if run["offline"])
         announced = self._announcements.wandb_run_id()
-        return announced or (newest["id"] if newest else None), tuple(offline[:MOST_LISTED])
+        return announced or (newest["id"] if newest else None), tuple(offline[:MAX_LISTED])
 
     def _study(self) -> str | None:
         announced = reversed(self._announcements.paths("optuna"))
@@ -97,7 +159,7 @@ class _Scan:
 
     # Lists of files.
 
-    def _units(self, kind: ArtifactKind) -> Iterator[FoundFile]:
+    def _units(self, kind: ArtifactKind) -> Iterator[ScannedFile]:
         """What lies in the kind's folder: files, and folders that are one thing as a whole."""
         whole = {*self._announcements.paths(kind)}
         waiting = [f"{kind}s"]
@@ -120,20 +182,20 @@ class _Scan:
     def _files(
         self,
         kind: ArtifactKind,
-        found: Iterable[FoundFile],
+        found: Iterable[ScannedFile],
         wanted: Callable[[str], bool] = lambda _: True,
     ) -> tuple[ArtifactFile, ...]:
         """`found` and what was announced, as the manifest lists it."""
-        by_path: dict[str, FoundFile] = {}
+        by_path: dict[str, ScannedFile] = {}
         for file in found:
             if file.path.endswith(SIDECAR_ENDING):
                 self._sidecars.add(file.path)
             elif not is_temporary(file.path) and wanted(file.path):
                 by_path[file.path] = file
         self._add_announced(kind, by_path, wanted)
-        listed = [file for file in by_path.values() if is_presentable(file.path)]
-        if len(listed) > MOST_LISTED:
-            listed = sorted(listed, key=lambda file: (file.t, file.path))[-MOST_LISTED:]
+        listed = [file for file in by_path.values() if is_valid_path(file.path)]
+        if len(listed) > MAX_LISTED:
+            listed = sorted(listed, key=lambda file: (file.t, file.path))[-MAX_LISTED:]
         entries: list[ArtifactFile] = []
         for file in sorted(listed):
             entry = self._entry(kind, file)
@@ -148,7 +210,7 @@ class _Scan:
         return tuple(entries)
 
     def _add_announced(
-        self, kind: ArtifactKind, found: dict[str, FoundFile], wanted: Callable[[str], bool]
+        self, kind: ArtifactKind, found: dict[str, ScannedFile], wanted: Callable[[str], bool]
     ) -> None:
         folders: list[str] = []
         for path in self._announcements.paths(kind):
@@ -170,9 +232,9 @@ class _Scan:
             else:
                 found[path] = self._tree.total(path)
 
-    def _entry(self, kind: ArtifactKind, file: FoundFile) -> ArtifactFile:
+    def _entry(self, kind: ArtifactKind, file: ScannedFile) -> ArtifactFile:
         if file.is_folder:
-            meta = meta_within(self._tree.full(file.path))
+            meta = read_folder_meta(self._tree.full(file.path))
         else:
             meta = {}
             for sidecar in sidecars_of(file.path):
@@ -197,7 +259,7 @@ def _parents(paths: Iterable[str]) -> set[str]:
     return parents
 
 
-def _folders_of_events(files: Iterable[FoundFile]) -> set[str]:
+def _folders_of_events(files: Iterable[ScannedFile]) -> set[str]:
     return {
         posixpath.dirname(file.path) or "."
         for file in files

@@ -13,12 +13,12 @@ from mosaic.contract.run_config import TrainRunConfig, load_run_config
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
 from mosaic.telemetry.database import APPLICATION_ID, MIGRATIONS
-from mosaic.trainer.artifacts.archive_format import MOST_HEADER_BYTES, ArchiveError, ArchiveHeader
-from mosaic.trainer.registry import annotation_rules
+from mosaic.trainer.artifacts.archive_format import MAX_HEADER_BYTES, ArchiveError, ArchiveHeader
+from mosaic.trainer.registry import text_rules
 
 _UNKNOWN_END = "The run was exported before it was over; its end is not known here."
-_LARGEST_EXIT_CODE = (1 << 31) - 1
-_LAST_TIME = 253_402_300_799.0
+_MAX_EXIT_CODE = (1 << 31) - 1
+_MAX_TIME = 253_402_300_799.0
 """The end of the year 9999, after which no calendar goes on."""
 
 
@@ -27,7 +27,7 @@ def read_config(run: RunDirectory) -> TrainRunConfig:
     if not run.config.is_file():
         raise ArchiveError("It has no config.json, so nobody knows what the run was.")
     with run.config.open("rb") as file:
-        data = file.read(MOST_HEADER_BYTES + 1)
+        data = file.read(MAX_HEADER_BYTES + 1)
     try:
         return load_run_config(data)
     except UserError as error:
@@ -68,23 +68,23 @@ def check_record(header: ArchiveHeader) -> None:
             "ended_at": record.ended_at or 0.0,
         }
         _check_annotations(record)
-        if not -_LARGEST_EXIT_CODE <= (record.exit_code or 0) <= _LARGEST_EXIT_CODE:
+        if not -_MAX_EXIT_CODE <= (record.exit_code or 0) <= _MAX_EXIT_CODE:
             raise ArchiveError("Its record has an exit code that no process ends with.")
     for name, value in times.items():
-        if not 0.0 <= value <= _LAST_TIME:
+        if not 0.0 <= value <= _MAX_TIME:
             raise ArchiveError(f"`{name}` of its record is no time: {value:g}.")
 
 
 def _check_annotations(record: RunRecord) -> None:
     try:
-        annotation_rules.checked_name(record.name)
-        annotation_rules.checked_note(record.note)
-        annotation_rules.check_tag_count(annotation_rules.checked_tags("tags", record.tags))
+        text_rules.checked_name(record.name)
+        text_rules.checked_note(record.note)
+        text_rules.check_tag_count(text_rules.checked_tags("tags", record.tags))
     except UserError as error:
         raise ArchiveError(f"Its record is refused: {error.message}") from error
 
 
-def close_for_good(run: RunDirectory, header: ArchiveHeader) -> RunRecord | None:
+def mark_finished(run: RunDirectory, header: ArchiveHeader) -> RunRecord | None:
     """Make the directory say that the run is over, and the header's record too.
 
     Process numbers of another machine mean nothing here, or somebody else. With an `exit.json`

@@ -3,10 +3,10 @@
 import os
 
 from mosaic.contract.layout import RunDirectory
-from mosaic.trainer.artifacts.inside_run import open_regular
-from mosaic.trainer.terminal_text import plain_line
+from mosaic.trainer.artifacts.run_tree import open_regular
+from mosaic.trainer.registry.text_rules import plain_line
 
-LONGEST_LINE = 2_000
+MAX_LINE_LENGTH = 2_000
 _BLOCK_BYTES = 64 << 10
 _BYTES_PER_LINE = 8 << 10
 """What is read for a line at most, on average: a progress bar repaints one line for hours."""
@@ -45,4 +45,4 @@ def _plain(line: bytes) -> str:
     # A progress bar writes its line again and again: what counts is its last state.
     states = [state for state in line.split(b"\r") if state.strip()]
     text = plain_line(states[-1].decode(errors="replace")) if states else ""
-    return text.expandtabs(4).rstrip()[:LONGEST_LINE]
+    return text.expandtabs(4).rstrip()[:MAX_LINE_LENGTH]

@@ -27,30 +27,29 @@ from mosaic.contract.runs import RunRecord
 from mosaic.contract.type_info import work_out
 from mosaic.trainer.artifacts.archive_format import (
     FORMAT,
-    FREE_BYTES_KEPT,
     HEADER,
-    MOST_BYTES,
-    MOST_HEADER_BYTES,
-    MOST_MEMBERS,
-    MOST_SUMS_BYTES,
+    MAX_BYTES,
+    MAX_HEADER_BYTES,
+    MAX_MEMBERS,
+    MAX_SUMS_BYTES,
+    MIN_FREE_BYTES,
     SUMS,
     ArchiveError,
     ArchiveHeader,
     ArchiveSums,
     FileSum,
     NoRoomError,
-    RunExistsError,
-    is_left_out,
+    RunDirectoryExistsError,
+    is_excluded,
     is_packable,
 )
-from mosaic.trainer.artifacts.folder_removal import remove_folder
 from mosaic.trainer.artifacts.foreign_run import (
     check_record,
     check_store,
-    close_for_good,
+    mark_finished,
     read_config,
 )
-from mosaic.trainer.artifacts.run_removal import IMPORTING
+from mosaic.trainer.artifacts.run_removal import IMPORTING, remove_folder
 from mosaic.trainer.artifacts.tar_stream import TarStream, is_file
 
 _Document = TypeVar("_Document", bound=msgspec.Struct)
@@ -65,10 +64,10 @@ class ImportedRun(NamedTuple):
     """As it was exported; of a run that was not over then, with the state it has now."""
 
 
-def import_run(home: Home, parts: Iterator[bytes], max_bytes: int = MOST_BYTES) -> ImportedRun:
+def import_run(home: Home, parts: Iterator[bytes], max_bytes: int = MAX_BYTES) -> ImportedRun:
     """The run in the archive, in its place in the home. Blocking.
 
-    Raises `ArchiveError`, `RunExistsError` or `NoRoomError`, and leaves nothing behind then.
+    Raises `ArchiveError`, `RunDirectoryExistsError` or `NoRoomError`, and leaves nothing behind then.
     """
     home.runs.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=IMPORTING, dir=home.runs))
@@ -77,7 +76,7 @@ def import_run(home: Home, parts: Iterator[bytes], max_bytes: int = MOST_BYTES) 
         unpacked = RunDirectory(folder)
         config = read_config(unpacked)
         check_store(unpacked)
-        record = close_for_good(unpacked, header)
+        record = mark_finished(unpacked, header)
         _put_in_place(home, folder, header.run_id)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -143,12 +142,12 @@ class _Unpacking:
         header = self._header(archive, next(members, None))
         sums: ArchiveSums | None = None
         for number, member in enumerate(members):
-            if number > MOST_MEMBERS:
-                raise ArchiveError(f"It has more than {MOST_MEMBERS:,} members.")
+            if number > MAX_MEMBERS:
+                raise ArchiveError(f"It has more than {MAX_MEMBERS:,} members.")
             if sums is not None:
                 raise ArchiveError(f"{_shown(member.name)} follows behind {SUMS}, which is last.")
             if member.name == SUMS and is_file(member):
-                sums = _decode(SUMS, archive.document(SUMS, MOST_SUMS_BYTES), ArchiveSums)
+                sums = _decode(SUMS, archive.document(SUMS, MAX_SUMS_BYTES), ArchiveSums)
             elif not member.isdir():
                 self._take(archive, header, member)
         if sums is None:
@@ -163,7 +162,7 @@ class _Unpacking:
                 f"It is no archive of a run: it does not begin with {HEADER}.",
                 remedy="Give a file that `mosaic runs export` has written.",
             )
-        data = archive.document(HEADER, MOST_HEADER_BYTES)
+        data = archive.document(HEADER, MAX_HEADER_BYTES)
         version = _decode(HEADER, data, _Version).format
         if version != FORMAT:
             raise ArchiveError(
@@ -174,13 +173,13 @@ class _Unpacking:
         header.check()
         check_record(header)
         if os.path.lexists(self._home.run(header.run_id).path):
-            raise RunExistsError(header.run_id)
+            raise RunDirectoryExistsError(header.run_id)
         if header.bytes > self._max_bytes:
             raise ArchiveError(
                 f"Run {header.run_id} has {header.bytes:,} bytes; {self._max_bytes:,} are allowed.",
                 remedy="Unpack it by hand, where there is room for it.",
             )
-        if header.bytes + FREE_BYTES_KEPT > shutil.disk_usage(self._folder).free:
+        if header.bytes + MIN_FREE_BYTES > shutil.disk_usage(self._folder).free:
             raise NoRoomError(f"run {header.run_id} of {header.bytes:,} bytes")
         return header
 
@@ -192,7 +191,7 @@ class _Unpacking:
         digest = hashlib.sha256()
         if path in self._sums:
             raise ArchiveError(f"{_shown(member.name)} is in it twice.")
-        if is_left_out(path):
+        if is_excluded(path):
             for block in archive.content():
                 digest.update(block)
         else:
@@ -250,7 +249,7 @@ def _put_in_place(home: Home, folder: Path, run_id: str) -> None:
         folder.rename(home.run(run_id).path)
     except OSError as error:
         if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
-            raise RunExistsError(run_id) from error
+            raise RunDirectoryExistsError(run_id) from error
         raise
 
 

@@ -8,23 +8,60 @@ import logging
 import os
 import stat
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
+from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
 from mosaic.contract.text_types import PathInside
-from mosaic.trainer.artifacts.inside_run import is_within
+
+
+def inside(run: RunDirectory, relative: str) -> Path:
+    """The real path of `relative` in the run's directory, which need not exist.
+
+    Raises `UserError` when it leads out of the directory, by its name or through a link.
+    """
+    root = os.path.realpath(run.path)
+    if "\0" not in relative:
+        real = os.path.realpath(os.path.join(root, relative))  # noqa: PTH118 - links are resolved
+        if is_within(root, real):
+            return Path(real)
+    raise UserError(
+        f"{relative!r} leads out of the directory of run {run.run_id}.",
+        remedy="Name a file of the run by its path relative to the run's directory.",
+        code="T360",
+    )
+
+
+def is_within(root: str, real: str) -> bool:
+    """Whether `real` is `root` or lies below it; both are real paths."""
+    return real == root or real.startswith(root.rstrip(os.sep) + os.sep)
+
+
+def open_regular(path: str | Path, dir_fd: int | None = None) -> int:
+    """A descriptor for reading an ordinary file; never waits, never follows a last link.
+
+    Raises `OSError` when there is no such file, or what is there is none.
+    """
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    descriptor = os.open(path, flags, dir_fd=dir_fd)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise OSError(f"{path} is not an ordinary file")
+
 
 _log = logging.getLogger(__name__)
 
-MOST_ENTRIES = 200_000
+MAX_ENTRIES = 200_000
 """Looked at in one scan; a worker that makes more files than that does not slow the daemon down."""
-_DEEPEST = 24
+_MAX_DEPTH = 24
 _TEMPORARY_ENDINGS = (".tmp", ".part", ".partial", ".swp", "~")
 
 
-class FoundFile(NamedTuple):
+class ScannedFile(NamedTuple):
     """A file, or a folder as a whole. `path` is relative to the run's directory."""
 
     path: str
@@ -36,7 +73,7 @@ class FoundFile(NamedTuple):
 class Listing(NamedTuple):
     """What one folder holds, both by path."""
 
-    files: list[FoundFile]
+    files: list[ScannedFile]
     folders: list[str]
 
 
@@ -45,7 +82,7 @@ class RunTree:
 
     def __init__(self, run: RunDirectory) -> None:
         self._root = os.path.realpath(run.path)
-        self._entries_left = MOST_ENTRIES
+        self._entries_left = MAX_ENTRIES
 
     def listing(self, folder: str) -> Listing:
         """The ordinary files and the folders in `folder`; nothing where it is none."""
@@ -64,15 +101,15 @@ class RunTree:
             pass  # gone, or no folder any more
         return listing
 
-    def walk(self, folder: str, depth: int = 0) -> Iterator[FoundFile]:
+    def walk(self, folder: str, depth: int = 0) -> Iterator[ScannedFile]:
         """All files below `folder`; links to folders are not followed."""
         files, folders = self.listing(folder)
         yield from files
-        if depth < _DEEPEST:
+        if depth < _MAX_DEPTH:
             for inner in folders:
                 yield from self.walk(inner, depth + 1)
 
-    def find(self, path: str) -> FoundFile | None:
+    def find(self, path: str) -> ScannedFile | None:
         """The ordinary file at `path`, links inside the run's directory followed."""
         found = self._stat(path)
         return _as_found(path, found) if found and stat.S_ISREG(found.st_mode) else None
@@ -87,14 +124,14 @@ class RunTree:
         except (OSError, ValueError):
             return False
 
-    def total(self, folder: str) -> FoundFile:
+    def total(self, folder: str) -> ScannedFile:
         """The folder as one artifact: all of its bytes, and its last change."""
         found = self._stat(folder)
         size, newest = 0, found.st_mtime if found else 0.0
         for file in self.walk(folder):
             size += file.size_bytes
             newest = max(newest, file.t)
-        return FoundFile(folder, size, max(0.0, newest), is_folder=True)
+        return ScannedFile(folder, size, max(0.0, newest), is_folder=True)
 
     def full(self, path: str) -> str:
         return f"{self._root}/{path}"
@@ -131,7 +168,7 @@ def is_temporary(path: str) -> bool:
     return name.startswith(".") or name.endswith(_TEMPORARY_ENDINGS)
 
 
-def is_presentable(path: str) -> bool:
+def is_valid_path(path: str) -> bool:
     """Whether a manifest can hold the path: text without control characters, and not too long."""
     try:
         path.encode()
@@ -141,5 +178,5 @@ def is_presentable(path: str) -> bool:
     return True
 
 
-def _as_found(path: str, found: os.stat_result) -> FoundFile:
-    return FoundFile(path, found.st_size, max(0.0, found.st_mtime))
+def _as_found(path: str, found: os.stat_result) -> ScannedFile:
+    return ScannedFile(path, found.st_size, max(0.0, found.st_mtime))

@@ -12,9 +12,9 @@ from typing import BinaryIO
 from mosaic.trainer.artifacts.archive_format import PART_BYTES, ArchiveError
 
 _BLOCK = tarfile.BLOCKSIZE
-_MOST_EXTENSION_BYTES = 64 << 10
-_MOST_EXTENSIONS = 8
-_MOST_TRAILING_BYTES = 1 << 20
+_MAX_EXTENSION_BYTES = 64 << 10
+_MAX_EXTENSIONS = 8
+_MAX_TRAILING_BYTES = 1 << 20
 
 
 def is_file(member: tarfile.TarInfo) -> bool:
@@ -48,17 +48,17 @@ class TarStream:
             self._left -= len(block)
             yield block
 
-    def document(self, name: str, most_bytes: int) -> bytes:
+    def document(self, name: str, max_bytes: int) -> bytes:
         """The present member as a whole."""
-        if self._left > most_bytes:
-            raise ArchiveError(f"{name} is larger than {most_bytes >> 20} MiB.")
+        if self._left > max_bytes:
+            raise ArchiveError(f"{name} is larger than {max_bytes >> 20} MiB.")
         return b"".join(self.content())
 
     def _next_member(self) -> tarfile.TarInfo | None:
         """None at the end of the archive."""
         renamed: str | None = None
         resized: int | None = None
-        for _ in range(_MOST_EXTENSIONS):
+        for _ in range(_MAX_EXTENSIONS):
             block = self._exactly(_BLOCK)
             if not block.strip(b"\0"):
                 return None
@@ -85,7 +85,7 @@ class TarStream:
         raise ArchiveError("A member has more extended headers than any real one.")
 
     def _extension(self, member: tarfile.TarInfo) -> bytes:
-        if member.size > _MOST_EXTENSION_BYTES:
+        if member.size > _MAX_EXTENSION_BYTES:
             raise ArchiveError("A member's extended header is larger than any real one.")
         content = self._exactly(member.size + -member.size % _BLOCK)
         return content[: member.size]
@@ -98,7 +98,7 @@ class TarStream:
 
     def _read_to_end(self) -> None:
         """Only at its end a compressed stream proves to be whole."""
-        for _ in range(0, _MOST_TRAILING_BYTES, PART_BYTES):
+        for _ in range(0, _MAX_TRAILING_BYTES, PART_BYTES):
             rest = self._source.read(PART_BYTES)
             if not rest:
                 return
@@ -117,7 +117,7 @@ def _pax_fields(content: bytes) -> dict[str, str]:
     fields: dict[str, str] = {}
     while content:
         length, space, _ = content.partition(b" ")
-        if not space or not length.isdigit() or len(length) > len(str(_MOST_EXTENSION_BYTES)):
+        if not space or not length.isdigit() or len(length) > len(str(_MAX_EXTENSION_BYTES)):
             raise ArchiveError("A member's extended header is damaged.")
         record, content = content[len(length) + 1 : int(length)], content[int(length) or 1 :]
         name, _, value = record.rstrip(b"\n").partition(b"=")

@@ -8,8 +8,8 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.contract.readiness import BundleInfo
 from mosaic.trainer.bundles.bundle_recipe import BundleRecipe, RecipeBook
-from mosaic.trainer.bundles.environments import Environment, Environments
 from mosaic.trainer.bundles.install_lock import is_held
+from mosaic.trainer.bundles.virtual_envs import VirtualEnv, VirtualEnvs
 
 _INSTALL_AGAIN = "Install it again: `mosaic bundles install {name}`."
 
@@ -17,7 +17,7 @@ _INSTALL_AGAIN = "Install it again: `mosaic bundles install {name}`."
 class BundleListing:
     """What is installed, against what the workers need now."""
 
-    def __init__(self, home: Home, recipes: RecipeBook, environments: Environments) -> None:
+    def __init__(self, home: Home, recipes: RecipeBook, environments: VirtualEnvs) -> None:
         self._home = home
         self._recipes = recipes
         self._environments = environments
@@ -48,7 +48,7 @@ class BundleListing:
         ]
         return sorted(named, key=lambda info: (info.name, info.state == "outdated", info.extras))
 
-    def info(self, environment: Environment, uses: Mapping[str, int]) -> BundleInfo:
+    def info(self, environment: VirtualEnv, uses: Mapping[str, int]) -> BundleInfo:
         """One that was finished."""
         record = environment.record
         recipes = self._current(record.name, record.extras)
@@ -73,7 +73,7 @@ class BundleListing:
             return msgspec.structs.replace(info, state="broken", problem=problem, remedy=remedy)
         return info
 
-    def outdated(self) -> list[Environment]:
+    def outdated(self) -> list[VirtualEnv]:
         """Those that no worker would be given now."""
         found = (self._environments.read(key) for key in self._environments.all_keys())
         return [each for each in found if each and self.info(each, {}).state == "outdated"]

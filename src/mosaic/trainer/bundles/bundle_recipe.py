@@ -2,15 +2,18 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import msgspec
+
 import mosaic
 from mosaic.contract.errors import UserError
 from mosaic.contract.problems import closest
-from mosaic.contract.run_config import BundleConfig
+from mosaic.contract.run_config import BundleConfig, TrainRunConfig
+from mosaic.envs.catalog import environment
 from mosaic.trainer.bundles.requirement_lines import (
     Declared,
     asks_for_package,
@@ -183,3 +186,23 @@ def _unknown_extra(name: str, extra: str, available: Sequence[str]) -> UserError
         remedy=f"Its extras: {', '.join(available) or 'none'}.",
         code="T321",
     )
+
+
+def add_needed_extras(config: TrainRunConfig, available: Collection[str]) -> TrainRunConfig:
+    """`config`, whose bundle names every extra that it needs and the bundle has."""
+    asked = config.bundle or BundleConfig()
+    extras = tuple(sorted({*asked.extras, *(_needed(config) & set(available))}))
+    if extras == tuple(sorted(asked.extras)):
+        return config
+    return msgspec.structs.replace(config, bundle=msgspec.structs.replace(asked, extras=extras))
+
+
+def _needed(config: TrainRunConfig) -> set[str]:
+    artifacts, params = config.artifacts, config.params
+    wanted = {
+        environment(config.env_id).family: True,
+        "wandb": artifacts.wandb.enabled or bool(params.get("track")),
+        "video": artifacts.video.enabled or bool(params.get("capture_video")),
+        "hub": bool(params.get("upload_model")),
+    }
+    return {extra for extra, is_wanted in wanted.items() if is_wanted}

@@ -6,10 +6,12 @@ All methods block, and may be called from any thread and from several processes 
 """
 
 import logging
+import os
 import sys
 import threading
 import time
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,13 +28,37 @@ from mosaic.trainer.bundles.bundle_recipe import (
     RecipeBook,
 )
 from mosaic.trainer.bundles.code_snapshots import CodeSnapshots
-from mosaic.trainer.bundles.environment_maker import make_environment
-from mosaic.trainer.bundles.environments import Environment, Environments
+from mosaic.trainer.bundles.errors import environment_failed
 from mosaic.trainer.bundles.install_lock import OnProgress, hold_if_free, hold_lock
-from mosaic.trainer.bundles.installation_errors import environment_failed
-from mosaic.trainer.bundles.prepared_worker import PreparedWorker
+from mosaic.trainer.bundles.virtual_env_builder import build_virtual_env
+from mosaic.trainer.bundles.virtual_envs import VirtualEnv, VirtualEnvs
 from mosaic.trainer.workers.found_worker import FoundWorker
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedWorker:
+    """What a run is launched with, and what it records of it."""
+
+    python: Path
+    module: str
+    code: Path
+    use: BundleUse
+    shared_folders: tuple[Path, ...] = ()
+    """Code beside its own that it may import: MOSAIC's, of a worker that talks to the daemon."""
+
+    def command(self, config: Path) -> tuple[str, ...]:
+        """Starts the worker; no shell, and no script whose first line names a path."""
+        return (str(self.python), "-m", self.module, "--config", str(config))
+
+    def environment(self, own_folders: Sequence[str] = ()) -> dict[str, str]:
+        """What the worker's environment needs beyond that of every worker.
+
+        `own_folders` are a run's `python_path`, and come after the worker's own code.
+        """
+        folders = (str(self.code), *map(str, self.shared_folders), *own_folders)
+        return {"PYTHONPATH": os.pathsep.join(folders)}
+
 
 _OUTDATED_KEPT_S = 7 * 24 * 3600.0
 """An environment of older requirements may be wanted again, by a switch back to them."""
@@ -42,7 +68,7 @@ _OWN_SOURCES = Path(mosaic.__file__).parents[1]
 _log = logging.getLogger(__name__)
 
 
-class RemovedBundles(NamedTuple):
+class BundleRemoval(NamedTuple):
     """What a removal did."""
 
     freed_bytes: int
@@ -64,7 +90,7 @@ class BundleStore:
         self._home = home
         self._catalog = catalog
         self._recipes = RecipeBook(catalog, requirements)
-        self._environments = Environments(home)
+        self._environments = VirtualEnvs(home)
         self._snapshots = CodeSnapshots(home, catalog.digests)
         self._listing = BundleListing(home, self._recipes, self._environments)
 
@@ -155,7 +181,7 @@ class BundleStore:
         """Every bundle that a worker names, installed or not, and all else that is installed."""
         return self._listing.all(uses)
 
-    def remove(self, name: str, hash: str, uses: Mapping[str, int]) -> RemovedBundles:  # noqa: A002 - the field's name in the contract
+    def remove(self, name: str, hash: str, uses: Mapping[str, int]) -> BundleRemoval:  # noqa: A002 - the field's name in the contract
         """Removes one environment of the bundle, or without a hash every one no run needs."""
         keys = [
             key
@@ -179,7 +205,7 @@ class BundleStore:
             else:
                 removed.append(key)
                 freed += environment.record.size_bytes if environment else 0
-        return RemovedBundles(freed, tuple(removed), tuple(kept))
+        return BundleRemoval(freed, tuple(removed), tuple(kept))
 
     def clean(self, uses: Mapping[str, int], code_uses: Collection[str]) -> None:
         """Removes what cut-off installations left, and what neither a run nor a worker needs."""
@@ -204,7 +230,7 @@ class BundleStore:
         repair: bool,
         on_progress: OnProgress,
         cancelled: threading.Event,
-    ) -> Environment:
+    ) -> VirtualEnv:
         key = recipe.key
         environment = None if repair else self._usable(recipe)
         if environment is not None:
@@ -215,13 +241,13 @@ class BundleStore:
                 environment = self._environments.usable(key)
                 if environment is not None and (not repair or lock.had_to_wait):
                     return environment
-                return make_environment(
+                return build_virtual_env(
                     recipe, self._environments, self._home, lock, on_progress, cancelled
                 )
         except OSError as error:
             raise environment_failed(recipe.name, error) from error
 
-    def _usable(self, recipe: BundleRecipe) -> Environment | None:
+    def _usable(self, recipe: BundleRecipe) -> VirtualEnv | None:
         """The environment of this recipe, or one that has further extras on top of it."""
         exact = self._environments.usable(recipe.key)
         if exact is not None:
@@ -238,7 +264,7 @@ class BundleStore:
                     return usable
         return None
 
-    def _prepared(self, worker: FoundWorker, environment: Environment | None) -> PreparedWorker:
+    def _prepared(self, worker: FoundWorker, environment: VirtualEnv | None) -> PreparedWorker:
         snapshot = self._snapshots.take(worker)
         code_path = self._home.relative(snapshot.path)
         module = worker.manifest.module

@@ -16,9 +16,8 @@ from pathlib import Path
 
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
-from mosaic.trainer.workers.found_worker import FoundWorker, SourceTree
+from mosaic.trainer.workers.found_worker import FoundWorker, SourceTree, sdk_sources
 from mosaic.trainer.workers.source_files import SourceDigests, list_source_files
-from mosaic.trainer.workers.worker_sdk import sdk_sources
 
 _ATTEMPTS = 5
 _KEPT_S = 3600.0

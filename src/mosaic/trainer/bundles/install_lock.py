@@ -17,10 +17,10 @@ import msgspec
 
 from mosaic.contract.readiness import InstallProgress
 from mosaic.contract.type_info import work_out
-from mosaic.trainer.bundles.installation_errors import InstallCancelledError
+from mosaic.trainer.bundles.errors import InstallCancelledError
 from mosaic.trainer.processes.process_identity import ProcessIdentity
 
-_LOOK_EVERY_S = 0.1
+_POLL_S = 0.1
 OnProgress = Callable[[InstallProgress], None]
 
 
@@ -71,7 +71,7 @@ def hold_lock(
         if looks > 1 and waiting != reported:  # the first may have met somebody who only looked
             reported = waiting
             on_progress(waiting)
-        if cancelled.wait(_LOOK_EVERY_S):
+        if cancelled.wait(_POLL_S):
             raise InstallCancelledError
     try:
         yield HeldLock(descriptor, had_to_wait=looks > 1)

@@ -19,12 +19,12 @@ _COMMENT = re.compile(r"(^|\s+)#.*$")
 _INCLUDE = re.compile(r"(?:-r|--requirement)(?:\s+|=)(?P<file>\S+)\Z")
 _CONSTRAINT = re.compile(r"(?:-c|--constraint)(?:\s+|=)(?P<file>\S+)\Z")
 _SDK = re.compile(r"mosaic[-_.]worker(?![\w.-])", re.IGNORECASE)
-_DEEPEST = 10
+_MAX_DEPTH = 10
 
 
 def lines_of_file(path: Path, depth: int = 0) -> tuple[str, ...]:
     """What the file asks for, with the files that it includes. Raises `UserError`."""
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         raise _wrong(path, "it includes itself")
     try:
         text = path.read_text(encoding="utf-8")

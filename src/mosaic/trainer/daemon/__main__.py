@@ -1,4 +1,4 @@
-"""`python -m mosaic.trainer.daemon`: see `command_line.py` for its options, `process.py` for it."""
+"""`python -m mosaic.trainer.daemon`: see `startup.py` for its options."""
 
 import logging
 import os
@@ -6,14 +6,12 @@ import sys
 
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
-from mosaic.trainer.daemon.command_line import Invocation, parse
-from mosaic.trainer.daemon.log_files import DaemonLog
-from mosaic.trainer.daemon.readiness_pipe import ReadinessPipe
+from mosaic.trainer.daemon.startup import DaemonLog, Invocation, ReadinessPipe, parse
 from mosaic.trainer.settings import load_settings
 
 _log = logging.getLogger(__name__)
 
-# gRPC's core writes to stderr of its own accord; whoever wants that can still ask for it.
+# gRPC's core writes to stderr by default; the variable can still enable that.
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 
 
@@ -28,31 +26,31 @@ def main() -> int:
         sys.stderr.write(f"{error}\n")
         return 1
     except Exception:
-        # The edge of the process: the log keeps what stderr of a background process loses.
-        _log.critical("T399 the daemon ended by a bug", exc_info=True)
+        # The log keeps what the stderr of a background process loses.
+        _log.critical("T399 the daemon crashed because of a bug", exc_info=True)
         raise
     return 0
 
 
 def _run(invocation: Invocation, readiness: ReadinessPipe) -> None:
     home = invocation.home
-    _make(home)
+    _create(home)
     settings = load_settings(home.settings, invocation.settings)
     log = DaemonLog(home, foreground=invocation.ready_fd is None)
-    # Not at the top: what is wrong above is told before gRPC and all the rest is loaded.
+    # Not at the top: errors above are reported before gRPC and everything else is loaded.
     from mosaic.trainer.daemon.process import run_daemon  # noqa: PLC0415
 
     run_daemon(home, settings, log, readiness)
 
 
-def _make(home: Home) -> None:
+def _create(home: Home) -> None:
     try:
         for folder in (home.path, home.trainer, home.logs):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(
-            f"The home {home.path} cannot be made: {error.strerror}.",
-            remedy="Choose another place with --home DIR, or set MOSAIC_HOME.",
+            f"The home {home.path} cannot be created: {error.strerror}.",
+            remedy="Choose another folder with --home DIR, or set MOSAIC_HOME.",
             code="T398",
         ) from error
 

@@ -1,38 +1,108 @@
-"""The life of the daemon's process: from its lock to its last line.
+"""The daemon's process: takes the lock of the home, serves, and stops.
 
-Runs outlive it: it is stopped by SIGTERM, SIGINT or the call `Shutdown`, and the next one takes
-them up again.
+SIGTERM, SIGINT or the call `Shutdown` stop it. Runs outlive it, and the next daemon reattaches to
+them.
 """
 
 import asyncio
+import fcntl
 import logging
 import os
+import resource
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import mosaic
 from mosaic.contract.endpoint import Endpoint
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
-from mosaic.trainer.daemon.access_token import load_token
-from mosaic.trainer.daemon.file_limit import raise_file_limit
-from mosaic.trainer.daemon.instance import only_instance
-from mosaic.trainer.daemon.listening import Listening, listen
-from mosaic.trainer.daemon.log_files import DaemonLog
-from mosaic.trainer.daemon.readiness_pipe import ReadinessPipe
+from mosaic.trainer.daemon.listening import BoundAddress, listen
+from mosaic.trainer.daemon.startup import DaemonLog, ReadinessPipe
 from mosaic.trainer.processes.process_identity import ProcessIdentity
+from mosaic.trainer.service.access_token import load_token
 from mosaic.trainer.service.server import TrainerServer
 from mosaic.trainer.settings import DaemonSettings
 from mosaic.trainer.trainer import Trainer
 
 _log = logging.getLogger(__name__)
 
+_MAX_OPEN_FILES = 65_536
+"""Child processes inherit the limit, and some of them loop over all numbers up to it."""
+
+
+def raise_file_limit() -> int:
+    """Raise the soft limit of open files as far as the hard one allows; returns the new limit."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    new_limit = _MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _MAX_OPEN_FILES)
+    if soft == resource.RLIM_INFINITY or soft >= new_limit:
+        return soft
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (new_limit, hard))
+    except (OSError, ValueError) as error:
+        _log.warning("T358 the limit of open files stays at %d: %s", soft, error)
+        return soft
+    _log.info("T359 the limit of open files is now %d, was %d", new_limit, soft)
+    return new_limit
+
+
+@contextmanager
+def only_instance(home: Home) -> Iterator[None]:
+    """Hold the lock of the home, which the kernel releases when the process ends.
+
+    Raises `UserError` T382 when another daemon holds it.
+    """
+    descriptor = _open(home.daemon_lock)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            address = _address(home)
+            where = f" at {address}" if address else ""
+            raise UserError(
+                f"A trainer daemon (process {_pid_in(descriptor) or 'unknown'}) serves the home"
+                f" {home.path}{where}.",
+                remedy="Use that one, stop it with `mosaic daemon stop`, or choose another --home.",
+                code="T382",
+            ) from None
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _open(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise UserError(
+            f"{path} cannot be opened: {error.strerror}.",
+            remedy="Make the home writable for this user, or choose another one with --home.",
+            code="T383",
+        ) from error
+
+
+def _pid_in(descriptor: int) -> str:
+    text = os.pread(descriptor, 32, 0).decode(errors="replace").strip()
+    return text if text.isdigit() else ""
+
+
+def _address(home: Home) -> str:
+    try:
+        endpoint = Endpoint.read(home.endpoint)
+    except UserError:
+        return ""
+    return endpoint.address if endpoint else ""
+
 
 def run_daemon(
     home: Home, settings: DaemonSettings, log: DaemonLog, readiness: ReadinessPipe
 ) -> None:
-    """Serves the home until told to stop. Raises `UserError` when it cannot begin."""
+    """Serve the home until a stop is requested. Raises `UserError` when it cannot start."""
     raise_file_limit()
     with only_instance(home):
         token = load_token(home.token)
@@ -48,7 +118,7 @@ async def _serve(
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     server = TrainerServer(token, log.redact)
-    # Before the trainer opens: no run is started by a daemon that nobody can reach.
+    # Before the trainer opens: an unreachable daemon must not start runs.
     listening = listen(server, settings)
     trainer = await Trainer.open(home, settings)
     try:
@@ -58,19 +128,19 @@ async def _serve(
         _log.info("T395 the daemon serves %s at %s", home.path, listening.address)
         readiness.ready(listening.address)
         await stop.wait()
-        _log.info("T396 the daemon stops; its runs go on")
+        _log.info("T396 the daemon stops; its runs continue")
     finally:
         await server.stop()
         await trainer.close()
         home.endpoint.unlink(missing_ok=True)
 
 
-def _endpoint(listening: Listening) -> Endpoint:
+def _endpoint(listening: BoundAddress) -> Endpoint:
     identity = ProcessIdentity.of(os.getpid())
     if identity is None:
         raise UserError(
             "The daemon cannot see its own process in /proc.",
-            remedy="Mount /proc; runs could not be told apart without it.",
+            remedy="Mount /proc; processes of runs cannot be identified without it.",
             code="T397",
         )
     return Endpoint(
@@ -86,7 +156,7 @@ def _endpoint(listening: Listening) -> Endpoint:
 
 def _on_unhandled(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     _log.error(
-        "T394 the event loop met an error that nobody handled: %s",
+        "T394 unhandled error in the event loop: %s",
         context.get("message"),
         exc_info=context.get("exception"),
     )

@@ -5,7 +5,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from shutil import which
 from typing import Literal
+
+from mosaic.trainer.processes.watched_process import run_bounded
 
 _NONE = "-1"
 """Hides every device; an empty variable does not in every version of the drivers."""
@@ -72,3 +76,123 @@ def visible_devices(granted: Sequence[Gpu]) -> dict[str, str]:
         "HIP_VISIBLE_DEVICES": counted,
         "CUDA_VISIBLE_DEVICES": counted,
     }
+
+
+_QUERY = ("--query-gpu=index,name,memory.total,uuid", "--format=csv,noheader,nounits")
+_LIMIT_S = 5.0
+_MAX_BYTES = 1 << 16
+
+
+def find_nvidia(
+    proc: Path, dev: Path, environ: Mapping[str, str], *, limit_s: float = _LIMIT_S
+) -> GpuSearch:
+    """Those that the driver answers for and that the daemon itself may see."""
+    program = which("nvidia-smi", path=environ.get("PATH"))
+    if program:
+        found = _ask(program, environ, limit_s)
+    else:
+        found = _read_driver(proc / "driver" / "nvidia" / "gpus", dev)
+    return only_visible(found, environ, "CUDA_VISIBLE_DEVICES")
+
+
+def _ask(program: str, environ: Mapping[str, str], limit_s: float) -> GpuSearch:
+    try:
+        outcome = run_bounded(
+            [program, *_QUERY],
+            limit_s=limit_s,
+            environment=environ,
+            max_output_bytes=_MAX_BYTES,
+        )
+    except OSError as error:
+        return GpuSearch(reason=f"nvidia-smi cannot be executed: {error.strerror}")
+    if outcome.timed_out:
+        return GpuSearch(reason=f"nvidia-smi did not answer within {limit_s:g} s")
+    said = outcome.output.decode(errors="replace")
+    if outcome.exit_code:
+        complaint = " ".join((said + outcome.error_output.decode(errors="replace")).split())[:200]
+        return GpuSearch(reason=f"nvidia-smi failed ({outcome.exit_code}): {complaint}")
+    lines = [line for line in said.splitlines() if line.strip()]
+    gpus = [_parse(line) for line in lines]
+    if not gpus:
+        return GpuSearch(reason="nvidia-smi lists no GPU")
+    readable = tuple(gpu for gpu in gpus if gpu)
+    if len(readable) < len(gpus):
+        return GpuSearch(reason="nvidia-smi printed something other than a list of GPUs")
+    return GpuSearch(tuple(sorted(readable, key=lambda gpu: gpu.index)))
+
+
+def _parse(line: str) -> Gpu | None:
+    fields = [field.strip() for field in line.split(",")]
+    # A name may hold a comma; the other fields do not.
+    if len(fields) < 4 or not fields[0].isdecimal() or not fields[-1].startswith("GPU-"):
+        return None
+    memory = fields[-2]  # "[N/A]" where the GPU shares the machine's
+    return Gpu(
+        index=int(fields[0]),
+        name=", ".join(fields[1:-2]),
+        memory_mb=int(memory) if memory.isdecimal() else 0,
+        uuid=fields[-1],
+    )
+
+
+def _read_driver(folder: Path, dev: Path) -> GpuSearch:
+    """As in a container without `nvidia-smi`. Only what it was given has a device file there."""
+    found = []
+    for path in sorted(folder.glob("*/information")):
+        try:
+            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            continue
+        said = {
+            name.strip(): value.strip() for name, _, value in (it.partition(":") for it in lines)
+        }
+        if (dev / f"nvidia{said.get('Device Minor', '')}").exists():
+            uuid = said.get("GPU UUID", "")
+            found.append((said.get("Model", "NVIDIA GPU"), uuid if "?" not in uuid else ""))
+    gpus = tuple(Gpu(index, name, 0, uuid) for index, (name, uuid) in enumerate(found))
+    return GpuSearch(gpus, "" if gpus else "no NVIDIA driver with a GPU was found")
+
+
+_GPU_HEAPS = ("1", "2")
+"""Kinds of memory banks that lie on the device: visible to the CPU, and not."""
+
+
+def find_amd(sys: Path, dev: Path, environ: Mapping[str, str]) -> GpuSearch:
+    """Those with a device file that exists here, and that the daemon itself may see."""
+    nodes = sys / "class" / "kfd" / "kfd" / "topology" / "nodes"
+    by_number = {int(node.name): node for node in nodes.glob("*") if node.name.isdecimal()}
+    gpus: list[Gpu] = []
+    for _, node in sorted(by_number.items()):
+        said = _properties(node / "properties")
+        is_gpu = said.get("simd_count", "0") != "0"  # the CPU is a node too
+        if is_gpu and (dev / "dri" / f"renderD{said.get('drm_render_minor')}").exists():
+            gpus.append(_gpu(len(gpus), node, said))
+    found = GpuSearch(tuple(gpus), "" if gpus else "no AMD driver with a GPU was found")
+    for variable in ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"):
+        found = only_visible(found, environ, variable)
+    return found
+
+
+def _gpu(index: int, node: Path, said: Mapping[str, str]) -> Gpu:
+    banks = [_properties(path) for path in sorted(node.glob("mem_banks/*/properties"))]
+    sizes = [bank["size_in_bytes"] for bank in banks if bank.get("heap_type") in _GPU_HEAPS]
+    unique_id = said.get("unique_id", "0")
+    return Gpu(
+        index=index,
+        name=_text(node / "name").strip() or "AMD GPU",
+        memory_mb=sum(int(size) for size in sizes if size.isdecimal()) >> 20,
+        uuid=f"GPU-{int(unique_id):016x}" if unique_id.isdecimal() and unique_id != "0" else "",
+        vendor="amd",
+    )
+
+
+def _properties(path: Path) -> dict[str, str]:
+    pairs = (line.partition(" ") for line in _text(path).splitlines())
+    return {name: value.strip() for name, _, value in pairs}
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""  # some files are for root alone

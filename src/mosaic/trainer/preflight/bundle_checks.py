@@ -8,10 +8,9 @@ import msgspec
 
 from mosaic.contract.readiness import BundleInfo
 from mosaic.contract.worker_manifest import WorkerManifest
-from mosaic.trainer.bundles.prepared_worker import PreparedWorker
-from mosaic.trainer.preflight.candidate import Candidate
-from mosaic.trainer.preflight.items import Items, blocking, ok, warning
-from mosaic.trainer.processes.bounded_command import run_bounded
+from mosaic.trainer.bundles.bundle_store import PreparedWorker
+from mosaic.trainer.preflight.checks import Candidate, Items, blocking, ok, warning
+from mosaic.trainer.processes.watched_process import run_bounded
 
 INSTALL = "install_bundle"
 """An action; its argument is the bundle's name, with extras as `name[atari,mujoco]`."""

@@ -16,9 +16,9 @@ from mosaic.contract.ids import new_ulid
 from mosaic.contract.layout import RunDirectory
 from mosaic.contract.readiness import DryRunReport
 from mosaic.contract.run_config import TrainRunConfig, to_json
-from mosaic.trainer.bundles.prepared_worker import PreparedWorker
-from mosaic.trainer.processes.bounded_command import CommandOutcome, run_bounded
-from mosaic.trainer.processes.worker_environment import worker_environment
+from mosaic.trainer.bundles.bundle_store import PreparedWorker
+from mosaic.trainer.processes.process_environment import worker_environment
+from mosaic.trainer.processes.watched_process import CommandOutcome, run_bounded
 
 _LIMIT_S = 60.0
 _QUESTIONS = ("--dry-run", "--emit-summary")

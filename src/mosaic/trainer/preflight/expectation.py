@@ -6,13 +6,13 @@ from statistics import median
 
 from mosaic.contract.run_config import StepDetail
 from mosaic.contract.runs import RunRecord
-from mosaic.trainer.registry.earlier_runs import EarlierRun
+from mosaic.trainer.registry.run_rows import EarlierRun
 
 _LINE_BYTES: dict[StepDetail, int] = {"all": 300, "sampled": 60, "columns": 20, "off": 2}
 """Of one step in the spool, by `telemetry.steps`, when no earlier run tells."""
 _WITH_STORE = 1.3
 """The store made from the spool, and some room."""
-_LEAST_BYTES = 20 << 20
+_MIN_BYTES = 20 << 20
 """Checkpoints, event files and the log."""
 
 
@@ -23,7 +23,7 @@ class Expectation:
     duration_s: float | None = None
     sps: float | None = None
     memory_bytes: int | None = None
-    disk_bytes: int = _LEAST_BYTES
+    disk_bytes: int = _MIN_BYTES
     runs: int = 0
     """How many earlier runs it rests on."""
 
@@ -62,4 +62,4 @@ def _disk_bytes(detail: StepDetail, steps: int, records: Sequence[RunRecord]) ->
         per_step = median(digest.spool_bytes / digest.steps for digest in digests)
     else:
         per_step = _LINE_BYTES[detail]
-    return _LEAST_BYTES + int(per_step * steps * _WITH_STORE)
+    return _MIN_BYTES + int(per_step * steps * _WITH_STORE)

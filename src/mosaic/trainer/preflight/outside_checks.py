@@ -4,8 +4,7 @@ import socket
 from collections.abc import Mapping
 
 from mosaic.trainer.machine.machine import Machine
-from mosaic.trainer.preflight.candidate import Candidate
-from mosaic.trainer.preflight.items import Items, blocking, listing, ok, warning
+from mosaic.trainer.preflight.checks import Candidate, Items, blocking, listing, ok, warning
 from mosaic.trainer.secrets import Secrets
 
 _WANDB_KEY = "WANDB_API_KEY"

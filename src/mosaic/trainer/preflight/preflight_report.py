@@ -8,25 +8,24 @@ import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 import msgspec
 
 from mosaic.contract.errors import UserError
-from mosaic.contract.layout import Home
+from mosaic.contract.layout import Home, RunDirectory
 from mosaic.contract.readiness import BundleInfo, PreflightItem, PreflightReport
 from mosaic.contract.run_config import TrainRunConfig
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunQuery
-from mosaic.trainer.bundles.bundle_store import BundleStore
-from mosaic.trainer.bundles.prepared_worker import PreparedWorker
+from mosaic.contract.worker_manifest import WorkerManifest
+from mosaic.trainer.bundles.bundle_store import BundleStore, PreparedWorker
 from mosaic.trainer.machine.machine import Machine
 from mosaic.trainer.preflight import outside_checks, resource_checks, worker_checks
 from mosaic.trainer.preflight.bundle_checks import check_bundle, check_packages, check_python
-from mosaic.trainer.preflight.candidate import Candidate
+from mosaic.trainer.preflight.checks import Candidate, Items, blocking, ok, warning
 from mosaic.trainer.preflight.expectation import Expectation, expect
-from mosaic.trainer.preflight.gpu_check import check_gpu
-from mosaic.trainer.preflight.items import Items, blocking, ok, warning
-from mosaic.trainer.preflight.planned_command import planned_command, planned_config
+from mosaic.trainer.preflight.resource_checks import check_gpu
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.secrets import Secrets
 from mosaic.trainer.settings import DaemonSettings
@@ -217,3 +216,14 @@ def _look(check: Check) -> list[PreflightItem]:
         return list(look())
     except UserError as error:
         return [warning(name, f"It could not be checked: {error.message}", error.remedy)]
+
+
+def planned_config(home: Home) -> Path:
+    """Where the configuration would be; the id is made when the run is submitted."""
+    return RunDirectory(home.runs / "<run id>").config
+
+
+def planned_command(home: Home, manifest: WorkerManifest, bundle: str) -> tuple[str, ...]:
+    """What would be run once `bundle` is installed; its folder's name ends with a hash."""
+    python = home.venvs / bundle / "bin" / "python" if bundle else Path("python")
+    return (str(python), "-m", manifest.module, "--config", str(planned_config(home)))

@@ -1,10 +1,15 @@
 """Whether the machine and the settings have what the run asks for, or will probably use."""
 
+import json
+from typing import Any
+
+from mosaic.contract.descriptor import Algorithm
 from mosaic.contract.layout import Home
 from mosaic.contract.run_config import TrainRunConfig
+from mosaic.trainer.machine.gpus import GpuSearch
 from mosaic.trainer.machine.machine import Machine
+from mosaic.trainer.preflight.checks import Candidate, Items, blocking, ok, warning
 from mosaic.trainer.preflight.expectation import Expectation
-from mosaic.trainer.preflight.items import Items, blocking, ok, warning
 from mosaic.trainer.settings import DaemonSettings
 
 _MB = 1 << 20
@@ -87,3 +92,105 @@ def check_time_limit(config: TrainRunConfig, expectation: Expectation) -> Items:
             f" {expected:,.0f} s.",
             "Raise the limit, or shorten the run.",
         )
+
+
+USE_CPU = "use_cpu_preset"
+"""An action; its argument is the JSON merge patch that makes the configuration one for the CPU."""
+USE_GPU = "use_gpu_preset"
+"""An action; its argument is the JSON merge patch that asks for one GPU."""
+
+
+def check_gpu(candidate: Candidate, machine: Machine) -> Items:
+    """Looks for GPUs only where one matters: a broken driver may take seconds to fail."""
+    asked = candidate.config.resources.gpus
+    algorithm = candidate.algorithm
+    need = algorithm.gpu if algorithm else "optional"
+    if need == "none" and 0 < asked <= len(machine.gpus()):
+        yield warning(
+            "gpu",
+            f"`resources.gpus`: {asked} asked for, which the algorithm makes no use of.",
+            "Set it to 0, so that other runs can have them.",
+            action=USE_CPU,
+            argument=_cpu_patch(candidate),
+        )
+    elif need == "required" or asked:
+        yield from _check_needed(candidate, machine.gpu_search(), is_required=need == "required")
+    elif need == "optional" and algorithm:
+        yield from _check_optional(candidate, algorithm, machine.gpu_search())
+
+
+def _check_needed(candidate: Candidate, search: GpuSearch, *, is_required: bool) -> Items:
+    asked, there = candidate.config.resources.gpus, len(search.gpus)
+    if is_required and there and not asked:
+        yield blocking(
+            "gpu",
+            "`resources.gpus`: the algorithm requires a GPU, and the run asks for none.",
+            "Set it to 1.",
+            action=USE_GPU,
+            argument=json.dumps({"resources": {"gpus": 1}}),
+        )
+    elif asked <= there and there:
+        names = ", ".join(sorted({gpu.name for gpu in search.gpus}))
+        yield ok("gpu", f"{asked} of {there} GPUs ({names}).")
+    elif is_required:
+        yield blocking(
+            "gpu",
+            f"The algorithm requires a GPU, and {_have(search)}.",
+            "Run it on a machine with more GPUs, or choose another algorithm.",
+        )
+    else:
+        yield blocking(
+            "gpu",
+            f"`resources.gpus`: {asked} asked for, and {_have(search)}.",
+            "Ask for fewer, or let the run use the CPU.",
+            action=USE_CPU,
+            argument=_cpu_patch(candidate),
+        )
+
+
+def _check_optional(candidate: Candidate, algorithm: Algorithm, search: GpuSearch) -> Items:
+    if search.gpus:
+        yield ok("gpu", "The run asks for no GPU, and runs on the CPU.")
+        return
+    patch = _device_patch(candidate, algorithm)
+    if _chooses_device(algorithm) and not patch:
+        yield ok("gpu", "Runs on the CPU, as it was set to.")
+    else:
+        yield warning(
+            "gpu",
+            f"Runs on the CPU: {_have(search)}.",
+            "Expect it to be slower; the CPU preset says so in the configuration."
+            if patch
+            else "Expect it to be slower.",
+            action=USE_CPU if patch else "",
+            argument=_cpu_patch(candidate) if patch else "",
+        )
+
+
+def _have(search: GpuSearch) -> str:
+    if search.gpus:
+        return f"this machine has {len(search.gpus)}"
+    return f"this machine has none ({search.reason})"
+
+
+def _cpu_patch(candidate: Candidate) -> str:
+    patch: dict[str, Any] = {"resources": {"gpus": 0}}
+    params = _device_patch(candidate, candidate.algorithm) if candidate.algorithm else {}
+    return json.dumps(patch | ({"params": params} if params else {}))
+
+
+def _chooses_device(algorithm: Algorithm) -> bool:
+    return any(parameter.name in ("cuda", "device") for parameter in algorithm.parameters)
+
+
+def _device_patch(candidate: Candidate, algorithm: Algorithm) -> dict[str, Any]:
+    """What has to change among the parameters for the run to use the CPU."""
+    now = candidate.resolved_params()
+    patch: dict[str, Any] = {}
+    for parameter in algorithm.parameters:
+        if parameter.name == "cuda" and parameter.type == "bool" and now.get("cuda"):
+            patch["cuda"] = False
+        is_text = parameter.type == "str" or "cpu" in parameter.choices
+        if parameter.name == "device" and is_text and now.get("device") != "cpu":
+            patch["device"] = "cpu"
+    return patch

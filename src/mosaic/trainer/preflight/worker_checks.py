@@ -5,8 +5,7 @@ from collections.abc import Collection
 from mosaic.contract.descriptor import validate_params
 from mosaic.contract.problems import closest
 from mosaic.envs.catalog import environment, environments
-from mosaic.trainer.preflight.candidate import Candidate
-from mosaic.trainer.preflight.items import Items, blocking, listing, ok, warning
+from mosaic.trainer.preflight.checks import Candidate, Items, blocking, listing, ok, warning
 
 
 def check_mode(candidate: Candidate) -> Items:

@@ -1,6 +1,10 @@
 """What became of a run's process, read from its directory alone; and signals to it."""
 
+import fcntl
+import os
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -8,7 +12,34 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
 from mosaic.contract.process_records import ExitRecord, StartedRecord
 from mosaic.trainer.processes.process_identity import ProcessIdentity
-from mosaic.trainer.processes.supervisor_lock import supervisor_absence
+
+
+@contextmanager
+def supervisor_absence(run_dir: RunDirectory) -> Iterator[bool]:
+    """Whether no supervisor holds the run. If so, none can take hold of it meanwhile.
+
+    Only to be asked of a run that was started: a supervisor that is just starting must find its
+    lock free. Any number of processes may ask at once.
+    """
+    try:
+        lock = os.open(run_dir.supervisor_lock, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        yield True
+        return
+    try:
+        yield _is_free(lock)
+    finally:
+        # Explicitly, because a process that is being forked meanwhile has a copy of the descriptor.
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        os.close(lock)
+
+
+def _is_free(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 class ProcessState(StrEnum):

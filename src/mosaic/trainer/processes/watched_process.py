@@ -8,17 +8,19 @@ import select
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 Stream = Literal["out", "err"]
 OnOutput = Callable[[Stream, bytes], None]
 
-_LOOK_EVERY_S = 0.1
+_POLL_S = 0.1
 _READ_BYTES = 65536
-_KILL_PATIENCE_S = 2.0
+_KILL_TIMEOUT_S = 2.0
 """A process that waits for a broken driver does not even die of SIGKILL."""
 
 
@@ -75,7 +77,7 @@ def _follow(
         for descriptor in (handle, *pipes):
             poll.register(descriptor, select.POLLIN)
         while may_continue():
-            ready = [descriptor for descriptor, _ in poll.poll(_LOOK_EVERY_S * 1000)]
+            ready = [descriptor for descriptor, _ in poll.poll(_POLL_S * 1000)]
             if handle in ready:
                 return True
             for pipe in ready:
@@ -106,6 +108,68 @@ def _ended_afterwards(process: "subprocess.Popen[bytes]") -> Iterator[None]:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         try:
-            process.wait(_KILL_PATIENCE_S)
+            process.wait(_KILL_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             threading.Thread(target=process.wait, name=f"reap {process.pid}", daemon=True).start()
+
+
+_MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class CommandOutcome:
+    """What came of a command. Output beyond the limit is read and dropped."""
+
+    exit_code: int
+    """As of `subprocess`: negative when a signal ended it."""
+    output: bytes
+    error_output: bytes
+    timed_out: bool = False
+    output_cut: bool = False
+    error_output_cut: bool = False
+
+
+def run_bounded(
+    command: Sequence[str | Path],
+    *,
+    limit_s: float,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+    max_output_bytes: int = _MIB,
+) -> CommandOutcome:
+    """Run `command` in a process group of its own, without a shell and without input.
+
+    When it ends, or the limit is over, its whole group is killed.
+    Raises `OSError` when it cannot be executed. Safe from any thread.
+    """
+    deadline = time.monotonic() + limit_s
+    kept: dict[Stream, _Kept] = {"out": _Kept(max_output_bytes), "err": _Kept(max_output_bytes)}
+    exit_code = run_watched(
+        command,
+        cwd=folder,
+        environment=environment,
+        on_output=lambda stream, data: kept[stream].add(data),
+        may_continue=lambda: time.monotonic() < deadline,
+    )
+    return CommandOutcome(
+        exit_code=-signal.SIGKILL if exit_code is None else exit_code,
+        output=bytes(kept["out"].data),
+        error_output=bytes(kept["err"].data),
+        timed_out=exit_code is None,
+        output_cut=kept["out"].is_cut,
+        error_output_cut=kept["err"].is_cut,
+    )
+
+
+class _Kept:
+    """The beginning of an output."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self.data = bytearray()
+        self.is_cut = False
+        self._max_bytes = max_bytes
+
+    def add(self, data: bytes) -> None:
+        room = self._max_bytes - len(self.data)
+        self.data += data[:room]
+        self.is_cut |= len(data) > room

@@ -12,7 +12,7 @@ import msgspec
 from mosaic.contract.manifest import ArtifactManifest, encode_manifest
 from mosaic.contract.run_states import FINAL_STATES
 from mosaic.trainer.registry.run_rows import as_json_list
-from mosaic.trainer.registry.stored_text import storable
+from mosaic.trainer.registry.text_rules import storable
 
 _COLUMNS = "run_id, path, size_bytes, t, meta, worker, algo, env_id"
 
@@ -27,7 +27,7 @@ class ArtifactQuery(msgspec.Struct, kw_only=True, frozen=True):
     env_id: str = ""
 
 
-class ArtifactPlace(NamedTuple):
+class ArtifactPosition(NamedTuple):
     """Where an artifact stands in the order: newest first, then by run and path."""
 
     t: float
@@ -35,7 +35,7 @@ class ArtifactPlace(NamedTuple):
     path: str
 
 
-class ArtifactRow(NamedTuple):
+class ArtifactRecord(NamedTuple):
     """One artifact, and what its run is. `path` is relative to the run's directory."""
 
     run_id: str
@@ -57,8 +57,11 @@ class Leftover(NamedTuple):
 
 
 def fetch_artifacts(
-    connection: sqlite3.Connection, query: ArtifactQuery, before: ArtifactPlace | None, limit: int
-) -> list[ArtifactRow]:
+    connection: sqlite3.Connection,
+    query: ArtifactQuery,
+    before: ArtifactPosition | None,
+    limit: int,
+) -> list[ArtifactRecord]:
     """At most `limit` of them, those that come after `before` in the order."""
     # The plus keeps SQLite from going through all artifacts by time to find those of one run.
     conditions: list[str] = ["+kind = ?" if query.run_id else "kind = ?"]
@@ -75,7 +78,7 @@ def fetch_artifacts(
         f" WHERE {' AND '.join(conditions)} ORDER BY t DESC, run_id DESC, path DESC LIMIT ?",
         (*values, limit),
     )
-    return [ArtifactRow(*row) for row in rows]
+    return [ArtifactRecord(*row) for row in rows]
 
 
 def fetch_leftovers(connection: sqlite3.Connection) -> list[Leftover]:

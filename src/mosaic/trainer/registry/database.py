@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mosaic.trainer.registry import schema
-from mosaic.trainer.registry.failures import (
+from mosaic.trainer.registry.errors import (
     DAMAGE,
     NewerRegistryError,
     primary_code,

@@ -26,7 +26,7 @@ _NO_MANIFEST = b"{}"
 _decoder = msgspec.json.Decoder(RunEventBody)
 
 
-class EventWriter:
+class RunEventWriter:
     """Appends events within one transaction of the registry."""
 
     def __init__(self, connection: sqlite3.Connection, kept: int) -> None:

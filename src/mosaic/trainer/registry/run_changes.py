@@ -21,21 +21,21 @@ from mosaic.contract.run_events import (
 )
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord, StateChange
-from mosaic.trainer.registry import annotation_rules
-from mosaic.trainer.registry.event_log import EventWriter
-from mosaic.trainer.registry.failures import (
+from mosaic.trainer.registry import text_rules
+from mosaic.trainer.registry.errors import (
     RequestIdReusedError,
     RunExistsError,
     StateConflictError,
     UnknownRunError,
 )
+from mosaic.trainer.registry.event_log import RunEventWriter
 from mosaic.trainer.registry.run_rows import (
     Keyed,
     encode_texts,
     fetch_record,
     searched_text,
 )
-from mosaic.trainer.registry.stored_text import storable, storable_all, storable_tail
+from mosaic.trainer.registry.text_rules import storable, storable_all, storable_tail
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Change:
     """A transaction that is under way, and the time it counts as."""
 
     connection: sqlite3.Connection
-    events: EventWriter
+    events: RunEventWriter
     now: float
 
     def existing(self, run_id: str) -> Keyed:
@@ -69,7 +69,7 @@ def earlier_submission(change: Change, request_id: str, config: TrainRunConfig) 
     """The id of the run that the same request made before."""
     row = change.connection.execute(
         "SELECT run_id, config FROM run JOIN run_document ON run = key WHERE request_id = ?",
-        (annotation_rules.checked_request_id(request_id),),
+        (text_rules.checked_request_id(request_id),),
     ).fetchone()
     if row is None:
         return None
@@ -114,7 +114,7 @@ def insert_run(
         "INSERT INTO run_document (run, config, manifest) VALUES (?, ?, ?)",
         (key, to_json(config), encode_manifest(ArtifactManifest())),
     )
-    _note_searched(change, run_id)
+    _update_search_text(change, run_id)
     _enter(change, change.existing(run_id), new)
 
 
@@ -177,8 +177,8 @@ def annotate(
     wanted = msgspec.structs.replace(
         run,
         tags=_tags_after(run, add_tags, remove_tags),
-        note=run.note if note is None else annotation_rules.checked_note(note),
-        name=run.name if name is None else annotation_rules.checked_name(name),
+        note=run.note if note is None else text_rules.checked_note(note),
+        name=run.name if name is None else text_rules.checked_name(name),
         archived=run.archived if archived is None else archived,
     )
     if wanted == run:
@@ -190,7 +190,7 @@ def annotate(
     )
     connection.execute("DELETE FROM run_tag WHERE run = ?", (key,))
     connection.executemany("INSERT INTO run_tag VALUES (?, ?)", ((key, tag) for tag in wanted.tags))
-    _note_searched(change, run_id)
+    _update_search_text(change, run_id)
     change.events.append(run_id, change.now, RunAnnotated())
 
 
@@ -198,12 +198,12 @@ def _tags_after(
     run: RunRecord, add_tags: Collection[str], remove_tags: Collection[str]
 ) -> tuple[str, ...]:
     removed = {tag.strip() for tag in remove_tags}
-    tags = set(run.tags) - removed | annotation_rules.checked_tags("add_tags", add_tags)
-    annotation_rules.check_tag_count(tags)
+    tags = set(run.tags) - removed | text_rules.checked_tags("add_tags", add_tags)
+    text_rules.check_tag_count(tags)
     return tuple(sorted(tags))
 
 
-def _note_searched(change: Change, run_id: str) -> None:
+def _update_search_text(change: Change, run_id: str) -> None:
     key, run = change.existing(run_id)
     change.connection.execute(
         "UPDATE run SET searched = ? WHERE key = ?",
@@ -227,7 +227,7 @@ def set_manifest(change: Change, run_id: str, manifest: bytes) -> bool:
     return bool(changed)
 
 
-def note_pruned(change: Change, run_id: str, what: ArtifactPruned) -> None:
+def record_pruned(change: Change, run_id: str, what: ArtifactPruned) -> None:
     change.existing(run_id)
     change.events.append(run_id, change.now, what)
 

@@ -13,18 +13,18 @@ from typing import Any, NamedTuple
 import msgspec
 
 from mosaic.contract.runs import RunPage, RunQuery
+from mosaic.trainer.registry.errors import PageTokenError
 from mosaic.trainer.registry.event_log import last_event_seq
-from mosaic.trainer.registry.failures import PageTokenError
 from mosaic.trainer.registry.run_rows import as_json_list, fetch_records, folded
-from mosaic.trainer.registry.stored_text import storable
+from mosaic.trainer.registry.text_rules import storable
 
 DEFAULT_PAGE_SIZE = 50
-LARGEST_PAGE_SIZE = 1_000
+MAX_PAGE_SIZE = 1_000
 
 _KEY_BYTES = 8
 _CHECK_BYTES = 7  # with the key a multiple of three: base64 without padding
 _TOKEN_LENGTH = (_KEY_BYTES + _CHECK_BYTES) * 4 // 3
-_LONGEST_SEARCH = 10_000
+_MAX_SEARCH_LENGTH = 10_000
 
 
 class _Filter(NamedTuple):
@@ -61,7 +61,7 @@ def fetch_page(connection: sqlite3.Connection, query: RunQuery) -> RunPage:
 def page_size(query: RunQuery) -> int:
     if query.page_size <= 0:
         return DEFAULT_PAGE_SIZE
-    return min(query.page_size, LARGEST_PAGE_SIZE)
+    return min(query.page_size, MAX_PAGE_SIZE)
 
 
 def _filter(query: RunQuery) -> _Filter:
@@ -87,7 +87,7 @@ def _filter(query: RunQuery) -> _Filter:
         )
     if query.text:
         # Not LIKE: it has letters of its own to escape, and folds the case of ASCII alone.
-        text = storable(query.text, _LONGEST_SEARCH)
+        text = storable(query.text, _MAX_SEARCH_LENGTH)
         parts.append(_Filter("instr(searched, ?) > 0", (folded(text),)))
     return _Filter(
         " AND ".join(part.sql for part in parts) or "true",

@@ -1,7 +1,7 @@
 """RunRegistry: every run, its state and how it came there, and what happened since a moment.
 
 The dispatcher changes states here; the service lists, watches and annotates. Everything is
-synchronous and blocking (the daemon comes through `in_thread`) and safe from any thread.
+synchronous and blocking (the daemon comes through `run_in_thread`) and safe from any thread.
 
 Whatever is told to others survives a power cut: a state, a note, an event and its number are on
 disk before the method returns. Digests survive a kill only: they are made again from the run's own
@@ -25,17 +25,17 @@ from mosaic.contract.run_states import FINAL_STATES, RunState
 from mosaic.contract.runs import BundleUse, RunDetails, RunDigest, RunPage, RunQuery, RunRecord
 from mosaic.trainer.registry import artifact_rows, event_log, run_changes, run_rows
 from mosaic.trainer.registry.artifact_rows import (
-    ArtifactPlace,
+    ArtifactPosition,
     ArtifactQuery,
-    ArtifactRow,
+    ArtifactRecord,
     Leftover,
 )
 from mosaic.trainer.registry.database import RegistryDatabase
-from mosaic.trainer.registry.earlier_runs import EarlierRun, fetch_earlier_runs
-from mosaic.trainer.registry.failures import UnknownRunError
+from mosaic.trainer.registry.errors import UnknownRunError
 from mosaic.trainer.registry.run_changes import Change, NewState
 from mosaic.trainer.registry.run_listing import fetch_page
-from mosaic.trainer.registry.stored_text import storable_all
+from mosaic.trainer.registry.run_rows import EarlierRun, fetch_earlier_runs
+from mosaic.trainer.registry.text_rules import storable_all
 
 
 class RunRegistry:
@@ -172,7 +172,7 @@ class RunRegistry:
     ) -> RunRecord:
         """What a person has to say of a run; None leaves it as it is, an empty text takes it away.
 
-        Raises `RefusedFieldError`.
+        Raises `InvalidFieldError`.
         """
         with self._changing() as change:
             run_changes.annotate(change, run_id, add_tags, remove_tags, note, name, archived)
@@ -184,14 +184,14 @@ class RunRegistry:
         with self._changing() as change:
             return run_changes.set_manifest(change, run_id, encoded)
 
-    def note_pruned(self, run_id: str, path: str, freed_bytes: int, reason: str) -> None:
+    def record_pruned(self, run_id: str, path: str, freed_bytes: int, reason: str) -> None:
         """An artifact was removed to free room; watchers are told."""
         with self._changing() as change:
-            run_changes.note_pruned(
+            run_changes.record_pruned(
                 change, run_id, ArtifactPruned(path=path, freed_bytes=freed_bytes, reason=reason)
             )
 
-    def note_retention(self, freed_bytes: int, removed: int) -> None:
+    def record_retention(self, freed_bytes: int, removed: int) -> None:
         """So much was removed, of all runs together; watchers of all runs are told."""
         with self._changing() as change:
             change.events.append(
@@ -249,10 +249,10 @@ class RunRegistry:
             raise UnknownRunError(run_id)
         return found[1]
 
-    def of_unknown_size(self) -> list[str]:
+    def unmeasured_run_ids(self) -> list[str]:
         """Runs that are over and of which nobody has found out what they take."""
         with self._database.reading() as connection:
-            return run_rows.fetch_ids_of_unknown_size(connection)
+            return run_rows.fetch_unmeasured_ids(connection)
 
     def details(self, run_id: str) -> RunDetails:
         """A queued run has its `queue_position`: 1 is next."""
@@ -323,8 +323,8 @@ class RunRegistry:
         }
 
     def artifacts(
-        self, query: ArtifactQuery, before: ArtifactPlace | None, limit: int
-    ) -> builtins.list[ArtifactRow]:
+        self, query: ArtifactQuery, before: ArtifactPosition | None, limit: int
+    ) -> builtins.list[ArtifactRecord]:
         """Checkpoints or data sets in the manifests of runs, newest first."""
         with self._database.reading() as connection:
             return artifact_rows.fetch_artifacts(connection, query, before, limit)
@@ -361,7 +361,7 @@ class RunRegistry:
     @contextmanager
     def _changing(self) -> Iterator[Change]:
         with self._database.writing() as connection:
-            events = event_log.EventWriter(connection, self._kept_events)
+            events = event_log.RunEventWriter(connection, self._kept_events)
             yield Change(connection, events, self._clock())
         if events.has_written:
             self._on_change()

@@ -115,7 +115,7 @@ def write_disk_bytes(connection: sqlite3.Connection, sizes: Mapping[str, int]) -
     )
 
 
-def fetch_ids_of_unknown_size(connection: sqlite3.Connection) -> list[str]:
+def fetch_unmeasured_ids(connection: sqlite3.Connection) -> list[str]:
     """Of runs that are over, the newest first."""
     rows = connection.execute(
         "SELECT run_id FROM run JOIN run_digest ON run_digest.run = key"
@@ -184,3 +184,39 @@ def _queue_position(connection: sqlite3.Connection, key: int, run: RunRecord) ->
 
 def _storable_number(value: float | str | None) -> float | str | None:
     return _NAN if isinstance(value, float) and math.isnan(value) else value
+
+
+_SELECT_EARLIER = """
+    SELECT max(ended_at - started_at - paused_s, 0.0), sps, rss_bytes, steps
+    FROM run CROSS JOIN run_digest ON run_digest.run = key
+    WHERE worker = ? AND algo = ? AND env_id = ? AND state = 'succeeded'
+        -- A clock that was set back in between says nothing of the duration.
+        AND started_at <= ended_at
+    ORDER BY key DESC LIMIT ?
+"""
+
+
+class EarlierRun(msgspec.Struct, kw_only=True, frozen=True):
+    """A run that succeeded."""
+
+    duration_s: float
+    """Without the time in which it was paused."""
+    sps: float | None
+    rss_bytes: int | None
+    steps: int
+
+
+def fetch_earlier_runs(
+    connection: sqlite3.Connection, worker: str, algo: str, env_id: str, limit: int
+) -> list[EarlierRun]:
+    """Newest first."""
+    rows = connection.execute(_SELECT_EARLIER, (worker, algo, env_id, limit))
+    return [
+        EarlierRun(
+            duration_s=duration_s,
+            sps=None if isinstance(sps, str) else sps,  # NaN is no expectation
+            rss_bytes=rss_bytes,
+            steps=steps,
+        )
+        for duration_s, sps, rss_bytes, steps in rows
+    ]

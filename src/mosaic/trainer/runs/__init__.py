@@ -1,1 +1,1 @@
-"""The life of a run: queue, start, watch, pause, stop, recover."""
+"""Runs: queue, start, monitoring, pause, stop, recovery."""

@@ -1,4 +1,4 @@
-"""Which of the waiting runs may start now. Pure: it looks at numbers and returns a choice."""
+"""Admission: which of the waiting runs may start now. Pure functions of numbers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from mosaic.contract.run_config import Mode, ResourcesConfig
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """What all runs may have together."""
+    """The total resources for all runs."""
 
     runs: int
     cpus: int
@@ -18,83 +18,80 @@ class Capacity:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What one run was given."""
+    """The resources of one run."""
 
     cpus: int
     memory_mb: int
     gpus: tuple[int, ...] = ()
-    places: int = 1
-    """Among the runs that may go at once."""
+    slots: int = 1
+    """How many of the maximum number of runs it counts for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A run that wants to start."""
+    """A queued run."""
 
     run_id: str
-    wants: ResourcesConfig
+    resources: ResourcesConfig
     mode: Mode = "train"
 
     @property
     def cpus(self) -> int:
-        return cpus_taken(self.mode, self.wants)
+        return cpus_taken(self.mode, self.resources)
 
     @property
-    def places(self) -> int:
-        return places_taken(self.mode)
+    def slots(self) -> int:
+        return slots_taken(self.mode)
 
 
-def cpus_taken(mode: Mode, wants: ResourcesConfig) -> int:
-    """None by a session, which somebody sits in front of, nor by a sweep: its trials do the work.
-
-    Neither ever waits for one.
-    """
-    return 0 if mode in ("play", "sweep") else wants.cpus
+def cpus_taken(mode: Mode, resources: ResourcesConfig) -> int:
+    """0 for a session, which must start at once, and for a sweep, whose trials do the work."""
+    return 0 if mode in ("play", "sweep") else resources.cpus
 
 
-def places_taken(mode: Mode) -> int:
-    """A sweep leaves its place to its trials, which could never start otherwise."""
+def slots_taken(mode: Mode) -> int:
+    """A sweep does not count, or its trials could never start."""
     return 0 if mode == "sweep" else 1
 
 
 @dataclass(slots=True)
 class Admission:
-    """Who starts with what, and why the others wait."""
+    """Which runs start with which resources, and why the others wait."""
 
     granted: dict[str, Grant] = field(default_factory=dict)
     waits: dict[str, str] = field(default_factory=dict)
 
 
-def shortfall(wants: ResourcesConfig, capacity: Capacity) -> str | None:
-    """Why a run could never start here; None when it could."""
-    for name, wanted, there in (
-        ("CPUs", wants.cpus, capacity.cpus),
-        ("GPUs", wants.gpus, len(capacity.gpus)),
-        ("MB of memory", wants.memory_mb or 0, capacity.memory_mb),
+def shortfall(resources: ResourcesConfig, capacity: Capacity) -> str | None:
+    """Why a run can never start here; None if it can."""
+    for name, requested, available in (
+        ("CPUs", resources.cpus, capacity.cpus),
+        ("GPUs", resources.gpus, len(capacity.gpus)),
+        ("MB of memory", resources.memory_mb or 0, capacity.memory_mb),
     ):
-        if wanted > there:
-            return f"{wanted} {name} are asked for, and runs may have {there} here"
+        if requested > available:
+            return f"it requests {requested} {name}, and the maximum is {available}"
     return None
 
 
 def admit(
     waiting: Sequence[Waiting], granted: Mapping[str, Grant], capacity: Capacity
 ) -> Admission:
-    """Goes through `waiting`, most urgent first.
+    """Admit runs in the order of `waiting`, most urgent first.
 
-    One that does not fit keeps what it needs reserved, so that smaller ones behind it start only
-    with what it could not use anyway, and it is never overtaken for good.
+    The needs of a run that does not fit are reserved, so that smaller runs behind it start only
+    with what it could not use anyway and never delay it indefinitely.
     """
     free = _Free(capacity, granted.values())
     admission = Admission()
     for run in waiting:
-        lack = shortfall(run.wants, capacity)
-        if lack is not None:  # the machine or the settings have changed since it was taken in
-            admission.waits[run.run_id] = f"{lack}; stop it, or give the daemon more"
+        lack = shortfall(run.resources, capacity)
+        if lack is not None:  # the machine or the settings have changed since it was submitted
+            admission.waits[run.run_id] = f"{lack}; stop it, or raise the daemon's limits"
             continue
         obstacle = free.obstacle(run)
         if obstacle is None:
-            admission.granted[run.run_id] = free.take(run)
+            admission.granted[run.run_id] = free.allocate(run)
         else:
             admission.waits[run.run_id] = obstacle
             free.reserve(run)
@@ -106,41 +103,41 @@ class _Free:
         taken = list(granted)
         in_use = {gpu for grant in taken for gpu in grant.gpus}
         self._capacity = capacity
-        self._runs = capacity.runs - sum(grant.places for grant in taken)
+        self._runs = capacity.runs - sum(grant.slots for grant in taken)
         self._cpus = capacity.cpus - sum(grant.cpus for grant in taken)
         self._memory_mb = capacity.memory_mb - sum(grant.memory_mb for grant in taken)
         self._gpus = [gpu for gpu in capacity.gpus if gpu not in in_use]
         self._gpus_reserved = 0
 
     def obstacle(self, run: Waiting) -> str | None:
-        wants = run.wants
-        if self._runs < run.places:
-            return f"{self._capacity.runs} runs are going, and no more may at once"
-        for name, wanted, free, there in (
+        resources = run.resources
+        if self._runs < run.slots:
+            return f"{self._capacity.runs} runs are running, which is the maximum"
+        for name, requested, free, available in (
             ("CPUs", run.cpus, self._cpus, self._capacity.cpus),
             (
                 "GPUs",
-                wants.gpus,
+                resources.gpus,
                 len(self._gpus) - self._gpus_reserved,
                 len(self._capacity.gpus),
             ),
-            ("MB of memory", wants.memory_mb or 0, self._memory_mb, self._capacity.memory_mb),
+            ("MB of memory", resources.memory_mb or 0, self._memory_mb, self._capacity.memory_mb),
         ):
-            if wanted > max(free, 0):
-                return f"{wanted} {name} are asked for, {max(free, 0)} of {there} are free"
+            if requested > max(free, 0):
+                return f"it requests {requested} {name}, and {max(free, 0)} of {available} are free"
         return None
 
-    def take(self, run: Waiting) -> Grant:
-        gpus, self._gpus = self._gpus[: run.wants.gpus], self._gpus[run.wants.gpus :]
-        grant = Grant(run.cpus, run.wants.memory_mb or 0, tuple(gpus), run.places)
-        self._runs -= grant.places
+    def allocate(self, run: Waiting) -> Grant:
+        gpus, self._gpus = self._gpus[: run.resources.gpus], self._gpus[run.resources.gpus :]
+        grant = Grant(run.cpus, run.resources.memory_mb or 0, tuple(gpus), run.slots)
+        self._runs -= grant.slots
         self._cpus -= grant.cpus
         self._memory_mb -= grant.memory_mb
         return grant
 
     def reserve(self, run: Waiting) -> None:
         if self._runs >= 1:
-            self._runs -= run.places
+            self._runs -= run.slots
         self._cpus -= run.cpus
-        self._memory_mb -= run.wants.memory_mb or 0
-        self._gpus_reserved += run.wants.gpus
+        self._memory_mb -= run.resources.memory_mb or 0
+        self._gpus_reserved += run.resources.gpus

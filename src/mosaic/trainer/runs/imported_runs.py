@@ -1,77 +1,80 @@
-"""Putting a run that came in an archive among the others."""
+"""Registering a run that was imported from an archive."""
 
 from contextlib import ExitStack
 
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunDigest, RunRecord
 from mosaic.trainer.artifacts.output_tail import last_lines
-from mosaic.trainer.artifacts.run_archive import ImportedRun, delete_run
-from mosaic.trainer.runs.run_parts import RunParts
-from mosaic.trainer.runs.run_watch import RunWatch
+from mosaic.trainer.artifacts.run_import import ImportedRun
+from mosaic.trainer.artifacts.run_removal import delete_run
+from mosaic.trainer.runs.run_monitor import RunMonitor
+from mosaic.trainer.runs.run_services import RunServices
 
-_NO_RECORD = "It came without a record of how it ended."
-_NOT_WHOLE = "Not all that it wrote was stored when it was imported; the rest follows by itself."
+_NO_RECORD = "The archive has no record of how it ended."
+_INCOMPLETE = (
+    "Not all of its telemetry was stored at the import; the rest is stored in the background."
+)
 
 
-def register_imported(parts: RunParts, imported: ImportedRun) -> RunRecord:
-    """Its row, its numbers and its manifest, read from its own files. Blocking.
+def register_imported(services: RunServices, imported: ImportedRun) -> RunRecord:
+    """Add its row, digest and manifest, read from its own files. Blocking.
 
     When that fails, nothing of the run is left: neither its row nor its files.
     """
     run_id = imported.run_id
-    with ExitStack() as undoing:
-        undoing.callback(delete_run, parts.home, run_id)
-        undoing.callback(parts.ingest.forget, run_id)
-        _add_row(parts, imported)
-        undoing.callback(parts.registry.delete, run_id)
-        _annotate(parts, imported)
-        parts.registry.set_digests({run_id: _look(parts, imported)})
-        undoing.pop_all()
-    return parts.registry.get(run_id)
+    with ExitStack() as rollback:
+        rollback.callback(delete_run, services.home, run_id)
+        rollback.callback(services.ingest.forget, run_id)
+        _add_row(services, imported)
+        rollback.callback(services.registry.delete, run_id)
+        _annotate(services, imported)
+        services.registry.set_digests({run_id: _build_digest(services, imported)})
+        rollback.pop_all()
+    return services.registry.get(run_id)
 
 
-def _add_row(parts: RunParts, imported: ImportedRun) -> None:
-    told = imported.record
-    output = last_lines(parts.home.run(imported.run_id))
-    parts.registry.add(
+def _add_row(services: RunServices, imported: ImportedRun) -> None:
+    record = imported.record
+    output = last_lines(services.home.run(imported.run_id))
+    services.registry.add(
         imported.run_id,
         imported.config,
-        state=told.state if told else RunState.LOST,
-        reason=told.reason if told else _NO_RECORD,
-        remedy=told.remedy if told else "",
-        exit_code=told.exit_code if told else None,
-        output_tail=[parts.secrets.redact(line) for line in output],
-        created_at=told.created_at if told else None,
-        started_at=told.started_at if told else None,
-        ended_at=told.ended_at if told else None,
+        state=record.state if record else RunState.LOST,
+        reason=record.reason if record else _NO_RECORD,
+        remedy=record.remedy if record else "",
+        exit_code=record.exit_code if record else None,
+        output_tail=[services.secrets.redact(line) for line in output],
+        created_at=record.created_at if record else None,
+        started_at=record.started_at if record else None,
+        ended_at=record.ended_at if record else None,
     )
 
 
-def _annotate(parts: RunParts, imported: ImportedRun) -> None:
-    if (told := imported.record) is not None:
-        parts.registry.annotate(
+def _annotate(services: RunServices, imported: ImportedRun) -> None:
+    if (record := imported.record) is not None:
+        services.registry.annotate(
             imported.run_id,
-            add_tags=told.tags,
-            note=told.note or None,
-            name=told.name or None,
-            archived=told.archived,
+            add_tags=record.tags,
+            note=record.note or None,
+            name=record.name or None,
+            archived=record.archived,
         )
 
 
-def _look(parts: RunParts, imported: ImportedRun) -> RunDigest:
-    watch = RunWatch(
-        parts.home.run(imported.run_id),
+def _build_digest(services: RunServices, imported: ImportedRun) -> RunDigest:
+    monitor = RunMonitor(
+        services.home.run(imported.run_id),
         imported.config,
-        parts.registry,
-        parts.ingest,
-        parts.settings.stalled_after_s,
-        parts.secrets.redact,
+        services.registry,
+        services.ingest,
+        services.settings.stalled_after_s,
+        services.secrets.redact,
     )
     try:
-        status = parts.ingest.status(imported.run_id)
-        # What is in the way of storing, the look below says by itself.
+        status = services.ingest.status(imported.run_id)
+        # `refresh` below reports an ingest fault itself.
         if status is not None and status.is_behind and status.blockage is None:
-            watch.warn("import", _NOT_WHOLE)
-        return watch.look(may_stall=False, final=True)
+            monitor.warn("import", _INCOMPLETE)
+        return monitor.refresh(may_stall=False, final=True)
     finally:
-        watch.close()
+        monitor.close()

@@ -1,8 +1,8 @@
 """Ingest of all live runs on a few threads.
 
-Each run is one `TelemetryService`, in the hands of one thread at a time. How often a run is looked
-at follows from what ingest costs: few runs are stored within 20 ms of being written, and many
-share the threads fairly instead of wearing out a processor with tiny commits.
+Each run has one `TelemetryService`, used by one thread at a time. How often a run is polled depends
+on the cost of ingest: a few runs are stored within 20 ms of being written, and many share the
+threads fairly instead of loading a processor with tiny commits.
 """
 
 import asyncio
@@ -23,38 +23,38 @@ _log = logging.getLogger(__name__)
 _THREADS = 2
 _BUSY_PAUSE_S = 0.02
 _IDLE_PAUSE_S = 0.1
-_LONGEST_PAUSE_S = 0.3
-_SHARE = 6.0
-"""A run rests for so many times what all runs' commits cost. Each commit writes the last chunk
-again, so that fifty runs in small commits would keep the disk busy more than the processor."""
-_MUCH_BYTES = 256 << 10
-"""After so much the next look comes at once: there is more."""
-_AFTER_A_BUG_S = 5.0
+_MAX_PAUSE_S = 0.3
+_IDLE_FACTOR = 6.0
+"""A run is idle for this multiple of the cost of all runs' commits. Each commit writes the last
+chunk again, so that fifty runs in small commits would load the disk more than the processor."""
+_LARGE_INGEST_BYTES = 256 << 10
+"""After this many bytes the next poll follows at once: there is more."""
+_BUG_PAUSE_S = 5.0
 
 
 @dataclass(eq=False, slots=True)
-class _Followed:
+class _FollowedRun:
     run: RunDirectory
     service: TelemetryService
     pause_s: float = _BUSY_PAUSE_S
-    ending: bool = False
-    cancelled: bool = False
-    in_hands: bool = False
+    is_ending: bool = False
+    is_cancelled: bool = False
+    is_busy: bool = False
     ticket: int = 0
-    """Of its one valid place in the queue."""
-    whole: "Future[None]" = field(default_factory=Future)
+    """Identifies its one valid entry in the queue."""
+    completed: "Future[None]" = field(default_factory=Future)
     status: IngestStatus | None = None
 
 
 class IngestPool:
-    """Follows runs' spools. `on_commit` is called on its threads after each commit."""
+    """Ingests the spools of runs. `on_commit` is called on its threads after each commit."""
 
     def __init__(self, on_commit: Callable[[str], None], threads: int = _THREADS) -> None:
         self._on_commit = on_commit
         self._condition = threading.Condition()
-        self._due: list[tuple[float, int, _Followed]] = []
+        self._due: list[tuple[float, int, _FollowedRun]] = []
         self._order = itertools.count()
-        self._followed: dict[str, _Followed] = {}
+        self._followed: dict[str, _FollowedRun] = {}
         self._closing = False
         self._threads = [
             threading.Thread(target=self._work, name=f"ingest {number}", daemon=True)
@@ -68,37 +68,37 @@ class IngestPool:
         with self._condition:
             self._entry(run)
 
-    async def finish(self, run: RunDirectory, patience_s: float | None) -> bool:
-        """Once its writers are gone: store all that is left. Whether that was done in time.
+    async def finish(self, run: RunDirectory, timeout_s: float | None) -> bool:
+        """After its writers are gone: store the rest. Returns whether that was done in time.
 
-        When it was not, something is in the way (`status`); storing goes on in the background.
+        If not, `status` has the fault, and storing continues in the background.
         """
         with self._condition:
             followed = self._entry(run)
-            followed.ending = True
-            if not followed.in_hands:
+            followed.is_ending = True
+            if not followed.is_busy:
                 self._schedule(followed, 0.0)
-        done, _ = await asyncio.wait([asyncio.wrap_future(followed.whole)], timeout=patience_s)
+        done, _ = await asyncio.wait([asyncio.wrap_future(followed.completed)], timeout=timeout_s)
         return bool(done)
 
     def forget(self, run_id: str) -> None:
-        """Stop following, as before its files are deleted; returns when nothing is open."""
+        """Stop following, before its files are deleted; returns when nothing is open."""
         with self._condition:
             followed = self._followed.pop(run_id, None)
             if followed is None:
                 return
-            followed.cancelled = True
-            followed.whole.cancel()
-            self._condition.wait_for(lambda: not followed.in_hands)
+            followed.is_cancelled = True
+            followed.completed.cancel()
+            self._condition.wait_for(lambda: not followed.is_busy)
         followed.service.close()
 
     def status(self, run_id: str) -> IngestStatus | None:
-        """As of the last look; None for a run that is not followed (any more)."""
+        """As of the last poll; None for a run that is not followed."""
         followed = self._followed.get(run_id)
         return followed.status if followed else None
 
     def close(self) -> None:
-        """Let go of everything. What is not stored yet is still in the spools."""
+        """Stop the threads. What is not stored yet remains in the spools."""
         with self._condition:
             self._closing = True
             self._condition.notify_all()
@@ -107,15 +107,15 @@ class IngestPool:
         for followed in self._followed.values():
             followed.service.close()
 
-    def _entry(self, run: RunDirectory) -> _Followed:
+    def _entry(self, run: RunDirectory) -> _FollowedRun:
         followed = self._followed.get(run.run_id)
         if followed is None:
-            followed = self._followed[run.run_id] = _Followed(run, TelemetryService(run))
+            followed = self._followed[run.run_id] = _FollowedRun(run, TelemetryService(run))
             self._schedule(followed, 0.0)
         return followed
 
-    def _schedule(self, followed: _Followed, pause_s: float) -> None:
-        """Its next turn; an earlier place in the queue is void from now on."""
+    def _schedule(self, followed: _FollowedRun, pause_s: float) -> None:
+        """Schedule its next poll; an earlier entry in the queue becomes invalid."""
         followed.ticket = next(self._order)
         heapq.heappush(self._due, (time.monotonic() + pause_s, followed.ticket, followed))
         self._condition.notify()
@@ -123,14 +123,14 @@ class IngestPool:
     def _work(self) -> None:
         while (followed := self._next()) is not None:
             try:
-                pause_s = self._look(followed)
-            except Exception:  # noqa: BLE001 - the edge of a thread: the other runs go on
-                _log.exception("T302 ingest of %s failed by a bug", followed.run.run_id)
-                pause_s = _AFTER_A_BUG_S
+                pause_s = self._ingest(followed)
+            except Exception:  # noqa: BLE001 - the other runs must continue
+                _log.exception("T302 ingest of %s failed because of a bug", followed.run.run_id)
+                pause_s = _BUG_PAUSE_S
             self._put_back(followed, pause_s)
 
-    def _next(self) -> _Followed | None:
-        """The run that is due next, once it is; None when the pool closes."""
+    def _next(self) -> _FollowedRun | None:
+        """The next run, when it is due; None when the pool closes."""
         with self._condition:
             while not self._closing:
                 now = time.monotonic()
@@ -140,42 +140,46 @@ class IngestPool:
                     self._condition.wait(self._due[0][0] - now)
                 else:
                     _, ticket, followed = heapq.heappop(self._due)
-                    if ticket == followed.ticket and not (followed.cancelled or followed.in_hands):
-                        followed.in_hands = True
+                    if ticket == followed.ticket and not (
+                        followed.is_cancelled or followed.is_busy
+                    ):
+                        followed.is_busy = True
                         return followed
         return None
 
-    def _put_back(self, followed: _Followed, pause_s: float) -> None:
+    def _put_back(self, followed: _FollowedRun, pause_s: float) -> None:
         with self._condition:
-            followed.in_hands = False
-            if followed.whole.done():
+            followed.is_busy = False
+            if followed.completed.done():
                 self._followed.pop(followed.run.run_id, None)
-            elif not followed.cancelled:
+            elif not followed.is_cancelled:
                 self._schedule(followed, pause_s)
             self._condition.notify_all()
 
-    def _look(self, followed: _Followed) -> float:
-        """Store what has come; how long to wait until the next look."""
-        was_ending = followed.ending  # asked before reading: what was written before is read
-        began = time.monotonic()
-        taken = followed.service.ingest()
-        if was_ending and not taken:
-            whole = followed.service.finish()
+    def _ingest(self, followed: _FollowedRun) -> float:
+        """Store new lines; returns the pause until the next poll."""
+        was_ending = (
+            followed.is_ending
+        )  # read before ingesting: what was written before the end is stored
+        start = time.monotonic()
+        ingested = followed.service.ingest()
+        if was_ending and not ingested:
+            completed = followed.service.finish()
             followed.status = followed.service.status()
             self._on_commit(followed.run.run_id)
-            if whole:
+            if completed:
                 followed.service.close()
-                followed.whole.set_result(None)
-            return _LONGEST_PAUSE_S
+                followed.completed.set_result(None)
+            return _MAX_PAUSE_S
         followed.status = followed.service.status()
-        if taken:
+        if ingested:
             self._on_commit(followed.run.run_id)
-            if taken >= _MUCH_BYTES or was_ending:
+            if ingested >= _LARGE_INGEST_BYTES or was_ending:
                 return 0.0
-            cost_s = (time.monotonic() - began) * len(self._followed) * _SHARE
-            followed.pause_s = min(max(_BUSY_PAUSE_S, cost_s), _LONGEST_PAUSE_S)
+            cost_s = (time.monotonic() - start) * len(self._followed) * _IDLE_FACTOR
+            followed.pause_s = min(max(_BUSY_PAUSE_S, cost_s), _MAX_PAUSE_S)
         else:
             followed.pause_s = min(followed.pause_s * 1.5, _IDLE_PAUSE_S)
             if followed.status.blockage:
-                followed.pause_s = _LONGEST_PAUSE_S
+                followed.pause_s = _MAX_PAUSE_S
         return followed.pause_s

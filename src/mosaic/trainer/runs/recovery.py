@@ -1,7 +1,7 @@
-"""After a restart: what became of the runs, told by their directories and the registry together.
+"""Recovery after a restart: determines the state of all runs from directories and registry.
 
-Every run of the registry that is not final gets a verdict, and so does every directory that the
-registry does not know, as after the loss of `trainer.db`. Called once, before anything is served.
+Covers every unfinished run of the registry, and every directory that the registry does not know, as
+after the loss of `trainer.db`. Called once, before anything is served.
 """
 
 import logging
@@ -21,32 +21,31 @@ from mosaic.contract.run_config import load_run_config
 from mosaic.contract.run_states import FINAL_STATES, RunState
 from mosaic.contract.runs import RunRecord
 from mosaic.trainer.artifacts.output_tail import last_lines
-from mosaic.trainer.artifacts.run_archive import clean_leftovers
+from mosaic.trainer.artifacts.run_removal import clean_leftovers
 from mosaic.trainer.processes.launcher import Launcher
 from mosaic.trainer.processes.run_process import NotStarted
 from mosaic.trainer.registry.run_registry import RunRegistry
-from mosaic.trainer.runs.frame_removal import remove_frames
-from mosaic.trainer.runs.run_files import LaunchRecord, write_config
+from mosaic.trainer.runs.run_files import LaunchRecord, remove_frames, write_config
 
 _log = logging.getLogger(__name__)
 
-_STARTING_PATIENCE_S = 10.0
-_LOOK_S = 0.05
+_STARTING_TIMEOUT_S = 10.0
+_POLL_S = 0.05
 
 
 @dataclass(slots=True)
 class Recovered:
-    """What a new daemon has to take up, and what a person should know."""
+    """The result: runs to reattach to, and problems to show to the user."""
 
-    adopted: list[RunRecord] = field(default_factory=list)
-    """Runs with a process, or with an end that nobody has recorded yet."""
-    behind: list[str] = field(default_factory=list)
-    """Runs that are over and of which not every line is stored yet."""
+    to_reattach: list[RunRecord] = field(default_factory=list)
+    """Runs with a process, or with an end that is not recorded yet."""
+    not_stored: list[str] = field(default_factory=list)
+    """Finished runs whose telemetry is not completely stored yet."""
     problems: list[str] = field(default_factory=list)
 
 
 class Recovery:
-    """Goes over a home once."""
+    """Recovers one home, once."""
 
     def __init__(
         self,
@@ -59,7 +58,7 @@ class Recovery:
         self._registry = registry
         self._launcher = launcher
         self._wait = wait
-        self._found = Recovered()
+        self._result = Recovered()
 
     def recover(self) -> Recovered:
         """Blocking."""
@@ -67,26 +66,26 @@ class Recovery:
         known = self._registry.run_ids()
         for path in sorted(self._home.runs.iterdir()):
             if is_ulid(path.name) and path.name not in known:
-                self._guarded(path.name, partial(self._judge_unknown, RunDirectory(path)))
+                self._try(path.name, partial(self._recover_unknown, RunDirectory(path)))
         unfinished = set(RunState) - FINAL_STATES
         for record in self._registry.in_states(unfinished):
-            self._guarded(record.run_id, partial(self._judge_unfinished, record))
-        # Without its spool nothing more can be stored, however far behind the numbers say it is.
-        self._found.behind = [
+            self._try(record.run_id, partial(self._recover_unfinished, record))
+        # Without its spool nothing more can be stored.
+        self._result.not_stored = [
             run_id for run_id in self._registry.unstored() if self._home.run(run_id).spool.is_file()
         ]
-        return self._found
+        return self._result
 
-    def _guarded(self, run_id: str, judge: Callable[[], None]) -> None:
-        """One run that cannot be judged keeps nobody from judging the others."""
+    def _try(self, run_id: str, recover_run: Callable[[], None]) -> None:
+        """A run that cannot be inspected does not prevent the recovery of the others."""
         try:
-            judge()
+            recover_run()
         except OSError as error:
-            problem = f"Run {run_id} could not be looked at: {error}."
-            self._found.problems.append(problem)
+            problem = f"Run {run_id} could not be inspected: {error}."
+            self._result.problems.append(problem)
             _log.warning("T157 %s", problem)
 
-    def _judge_unfinished(self, record: RunRecord) -> None:
+    def _recover_unfinished(self, record: RunRecord) -> None:
         run = self._home.run(record.run_id)
         if record.state is RunState.QUEUED:
             self._restore_config(run)
@@ -98,21 +97,21 @@ class Recovery:
                 process = self._launcher.status(run)
         except UserError as error:
             self._launcher.end_unrecorded(run)
-            self._give_up(record, str(error))
+            self._mark_lost(record, str(error))
             return
         if isinstance(process, NotStarted):
-            self._judge_not_started(record, run)
+            self._recover_not_started(record, run)
         else:
-            self._found.adopted.append(self._registry.get(record.run_id))
+            self._result.to_reattach.append(self._registry.get(record.run_id))
 
-    def _judge_not_started(self, record: RunRecord, run: RunDirectory) -> None:
+    def _recover_not_started(self, record: RunRecord, run: RunDirectory) -> None:
         if record.state is RunState.PREPARING:
             self._restore_config(run)
             self._registry.transition(
                 record.run_id,
                 {RunState.PREPARING},
                 RunState.QUEUED,
-                "The daemon went before the run was started.",
+                "The daemon stopped before the run was started.",
             )
         elif record.state is RunState.STOPPING and not run.started.exists():
             self._registry.transition(
@@ -120,9 +119,9 @@ class Recovery:
             )
         else:
             self._launcher.end_unrecorded(run)
-            self._give_up(record, "Nothing in its directory tells what became of it.")
+            self._mark_lost(record, "Its directory has no record of what happened to it.")
 
-    def _give_up(self, record: RunRecord, reason: str) -> None:
+    def _mark_lost(self, record: RunRecord, reason: str) -> None:
         _log.warning("T140 run %s is lost: %s", record.run_id, reason)
         remove_frames(self._home.run(record.run_id))
         self._registry.transition(
@@ -136,20 +135,20 @@ class Recovery:
 
     def _wait_for_start(self, run: RunDirectory) -> None:
         """A supervisor that the last daemon started may be about to record its worker."""
-        deadline = time.monotonic() + _STARTING_PATIENCE_S
-        while self._launcher.is_being_started(run) and not run.started.exists():
+        deadline = time.monotonic() + _STARTING_TIMEOUT_S
+        while self._launcher.is_starting(run) and not run.started.exists():
             if time.monotonic() > deadline:
                 return
-            self._wait(_LOOK_S)
+            self._wait(_POLL_S)
 
     def _restore_config(self, run: RunDirectory) -> None:
-        """The registry has it first; the daemon may have gone before the file was written."""
+        """The registry has it first; the daemon may have stopped before the file was written."""
         if not run.config.is_file():
             write_config(self._home, run, self._registry.config(run.run_id))
 
-    def _judge_unknown(self, run: RunDirectory) -> None:
+    def _recover_unknown(self, run: RunDirectory) -> None:
         if not run.path.is_dir() or run.path.is_symlink():
-            self._set_aside(run, "it is no directory")
+            self._set_aside(run, "it is not a directory")
             return
         if not any(run.path.iterdir()):
             with suppress(OSError):
@@ -159,10 +158,10 @@ class Recovery:
             process = self._launcher.status(run)
             config = load_run_config(run.config.read_bytes())
         except (UserError, OSError) as error:
-            self._quarantine(run, f"config.json or a record of its process is no good: {error}")
+            self._quarantine(run, f"config.json or a record of its process is invalid: {error}")
             return
         created_at = ulid_time_ms(run.run_id) / 1000
-        reason = "Found in the runs folder; the registry did not know it."
+        reason = "Found in the runs folder; it was not in the registry."
         if isinstance(process, NotStarted):
             remove_frames(run)
             self._registry.add(
@@ -181,12 +180,12 @@ class Recovery:
         launch = LaunchRecord.read(run.launch)
         if launch is not None:
             self._registry.set_launch(run.run_id, launch.command, launch.bundle)
-        self._found.adopted.append(record)
+        self._result.to_reattach.append(record)
         _log.info("T141 run %s: %s", run.run_id, reason)
 
     def _quarantine(self, run: RunDirectory, reason: str) -> None:
-        if self._launcher.is_being_started(run):
-            self._found.problems.append(f"Run {run.run_id} has a process, but {reason}.")
+        if self._launcher.is_starting(run):
+            self._result.problems.append(f"Run {run.run_id} has a process, but {reason}.")
             return
         self._set_aside(run, reason)
 
@@ -195,7 +194,7 @@ class Recovery:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         run.path.rename(target)
         write_atomically(target.with_name(f"{target.name}.reason.txt"), f"{reason}\n".encode())
-        self._found.problems.append(f"{target} was set aside: {reason}.")
+        self._result.problems.append(f"{target} was set aside: {reason}.")
         _log.warning("T142 %s was set aside: %s", target, reason)
 
 

@@ -1,5 +1,7 @@
-"""What the daemon writes into a run's directory before its worker is started."""
+"""Files that the daemon writes into a run's directory before the start, and removes at its end."""
 
+import logging
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -13,14 +15,14 @@ from mosaic.contract.type_info import work_out
 
 
 class LaunchRecord(msgspec.Struct, kw_only=True, frozen=True):
-    """`launch.json`: what a run was started with, for a registry that has to be made again."""
+    """`launch.json`: what a run was started with, for a registry that has to be rebuilt."""
 
     command: tuple[str, ...]
     bundle: BundleUse
 
     @classmethod
     def read(cls, path: Path) -> Self | None:
-        """None when there is none that can be read."""
+        """None when the file is missing or unreadable."""
         try:
             return msgspec.json.decode(path.read_bytes(), type=cls)
         except (OSError, msgspec.MsgspecError):
@@ -31,7 +33,7 @@ class LaunchRecord(msgspec.Struct, kw_only=True, frozen=True):
 
 
 def write_config(home: Home, run: RunDirectory, config: TrainRunConfig) -> None:
-    """The configuration in the run's directory, which is made, and its copy beside all others."""
+    """Write the configuration to the run's directory, which is created, and to `configs/`."""
     for folder in (run.path, home.configs):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     data = to_json(config)
@@ -40,3 +42,24 @@ def write_config(home: Home, run: RunDirectory, config: TrainRunConfig) -> None:
 
 
 work_out(LaunchRecord)
+
+
+_log = logging.getLogger(__name__)
+
+_UNFINISHED = ".frames-*.tmp"
+
+
+def remove_frames(run: RunDirectory) -> None:
+    """Remove the frame file and unfinished ones. Never raises.
+
+    A replay renders every frame again. Called before the end of a run is recorded, so that a
+    finished run has no frames even if the daemon is killed.
+    """
+    leftovers = [run.frames]
+    with suppress(OSError):
+        leftovers += run.path.glob(_UNFINISHED)
+    for path in leftovers:
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:  # a folder of that name, a read-only disk
+            _log.warning("T433 %s could not be removed: %s", path, error)

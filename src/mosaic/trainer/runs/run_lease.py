@@ -1,11 +1,11 @@
-"""RunLease: a run that somebody plays does not go on when nobody is there any more.
+"""RunLease: pauses and stops an interactive run whose client has disappeared.
 
-A run whose configuration has `lease_s` is paused when no client has held it for so long, and ended
-when none comes back for as long again. A client that comes back in between finds it going on: what
-was paused for want of a client is resumed by the first one that holds it. A person's own pause is
-left alone by holding, but protects nobody who is gone.
+A run whose configuration has `lease_s` is paused when no client has renewed its lease for that
+time, and stopped when none does so for the same time again. The first client that renews a lapsed
+lease resumes the run. A pause by the user is not resumed by renewing, and does not prevent the
+stop.
 
-Used by `run_life.RunLife`, on the event loop.
+Used by `run_controller.RunController`, on the event loop.
 """
 
 import asyncio
@@ -18,143 +18,145 @@ from enum import Enum
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
-from mosaic.trainer.registry.failures import StateConflictError, UnknownRunError
+from mosaic.trainer.registry.errors import StateConflictError, UnknownRunError
 
 _log = logging.getLogger(__name__)
 
-_LOOKS_PER_LEASE = 4
-_LONGEST_LOOK_S = 10.0
-_LEAST_JUMP_S = 1.0
-"""A machine that is busy is late too; that is no jump."""
+_CHECKS_PER_LEASE = 4
+_MAX_CHECK_INTERVAL_S = 10.0
+_MIN_JUMP_S = 1.0
+"""Delays up to this are caused by load, not by a suspended machine."""
 _RETRY_S = 2.0
 
 _LAPSED = "No client has held it"
-"""How the reason of such a pause begins; a later daemon knows it again by that."""
+"""How the reason of such a pause starts, by which a later daemon recognizes it."""
 
 
-class Standing(Enum):
-    """Of a lease, at a moment."""
+class LeaseState(Enum):
+    """The state of a lease."""
 
     HELD = "held"
     LAPSED = "lapsed"
     OVER = "over"
 
 
-class LeaseTime:
-    """How long nobody has held a lease. Time is given, never asked for."""
+class LeaseTimer:
+    """The state of a lease over time. Callers pass the time."""
 
     def __init__(self, lease_s: float, now: float, *, has_lapsed: bool = False) -> None:
-        self.look_every_s = min(lease_s / _LOOKS_PER_LEASE, _LONGEST_LOOK_S)
+        self.check_interval_s = min(lease_s / _CHECKS_PER_LEASE, _MAX_CHECK_INTERVAL_S)
         self._lease_s = lease_s
-        self._held_at = now - (lease_s if has_lapsed else 0.0)
-        self._looked_at = now
+        self._renewed_at = now - (lease_s if has_lapsed else 0.0)
+        self._checked_at = now
 
-    def hold(self, now: float) -> None:
-        self._held_at = self._looked_at = now
+    def renew(self, now: float) -> None:
+        self._renewed_at = self._checked_at = now
 
-    def look(self, now: float) -> Standing:
-        """To be called every `look_every_s`.
+    def check(self, now: float) -> LeaseState:
+        """The state now. Must be called every `check_interval_s`.
 
-        When the last look is much longer ago, the machine was suspended or we were stopped: nobody
-        could have held anything, so that time does not count, and what began before begins anew.
+        After a much longer interval the machine or the daemon was suspended: no client could renew
+        the lease, so the time does not count, and the current period starts again.
         """
-        late_s = now - self._looked_at - self.look_every_s
-        had_lapsed = self._looked_at - self._held_at >= self._lease_s
-        self._looked_at = now
-        if late_s > max(_LEAST_JUMP_S, self.look_every_s):
-            self._held_at = now - (self._lease_s if had_lapsed else 0.0)
-        idle_s = now - self._held_at
+        late_s = now - self._checked_at - self.check_interval_s
+        had_lapsed = self._checked_at - self._renewed_at >= self._lease_s
+        self._checked_at = now
+        if late_s > max(_MIN_JUMP_S, self.check_interval_s):
+            self._renewed_at = now - (self._lease_s if had_lapsed else 0.0)
+        idle_s = now - self._renewed_at
         if idle_s >= 2 * self._lease_s:
-            return Standing.OVER
-        return Standing.LAPSED if idle_s >= self._lease_s else Standing.HELD
+            return LeaseState.OVER
+        return LeaseState.LAPSED if idle_s >= self._lease_s else LeaseState.HELD
 
 
 class RunLease:
-    """Of one run, as `found` when its life begins or is taken up.
+    """The lease of one run. `record` is its state when the controller starts or reattaches.
 
-    `pause`, `resume` and `stop` are those of its life, and take the reason.
+    `pause`, `resume` and `stop` are those of its controller, and take the reason.
     """
 
     def __init__(
         self,
-        found: RunRecord,
+        record: RunRecord,
         lease_s: float | None,
         *,
         pause: Callable[[str], Awaitable[RunRecord]],
         resume: Callable[[str], Awaitable[RunRecord]],
         stop: Callable[[str], Awaitable[RunRecord]],
     ) -> None:
-        self._run_id = found.run_id
+        self._run_id = record.run_id
         self._lease_s = lease_s
         self._pause = pause
         self._resume = resume
         self._stop = stop
-        self._time: LeaseTime | None = None
+        self._timer: LeaseTimer | None = None
         self._is_paused_by_lapse = (
             lease_s is not None
-            and found.state is RunState.PAUSED
-            and found.reason.startswith(_LAPSED)
+            and record.state is RunState.PAUSED
+            and record.reason.startswith(_LAPSED)
         )
-        self._one_at_a_time = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     def renew(self, *, is_resumed: bool = False) -> None:
-        """Somebody is there, and lets the run go on with `is_resumed`."""
-        if self._time is not None:
-            self._time.hold(_now())
+        """Renew the lease after a call of a client; `is_resumed` when the client resumes the run."""
+        if self._timer is not None:
+            self._timer.renew(_now())
         if is_resumed:
             self._is_paused_by_lapse = False
 
-    async def hold(self) -> None:
-        """Somebody is there, and a run that stands still because nobody was goes on."""
+    async def renew_and_resume(self) -> None:
+        """Renew the lease, and resume a run that was paused because it had lapsed."""
         self.renew()
         if self._is_paused_by_lapse:
-            await self._go_on()
+            await self._resume_lapsed()
 
-    async def keep(self) -> None:
-        """From when the run has processes until it is to stop."""
+    async def enforce(self) -> None:
+        """Enforce the lease while the run has processes."""
         if self._lease_s is None:
             return
-        self._time = LeaseTime(self._lease_s, _now(), has_lapsed=self._is_paused_by_lapse)
+        self._timer = LeaseTimer(self._lease_s, _now(), has_lapsed=self._is_paused_by_lapse)
         while True:
-            await asyncio.sleep(self._time.look_every_s)
-            standing = self._time.look(_now())
+            await asyncio.sleep(self._timer.check_interval_s)
+            state = self._timer.check(_now())
             try:
-                if standing is Standing.OVER:
-                    await self._end()
+                if state is LeaseState.OVER:
+                    await self._stop_lapsed()
                     return
-                if standing is Standing.LAPSED and not self._is_paused_by_lapse:
+                if state is LeaseState.LAPSED and not self._is_paused_by_lapse:
                     await self._lapse()
             except UnknownRunError:
                 return
             except StateConflictError as conflict:
                 if conflict.current is RunState.STOPPING or conflict.current.is_final:
-                    return  # paused already, or not yet running: there is nothing to pause
+                    return  # otherwise paused already, or not running yet
             except UserError as error:
-                _log.warning("T430 the lease of %s cannot be kept: %s", self._run_id, error)
+                _log.warning("T430 the lease of %s cannot be enforced: %s", self._run_id, error)
                 await asyncio.sleep(_RETRY_S)
 
     async def _lapse(self) -> None:
-        async with self._one_at_a_time:
+        async with self._lock:
             await self._pause(f"{_LAPSED} for {self._lease_s:g} s.")
             self._is_paused_by_lapse = True
-            _log.info("T431 run %s is paused: no client holds it", self._run_id)
-        if self._time is not None and self._time.look(_now()) is Standing.HELD:
-            await self._go_on()  # one came while it was being paused
+            _log.info("T431 run %s is paused: no client renews its lease", self._run_id)
+        if self._timer is not None and self._timer.check(_now()) is LeaseState.HELD:
+            await self._resume_lapsed()  # a client renewed it while it was being paused
 
-    async def _go_on(self) -> None:
-        async with self._one_at_a_time:
+    async def _resume_lapsed(self) -> None:
+        async with self._lock:
             if not self._is_paused_by_lapse:
                 return
-            with suppress(StateConflictError, UnknownRunError):  # resumed by another, or over
-                await self._resume("A client holds it again.")
+            with suppress(
+                StateConflictError, UnknownRunError
+            ):  # resumed by another call, or finished
+                await self._resume("A client renewed its lease.")
             self._is_paused_by_lapse = False
 
-    async def _end(self) -> None:
+    async def _stop_lapsed(self) -> None:
         lease_s = self._lease_s or 0.0
         await self._stop(f"{_LAPSED} for {2 * lease_s:g} s.")
-        _log.info("T432 run %s is ended: no client came back to it", self._run_id)
+        _log.info("T432 run %s is stopped: no client renewed its lease", self._run_id)
 
 
 def _now() -> float:
-    """By a clock that no jump of the wall clock touches, and that counts while suspended."""
+    """A clock that is not affected by changes of the wall clock, and counts while suspended."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)

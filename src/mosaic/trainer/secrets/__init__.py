@@ -1,4 +1,4 @@
-"""Keys and passwords: where they come from, who gets which, and keeping them out of all text."""
+"""Secrets: their sources, which worker gets which, and redacting them from all text."""
 
 from mosaic.trainer.secrets.redaction import RedactingFilter
 from mosaic.trainer.secrets.secrets import Secrets

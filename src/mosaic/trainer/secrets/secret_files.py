@@ -1,6 +1,6 @@
-"""Files of `NAME=value` lines: the `.env` files people have, and the `secrets.env` we write.
+"""Files of `NAME=value` lines: users' `.env` files and our own `secrets.env`.
 
-Read and written by `secrets.py` alone.
+Used by `secrets.py` only.
 """
 
 import os
@@ -15,9 +15,9 @@ from dotenv.parser import Binding, parse_stream
 from mosaic.contract.atomic_file import write_atomically
 from mosaic.contract.errors import UserError
 
-_MOST_BYTES = 1 << 20
-_MOST_LINES_NAMED = 10
-_OTHERS = 0o077
+_MAX_BYTES = 1 << 20
+_MAX_LINES_NAMED = 10
+_OTHERS_MASK = 0o077
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 Signature = tuple[int, ...] | None
@@ -32,7 +32,7 @@ class FileContent:
 
 
 def signature(path: Path) -> Signature:
-    """Another one when the file has changed."""
+    """A value that changes whenever the file changes."""
     try:
         now = path.stat()
     except OSError:
@@ -41,7 +41,7 @@ def signature(path: Path) -> Signature:
 
 
 def read_env_file(path: Path, *, private: bool) -> FileContent:
-    """The values of a file that may be absent; of a private one only if no others can read it."""
+    """The values of a file, if it exists; a private one must be readable by its owner only."""
     try:
         return _values(path, _bindings(_read(path, private=private)))
     except UserError as problem:
@@ -49,41 +49,41 @@ def read_env_file(path: Path, *, private: bool) -> FileContent:
 
 
 def set_value(path: Path, name: str, value: str | None) -> None:
-    """Set one value of a private file, or remove it; everything else stays as it is."""
+    """Set or remove one value of a private file; everything else stays unchanged."""
     if not _NAME.match(name):
         raise UserError(
-            f"'{name}' cannot be the name of a secret.",
-            remedy="Give a name of letters, digits and '_' such as WANDB_API_KEY.",
+            f"'{name}' is not a valid name of a secret.",
+            remedy="Use letters, digits and '_', such as WANDB_API_KEY.",
             code="T342",
         )
     if value is not None and "\0" in value:
         raise UserError(
-            f"The value of {name} holds a character that no environment variable can.",
+            f"The value of {name} contains a NUL character, which is not allowed.",
             remedy="Paste the value again.",
             code="T343",
         )
     text = _read(path, private=True)
-    kept = [binding.original.string for binding in _bindings(text) if binding.key != name]
-    if kept and not kept[-1].endswith("\n"):
-        kept.append("\n")
+    lines = [binding.original.string for binding in _bindings(text) if binding.key != name]
+    if lines and not lines[-1].endswith("\n"):
+        lines.append("\n")
     if value is not None:
-        kept.append(f"{name}={_quoted(value)}\n")
-    if "".join(kept) != text:
+        lines.append(f"{name}={_quote(value)}\n")
+    if "".join(lines) != text:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_atomically(path, "".join(kept).encode())
+        write_atomically(path, "".join(lines).encode())
 
 
 def _read(path: Path, *, private: bool) -> str:
     try:
         with path.open("rb") as file:
-            if private and os.fstat(file.fileno()).st_mode & _OTHERS:
+            if private and os.fstat(file.fileno()).st_mode & _OTHERS_MASK:
                 raise UserError(
                     f"{path} is not used, because other users of this machine can read it.",
-                    remedy=f"Run `chmod 600 {path}`, and consider the keys in it as known.",
+                    remedy=f"Run `chmod 600 {path}`, and treat the keys in it as compromised.",
                     code="T341",
                 )
-            data = file.read(_MOST_BYTES + 1)
-        if len(data) > _MOST_BYTES:
+            data = file.read(_MAX_BYTES + 1)
+        if len(data) > _MAX_BYTES:
             raise _unusable(path, "it is larger than 1 MiB")
         return data.decode("utf-8")
     except FileNotFoundError:
@@ -112,7 +112,7 @@ def _values(path: Path, bindings: Sequence[Binding]) -> FileContent:
     if not wrong:
         return FileContent(values)
     problem = UserError(
-        f"{path} has lines that are not understood: {', '.join(wrong[:_MOST_LINES_NAMED])}.",
+        f"{path} has lines that cannot be parsed: {', '.join(wrong[:_MAX_LINES_NAMED])}.",
         remedy="Write each as NAME=value, the value in single quotes if it holds spaces.",
         code="T345",
     )
@@ -120,10 +120,10 @@ def _values(path: Path, bindings: Sequence[Binding]) -> FileContent:
 
 
 def _bindings(text: str) -> list[Binding]:
-    # Not dotenv's reader of files: that one logs, and the log asks us what to redact.
+    # Not dotenv's file reader: it logs, and the log's filter calls us to redact.
     return list(parse_stream(StringIO(text)))
 
 
-def _quoted(value: str) -> str:
+def _quote(value: str) -> str:
     escaped = value.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"

@@ -1,7 +1,7 @@
-"""Where secrets come from, and which of them a worker gets.
+"""Sources of secrets, and which of them a worker gets.
 
-In this order, the first that has a name decides: `secrets.env` in the home (which the settings of
-the window write), the daemon's own environment, `.env` in the home, `.env` in the checkout.
+The first source that has a name decides: `secrets.env` in the home (written by the window's
+settings), the daemon's own environment, `.env` in the home, `.env` in the checkout.
 """
 
 import os
@@ -25,12 +25,12 @@ from mosaic.trainer.secrets.secret_files import (
 _WANDB = "WANDB_"
 _WANDB_VPN = "WANDB_VPN_"
 _FOLDERS = ("PWD", "OLDPWD")
-"""Set by every shell: where it stands, and no password."""
+"""Set by every shell to a folder; not passwords."""
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
 
 
 class Secrets:
-    """Reads the files again when they have changed. Safe from any thread."""
+    """Reads files again when they change. Safe from any thread."""
 
     def __init__(
         self, home: Home, checkout: Path | None, *, environ: Mapping[str, str] = os.environ
@@ -40,37 +40,37 @@ class Secrets:
         self._files = (self._own_file, *env_files)
         self._environ = environ
         self._lock = threading.Lock()
-        self._asked_for: frozenset[str] = frozenset()
+        self._requested: frozenset[str] = frozenset()
         self._seen: tuple[Signature, ...] | None = None
         self._contents: tuple[FileContent, ...] = ()
         self._merged: Mapping[str, str] = {}
-        # Also of earlier contents: a worker that was given an old key may still print it.
+        # Including earlier values: a worker that was given an old key may still print it.
         self._ever_secret: set[tuple[str, str]] = set()
         self._redactor = Redactor(())
 
     def for_worker(self, config: TrainRunConfig, credentials: Sequence[str]) -> dict[str, str]:
-        """Only what this run needs: the credentials that its worker asks for by name, and when it
-        tracks with W&B every `WANDB_*` and the proxies, whose addresses may hold a password.
+        """Only what this run needs: the credentials that its worker declares, and when it tracks
+        with W&B every `WANDB_*` and the proxies, whose URLs may contain a password.
 
-        `WANDB_VPN_*` are passed as they are. They take effect only in a run whose configuration
-        names a proxy, because it is the worker that reads them.
+        `WANDB_VPN_*` are passed unchanged. They take effect only in a run whose configuration
+        names a proxy, because the worker reads them.
         """
-        wanted = frozenset(credentials)
+        requested = frozenset(credentials)
         with self._lock:
-            if not wanted <= self._asked_for:
-                self._asked_for |= wanted
-                self._seen = None  # their values are redacted from now on
+            if not requested <= self._requested:
+                self._requested |= requested
+                self._seen = None  # read again, so that their values are redacted from now on
             values = self._values()
         wandb = config.artifacts.wandb
         tracks = wandb.enabled and wandb.mode != "disabled"
         return {
             name: value
             for name, value in values.items()
-            if name in wanted or (tracks and (name.startswith(_WANDB) or name in _PROXIES))
+            if name in requested or (tracks and (name.startswith(_WANDB) or name in _PROXIES))
         }
 
     def without_secrets(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """`environ` less everything that is secret: what every worker may have."""
+        """`environ` without secrets: what every worker may have."""
         with self._lock:
             self._values()
             return {
@@ -82,13 +82,13 @@ class Secrets:
             return name in self._values()
 
     def names(self) -> tuple[str, ...]:
-        """The secrets that are set, in order of name. Their values are never told."""
+        """The names of the secrets that are set, sorted."""
         with self._lock:
             values = self._values()
             return tuple(sorted(name for name in values if self._is_secret(name, values[name])))
 
     def source(self, name: str) -> str:
-        """Where the value that counts comes from; empty when there is none."""
+        """The source of the effective value; empty when the name is not set."""
         with self._lock:
             self._values()
             own, *others = self._contents
@@ -98,24 +98,24 @@ class Secrets:
                 return "environment"
             return ".env" if any(name in content.values for content in others) else ""
 
-    def is_everyones(self, name: str) -> bool:
-        """Whether workers find it in their environment, as they do PATH: kept as a secret, it
-        would be taken from them."""
+    def is_public(self, name: str) -> bool:
+        """Whether workers have it in their environment, like PATH: stored as a secret, it would be
+        removed from there."""
         with self._lock:
             self._values()
             value = self._environ.get(name)
             if value is None or name.startswith(_WANDB):
-                return False  # those go to the runs that track, from wherever they come
+                return False  # passed to runs that track, from any source
             return not self._is_secret(name, value)
 
-    def kept(self) -> tuple[str, ...]:
+    def stored_names(self) -> tuple[str, ...]:
         """The names in `secrets.env`."""
         with self._lock:
             self._values()
             return tuple(sorted(self._contents[0].values))
 
     def set(self, name: str, value: str) -> None:
-        """Keep a secret in `secrets.env`, readable by its owner alone."""
+        """Store a secret in `secrets.env`, readable by its owner only."""
         self._change(name, value)
 
     def unset(self, name: str) -> None:
@@ -123,23 +123,23 @@ class Secrets:
         self._change(name, None)
 
     def redact(self, text: str) -> str:
-        """`text` with every known secret value of six letters or more as "[secret NAME]"."""
+        """`text` with every known secret of six characters or more replaced by "[secret NAME]"."""
         with self._lock:
             self._values()
             redactor = self._redactor
         return redactor.redact(text)
 
     def spellings(self) -> Mapping[str, str]:
-        """Every text that `redact` replaces, with the name of its secret; earlier values too.
+        """Every text that `redact` replaces, mapped to the name of its secret; earlier values too.
 
-        The same object as before for as long as they are the same.
+        Returns the same object until they change.
         """
         with self._lock:
             self._values()
             return self._redactor.spellings
 
     def problems(self) -> tuple[str, ...]:
-        """Files that are not used, each with its remedy, for people."""
+        """Files that cannot be used, each with its remedy."""
         with self._lock:
             self._values()
             return tuple(str(content.problem) for content in self._contents if content.problem)
@@ -147,7 +147,7 @@ class Secrets:
     def _change(self, name: str, value: str | None) -> None:
         with self._lock:
             set_value(self._own_file, name, value)
-            self._values()  # to remember it, should it be replaced before anybody asks
+            self._values()  # remembers it, in case it is replaced before the next read
 
     def _values(self) -> Mapping[str, str]:
         """Every value of every source, read again if a file has changed."""
@@ -168,7 +168,7 @@ class Secrets:
             self._ever_secret |= {
                 (name, value)
                 for name, value in source.items()
-                if name in self._asked_for or self._is_secret(name, value)
+                if name in self._requested or self._is_secret(name, value)
             }
         redactor = Redactor(sorted(self._ever_secret))
         if redactor.spellings != self._redactor.spellings:
@@ -176,7 +176,7 @@ class Secrets:
 
     def _is_secret(self, name: str, value: str) -> bool:
         return (
-            name in self._contents[0].values  # whatever a person keeps there
+            name in self._contents[0].values  # everything stored there is secret
             or name.startswith(_WANDB_VPN)
             or (names_a_secret(name) and name not in _FOLDERS)
             or holds_a_secret(value)

@@ -1,7 +1,7 @@
-"""Rounds: look, send, wait for the next commit, look again, until the run is over.
+"""Following a run's store: read, send, wait for the next commit, until the run is finished.
 
-All streams of a run's store are made of this. Nothing is buffered for anyone: a client that is slow
-makes its own next look wait, and finds everything in the store.
+All streams of a store use this. Nothing is buffered: a slow client delays its own next read, and
+finds everything in the store.
 """
 
 import asyncio
@@ -9,37 +9,37 @@ from collections.abc import AsyncIterator, Callable
 from typing import Generic, NamedTuple, TypeVar
 
 from mosaic.telemetry.reader import TelemetryReader
-from mosaic.trainer.registry.failures import UnknownRunError
-from mosaic.trainer.service.refusals import RunDeletedError
-from mosaic.trainer.service.service_part import existing_run
+from mosaic.trainer.concurrency import ThreadBound
+from mosaic.trainer.registry.errors import UnknownRunError
+from mosaic.trainer.service.errors import run_deleted
+from mosaic.trainer.service.partial_servicer import existing_run
 from mosaic.trainer.service.store_view import StoreView
-from mosaic.trainer.service.thread_bound import ThreadBound
 from mosaic.trainer.trainer import Trainer
 
 Message = TypeVar("Message")
 
 DEFAULT_INTERVAL_S = 0.1
 """The tail of a store is written again at each commit, many times a second."""
-LOOK_ANYWAY_S = 1.0
+POLL_S = 1.0
 
 
-class Batch(NamedTuple, Generic[Message]):
-    """What one look found."""
+class MessageBatch(NamedTuple, Generic[Message]):
+    """The messages of one read."""
 
     messages: list[Message]
-    there_is_more: bool
-    """So the next look comes at once."""
+    has_more: bool
+    """Then the next read follows without waiting."""
 
 
 async def follow_store(
     trainer: Trainer,
     run_id: str,
-    read: Callable[[TelemetryReader], Batch[Message]],
+    read: Callable[[TelemetryReader], MessageBatch[Message]],
     *,
     follow: bool,
     min_interval_s: float,
 ) -> AsyncIterator[Message]:
-    """All that `read` finds, now and, with `follow`, until the run is over and all is read.
+    """All messages of `read`; with `follow` until the run is finished and everything is read.
 
     `read` runs on other threads, one call at a time, and moves its own cursor.
     """
@@ -50,43 +50,43 @@ async def follow_store(
             while True:
                 committed.clear()
                 began = loop.time()
-                was_over, batch = await bound.run(_look, trainer, run_id, view, read)
+                was_finished, batch = await bound.run(_read_next, trainer, run_id, view, read)
                 for message in batch.messages:
                     yield message
-                if batch.there_is_more:
+                if batch.has_more:
                     continue
-                if was_over or not follow:
+                if was_finished or not follow:
                     return
-                if batch.messages:  # who has got nothing yet does not wait to get the first
+                if batch.messages:  # the first message is never delayed
                     await asyncio.sleep(began + min_interval_s - loop.time())
-                await changed_or_after(committed, LOOK_ANYWAY_S)
+                await wait_for_change(committed, POLL_S)
 
 
-def _look(
+def _read_next(
     trainer: Trainer,
     run_id: str,
     view: StoreView,
-    read: Callable[[TelemetryReader], Batch[Message]],
-) -> tuple[bool, Batch[Message]]:
-    # Asked before reading: what was stored before the end is read after it.
-    was_over = is_over(trainer, run_id)
-    return was_over, view.read(read) or Batch([], there_is_more=False)
+    read: Callable[[TelemetryReader], MessageBatch[Message]],
+) -> tuple[bool, MessageBatch[Message]]:
+    # Checked before reading: what was stored before the end is read after it.
+    was_finished = is_finished(trainer, run_id)
+    return was_finished, view.read(read) or MessageBatch([], has_more=False)
 
 
-def is_over(trainer: Trainer, run_id: str) -> bool:
-    """Whether no more will come of a run that somebody reads."""
-    if trainer.dispatcher.is_going(run_id):
+def is_finished(trainer: Trainer, run_id: str) -> bool:
+    """Whether nothing more will be written for a run that is being read."""
+    if trainer.dispatcher.is_running(run_id):
         return False
     try:
         return trainer.registry.get(run_id).state.is_final
     except UnknownRunError:
-        raise RunDeletedError(run_id) from None
+        raise run_deleted(run_id) from None
 
 
-async def changed_or_after(changed: asyncio.Event, longest_s: float) -> None:
-    """Waits for the event, but not for ever: a signal may be lost with the process that sent it."""
+async def wait_for_change(changed: asyncio.Event, timeout_s: float) -> None:
+    """Wait for the event or the timeout: a signal may be lost with the process that sent it."""
     try:
-        async with asyncio.timeout(longest_s):
+        async with asyncio.timeout(timeout_s):
             await changed.wait()
     except TimeoutError:
         pass

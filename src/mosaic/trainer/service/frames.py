@@ -1,57 +1,57 @@
-"""StreamFrames: the newest picture of a run, and never more of them than the client wants."""
+"""StreamFrames: the newest frame of a run, at most at the requested rate."""
 
 import asyncio
 from collections.abc import AsyncIterator
 
 from mosaic.contract.frame_file import FrameReader, FrameView
 from mosaic.contract.rpc import trainer_pb2 as pb
-from mosaic.trainer.service.following import is_over
+from mosaic.trainer.concurrency import ThreadBound
+from mosaic.trainer.service.following import is_finished
+from mosaic.trainer.service.partial_servicer import Context, PartialServicer, existing_run
 from mosaic.trainer.service.request_checks import checked_number
-from mosaic.trainer.service.service_part import Context, ServicePart, existing_run
-from mosaic.trainer.service.thread_bound import ThreadBound
 
 _FPS = 30.0
-_MOST_FPS = 240.0
-_LOOK_EVERY_S = 0.005
-"""While frames come: what a person does should be seen at once."""
-_LOOK_SELDOM_S = 0.05
-_COME_NO_MORE_S = 2.0
-_ASK_WHETHER_OVER_S = 0.5
+_MAX_FPS = 240.0
+_POLL_S = 0.005
+"""While frames arrive: the response to an input should be visible at once."""
+_IDLE_POLL_S = 0.05
+_IDLE_AFTER_S = 2.0
+_CHECK_FINISHED_S = 0.5
 
 
-class FrameCalls(ServicePart):
-    """Frames are read from the file that the worker writes; there is no work without a client."""
+class FrameServicer(PartialServicer):
+    """Frames are read from the worker's frame file, only while a client is connected."""
 
     async def StreamFrames(
         self, request: pb.StreamFramesRequest, _: Context
     ) -> AsyncIterator[pb.Frame]:
-        fps = checked_number("max_fps", request.max_fps, 0.0, _MOST_FPS) or _FPS
+        fps = checked_number("max_fps", request.max_fps, 0.0, _MAX_FPS) or _FPS
         run = await existing_run(self._trainer, request.run_id)
         reader = FrameReader(run.frames)
         loop = asyncio.get_running_loop()
-        sent_at = asked_at = float("-inf")
+        sent_at = checked_at = float("-inf")
         number = 0
         async with ThreadBound(reader, reader.close) as bound:
             while True:
                 now = loop.time()
-                was_over = False
-                if now - asked_at >= _ASK_WHETHER_OVER_S:
-                    # Asked before reading: the last frame is there when the run is over.
-                    was_over = await bound.run(is_over, self._trainer, run.run_id)
-                    asked_at = now
+                was_finished = False
+                if now - checked_at >= _CHECK_FINISHED_S:
+                    # Checked before reading: the last frame is written before the run is finished.
+                    was_finished = await bound.run(is_finished, self._trainer, run.run_id)
+                    checked_at = now
                 frame = await bound.run(reader.newest, number)
                 if frame is not None:
                     number, sent_at = frame.number, loop.time()
                     yield _message(frame)
-                if was_over:
+                if was_finished:
                     return
                 await asyncio.sleep(_pause_s(loop.time() - sent_at, 1.0 / fps))
 
 
-def _pause_s(since_last_s: float, least_s: float) -> float:
-    if since_last_s > _COME_NO_MORE_S:
-        return _LOOK_SELDOM_S
-    return max(_LOOK_EVERY_S, least_s - since_last_s)
+def _pause_s(since_last_s: float, min_interval_s: float) -> float:
+    if since_last_s > _IDLE_AFTER_S:
+        return _IDLE_POLL_S
+    return max(_POLL_S, min_interval_s - since_last_s)
 
 
 def _message(frame: FrameView) -> pb.Frame:

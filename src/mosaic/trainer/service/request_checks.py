@@ -1,7 +1,7 @@
-"""What clients may send: every id, text and number of a request goes through here.
+"""Validation of requests: ids, texts and numbers.
 
-Called first thing in each call. Whatever is wrong is refused by the name of its field, before it
-reaches SQLite, a path or a worker.
+Every call validates its request first. An error names the field, before its value reaches SQLite,
+a path or a worker.
 """
 
 import math
@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from mosaic.contract.errors import UserError
 from mosaic.contract.ids import is_ulid
 
-LARGEST_CURSOR = 1 << 62
-"""Far beyond any line, and one more still fits what SQLite can hold."""
-_LONGEST_SHOWN = 40
+MAX_CURSOR = 1 << 62
+"""Larger than any line number, and one more still fits a SQLite integer."""
+_MAX_QUOTED_LENGTH = 40
 
-# Control characters, line separators, and the marks that turn the direction of writing.
+# Control characters, line separators, and marks that change the direction of writing.
 _UNPRINTABLE = (
     r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 )
@@ -24,7 +24,7 @@ _NOT_IN_A_LINE = re.compile(f"[{_UNPRINTABLE}\t\r\n]")
 
 
 class BadRequestError(UserError):
-    """A request holds something that cannot be meant (gRPC: INVALID_ARGUMENT)."""
+    """A field of a request is invalid (gRPC: INVALID_ARGUMENT)."""
 
     default_code = "T370"
 
@@ -33,7 +33,7 @@ class BadRequestError(UserError):
 
 
 def checked_run_id(value: str, field: str = "run_id") -> str:
-    """A run id, which can be part of a path without leading anywhere else."""
+    """A valid run id, which is safe as part of a path."""
     if not is_ulid(value):
         raise BadRequestError(
             field,
@@ -43,58 +43,60 @@ def checked_run_id(value: str, field: str = "run_id") -> str:
     return value
 
 
-def checked_line(field: str, value: str, most: int = 200) -> str:
-    """One line of text of at most `most` characters; may be empty."""
-    return _checked(field, value, most, _NOT_IN_A_LINE)
+def checked_line(field: str, value: str, max_length: int = 200) -> str:
+    """One line of text of at most `max_length` characters; may be empty."""
+    return _checked(field, value, max_length, _NOT_IN_A_LINE)
 
 
-def checked_text(field: str, value: str, most: int) -> str:
-    """Text that may have several lines, of at most `most` characters; may be empty."""
-    return _checked(field, value, most, _NOT_IN_TEXT)
+def checked_text(field: str, value: str, max_length: int) -> str:
+    """Text of any number of lines and at most `max_length` characters; may be empty."""
+    return _checked(field, value, max_length, _NOT_IN_TEXT)
 
 
 def checked_lines(
-    field: str, values: Iterable[str], most: int, at_most: int = 100
+    field: str, values: Iterable[str], max_length: int, max_count: int = 100
 ) -> tuple[str, ...]:
-    """At most `at_most` lines of text, none of them empty."""
+    """At most `max_count` lines of text, none of them empty."""
     lines = tuple(values)
-    if len(lines) > at_most:
-        raise BadRequestError(field, f"has {len(lines)} entries.", f"Send at most {at_most}.")
+    if len(lines) > max_count:
+        raise BadRequestError(field, f"has {len(lines)} entries.", f"Send at most {max_count}.")
     for line in lines:
-        if not checked_line(field, line, most).strip():
+        if not checked_line(field, line, max_length).strip():
             raise BadRequestError(field, "has an empty entry.", "Leave it out.")
     return lines
 
 
-def checked_whole(field: str, value: int, least: int, most: int) -> int:
-    """A whole number from `least` to `most`."""
-    if not least <= value <= most:
-        raise BadRequestError(field, f"is {value}.", f"Send a number from {least} to {most}.")
+def checked_integer(field: str, value: int, minimum: int, maximum: int) -> int:
+    """An integer from `minimum` to `maximum`."""
+    if not minimum <= value <= maximum:
+        raise BadRequestError(field, f"is {value}.", f"Send a number from {minimum} to {maximum}.")
     return value
 
 
-def checked_number(field: str, value: float, least: float, most: float) -> float:
-    """A finite number from `least` to `most`."""
-    if not (math.isfinite(value) and least <= value <= most):
-        raise BadRequestError(field, f"is {value}.", f"Send a number from {least:g} to {most:g}.")
+def checked_number(field: str, value: float, minimum: float, maximum: float) -> float:
+    """A finite number from `minimum` to `maximum`."""
+    if not (math.isfinite(value) and minimum <= value <= maximum):
+        raise BadRequestError(
+            field, f"is {value}.", f"Send a number from {minimum:g} to {maximum:g}."
+        )
     return value
 
 
 def shown(value: str) -> str:
-    """A client's text as part of a sentence: short, and free of what could spoil a terminal."""
-    cut = value[:_LONGEST_SHOWN] + ("…" if len(value) > _LONGEST_SHOWN else "")
+    """A client's text for a message: short, and without control characters."""
+    cut = value[:_MAX_QUOTED_LENGTH] + ("…" if len(value) > _MAX_QUOTED_LENGTH else "")
     return f"'{_NOT_IN_A_LINE.sub('?', cut)}'" if value else "it is empty"
 
 
 def printable(text: str) -> str:
-    """`text` without what could spoil a terminal; its lines stay."""
+    """`text` without control characters; line breaks stay."""
     return _NOT_IN_TEXT.sub("", text)
 
 
-def _checked(field: str, value: str, most: int, forbidden: re.Pattern[str]) -> str:
-    if len(value) > most:
+def _checked(field: str, value: str, max_length: int, forbidden: re.Pattern[str]) -> str:
+    if len(value) > max_length:
         raise BadRequestError(
-            field, f"has {len(value)} characters.", f"Shorten it to {most} or fewer."
+            field, f"has {len(value)} characters.", f"Shorten it to {max_length} or fewer."
         )
     if forbidden.search(value):
         raise BadRequestError(field, "holds control characters.", "Send printable characters only.")

@@ -1,7 +1,7 @@
 """The gRPC server: token first, limits, our service and the standard health service.
 
-Made in two steps by `mosaic.trainer.daemon`: the address is taken before anything else happens, and
-the trainer is served once it is open. There is no reflection.
+Created in two steps by `mosaic.trainer.daemon`: the address is bound before anything else happens,
+and the trainer is served once it is open. There is no reflection.
 """
 
 from collections.abc import Callable
@@ -11,24 +11,23 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc  # type: ignore[i
 
 from mosaic.contract.rpc import trainer_pb2
 from mosaic.contract.rpc.trainer_pb2_grpc import add_TrainerServiceServicer_to_server
-from mosaic.trainer.service.call_edge import CallEdge
+from mosaic.trainer.service.access_token import TokenCheck
+from mosaic.trainer.service.call_interceptor import CallInterceptor
 from mosaic.trainer.service.servicer import TrainerServicer
-from mosaic.trainer.service.token_check import TokenCheck
 from mosaic.trainer.trainer import Trainer
 
 SERVICE_NAME = trainer_pb2.DESCRIPTOR.services_by_name["TrainerService"].full_name
-LARGEST_REQUEST_BYTES = 4 << 20
-_MOST_CALLS = 4_000
+MAX_REQUEST_BYTES = 4 << 20
+_MAX_CALLS = 4_000
 _STOP_GRACE_S = 2.0
 
 _OPTIONS: tuple[tuple[str, int], ...] = (
-    # Else two daemons share a port, and each gets half of the calls.
+    # Otherwise two daemons could share a port, and each would get half of the calls.
     ("grpc.so_reuseport", 0),
-    ("grpc.max_receive_message_length", LARGEST_REQUEST_BYTES),
+    ("grpc.max_receive_message_length", MAX_REQUEST_BYTES),
     ("grpc.max_send_message_length", -1),
     ("grpc.max_concurrent_streams", 1_000),
-    # A peer that is gone without a word (a laptop that fell asleep) holds its streams no longer
-    # than this.
+    # A peer that disappears silently (a suspended laptop) keeps its streams no longer than this.
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),
     ("grpc.keepalive_permit_without_calls", 1),
@@ -38,26 +37,26 @@ _OPTIONS: tuple[tuple[str, int], ...] = (
 
 
 class TrainerServer:
-    """One server, from taking its address to its end."""
+    """One server, from binding its address to its end."""
 
     def __init__(self, token: str, redact: Callable[[str], str]) -> None:
-        self._edge = CallEdge(redact)
+        self._interceptor = CallInterceptor(redact)
         self._server = grpc.aio.server(
-            interceptors=(TokenCheck(token), self._edge),
+            interceptors=(TokenCheck(token), self._interceptor),
             options=_OPTIONS,
-            maximum_concurrent_rpcs=_MOST_CALLS,
+            maximum_concurrent_rpcs=_MAX_CALLS,
         )
         self._health = health.aio.HealthServicer()
         self._servicer: TrainerServicer | None = None
 
     def bind(self, address: str, credentials: grpc.ServerCredentials | None) -> int:
-        """Takes the address; the port it got. Raises RuntimeError when it is taken."""
+        """Bind the address and return the port. Raises RuntimeError when it is in use."""
         if credentials is None:
             return self._server.add_insecure_port(address)
         return self._server.add_secure_port(address, credentials)
 
     async def serve(self, trainer: Trainer, *, address: str, shut_down: Callable[[], None]) -> None:
-        """Answers from now on."""
+        """Start answering calls."""
         self._servicer = TrainerServicer(trainer, address=address, shut_down=shut_down)
         add_TrainerServiceServicer_to_server(self._servicer, self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
@@ -66,9 +65,9 @@ class TrainerServer:
         await self._server.start()
 
     async def stop(self, grace_s: float = _STOP_GRACE_S) -> None:
-        """Streams end at once, other calls have a moment to finish."""
+        """End streams at once; other calls have `grace_s` to finish."""
         await self._health.enter_graceful_shutdown()
         if self._servicer is not None:
             self._servicer.cancel_installations()
-        self._edge.end_streams()
+        self._interceptor.end_streams()
         await self._server.stop(grace_s)

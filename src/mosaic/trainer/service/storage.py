@@ -14,33 +14,33 @@ from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.convert import from_message, to_message
 from mosaic.contract.storage import CheckpointQuery
 from mosaic.contract.text_types import EnvId, Identifier
-from mosaic.trainer.artifacts.run_tree import is_presentable, is_temporary
-from mosaic.trainer.concurrency import in_thread
+from mosaic.trainer.artifacts.run_tree import is_temporary, is_valid_path
+from mosaic.trainer.concurrency import run_in_thread
+from mosaic.trainer.service.partial_servicer import Context, PartialServicer, existing_run
 from mosaic.trainer.service.request_checks import (
     BadRequestError,
+    checked_integer,
     checked_line,
-    checked_whole,
     shown,
 )
-from mosaic.trainer.service.service_part import Context, ServicePart, existing_run
-from mosaic.trainer.service.uploads import checked_parts, taken_in
-from mosaic.trainer.storage.imported_checkpoints import MOST_BYTES, RECORD, NewCheckpoint
+from mosaic.trainer.service.uploads import checked_parts, receive_upload
+from mosaic.trainer.storage.imported_checkpoints import MAX_BYTES, RECORD, NewCheckpoint
 
-VERIFICATIONS_AT_ONCE = 2
-_LONGEST_FILE_NAME_BYTES = 200
-_LONGEST_TOKEN = 20_000
-_LARGEST_INT32 = (1 << 31) - 1
-_MOST_META_BYTES = 16 << 10
-_NAMELESS = "checkpoint"
+MAX_VERIFICATIONS = 2
+_MAX_FILE_NAME_BYTES = 200
+_MAX_TOKEN_LENGTH = 20_000
+_MAX_INT32 = (1 << 31) - 1
+_MAX_META_BYTES = 16 << 10
+_DEFAULT_FILE_NAME = "checkpoint"
 _SHA256 = re.compile("[0-9a-fA-F]{64}")
 
 
-class StorageCalls(ServicePart):
-    """What a home keeps besides the runs themselves."""
+class StorageServicer(PartialServicer):
+    """What a home stores besides the runs themselves."""
 
     _import_slots: asyncio.Semaphore
     _verification_slots: asyncio.Semaphore
-    """Reading twenty gigabytes holds a thread and the disk; others wait for their turn."""
+    """Reading twenty gigabytes occupies a thread and the disk, so few run at once."""
 
     async def ListCheckpoints(
         self, request: pb.ListCheckpointsRequest, _: Context
@@ -51,7 +51,7 @@ class StorageCalls(ServicePart):
             checked_line(field, getattr(request, field))
         _check_page(request)
         query = from_message(request, CheckpointQuery)
-        page = await in_thread(self._trainer.checkpoints.list, query)
+        page = await run_in_thread(self._trainer.checkpoints.list, query)
         return to_message(page, pb.CheckpointPage)
 
     async def ImportCheckpoint(
@@ -65,46 +65,48 @@ class StorageCalls(ServicePart):
                     "header", "is missing.", "Send it in the first part, before the content."
                 )
             new = _new_checkpoint(first.header)
-            take = partial(self._trainer.checkpoints.imported.take, new)
-            checkpoint = await taken_in(take, _contents(first, parts))
+            store = partial(self._trainer.checkpoints.imported.add, new)
+            checkpoint = await receive_upload(store, _contents(first, parts))
         return to_message(checkpoint, pb.Checkpoint)
 
     async def VerifyCheckpoint(self, request: pb.CheckpointRef, _: Context) -> pb.CheckpointReport:
-        checkpoint_id = _typed("checkpoint_id", request.checkpoint_id, Identifier)
-        left = threading.Event()
+        checkpoint_id = _checked_type("checkpoint_id", request.checkpoint_id, Identifier)
+        client_left = threading.Event()
         async with self._verification_slots:
             try:
-                report = await in_thread(
-                    self._trainer.checkpoints.verify, checkpoint_id, left.is_set
+                report = await run_in_thread(
+                    self._trainer.checkpoints.verify, checkpoint_id, client_left.is_set
                 )
             finally:
-                left.set()
+                client_left.set()
         return to_message(report, pb.CheckpointReport)
 
     async def DeleteCheckpoint(
         self, request: pb.CheckpointRef, _: Context
     ) -> pb.DeleteCheckpointResponse:
-        checkpoint_id = _typed("checkpoint_id", request.checkpoint_id, Identifier)
-        freed = await in_thread(self._trainer.checkpoint_removal.delete, checkpoint_id)
+        checkpoint_id = _checked_type("checkpoint_id", request.checkpoint_id, Identifier)
+        freed = await run_in_thread(self._trainer.checkpoint_removal.delete, checkpoint_id)
         return pb.DeleteCheckpointResponse(freed_bytes=freed)
 
     async def ListDatasets(self, request: pb.ListDatasetsRequest, _: Context) -> pb.DatasetPage:
         _check_page(request)
-        page = await in_thread(self._trainer.datasets.list, request.page_size, request.page_token)
+        page = await run_in_thread(
+            self._trainer.datasets.list, request.page_size, request.page_token
+        )
         return to_message(page, pb.DatasetPage)
 
     async def GetRetention(self, _: pb.GetRetentionRequest, _context: Context) -> pb.Retention:
-        return to_message(await in_thread(self._trainer.retention.view), pb.Retention)
+        return to_message(await run_in_thread(self._trainer.retention.view), pb.Retention)
 
     async def Prune(self, request: pb.PruneRequest, _: Context) -> pb.PruneReport:
-        report = await in_thread(self._trainer.retention.prune, dry_run=request.dry_run)
+        report = await run_in_thread(self._trainer.retention.prune, dry_run=request.dry_run)
         return to_message(report, pb.PruneReport)
 
 
 async def _contents(
     first: pb.CheckpointPart, others: AsyncIterator[pb.CheckpointPart]
 ) -> AsyncIterator[bytes]:
-    """A sender that leaves looks like one that is done; so the end has to be told."""
+    """A client that disconnects looks like one that is done, so the end must be marked."""
     yield first.data
     part = first
     async for part in others:
@@ -119,12 +121,12 @@ async def _contents(
 
 def _new_checkpoint(header: pb.CheckpointHeader) -> NewCheckpoint:
     return NewCheckpoint(
-        file=_file_name(header.name or _NAMELESS),
-        worker=_typed("worker", header.worker, Identifier),
-        algo=_typed("algo", header.algo, Identifier) if header.algo else "",
-        env_id=_typed("env_id", header.env_id, EnvId),
+        file=_file_name(header.name or _DEFAULT_FILE_NAME),
+        worker=_checked_type("worker", header.worker, Identifier),
+        algo=_checked_type("algo", header.algo, Identifier) if header.algo else "",
+        env_id=_checked_type("env_id", header.env_id, EnvId),
         meta=_meta(header.meta_json),
-        size_bytes=checked_whole("size_bytes", header.size_bytes, 0, MOST_BYTES),
+        size_bytes=checked_integer("size_bytes", header.size_bytes, 0, MAX_BYTES),
         sha256=_sha256(header.sha256),
     )
 
@@ -134,13 +136,13 @@ def _file_name(name: str) -> str:
         "/" in name
         or name == RECORD
         or is_temporary(name)
-        or not is_presentable(name)
-        or len(name.encode()) > _LONGEST_FILE_NAME_BYTES
+        or not is_valid_path(name)
+        or len(name.encode()) > _MAX_FILE_NAME_BYTES
     ):
         raise BadRequestError(
             "name",
             f"cannot be the name of a checkpoint's file: {shown(name)}.",
-            "Give a plain file name such as 'policy.pt', without a folder.",
+            "Send a plain file name such as 'policy.pt', without a folder.",
         )
     return name
 
@@ -148,9 +150,9 @@ def _file_name(name: str) -> str:
 def _meta(document: bytes) -> dict[str, Any]:
     if not document:
         return {}
-    if len(document) > _MOST_META_BYTES:
+    if len(document) > _MAX_META_BYTES:
         raise BadRequestError(
-            "meta_json", f"has {len(document)} bytes.", f"Send at most {_MOST_META_BYTES}."
+            "meta_json", f"has {len(document)} bytes.", f"Send at most {_MAX_META_BYTES}."
         )
     value, problems = parse_json(document)
     if not problems:
@@ -158,30 +160,32 @@ def _meta(document: bytes) -> dict[str, Any]:
     if problems:
         raise BadRequestError("meta_json", problems[0].message, problems[0].remedy)
     if not isinstance(value, dict):
-        raise BadRequestError("meta_json", "is no object.", "Send a JSON object.")
+        raise BadRequestError("meta_json", "is not an object.", "Send a JSON object.")
     return value
 
 
 def _sha256(value: str) -> str:
     if value and not _SHA256.fullmatch(value):
         raise BadRequestError(
-            "sha256", f"is no SHA-256: {shown(value)}.", "Send 64 hexadecimal digits, or nothing."
+            "sha256",
+            f"is not a SHA-256: {shown(value)}.",
+            "Send 64 hexadecimal digits, or nothing.",
         )
     return value.lower()
 
 
 def _check_page(request: pb.ListCheckpointsRequest | pb.ListDatasetsRequest) -> None:
-    checked_whole("page_size", request.page_size, 0, _LARGEST_INT32)
-    checked_line("page_token", request.page_token, _LONGEST_TOKEN)
+    checked_integer("page_size", request.page_size, 0, _MAX_INT32)
+    checked_line("page_token", request.page_token, _MAX_TOKEN_LENGTH)
 
 
-def _typed(field: str, value: str, kind: Any) -> str:
-    """A text of one of the kinds that may be part of a path or a configuration."""
+def _checked_type(field: str, value: str, kind: Any) -> str:
+    """Text that matches one of the types of `text_types`, which are safe in paths."""
     try:
         return str(msgspec.convert(value, kind))
     except msgspec.ValidationError:
         raise BadRequestError(
             field,
-            f"is no id: {shown(value)}.",
-            "It begins with a letter or digit, and has no blanks.",
+            f"is not a valid id: {shown(value)}.",
+            "An id starts with a letter or digit, and has no spaces.",
         ) from None

@@ -1,6 +1,6 @@
-"""StoreView: a run's store as streams and queries see it. Opened when there is something to open.
+"""StoreView: a run's store for streams and queries, opened once it exists.
 
-Whatever the world does to the file meanwhile becomes an error that a person can read.
+Errors of the file system and of SQLite become `UserError`.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from mosaic.contract.layout import RunDirectory
 from mosaic.telemetry.chunks import StoredChunk
 from mosaic.telemetry.failures import BUGS, WORLD_ERRORS, blockage_of
 from mosaic.telemetry.reader import TelemetryReader
-from mosaic.trainer.service.refusals import UnsafeFileError
+from mosaic.trainer.service.errors import unsafe_file
 
 Result = TypeVar("Result")
 
@@ -19,7 +19,7 @@ Lane = Literal["step", "metric"]
 
 
 class StoreView:
-    """One user at a time; which thread that is does not matter."""
+    """One user at a time, on any thread."""
 
     def __init__(self, run: RunDirectory) -> None:
         self._run = run
@@ -37,11 +37,11 @@ class StoreView:
             self._reader.close()
             self._reader = None
 
-    def read(self, question: Callable[[TelemetryReader], Result]) -> Result | None:
-        """The answer of the store; None while nothing is stored."""
+    def read(self, query: Callable[[TelemetryReader], Result]) -> Result | None:
+        """The result of `query`; None while nothing is stored."""
         try:
             reader = self._opened()
-            return None if reader is None else question(reader)
+            return None if reader is None else query(reader)
         except WORLD_ERRORS as error:
             if isinstance(error, BUGS):
                 raise
@@ -49,9 +49,9 @@ class StoreView:
             raise _unreadable(self._run, error) from error
 
     def _opened(self) -> TelemetryReader | None:
-        """A store that was moved aside is made again from the spool: then that one is read."""
+        """A damaged store is set aside and rebuilt from the spool: open the new one then."""
         if self._run.store.is_symlink():
-            raise UnsafeFileError(self._run.run_id, self._run.store.name)
+            raise unsafe_file(self._run.run_id, self._run.store.name)
         try:
             inode = self._run.store.stat().st_ino
         except FileNotFoundError:
@@ -69,7 +69,7 @@ class StoreView:
 
 
 def newest_chunk(reader: TelemetryReader, lane: Lane, after: int) -> StoredChunk | None:
-    """The last chunk, if it has lines past `after`."""
+    """The last chunk, if it has lines after `after`."""
     newest = reader.newest_chunk(lane)
     return newest if newest and newest.first_seq + newest.lines - 1 > after else None
 

@@ -1,4 +1,4 @@
-"""WatchRuns: what happens to runs, from a number on, and their newest figures."""
+"""WatchRuns: events of runs from a sequence number on, and their newest digests."""
 
 import asyncio
 import time
@@ -11,50 +11,50 @@ from mosaic.contract.rpc.convert import to_message
 from mosaic.contract.run_events import DigestChanged, EventsForgotten, RunEvent
 from mosaic.contract.run_states import LIVE_STATES
 from mosaic.contract.runs import RunDigest, RunRecord
-from mosaic.trainer.concurrency import in_thread
+from mosaic.trainer.concurrency import run_in_thread
 from mosaic.trainer.runs.commit_signals import REGISTRY
-from mosaic.trainer.service.following import LOOK_ANYWAY_S, changed_or_after
+from mosaic.trainer.service.following import POLL_S, wait_for_change
+from mosaic.trainer.service.partial_servicer import Context, PartialServicer
 from mosaic.trainer.service.request_checks import (
-    LARGEST_CURSOR,
+    MAX_CURSOR,
     BadRequestError,
+    checked_integer,
     checked_run_id,
-    checked_whole,
 )
-from mosaic.trainer.service.service_part import Context, ServicePart
 from mosaic.trainer.trainer import Trainer
 
-_EVENTS_PER_LOOK = 500
+_EVENTS_PER_READ = 500
 _DIGEST_INTERVAL_S = 0.25
-_MOST_RUN_IDS = 1_000
+_MAX_RUN_IDS = 1_000
 
 
-class WatchCalls(ServicePart):
-    """Events are kept by the registry, so a client that was away misses none."""
+class WatchServicer(PartialServicer):
+    """The registry stores events, so a client that reconnects misses none."""
 
     async def WatchRuns(
         self, request: pb.WatchRunsRequest, _: Context
     ) -> AsyncIterator[pb.RunEvent]:
         run_ids = _run_ids(request)
-        asked = checked_whole("after_seq", request.after_seq, -1, LARGEST_CURSOR)
+        after_seq = checked_integer("after_seq", request.after_seq, -1, MAX_CURSOR)
         registry = self._trainer.registry
         digests = _DigestWatch(self._trainer, run_ids) if request.digests else None
         with self._trainer.commits.listen(REGISTRY) as changed:
-            last = await in_thread(registry.last_event_seq)
-            seq = last if asked == -1 else asked
+            last = await run_in_thread(registry.last_event_seq)
+            seq = last if after_seq == -1 else after_seq
             if seq > last:
-                # A number of another registry: what the client knows is not what is here.
+                # A number of another registry: what the client knows is out of date.
                 yield _message(RunEvent(seq=last, t=time.time(), run_id="", what=EventsForgotten()))
                 seq = last
             while True:
                 changed.clear()
-                last = await in_thread(registry.last_event_seq)
-                events = await in_thread(registry.events_after, seq, _EVENTS_PER_LOOK, run_ids)
+                last = await run_in_thread(registry.last_event_seq)
+                events = await run_in_thread(registry.events_after, seq, _EVENTS_PER_READ, run_ids)
                 for event in events:
                     seq = event.seq
                     yield _message(event)
-                if len(events) >= _EVENTS_PER_LOOK:
+                if len(events) >= _EVENTS_PER_READ:
                     continue
-                # What happened to other runs meanwhile may be forgotten: it was looked at.
+                # Events of other runs in between are skipped: they were filtered out.
                 seq = max(seq, last)
                 if digests is not None:
                     for digest in await digests.changed():
@@ -65,34 +65,34 @@ class WatchCalls(ServicePart):
 
 
 class _DigestWatch:
-    """The newest figures of live runs, each told when it has changed."""
+    """The newest digests of live runs, each sent when it has changed."""
 
     def __init__(self, trainer: Trainer, run_ids: Collection[str]) -> None:
         self._trainer = trainer
         self._run_ids = frozenset(run_ids)
-        self._told: dict[str, RunDigest] = {}
+        self._sent: dict[str, RunDigest] = {}
 
     @property
     def has_runs(self) -> bool:
-        return bool(self._told)
+        return bool(self._sent)
 
     async def changed(self) -> list[RunEvent]:
         live = [
             record
-            for record in await in_thread(self._trainer.registry.in_states, LIVE_STATES)
+            for record in await run_in_thread(self._trainer.registry.in_states, LIVE_STATES)
             if not self._run_ids or record.run_id in self._run_ids
         ]
         events = [event for record in live if (event := self._event_of(record))]
-        ended = self._told.keys() - {record.run_id for record in live}
-        for run_id in ended:  # the event of their final state carries the final figures
-            del self._told[run_id]
+        ended = self._sent.keys() - {record.run_id for record in live}
+        for run_id in ended:  # the event of their final state carries the final digest
+            del self._sent[run_id]
         return events
 
     def _event_of(self, record: RunRecord) -> RunEvent | None:
         digest = self._trainer.digest(record.run_id) or record.digest
-        if self._told.get(record.run_id) == digest:
+        if self._sent.get(record.run_id) == digest:
             return None
-        self._told[record.run_id] = digest
+        self._sent[record.run_id] = digest
         return RunEvent(
             seq=0,
             t=time.time(),
@@ -104,17 +104,17 @@ class _DigestWatch:
 
 async def _pause(changed: asyncio.Event, digests: _DigestWatch | None) -> None:
     if digests is not None and digests.has_runs:
-        await changed_or_after(changed, _DIGEST_INTERVAL_S)
+        await wait_for_change(changed, _DIGEST_INTERVAL_S)
     else:
-        await changed_or_after(changed, LOOK_ANYWAY_S)
+        await wait_for_change(changed, POLL_S)
 
 
 def _run_ids(request: pb.WatchRunsRequest) -> tuple[str, ...]:
-    if len(request.run_ids) > _MOST_RUN_IDS:
+    if len(request.run_ids) > _MAX_RUN_IDS:
         raise BadRequestError(
             "run_ids",
             f"has {len(request.run_ids)} entries.",
-            f"Name at most {_MOST_RUN_IDS}, or none to watch all.",
+            f"Send at most {_MAX_RUN_IDS}, or none to watch all.",
         )
     return tuple(checked_run_id(run_id, "run_ids") for run_id in request.run_ids)
 

@@ -1,1 +1,1 @@
-"""Recorded episodes, played again in the bundle of their run by a helper process of the SDK."""
+"""Simulates recorded episodes again, in a helper process that uses the bundle of their run."""

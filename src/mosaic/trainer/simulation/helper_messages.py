@@ -1,4 +1,4 @@
-"""What the helper process says: the other side of `mosaic_worker.resimulation.messages`."""
+"""Messages of a helper process: the counterpart of `mosaic_worker.resimulation.messages`."""
 
 import struct
 from typing import Final
@@ -6,21 +6,21 @@ from typing import Final
 import msgspec
 
 LENGTHS: Final = struct.Struct(">II")
-"""Before each message: how long its JSON is, and the pixels after it."""
-MOST_HEAD_BYTES: Final = 1 << 20
-MOST_BODY_BYTES: Final = 256 << 20
+"""Precedes each message: the lengths of its JSON and of the pixels after it."""
+MAX_HEADER_BYTES: Final = 1 << 20
+MAX_BODY_BYTES: Final = 256 << 20
 
 
 class Opened(msgspec.Struct, tag_field="kind", tag="opened", frozen=True):
-    """The environment is at its start. `packages`: those of the record, as they are there."""
+    """The environment was reset. `packages`: installed versions of the recorded packages."""
 
     steps: int
     fps: float
     packages: dict[str, str | None] = {}
 
 
-class Frame(msgspec.Struct, tag_field="kind", tag="frame", frozen=True):
-    """The pixels come after it."""
+class FrameMessage(msgspec.Struct, tag_field="kind", tag="frame", frozen=True):
+    """One frame; its pixels follow."""
 
     request: int
     index: int
@@ -46,23 +46,23 @@ class Done(msgspec.Struct, tag_field="kind", tag="done", frozen=True):
 
 
 class Failed(msgspec.Struct, tag_field="kind", tag="error", frozen=True):
-    """The helper cannot go on, and why."""
+    """The helper cannot continue; `message` is the reason."""
 
     message: str
     remedy: str = ""
 
 
-HelperMessage = Opened | Frame | Checked | Done | Failed
+HelperMessage = Opened | FrameMessage | Checked | Done | Failed
 
 _decoder: msgspec.json.Decoder[HelperMessage] = msgspec.json.Decoder(HelperMessage)
 
 
 class BrokenMessageError(Exception):
-    """What came is no message of ours."""
+    """The output is not a valid message."""
 
 
-def decode_message(head: bytes) -> HelperMessage:
+def decode_message(header: bytes) -> HelperMessage:
     try:
-        return _decoder.decode(head)
+        return _decoder.decode(header)
     except msgspec.MsgspecError as error:
         raise BrokenMessageError(str(error)) from error

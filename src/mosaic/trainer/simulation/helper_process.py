@@ -1,13 +1,16 @@
-"""HelperProcess: `python -m mosaic_worker.…` in a session of its own, and its pipes.
+"""HelperProcess: `python -m mosaic_worker.…` in its own session, with its pipes and work folder.
 
-One thread receives; any other may ask it or end it. Nothing is buffered beyond one message: a
-helper whose messages are not taken waits in its pipe.
+One thread receives; any other may send requests or kill it. Nothing is buffered beyond one
+message: a helper whose messages are not received blocks on its pipe.
 """
 
+import hashlib
 import os
 import select
+import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -15,28 +18,57 @@ from pathlib import Path
 
 import msgspec
 
+from mosaic.contract.layout import Home
 from mosaic.trainer.simulation.helper_messages import (
     LENGTHS,
-    MOST_BODY_BYTES,
-    MOST_HEAD_BYTES,
+    MAX_BODY_BYTES,
+    MAX_HEADER_BYTES,
     BrokenMessageError,
     HelperMessage,
     decode_message,
 )
 
-_LOOK_EVERY_S = 0.5
-_SAID_BYTES = 4096
+
+class ScratchFolders:
+    """Work folders of helper processes, in the system's folder for temporary files.
+
+    Not in the run's directory: environments write into the current folder (MuJoCo its log), and a
+    replay must not change its run. One instance per home. Safe from any thread.
+    """
+
+    def __init__(self, home: Home) -> None:
+        digest = hashlib.sha256(os.fsencode(home.path)).hexdigest()[:12]
+        self._prefix = f"mosaic-replay-{digest}-"
+        self._lock = threading.Lock()
+        self._is_cleared = False
+
+    def make(self) -> "tempfile.TemporaryDirectory[str]":
+        """Create a new folder. Raises `OSError`."""
+        with self._lock:
+            if not self._is_cleared:
+                self._is_cleared = True
+                self._clear()
+        return tempfile.TemporaryDirectory(prefix=self._prefix, ignore_cleanup_errors=True)
+
+    def _clear(self) -> None:
+        """Remove folders that a killed daemon left."""
+        for left in Path(tempfile.gettempdir()).glob(f"{self._prefix}*"):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+_POLL_S = 0.5
+_STDERR_TAIL_BYTES = 4096
 _READ_BYTES = 65536
-_END_PATIENCE_S = 2.0
-"""A process that waits for a broken driver does not even die of SIGKILL."""
+_END_TIMEOUT_S = 2.0
+"""A process that waits for a broken driver does not react even to SIGKILL."""
 
 
-class HelperSilentError(Exception):
-    """Nothing came for longer than allowed."""
+class HelperTimeoutError(Exception):
+    """The helper sent nothing within the allowed time."""
 
 
 class HelperProcess:
-    """Started at once; raises `OSError` when that is not possible."""
+    """Starts the process. Raises `OSError` when it cannot be started."""
 
     def __init__(
         self, command: Sequence[str | Path], environment: Mapping[str, str], folder: Path
@@ -58,9 +90,9 @@ class HelperProcess:
             os.set_blocking(pipe, False)
         for pipe in (self._stdout, self._stderr):
             self._poll.register(pipe, select.POLLIN)
-        self._said = b""
-        self._room = bytearray()
-        """For pixels, kept between frames: new memory costs more than reading into it."""
+        self._stderr_tail = b""
+        self._buffer = bytearray()
+        """For pixels, reused between frames: allocating costs more than reading."""
         self._lock = threading.Lock()
         self._unsent = b""
         self._is_killed = False
@@ -70,62 +102,59 @@ class HelperProcess:
         return self._process.pid
 
     @property
-    def said(self) -> str:
-        """The end of what it wrote to stderr."""
-        return self._said.decode("utf-8", "replace").strip()
+    def stderr_tail(self) -> str:
+        """The last part of its stderr."""
+        return self._stderr_tail.decode("utf-8", "replace").strip()
 
-    def newly_said(self) -> str:
-        """The end of what it wrote to stderr since this was called. Not while another thread
-        receives."""
-        self._hear()
-        said, self._said = self.said, b""
-        return said
+    def drain_stderr(self) -> str:
+        """The last part of its stderr since this was called. Not while another thread receives."""
+        self._read_stderr()
+        stderr_tail, self._stderr_tail = self.stderr_tail, b""
+        return stderr_tail
 
-    def ask(self, request: Mapping[str, object]) -> None:
-        """Tells it what is wanted. Never waits: what it cannot take now it gets later."""
+    def send(self, request: Mapping[str, object]) -> None:
+        """Send a request; it replaces one that is not sent yet. Never blocks."""
         with self._lock:
             self._unsent = msgspec.json.encode(request) + b"\n"
-            self._send()
+            self._flush()
 
-    def receive(
-        self, is_silent_too_long: Callable[[], bool]
-    ) -> tuple[HelperMessage, memoryview] | None:
-        """The next message, and its pixels until the next one; None at the end of its output.
+    def receive(self, has_timed_out: Callable[[], bool]) -> tuple[HelperMessage, memoryview] | None:
+        """The next message with its pixels, valid until the next call; None at the end of output.
 
-        `is_silent_too_long` is asked now and then while nothing comes; on a yes this raises
-        `HelperSilentError`. What is no message of ours is `BrokenMessageError`.
+        `has_timed_out` is polled while nothing arrives; when it returns True this raises
+        `HelperTimeoutError`. Output that is not a message raises `BrokenMessageError`.
         """
-        lengths = self._read(memoryview(bytearray(LENGTHS.size)), is_silent_too_long)
+        lengths = self._read(memoryview(bytearray(LENGTHS.size)), has_timed_out)
         if lengths is None:
             return None
-        head_bytes, body_bytes = LENGTHS.unpack(lengths)
-        if head_bytes > MOST_HEAD_BYTES or body_bytes > MOST_BODY_BYTES:
-            raise BrokenMessageError(f"a message of {head_bytes} and {body_bytes} bytes")
-        if body_bytes > len(self._room):
-            self._room = bytearray(body_bytes)
-        head = self._read(memoryview(bytearray(head_bytes)), is_silent_too_long)
-        body = self._read(memoryview(self._room)[:body_bytes], is_silent_too_long)
-        if head is None or body is None:
+        header_bytes, body_bytes = LENGTHS.unpack(lengths)
+        if header_bytes > MAX_HEADER_BYTES or body_bytes > MAX_BODY_BYTES:
+            raise BrokenMessageError(f"a message of {header_bytes} and {body_bytes} bytes")
+        if body_bytes > len(self._buffer):
+            self._buffer = bytearray(body_bytes)
+        header = self._read(memoryview(bytearray(header_bytes)), has_timed_out)
+        body = self._read(memoryview(self._buffer)[:body_bytes], has_timed_out)
+        if header is None or body is None:
             return None
-        return decode_message(bytes(head)), body
+        return decode_message(bytes(header)), body
 
     def kill(self) -> None:
-        """At once, with all that it started. Safe from any thread, any number of times."""
+        """Kill it with all its children. Safe from any thread, any number of times."""
         with self._lock:
-            # Only once, and never after it was waited for: then its number may be another's.
+            # Once, and never after it was reaped: its pid may belong to another process then.
             if not self._is_killed:
                 self._is_killed = True
                 with suppress(ProcessLookupError):
                     os.killpg(self._process.pid, signal.SIGKILL)
 
     def exit_code(self) -> int | None:
-        """After the end of its output: how it ended, as of `subprocess`. Nothing of it is left."""
+        """Its exit code as in `subprocess`, after the end of its output. Kills what is left."""
         self._wait_for_exit()
-        self._hear()
+        self._read_stderr()
         return self._end()
 
     def close(self) -> None:
-        """Ends it. Not while another thread receives."""
+        """Kill it and close its pipes. Not while another thread receives."""
         self._end()
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             if pipe is not None:
@@ -134,7 +163,7 @@ class HelperProcess:
     def _end(self) -> int | None:
         self.kill()
         try:
-            return self._process.wait(_END_PATIENCE_S)
+            return self._process.wait(_END_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             threading.Thread(
                 target=self._process.wait, name=f"reap {self.pid}", daemon=True
@@ -142,48 +171,56 @@ class HelperProcess:
             return None
 
     def _wait_for_exit(self) -> None:
-        """Without reaping it, so that its group can still be killed by its number."""
+        """Without reaping it, so that its group can still be killed by its pid."""
         handle = os.pidfd_open(self.pid)
         try:
-            select.select([handle], [], [], _END_PATIENCE_S)
+            select.select([handle], [], [], _END_TIMEOUT_S)
         finally:
             os.close(handle)
 
-    def _read(self, room: memoryview, is_silent_too_long: Callable[[], bool]) -> memoryview | None:
-        """`room`, filled; None when its output ends before."""
+    def _read(self, buffer: memoryview, has_timed_out: Callable[[], bool]) -> memoryview | None:
+        """`buffer`, filled; None when the output ends first."""
         filled = 0
-        while filled < len(room):
+        while filled < len(buffer):
             try:
-                count = os.readv(self._stdout, [room[filled:]])
+                count = os.readv(self._stdout, [buffer[filled:]])
             except BlockingIOError:
-                self._wait(is_silent_too_long)
+                self._wait(has_timed_out)
                 continue
             if count == 0:
                 return None
             filled += count
-        return room
+        return buffer
 
-    def _wait(self, is_silent_too_long: Callable[[], bool]) -> None:
-        ready = [descriptor for descriptor, _ in self._poll.poll(_LOOK_EVERY_S * 1000)]
+    def _wait(self, has_timed_out: Callable[[], bool]) -> None:
+        ready = [descriptor for descriptor, _ in self._poll.poll(_POLL_S * 1000)]
         if self._stderr in ready:
-            self._hear()
+            self._read_stderr()
         if self._stdout not in ready:
             with self._lock:
-                self._send()
-            if is_silent_too_long():
-                raise HelperSilentError
+                self._flush()
+            if has_timed_out():
+                raise HelperTimeoutError
 
-    def _hear(self) -> None:
-        """What is on stderr now; only the last of it is kept."""
+    def _read_stderr(self) -> None:
+        """Read what is on stderr now; only the last part is stored."""
         with suppress(BlockingIOError):
             while part := os.read(self._stderr, _READ_BYTES):
-                self._said = (self._said + part)[-_SAID_BYTES:]
+                self._stderr_tail = (self._stderr_tail + part)[-_STDERR_TAIL_BYTES:]
             with suppress(KeyError):
-                self._poll.unregister(self._stderr)  # closed: it would be ready for ever
+                self._poll.unregister(self._stderr)  # closed: it would always be ready
 
-    def _send(self) -> None:
+    def _flush(self) -> None:
         if self._unsent:
-            # Up to a page is written as a whole or not at all; nothing replaces what is longer.
+            # Up to a page is written completely or not at all; a longer request is never replaced.
             with suppress(BlockingIOError, BrokenPipeError):
                 written = os.write(self._stdin, self._unsent)
                 self._unsent = self._unsent[written:]
+
+
+def describe_exit(code: int | None) -> str:
+    """How a helper process ended, from its exit code."""
+    if code is None or code >= 0:
+        return f"it ended with exit code {code}"
+    names = {int(number): number.name for number in signal.Signals}
+    return f"it was killed by {names.get(-code, f'signal {-code}')}"

@@ -1,4 +1,4 @@
-"""Which Python and which code play an episode again: those of its run, as far as they are here."""
+"""The Python and the code that simulate an episode: those of its run where they still exist."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,9 +7,8 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.contract.run_config import BundleConfig, load_run_config
 from mosaic.contract.runs import BundleUse, RunDetails
-from mosaic.trainer.bundles.bundle_store import BundleStore
-from mosaic.trainer.bundles.prepared_worker import PreparedWorker
-from mosaic.trainer.simulation.failures import BundleMissingError
+from mosaic.trainer.bundles.bundle_store import BundleStore, PreparedWorker
+from mosaic.trainer.simulation.errors import bundle_missing
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 
 _HELPER = Path("mosaic_worker", "resimulation", "__main__.py")
@@ -17,20 +16,20 @@ _HELPER = Path("mosaic_worker", "resimulation", "__main__.py")
 
 @dataclass(frozen=True, slots=True)
 class SimulationRuntime:
-    """What the helper process is started with."""
+    """The Python and import path of a helper process."""
 
     python: Path
     code: tuple[Path, ...]
-    """Folders on its import path, the first of which has the SDK."""
+    """Folders on its import path; the first one has the SDK."""
     warnings: tuple[str, ...] = ()
 
 
 def find_runtime(
     home: Home, bundles: BundleStore, catalog: WorkerCatalog, details: RunDetails
 ) -> SimulationRuntime:
-    """The run's own environment and code, else what the worker would be given now.
+    """The run's own environment and code, else those the worker would get now.
 
-    Raises `BundleMissingError`, or another `UserError` when the worker is not there either.
+    Raises `UserError` when neither is installed.
     """
     use = details.bundle
     python = bundles.recorded_python(use) if use and use.name else None
@@ -42,18 +41,20 @@ def find_runtime(
         python = current.python
         if use and use.name:
             now = f"{current.use.name}-{current.use.hash}"
-            warnings.append(f"The bundle {use.name}-{use.hash} is gone; {now} is used instead.")
+            warnings.append(
+                f"The bundle {use.name}-{use.hash} no longer exists; {now} is used instead."
+            )
     if code is None:
         current = current or _current_or_none(bundles, catalog, details)
         code = current.code if current else None
         if use and use.code_path:
-            which = "its code of now is used instead" if code else "the replay goes without it"
-            warnings.append(f"The code that the worker had in this run is gone; {which}.")
+            which = "its current code is used instead" if code else "the replay runs without it"
+            warnings.append(f"The worker code of this run no longer exists; {which}.")
     folders = [*map(Path, load_run_config(details.config_json).python_path)]
     if folders and use is None:
-        # Whoever made the archive could name a folder that came with it.
+        # The author of an archive could name a folder inside it.
         named = ", ".join(map(str, folders))
-        warnings.append(f"The run was not made here, so its own folders are not used: {named}.")
+        warnings.append(f"The run was imported, so its own folders are not used: {named}.")
         folders = []
     if code is not None:
         folders.insert(0, code)
@@ -63,9 +64,9 @@ def find_runtime(
 
 
 def _recorded_code(home: Home, use: BundleUse | None) -> Path | None:
-    """The copy of the worker's code that the run used, if it is there.
+    """The copy of the worker's code that the run used, if it still exists.
 
-    By its name alone: a record may have been written by anybody, and must not lead elsewhere.
+    Only its name is used: the record is not trusted, and must not lead to another folder.
     """
     name = Path(use.code_path).name if use else ""
     path = home.worker_code / name
@@ -79,7 +80,7 @@ def _current(bundles: BundleStore, catalog: WorkerCatalog, details: RunDetails) 
     prepared = bundles.lookup(details.run.worker, bundle, script)
     if prepared is None:
         name = catalog.find(details.run.worker).manifest.bundle_for(bundle, script)
-        raise BundleMissingError(name or "", bundle.extras if bundle else ())
+        raise bundle_missing(name or "", bundle.extras if bundle else ())
     return prepared
 
 
@@ -93,7 +94,7 @@ def _current_or_none(
 
 
 def _bundle_of(details: RunDetails) -> BundleConfig | None:
-    """As the run had it; of a run that came from elsewhere, as it was asked for."""
+    """The recorded bundle; for an imported run the one in its configuration."""
     use = details.bundle
     if use is not None:
         return BundleConfig(name=use.name, extras=use.extras) if use.name else None

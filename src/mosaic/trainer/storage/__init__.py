@@ -1,1 +1,1 @@
-"""What a home keeps besides the runs themselves, and how much of it: checkpoints, data sets."""
+"""What a home stores besides runs: checkpoints, data sets, disk usage and pruning."""

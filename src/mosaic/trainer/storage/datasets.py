@@ -1,4 +1,4 @@
-"""Datasets: those of the home, and those that runs have made. The service asks here.
+"""Datasets: those of the home, and those that runs have written. Used by the service.
 
 A data set of the home is a folder `datasets/<id>/` with a `manifest.json` that names its files.
 """
@@ -16,13 +16,13 @@ from mosaic.contract.layout import Home
 from mosaic.contract.storage import Dataset, DatasetPage
 from mosaic.contract.text_types import Identifier, Name, PathInside
 from mosaic.contract.type_info import work_out
-from mosaic.trainer.artifacts.inside_run import open_regular
-from mosaic.trainer.registry.artifact_rows import ArtifactPlace, ArtifactQuery, ArtifactRow
+from mosaic.trainer.artifacts.run_tree import open_regular
+from mosaic.trainer.registry.artifact_rows import ArtifactPosition, ArtifactQuery, ArtifactRecord
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.storage.paging import artifact_id, page_of, path_in_home
 
 MANIFEST = "manifest.json"
-_MOST_MANIFEST_BYTES = 16 << 20
+_MAX_MANIFEST_BYTES = 16 << 20
 _OF_RUNS = ArtifactQuery(kind="dataset")
 _SHA256 = "^[0-9a-f]{64}$"
 
@@ -44,7 +44,7 @@ class DatasetManifest(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class Datasets:
-    """Of one home. Blocking; safe from any thread."""
+    """The data sets of one home. Blocking; safe from any thread."""
 
     def __init__(self, home: Home, registry: RunRegistry) -> None:
         self._home = home
@@ -53,7 +53,7 @@ class Datasets:
     def list(self, page_size: int, page_token: str) -> DatasetPage:
         """A page, newest first; a broken one has its `problem`. Raises `StoragePageTokenError`."""
 
-        def of_runs(before: ArtifactPlace | None, limit: int) -> Iterable[Dataset]:
+        def of_runs(before: ArtifactPosition | None, limit: int) -> Iterable[Dataset]:
             return map(self._of_run, self._registry.artifacts(_OF_RUNS, before, limit))
 
         page, token = page_of(
@@ -65,10 +65,10 @@ class Datasets:
         try:
             with os.scandir(self._home.datasets) as entries:
                 folders = [
-                    Path(each.path) for each in entries if each.is_dir(follow_symlinks=False)
+                    Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)
                 ]
         except OSError:
-            return  # there is none
+            return  # the folder does not exist
         for folder in folders:
             if _is_id(folder.name):
                 yield self._in_folder(folder)
@@ -85,7 +85,7 @@ class Datasets:
             manifest = _read_manifest(folder)
             missing, size = _measure(folder, manifest)
         except (OSError, ValueError, RecursionError, msgspec.MsgspecError) as error:
-            problem = f"Its {MANIFEST} cannot be used: {error}."
+            problem = f"Its {MANIFEST} is invalid: {error}."
             return msgspec.structs.replace(dataset, problem=problem)
         return msgspec.structs.replace(
             dataset,
@@ -96,7 +96,7 @@ class Datasets:
             problem=missing,
         )
 
-    def _of_run(self, row: ArtifactRow) -> Dataset:
+    def _of_run(self, row: ArtifactRecord) -> Dataset:
         return Dataset(
             dataset_id=artifact_id(row.run_id, row.path),
             source="run",
@@ -112,14 +112,14 @@ class Datasets:
 
 def _read_manifest(folder: Path) -> DatasetManifest:
     with open(open_regular(folder / MANIFEST), "rb") as file:  # noqa: PTH123 - opened by descriptor
-        data = file.read(_MOST_MANIFEST_BYTES + 1)
-    if len(data) > _MOST_MANIFEST_BYTES:
-        raise ValueError(f"it is larger than {_MOST_MANIFEST_BYTES >> 20} MiB")
+        data = file.read(_MAX_MANIFEST_BYTES + 1)
+    if len(data) > _MAX_MANIFEST_BYTES:
+        raise ValueError(f"it is larger than {_MAX_MANIFEST_BYTES >> 20} MiB")
     return msgspec.json.decode(data, type=DatasetManifest)
 
 
 def _measure(folder: Path, manifest: DatasetManifest) -> tuple[str, int]:
-    """The first thing that is wrong with the files, and how many bytes they have together."""
+    """The first problem with the files, and their total size in bytes."""
     problem, total = "", 0
     for file in manifest.files:
         try:

@@ -1,9 +1,9 @@
-"""ImportedCheckpoints: policies that came from elsewhere, each in a folder of its own.
+"""ImportedCheckpoints: policies from other places, each in its own folder.
 
-    checkpoints/<ULID>/checkpoint.json   what is known of it
+    checkpoints/<ULID>/checkpoint.json   its record
     checkpoints/<ULID>/<its file>
 
-A folder appears when it is complete. The service writes here, `Checkpoints` lists.
+A folder appears when it is complete. The service adds checkpoints, `Checkpoints` lists them.
 """
 
 import hashlib
@@ -24,22 +24,22 @@ from mosaic.contract.layout import Home
 from mosaic.contract.storage import Checkpoint
 from mosaic.contract.text_types import PathInside
 from mosaic.contract.type_info import work_out
-from mosaic.trainer.artifacts.archive_format import FREE_BYTES_KEPT, NoRoomError
-from mosaic.trainer.artifacts.folder_removal import remove_folder
-from mosaic.trainer.artifacts.inside_run import open_regular
-from mosaic.trainer.storage.failures import CheckpointRefusedError, UnknownCheckpointError
+from mosaic.trainer.artifacts.archive_format import MIN_FREE_BYTES, NoRoomError
+from mosaic.trainer.artifacts.run_removal import remove_folder
+from mosaic.trainer.artifacts.run_tree import open_regular
+from mosaic.trainer.storage.errors import InvalidCheckpointError, UnknownCheckpointError
 
 _log = logging.getLogger(__name__)
 
-MOST_BYTES = 20 << 30
+MAX_BYTES = 20 << 30
 RECORD = "checkpoint.json"
 _IMPORTING = ".importing-"
-_LOOK_FOR_ROOM_EVERY = 64 << 20
-_MOST_RECORD_BYTES = 2 << 20
+_CHECK_DISK_EVERY = 64 << 20
+_MAX_RECORD_BYTES = 2 << 20
 
 
 class NewCheckpoint(msgspec.Struct, kw_only=True, frozen=True):
-    """What is known before its content arrives. Checked by whoever received it."""
+    """The header of an upload, validated by the service."""
 
     file: str
     worker: str
@@ -47,9 +47,9 @@ class NewCheckpoint(msgspec.Struct, kw_only=True, frozen=True):
     env_id: str
     meta: dict[str, Any] = {}
     size_bytes: int = 0
-    """0: not known."""
+    """0: unknown."""
     sha256: str = ""
-    """Empty: not known."""
+    """Empty: unknown."""
 
 
 class ImportRecord(msgspec.Struct, kw_only=True, frozen=True):
@@ -66,22 +66,24 @@ class ImportRecord(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class ImportedCheckpoints:
-    """Of one home. Blocking; safe from any thread."""
+    """The imported checkpoints of one home. Blocking; safe from any thread."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
 
     def clean(self) -> None:
-        """Remove what was cut off. For the start of a daemon, when no import can be under way."""
+        """Remove interrupted imports. Only at the start of a daemon, when no import is running."""
         for folder in self._folders():
             if folder.name.startswith(_IMPORTING):
                 try:
                     remove_folder(folder)
                 except OSError as error:
-                    _log.warning("T403 %s, which was cut off, cannot be removed: %s", folder, error)
+                    _log.warning(
+                        "T403 the interrupted import %s cannot be removed: %s", folder, error
+                    )
 
     def all(self) -> Iterator[Checkpoint]:
-        """Those with a readable record, in no order."""
+        """Those with a readable record, unordered."""
         for folder in self._folders():
             if is_ulid(folder.name):
                 try:
@@ -90,41 +92,41 @@ class ImportedCheckpoints:
                     _log.debug("T404 %s is not listed: %s", folder, error)
 
     def folder(self, checkpoint_id: str) -> Path:
-        """Where it lies. Raises `UnknownCheckpointError`."""
+        """Its folder. Raises `UnknownCheckpointError`."""
         folder = self._home.checkpoints / checkpoint_id
         if not is_ulid(checkpoint_id) or not folder.is_dir() or folder.is_symlink():
             raise UnknownCheckpointError(checkpoint_id)
         return folder
 
     def record(self, checkpoint_id: str) -> ImportRecord:
-        """Raises `UnknownCheckpointError`, and `CheckpointRefusedError` when it is unreadable."""
+        """Raises `UnknownCheckpointError`, and `InvalidCheckpointError` when it is unreadable."""
         path = self.folder(checkpoint_id) / RECORD
         try:
             with open(open_regular(path), "rb") as file:  # noqa: PTH123 - opened by descriptor
-                data = file.read(_MOST_RECORD_BYTES)
+                data = file.read(_MAX_RECORD_BYTES)
             return msgspec.json.decode(data, type=ImportRecord)
         except (OSError, ValueError, RecursionError, msgspec.MsgspecError) as error:
-            raise CheckpointRefusedError(
+            raise InvalidCheckpointError(
                 f"The record of checkpoint {checkpoint_id} cannot be read: {error}.",
                 f"Import the checkpoint again, and remove {self._home.relative(path.parent)}.",
             ) from error
 
     def remove(self, checkpoint_id: str) -> int:
-        """Delete it; the bytes that this freed. Raises `UnknownCheckpointError`, and `OSError`."""
+        """Delete it; returns the bytes freed. Raises `UnknownCheckpointError` and `OSError`."""
         folder = self.folder(checkpoint_id)
-        freed = sum(each.lstat().st_size for each in folder.rglob("*"))
+        freed = sum(entry.lstat().st_size for entry in folder.rglob("*"))
         doomed = self._home.checkpoints / f"{_IMPORTING}{checkpoint_id}-removed"
-        folder.rename(doomed)  # from here on it does not exist, whatever happens
+        folder.rename(doomed)  # from here on it does not exist, even if we are killed
         remove_folder(doomed)
         return freed
 
-    def take(self, new: NewCheckpoint, parts: Iterator[bytes]) -> Checkpoint:
-        """Store what arrives; when that stops half way or is not what was announced, nothing stays.
+    def add(self, new: NewCheckpoint, parts: Iterator[bytes]) -> Checkpoint:
+        """Store an upload; nothing is stored if it is interrupted or does not match its header.
 
-        Raises `CheckpointRefusedError`, `NoRoomError`, and what `parts` raises.
+        Raises `InvalidCheckpointError`, `NoRoomError`, and what `parts` raises.
         """
         try:
-            return self._take(new, parts)
+            return self._add(new, parts)
         except OSError as error:
             raise UserError(
                 f"The checkpoint cannot be stored: {error}.",
@@ -132,14 +134,14 @@ class ImportedCheckpoints:
                 code="T407",
             ) from error
 
-    def _take(self, new: NewCheckpoint, parts: Iterator[bytes]) -> Checkpoint:
+    def _add(self, new: NewCheckpoint, parts: Iterator[bytes]) -> Checkpoint:
         checkpoint_id = new_ulid()
         unfinished = self._home.checkpoints / f"{_IMPORTING}{checkpoint_id}"
         unfinished.mkdir(mode=0o700, parents=True)
         try:
-            self._check_room(new.size_bytes)
+            self._check_disk(new.size_bytes)
             size, sha256 = self._write(unfinished / new.file, new.size_bytes, parts)
-            _check_as_announced(new, size, sha256)
+            _check_header(new, size, sha256)
             record = ImportRecord(
                 file=new.file,
                 worker=new.worker,
@@ -158,29 +160,29 @@ class ImportedCheckpoints:
         _sync(self._home.checkpoints)
         return self._checkpoint(checkpoint_id, record)
 
-    def _write(self, path: Path, announced: int, parts: Iterator[bytes]) -> tuple[int, str]:
+    def _write(self, path: Path, expected_bytes: int, parts: Iterator[bytes]) -> tuple[int, str]:
         digest = hashlib.sha256()
-        most = announced or MOST_BYTES
-        size, looked_at = 0, 0
+        max_bytes = expected_bytes or MAX_BYTES
+        size, checked_at = 0, 0
         with path.open("xb") as file:
             for part in parts:
                 size += len(part)
-                if size > most:
-                    raise CheckpointRefusedError(
-                        f"The checkpoint has more than {most:,} bytes.",
-                        "Announce its true size; 20 GiB are the most.",
+                if size > max_bytes:
+                    raise InvalidCheckpointError(
+                        f"The checkpoint has more than {max_bytes:,} bytes.",
+                        "Send its correct size in the header; the maximum is 20 GiB.",
                     )
-                if size - looked_at > _LOOK_FOR_ROOM_EVERY:
-                    self._check_room(_LOOK_FOR_ROOM_EVERY)
-                    looked_at = size
+                if size - checked_at > _CHECK_DISK_EVERY:
+                    self._check_disk(_CHECK_DISK_EVERY)
+                    checked_at = size
                 digest.update(part)
                 file.write(part)
             file.flush()
             os.fsync(file.fileno())
         return size, digest.hexdigest()
 
-    def _check_room(self, size: int) -> None:
-        if size + FREE_BYTES_KEPT > shutil.disk_usage(self._home.checkpoints).free:
+    def _check_disk(self, size: int) -> None:
+        if size + MIN_FREE_BYTES > shutil.disk_usage(self._home.checkpoints).free:
             raise NoRoomError("the checkpoint")
 
     def _checkpoint(self, checkpoint_id: str, record: ImportRecord) -> Checkpoint:
@@ -200,23 +202,27 @@ class ImportedCheckpoints:
     def _folders(self) -> list[Path]:
         try:
             with os.scandir(self._home.checkpoints) as entries:
-                return [Path(each.path) for each in entries if each.is_dir(follow_symlinks=False)]
+                return [
+                    Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)
+                ]
         except OSError:
-            return []  # none was ever imported
+            return []  # nothing was imported yet
 
 
-def _check_as_announced(new: NewCheckpoint, size: int, sha256: str) -> None:
+def _check_header(new: NewCheckpoint, size: int, sha256: str) -> None:
     if size == 0:
-        raise CheckpointRefusedError("The checkpoint is empty.", "Name the file that holds it.")
+        raise InvalidCheckpointError(
+            "The checkpoint is empty.", "Choose the file that contains the policy."
+        )
     if new.size_bytes and size != new.size_bytes:
-        raise CheckpointRefusedError(
-            f"{size:,} bytes arrived instead of {new.size_bytes:,}.",
-            "Import it again, when nothing writes to the file any more.",
+        raise InvalidCheckpointError(
+            f"The checkpoint has {size:,} bytes, expected {new.size_bytes:,}.",
+            "Import it again when nothing writes to the file.",
         )
     if new.sha256 and sha256 != new.sha256:
-        raise CheckpointRefusedError(
-            f"What arrived has the SHA-256 {sha256}, not the announced {new.sha256}.",
-            "The file was damaged on its way or has changed; get it again from where it was made.",
+        raise InvalidCheckpointError(
+            f"The checkpoint has the SHA-256 {sha256}, expected {new.sha256}.",
+            "The file was damaged or has changed; copy it again from its origin.",
         )
 
 

@@ -1,6 +1,6 @@
-"""Retention: how much is kept, and pruning down to that. The service asks here.
+"""RetentionService: the limits on stored artifacts, and pruning down to them.
 
-Nothing is pruned by itself.
+Used by the service. Nothing is pruned automatically.
 """
 
 import logging
@@ -14,28 +14,28 @@ from mosaic.contract.manifest import ManifestError, decode_manifest
 from mosaic.contract.runs import RunRecord
 from mosaic.contract.storage import PrunedItem, PruneReport, StorageUse
 from mosaic.contract.storage import Retention as RetentionView
-from mosaic.trainer.registry.failures import UnknownRunError
+from mosaic.trainer.registry.errors import UnknownRunError
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.settings import DaemonSettings
 from mosaic.trainer.storage.artifact_removal import (
     checkpoints_in_use,
     remove_artifact,
-    renew_manifest,
+    update_manifest,
 )
-from mosaic.trainer.storage.prunable import Prunable, prunable_of, sidecars_alone
+from mosaic.trainer.storage.prunable import Prunable, own_sidecars, prunable_of
 from mosaic.trainer.storage.usage import StorageUsage
 
 _log = logging.getLogger(__name__)
 
 KEEP_TAG = "keep"
-MOST_LISTED = 10_000
-_MOST_PROBLEMS = 100
+MAX_LISTED = 10_000
+_MAX_PROBLEMS = 100
 _GB = 1e9
 _DAY_S = 86_400.0
 
 
-class Retention:
-    """Of one home. Blocking; safe from any thread. One prunes at a time."""
+class RetentionService:
+    """Prunes one home. Blocking; safe from any thread. One prune at a time."""
 
     def __init__(
         self,
@@ -52,12 +52,12 @@ class Retention:
         self._usage = StorageUsage(home, clock)
         self._lock = threading.Lock()
 
-    def limit(self, max_gb: float | None, keep_days: float | None) -> None:
-        """Other limits from now on."""
+    def set_limits(self, max_gb: float | None, keep_days: float | None) -> None:
+        """Set new limits."""
         self._max_gb, self._keep_days = max_gb, keep_days
 
     def view(self) -> RetentionView:
-        """What is kept, what it takes, and what pruning would free."""
+        """The limits, the disk usage, and what pruning would free."""
         usage, plan = self._usage.latest(), self._plan()
         return RetentionView(
             max_gb=self._max_gb,
@@ -72,7 +72,7 @@ class Retention:
         )
 
     def prune(self, *, dry_run: bool) -> PruneReport:
-        """Remove what the limits call for; with `dry_run` only tell."""
+        """Remove what exceeds the limits; with `dry_run` only report it."""
         if dry_run:
             return _report(self._plan(), [])
         with self._lock:
@@ -85,33 +85,33 @@ class Retention:
             finally:
                 if removed:
                     freed = sum(item.size_bytes for item in removed)
-                    self._registry.note_retention(freed, len(removed))
+                    self._registry.record_retention(freed, len(removed))
                     _log.info("T405 pruned %d artifacts of %d bytes", len(removed), freed)
                 self._usage.forget()
             return _report(removed, problems)
 
     def _plan(self) -> list[PrunedItem]:
-        """What is too old, and of the rest as much as is too much."""
+        """Everything that is too old, then as much as exceeds the size limit."""
         max_gb, keep_days = self._max_gb, self._keep_days
         if max_gb is None and keep_days is None:
             return []
         used = 0 if max_gb is None else self._usage.latest().limited_bytes
-        most = float("inf") if max_gb is None else max_gb * _GB
+        max_bytes = float("inf") if max_gb is None else max_gb * _GB
         too_old_before = float("-inf") if keep_days is None else self._clock() - keep_days * _DAY_S
-        if keep_days is None and used <= most:
+        if keep_days is None and used <= max_bytes:
             return []
-        prunable = sorted(self._prunable(), key=lambda each: each.turn)
+        prunable = sorted(self._prunable(), key=lambda candidate: candidate.order)
         plan = []
-        for each in prunable:
-            if each.ended_at < too_old_before:
-                plan.append(_item(each, f"The run ended more than {keep_days:g} days ago."))
-                used -= each.size_bytes
-        for each in prunable:
-            if used <= most:
+        for candidate in prunable:
+            if candidate.ended_at < too_old_before:
+                plan.append(_item(candidate, f"The run ended more than {keep_days:g} days ago."))
+                used -= candidate.size_bytes
+        for candidate in prunable:
+            if used <= max_bytes:
                 break
-            if each.ended_at >= too_old_before:
-                plan.append(_item(each, f"More than {max_gb:g} GB are kept."))
-                used -= each.size_bytes
+            if candidate.ended_at >= too_old_before:
+                plan.append(_item(candidate, f"More than {max_gb:g} GB are stored."))
+                used -= candidate.size_bytes
         return plan
 
     def _prunable(self) -> Iterable[Prunable]:
@@ -130,27 +130,27 @@ class Retention:
         removed: list[PrunedItem],
         problems: list[str],
     ) -> None:
-        """Of one run, after a look whether that still may be; then its manifest is made anew."""
+        """Prune one run, if it still may be pruned, and update its manifest."""
         run = self._home.run(run_id)
         try:
-            if not _may_lose(self._registry.get(run_id)):
+            if not _may_be_pruned(self._registry.get(run_id)):
                 return
             manifest = decode_manifest(self._registry.details(run_id).manifest_json)
             for item in items:
                 try:
-                    remove_artifact(self._home, run, item.path, sidecars_alone(item.path, manifest))
+                    remove_artifact(self._home, run, item.path, own_sidecars(item.path, manifest))
                 except OSError as error:
-                    if len(problems) < _MOST_PROBLEMS:
-                        problems.append(f"{item.path} of run {run_id} is still there: {error}")
+                    if len(problems) < _MAX_PROBLEMS:
+                        problems.append(f"{item.path} of run {run_id} was not removed: {error}")
                     continue
-                self._registry.note_pruned(run_id, item.path, item.size_bytes, item.reason)
+                self._registry.record_pruned(run_id, item.path, item.size_bytes, item.reason)
                 removed.append(item)
-            renew_manifest(self._registry, run)
+            update_manifest(self._registry, run)
         except UnknownRunError:
-            return  # deleted meanwhile
+            return  # deleted in the meantime
 
 
-def _may_lose(run: RunRecord) -> bool:
+def _may_be_pruned(run: RunRecord) -> bool:
     return run.state.is_final and not run.archived and KEEP_TAG not in run.tags
 
 
@@ -162,8 +162,8 @@ def _item(prunable: Prunable, reason: str) -> PrunedItem:
 
 def _report(items: list[PrunedItem], problems: list[str]) -> PruneReport:
     return PruneReport(
-        items=tuple(items[:MOST_LISTED]),
+        items=tuple(items[:MAX_LISTED]),
         freed_bytes=sum(item.size_bytes for item in items),
-        not_listed=max(0, len(items) - MOST_LISTED),
+        not_listed=max(0, len(items) - MAX_LISTED),
         problems=tuple(problems),
     )

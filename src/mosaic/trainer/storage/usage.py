@@ -1,7 +1,4 @@
-"""StorageUsage: what the home takes, by kind of file, and what one run takes.
-
-Retention asks for the first, the watch of a run for the second.
-"""
+"""StorageUsage: the disk usage of a home by kind of file, and of single runs."""
 
 import os
 import threading
@@ -11,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mosaic.contract.layout import Home, RunDirectory
+from mosaic.trainer.registry.run_registry import RunRegistry
 
 KINDS = ("telemetry", "videos", "checkpoints", "tensorboard", "wandb", "other", "bundles")
 _KEPT_S = 60.0
@@ -18,19 +16,19 @@ _OF_DATABASES = ("", "-wal", "-shm")
 
 
 class Usage(NamedTuple):
-    """Bytes by kind, each of `KINDS`, as they were at a moment."""
+    """Bytes by kind (one of `KINDS`), at a point in time."""
 
     by_kind: dict[str, int]
     measured_at: float
 
     @property
     def limited_bytes(self) -> int:
-        """What a limit applies to: bundles are no run's, and are removed in other ways."""
+        """What limits apply to: bundles belong to no run, and are removed in other ways."""
         return sum(self.by_kind.values()) - self.by_kind["bundles"]
 
 
 class StorageUsage:
-    """Of one home. Blocking; safe from any thread. One looks at a time, and all share it."""
+    """Measures one home. Blocking; safe from any thread. Concurrent callers share one result."""
 
     def __init__(self, home: Home, clock: Callable[[], float] = time.time) -> None:
         self._home = home
@@ -39,7 +37,7 @@ class StorageUsage:
         self._latest: Usage | None = None
 
     def latest(self) -> Usage:
-        """Not older than a minute."""
+        """The usage, at most a minute old."""
         with self._lock:
             latest = self._latest
             if latest is None or not 0 <= self._clock() - latest.measured_at < _KEPT_S:
@@ -47,29 +45,29 @@ class StorageUsage:
             return latest
 
     def forget(self) -> None:
-        """Much has changed: look again when next asked."""
+        """Discard the cached result, after a large change."""
         with self._lock:
             self._latest = None
 
     def _measure(self) -> Usage:
-        home, found = self._home, dict.fromkeys(KINDS, 0)
-        apart = {
+        home, sizes_by_kind = self._home, dict.fromkeys(KINDS, 0)
+        excluded = {
             home.checkpoints: "checkpoints",
             home.venvs: "bundles",
             home.worker_code: "bundles",
         }
         sizes = _Sizes()
-        for path, kind in apart.items():
-            found[kind] += sizes.below(path)
+        for path, kind in excluded.items():
+            sizes_by_kind[kind] += sizes.below(path)
         for run in _children(home.runs):
             for entry in _children(run):
-                found[_kind_in_run(RunDirectory(run), entry)] += sizes.of(entry)
-        found["other"] += sizes.below(home.path, {*apart, home.runs})
-        return Usage(found, self._clock())
+                sizes_by_kind[_kind_in_run(RunDirectory(run), entry)] += sizes.of(entry)
+        sizes_by_kind["other"] += sizes.below(home.path, {*excluded, home.runs})
+        return Usage(sizes_by_kind, self._clock())
 
 
 def size_of_run(run: RunDirectory) -> int:
-    """Of all files in its directory. Blocking."""
+    """The size of all files in its directory. Blocking."""
     return _Sizes().below(run.path)
 
 
@@ -85,7 +83,7 @@ def _kind_in_run(run: RunDirectory, path: Path) -> str:
 
 
 class _Sizes:
-    """A file with several names counts once, at the first that is found."""
+    """A file with several hard links counts once."""
 
     def __init__(self) -> None:
         self._counted: set[tuple[int, int]] = set()
@@ -95,31 +93,31 @@ class _Sizes:
             is_folder = path.is_dir() and not path.is_symlink()
             return self.below(path) if is_folder else self._of_file(path.lstat())
         except OSError:
-            return 0  # gone meanwhile
+            return 0  # removed in the meantime
 
-    def below(self, folder: Path, apart: Collection[Path] = ()) -> int:
-        """Of all files in it but those in folders that are counted apart. Follows no link."""
-        total, waiting = 0, [folder]
-        while waiting:
+    def below(self, folder: Path, excluded: Collection[Path] = ()) -> int:
+        """The size of all files in it, except in folders of `excluded`. Follows no link."""
+        total, folders = 0, [folder]
+        while folders:
             try:
-                with os.scandir(waiting.pop()) as entries:
+                with os.scandir(folders.pop()) as entries:
                     for entry in entries:
                         if entry.is_dir(follow_symlinks=False):
-                            if not apart or Path(entry.path) not in apart:
-                                waiting.append(Path(entry.path))
+                            if not excluded or Path(entry.path) not in excluded:
+                                folders.append(Path(entry.path))
                         else:
                             total += self._of_file(entry.stat(follow_symlinks=False))
             except OSError:
-                continue  # gone meanwhile, or not ours to read
+                continue  # removed in the meantime, or not readable
         return total
 
-    def _of_file(self, found: os.stat_result) -> int:
-        if found.st_nlink > 1:
-            file = (found.st_dev, found.st_ino)
+    def _of_file(self, sizes_by_kind: os.stat_result) -> int:
+        if sizes_by_kind.st_nlink > 1:
+            file = (sizes_by_kind.st_dev, sizes_by_kind.st_ino)
             if file in self._counted:
                 return 0
             self._counted.add(file)
-        return found.st_size
+        return sizes_by_kind.st_size
 
 
 def _children(folder: Path) -> list[Path]:
@@ -128,3 +126,17 @@ def _children(folder: Path) -> list[Path]:
             return [Path(entry.path) for entry in entries]
     except OSError:
         return []
+
+
+_BATCH_SIZE = 100
+
+
+def measure_unmeasured_runs(home: Home, registry: RunRegistry) -> None:
+    """Measure finished runs without a recorded size, the newest first. Blocking.
+
+    Called once after the daemon has started, for runs of earlier versions.
+    """
+    unknown = registry.unmeasured_run_ids()
+    for start in range(0, len(unknown), _BATCH_SIZE):
+        batch = unknown[start : start + _BATCH_SIZE]
+        registry.set_disk_bytes({run_id: size_of_run(home.run(run_id)) for run_id in batch})

@@ -5,11 +5,13 @@ which lists none of its sources, the project's folder is looked at.
 """
 
 import csv
+import errno
 import logging
+import os
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from importlib.metadata import Distribution, distributions
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.metadata import Distribution, MetadataPathFinder, distributions
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -17,10 +19,36 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 
+from mosaic.contract.errors import UserError
 from mosaic.contract.type_info import work_out
 from mosaic.contract.worker_manifest import WORKER_MANIFEST
-from mosaic.trainer.workers.file_shortage import expect_listable, expect_no_shortage
-from mosaic.trainer.workers.file_stamp import Stamp, file_stamp
+from mosaic.trainer.workers.source_files import Stamp, file_stamp
+
+
+def raise_if_out_of_files(error: OSError) -> None:
+    """Raises `UserError` when `error` says that no more files can be opened."""
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        raise UserError(
+            "Workers cannot be looked for: too many files are open.",
+            remedy="Close some views or stop some runs; or raise `ulimit -n` and start the daemon"
+            " again.",
+            code="T139",
+        ) from error
+
+
+def check_listable(places: Iterable[str]) -> None:
+    """Raises `UserError` when folders of distributions could not be listed for want of files.
+
+    The standard library takes a folder that it cannot list for an empty one, and remembers that.
+    """
+    for place in places:
+        try:
+            os.close(os.open(place or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+        except OSError as error:
+            if error.errno in (errno.EMFILE, errno.ENFILE):
+                MetadataPathFinder().invalidate_caches()
+            raise_if_out_of_files(error)
+
 
 _log = logging.getLogger(__name__)
 
@@ -51,7 +79,7 @@ class InstalledWorkers:
         with self._lock:
             if signature != self._signature:
                 found = tuple(_find(places))
-                expect_listable(places)
+                check_listable(places)
                 self._manifests = found
                 self._signature = signature
             return self._manifests
@@ -65,7 +93,7 @@ def _find(places: list[str]) -> Iterator[InstalledManifest]:
             manifests = list(_editable(distribution)) or list(_listed(distribution))
         except (OSError, ValueError, LookupError, csv.Error) as error:
             if isinstance(error, OSError):
-                expect_no_shortage(error)
+                raise_if_out_of_files(error)
             _log.warning("T136 the metadata of a distribution cannot be read: %s", error)
             continue
         for manifest in manifests:

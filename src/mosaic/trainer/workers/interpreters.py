@@ -15,8 +15,8 @@ import msgspec
 from mosaic.contract.errors import UserError
 from mosaic.contract.type_info import work_out
 from mosaic.contract.worker_manifest import WorkerManifest
-from mosaic.trainer.workers.file_stamp import Stamp, file_stamp
-from mosaic.trainer.workers.tool_environment import bare_environment
+from mosaic.trainer.processes.process_environment import bare_environment
+from mosaic.trainer.workers.source_files import Stamp, file_stamp
 
 _PROBE = """
 import json, sys, sysconfig

@@ -28,9 +28,9 @@ def descriptor_of_run(catalog: WorkerCatalog, config: TrainRunConfig) -> WorkerD
     """
     if config.script is None:
         return catalog.describe(config.worker)
-    is_file = names_file(config.script)
+    is_file = is_file_name(config.script)
     if is_file:
-        expect_file(config.script)
+        check_script_file(config.script)
     try:
         return catalog.describe(config.worker, config.script)
     except UserError as error:
@@ -39,12 +39,12 @@ def descriptor_of_run(catalog: WorkerCatalog, config: TrainRunConfig) -> WorkerD
     return msgspec.structs.replace(catalog.describe(config.worker), algorithms=())
 
 
-def names_file(script: str) -> bool:
+def is_file_name(script: str) -> bool:
     """Whether a path is meant, and not the name of a module or of one of the worker's scripts."""
     return "/" in script or script.endswith(".py")
 
 
-def expect_file(script: str) -> None:
+def check_script_file(script: str) -> None:
     """Raises T450 when the script is not there, or not where everybody would look for it."""
     path = Path(script)
     if not path.is_absolute():
@@ -67,11 +67,11 @@ def expect_file(script: str) -> None:
         )
 
 
-_MOST_NEIGHBOURS = 8
+_MAX_NEIGHBOURS = 8
 
 
 def _neighbours(path: Path) -> list[str]:
     try:
-        return sorted(each.name for each in path.parent.glob("*.py"))[:_MOST_NEIGHBOURS]
+        return sorted(each.name for each in path.parent.glob("*.py"))[:_MAX_NEIGHBOURS]
     except OSError:
         return []

@@ -13,11 +13,32 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mosaic.contract.errors import UserError
-from mosaic.trainer.workers.file_stamp import Stamp, stamp_of
 from mosaic.trainer.workers.found_worker import SourceTree
 
+Stamp = tuple[int, int, int, int, int]
+
+
+def stamp_of(status: os.stat_result) -> Stamp:
+    """Differs whenever the file was replaced or written to."""
+    return (
+        status.st_dev,
+        status.st_ino,
+        status.st_size,
+        status.st_mtime_ns,
+        status.st_ctime_ns,
+    )
+
+
+def file_stamp(path: Path | str) -> Stamp | None:
+    """Of what `path` leads to; None when there is nothing."""
+    try:
+        return stamp_of(os.stat(path))  # noqa: PTH116 - entries of sys.path are text
+    except OSError:
+        return None
+
+
 HASH_LETTERS = 12
-_LARGEST_BYTES = 256 * 1024 * 1024
+_MAX_BYTES = 256 * 1024 * 1024
 _SKIPPED_FOLDERS = frozenset({"__pycache__", "tests", "node_modules"})
 _SKIPPED_ENDINGS = (".pyc", ".pyo")
 
@@ -63,7 +84,7 @@ def list_source_files(trees: Sequence[SourceTree]) -> tuple[SourceFile, ...]:
     except OSError as error:
         raise _unreadable(error) from error
     size = sum(file.stamp[2] for file in files)
-    if size > _LARGEST_BYTES:
+    if size > _MAX_BYTES:
         largest = max(files, key=lambda file: file.stamp[2])
         raise UserError(
             f"The code of this worker has {size / 1e6:,.0f} MB, too much to copy for a run; "

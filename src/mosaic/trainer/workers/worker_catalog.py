@@ -17,17 +17,17 @@ from mosaic.contract.descriptor import WorkerDescriptor
 from mosaic.contract.errors import UserError
 from mosaic.contract.problems import closest
 from mosaic.contract.worker_manifest import WorkerManifest, read_worker_manifest
-from mosaic.trainer.workers.description_cache import DescriptionCache
-from mosaic.trainer.workers.file_shortage import expect_no_shortage
-from mosaic.trainer.workers.file_stamp import Stamp, file_stamp
-from mosaic.trainer.workers.folder_workers import CHECKOUT_WORKERS, manifests_in
-from mosaic.trainer.workers.found_worker import BrokenWorker, FoundWorker, WorkerSource
-from mosaic.trainer.workers.installed_workers import InstalledWorkers
+from mosaic.trainer.workers.found_worker import BrokenWorker, FoundWorker, WorkerSource, sdk_sources
+from mosaic.trainer.workers.installed_workers import InstalledWorkers, raise_if_out_of_files
 from mosaic.trainer.workers.interpreters import Interpreters
-from mosaic.trainer.workers.source_files import SourceDigests
-from mosaic.trainer.workers.worker_description import decode_answer, run_describe
-from mosaic.trainer.workers.worker_layout import worker_in_distribution, worker_in_folder
-from mosaic.trainer.workers.worker_sdk import sdk_sources
+from mosaic.trainer.workers.source_files import SourceDigests, Stamp, file_stamp
+from mosaic.trainer.workers.worker_description import DescriptionCache, decode_answer, run_describe
+from mosaic.trainer.workers.worker_layout import (
+    CHECKOUT_WORKERS,
+    manifests_in,
+    worker_in_distribution,
+    worker_in_folder,
+)
 
 NO_SCRIPTS = "T451"
 """A run has a script, and its worker runs none."""
@@ -35,7 +35,7 @@ NO_SCRIPTS = "T451"
 _FAILURE_KEPT_S = 30.0
 """A worker that hangs is not asked again by every listing; one that was unlucky gets its chance."""
 
-_MOST_SCRIPTS = 100
+_MAX_SCRIPTS = 100
 
 _log = logging.getLogger(__name__)
 
@@ -141,7 +141,7 @@ class WorkerCatalog:
             asked = (worker_id, script)
             description = self._scripts.pop(asked, None) or _Description()
             self._scripts[asked] = description  # the newest last
-            if len(self._scripts) > _MOST_SCRIPTS:
+            if len(self._scripts) > _MAX_SCRIPTS:
                 del self._scripts[next(iter(self._scripts))]
             return description
 
@@ -165,7 +165,7 @@ class WorkerCatalog:
         except UserError as error:
             return BrokenWorker(worker_id, path.parent, source, error.message, error.remedy)
         except OSError as error:
-            expect_no_shortage(error)
+            raise_if_out_of_files(error)
             remedy = "Make its files readable for the user of the daemon."
             return BrokenWorker(worker_id, path.parent, source, f"{error}.", remedy)
 

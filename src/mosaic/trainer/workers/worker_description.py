@@ -6,18 +6,22 @@ It runs with the standard library, its own code and the SDK alone, in an empty f
 secrets, for a limited time, and nothing of it outlives the question.
 """
 
+import hashlib
+import logging
 import re
 import tempfile
 import time
 from pathlib import Path
 
+from mosaic import __version__
+from mosaic.contract.atomic_file import write_atomically
 from mosaic.contract.descriptor import DescriptorError, WorkerDescriptor, decode_descriptor
 from mosaic.contract.errors import UserError
 from mosaic.contract.json_value import MAX_DOCUMENT_BYTES
+from mosaic.trainer.processes.process_environment import bare_environment
 from mosaic.trainer.processes.watched_process import Stream, run_watched
 from mosaic.trainer.workers.found_worker import FoundWorker, SourceTree
 from mosaic.trainer.workers.interpreters import Interpreter
-from mosaic.trainer.workers.tool_environment import bare_environment
 
 DESCRIBE_FAILED = "T133"
 """A worker did not say what it is: `--describe` failed, took too long, or answered nonsense."""
@@ -29,7 +33,7 @@ _LIMIT_S = 30.0
 _WRONG_USE = 2
 """The exit code of a worker that says what is wrong with the question."""
 _ERROR_BYTES_KEPT = 16384
-_MOST_LETTERS = 500
+_MAX_LINE_LENGTH = 500
 _MISSING_MODULE = re.compile(r"ModuleNotFoundError: No module named '([^']+)'")
 
 
@@ -103,7 +107,7 @@ class _Answer:
     def last_words(self, worker_id: str) -> str:
         """The last line on stderr, without the name that stands before it."""
         said = self._err.decode("utf-8", "replace").strip().splitlines()
-        return said[-1][:_MOST_LETTERS].removeprefix(f"{worker_id}: ") if said else "nothing"
+        return said[-1][:_MAX_LINE_LENGTH].removeprefix(f"{worker_id}: ") if said else "nothing"
 
     def check(self, exit_code: int | None) -> None:
         """Raises when there is no whole answer."""
@@ -143,3 +147,41 @@ def decode_answer(worker: FoundWorker, answer: bytes) -> WorkerDescriptor:
 
 def _failure(what: str, remedy: str) -> UserError:
     return UserError(f"`--describe` {what}.", remedy=remedy, code=DESCRIBE_FAILED)
+
+
+_log = logging.getLogger(__name__)
+
+MAX_FILES = 200
+"""Every edit of a worker adds a file. The oldest files are removed."""
+
+
+class DescriptionCache:
+    """Answers in one folder. Any number of threads and processes may use it at once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def read(self, key: str) -> bytes | None:
+        """The answer that was stored for `key`."""
+        try:
+            with self._path(key).open("rb") as file:
+                return file.read(MAX_DOCUMENT_BYTES + 1)
+        except OSError:
+            return None
+
+    def write(self, key: str, answer: bytes) -> None:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            write_atomically(self._path(key), answer)
+            self._remove_oldest()
+        except (OSError, UserError) as error:
+            _log.info("T138 a worker's description cannot be cached: %s", error)
+
+    def _path(self, key: str) -> Path:
+        # Another version of MOSAIC may read another descriptor out of the same answer.
+        return self._folder / f"{hashlib.sha256(f'{__version__} {key}'.encode()).hexdigest()}.json"
+
+    def _remove_oldest(self) -> None:
+        by_age = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
+        for path in by_age[:-MAX_FILES]:
+            path.unlink(missing_ok=True)

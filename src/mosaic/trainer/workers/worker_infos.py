@@ -8,7 +8,7 @@ import msgspec
 from mosaic.contract.errors import UserError
 from mosaic.contract.readiness import WorkerInfo
 from mosaic.trainer.workers.found_worker import BrokenWorker, FoundWorker
-from mosaic.trainer.workers.run_scripts import expect_file, names_file
+from mosaic.trainer.workers.run_scripts import check_script_file, is_file_name
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 
 _ASKED_AT_ONCE = 4
@@ -36,8 +36,8 @@ def worker_info(
     Raises T130 when there is none of that id, and T450 when there is no such script.
     """
     named = [worker for worker in catalog.scan() if worker.worker_id == worker_id]
-    if script is not None and names_file(script):
-        expect_file(script)
+    if script is not None and is_file_name(script):
+        check_script_file(script)
     return _info(named[0] if named else catalog.find(worker_id), catalog, bundles, script)
 
 

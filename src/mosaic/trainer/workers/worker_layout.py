@@ -3,10 +3,32 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
+import mosaic
 from mosaic.contract.errors import UserError
 from mosaic.contract.worker_manifest import WORKER_MANIFEST, WorkerManifest
 from mosaic.trainer.workers.found_worker import FoundWorker, SourceTree, WorkerSource
-from mosaic.trainer.workers.installed_workers import InstalledManifest
+from mosaic.trainer.workers.installed_workers import InstalledManifest, raise_if_out_of_files
+
+CHECKOUT_WORKERS = Path(mosaic.__file__).parents[2] / "workers"
+"""The workers that come with a checkout; absent from an installed distribution."""
+
+
+def manifests_in(folders: Sequence[Path]) -> Iterator[Path]:
+    """Every `worker.toml` in the folders: of workers below each, or of the folder itself."""
+    for folder in folders:
+        own = folder / WORKER_MANIFEST
+        if own.is_file():
+            yield own
+            continue
+        try:
+            children = sorted(folder.iterdir())
+        except OSError as error:
+            raise_if_out_of_files(error)
+            continue  # a folder that is not there has no workers
+        for child in children:
+            if not child.name.startswith(".") and (child / WORKER_MANIFEST).is_file():
+                yield child / WORKER_MANIFEST
+
 
 _NO_CODE = frozenset({"tests", "__pycache__"})
 

@@ -1,0 +1,401 @@
+"""RunController: one run from its start, or from reattaching after a restart, to its final state.
+
+Runs on the event loop; blocking work goes to threads. The registry has the state, and the run's
+directory the truth about its processes, so that a daemon can be killed at any time and the next one
+can continue.
+"""
+
+import asyncio
+import itertools
+import logging
+import math
+import os
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import ParamSpec, TypeVar
+
+from mosaic.contract.control import Command
+from mosaic.contract.errors import UserError
+from mosaic.contract.layout import CHECKPOINT_VARIABLE, RunDirectory
+from mosaic.contract.readiness import InstallProgress
+from mosaic.contract.run_config import TrainRunConfig
+from mosaic.contract.run_states import LIVE_STATES, RunState
+from mosaic.contract.runs import RunDigest, RunRecord
+from mosaic.trainer.artifacts.output_tail import last_lines
+from mosaic.trainer.concurrency import run_in_long_thread, run_in_thread
+from mosaic.trainer.machine.gpus import visible_devices
+from mosaic.trainer.processes.launcher import GPUS_VARIABLE
+from mosaic.trainer.processes.run_process import Exited, NotStarted, Running, RunProcess
+from mosaic.trainer.processes.run_termination import Grace
+from mosaic.trainer.registry.errors import StateConflictError, UnknownRunError
+from mosaic.trainer.runs.admission import Grant
+from mosaic.trainer.runs.run_files import LaunchRecord, remove_frames, write_config
+from mosaic.trainer.runs.run_lease import RunLease
+from mosaic.trainer.runs.run_monitor import RunMonitor
+from mosaic.trainer.runs.run_outcome import outcome_of
+from mosaic.trainer.runs.run_pausing import RunPausing
+from mosaic.trainer.runs.run_services import RunServices
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+_log = logging.getLogger(__name__)
+
+_RETRY_S = 2.0
+
+
+class RunController:
+    """Created for a run that is `preparing` or later, and not final."""
+
+    def __init__(
+        self, services: RunServices, record: RunRecord, config: TrainRunConfig, grant: Grant
+    ) -> None:
+        self.run_id = record.run_id
+        self.config = config
+        self.grant = grant
+        self.state = record.state
+        self.is_stored = True
+        """False at the end of a run whose telemetry could not be stored completely."""
+        self.monitor = RunMonitor(
+            services.home.run(record.run_id),
+            config,
+            services.registry,
+            services.ingest,
+            services.settings.stalled_after_s,
+            services.secrets.redact,
+        )
+        self._services = services
+        self._run: RunDirectory = services.home.run(record.run_id)
+        self._install_cancelled = threading.Event()
+        self._install_progress: InstallProgress | None = None
+        self._has_process = False
+        self._grace = Grace(float("inf"))
+        self._termination: asyncio.Task[None] | None = None
+        # Grows across restarts of the daemon.
+        self._next_seq = itertools.count(time.time_ns() // 1_000_000).__next__
+        self._pausing = RunPausing(services, config.worker, self._run, self.monitor, self.send)
+        self._lease = RunLease(
+            record,
+            config.lease_s,
+            pause=lambda reason: self._apply(self._pausing.pause(reason)),
+            resume=lambda reason: self._apply(self._pausing.resume(reason)),
+            stop=lambda reason: self.stop(reason, services.settings.stop_grace_s),
+        )
+
+    @property
+    def digest(self) -> RunDigest:
+        """The newest digest; while packages are installed, its progress counts packages."""
+        progress = self._install_progress
+        if progress is None or not progress.total or self._has_process:
+            return self.monitor.digest
+        return RunDigest(
+            progress_done=float(progress.done),
+            progress_total=float(progress.total),
+            progress_unit="packages",
+        )
+
+    async def start(self) -> None:
+        """Control the run from `preparing` to its end."""
+        try:
+            command, environment = await run_in_long_thread(self._prepare)
+            if await self._read_state() is RunState.STOPPING:
+                await self._record_with_retries(
+                    self._transition, RunState.CANCELLED, await self._stop_reason()
+                )
+                return
+            process = await run_in_long_thread(
+                self._services.launcher.start, self._run, command, environment
+            )
+        except UserError as error:
+            await self._record_failed_start(error)
+            return
+        self._has_process = True
+        started_at = process.started.t if isinstance(process, Running) else None
+        await self._record_running(started_at)
+        _log.info("T304 run %s started", self.run_id)
+        await self._follow()
+
+    async def reattach(self) -> None:
+        """Continue with a run that was started before, whatever has happened to it since."""
+        self._has_process = True
+        self.state = await self._read_state()
+        process = await run_in_thread(self._services.launcher.status, self._run)
+        if isinstance(process, Running):
+            if self.state is RunState.PREPARING:
+                await self._record_running(process.started.t)
+            if self.state is RunState.RUNNING:
+                await self._record_found_pause()
+        await self._follow()
+
+    async def recover(self) -> None:
+        """Continue after an error of the daemon, from the state in the directory and the registry."""
+        self.state = await self._read_state()
+        if self.state.is_final:
+            return
+        process = await run_in_thread(self._services.launcher.status, self._run)
+        if isinstance(process, NotStarted) and not await run_in_thread(
+            self._services.launcher.is_starting, self._run
+        ):
+            await self.start()
+        else:
+            await self.reattach()
+
+    def cancel_preparation(self) -> None:
+        self._install_cancelled.set()
+
+    def detach(self) -> None:
+        """The daemon stops: leave the run unchanged to the next one."""
+        self.cancel_preparation()
+        self._grace.detach()
+
+    def terminate(self, grace_s: float) -> None:
+        """Terminate the processes in the background. Another call can only shorten the grace."""
+        self.cancel_preparation()
+        self._grace.hurry(grace_s)
+        if self._has_process and self._termination is None:
+            self._termination = asyncio.create_task(self._terminate())
+
+    async def stop(self, reason: str, grace_s: float) -> RunRecord:
+        """Change the state to `stopping` and terminate the processes in the background."""
+        record = await run_in_thread(
+            self._services.registry.transition,
+            self.run_id,
+            {RunState.PREPARING, RunState.RUNNING, RunState.PAUSED},
+            RunState.STOPPING,
+            reason,
+        )
+        self.state = record.state
+        self.terminate(grace_s)
+        return record
+
+    async def pause(self) -> RunRecord:
+        self._lease.renew()
+        return await self._apply(self._pausing.pause())
+
+    async def resume(self) -> RunRecord:
+        self._lease.renew(is_resumed=True)
+        return await self._apply(self._pausing.resume())
+
+    async def follow_worker(self) -> None:
+        """Record when the worker paused or resumed on its own, as of the last refresh."""
+        with suppress(StateConflictError, UnknownRunError):
+            record = await self._pausing.follow_worker()
+            self.state = self.state if record is None else record.state
+
+    async def renew_lease(self) -> None:
+        """Renew the lease; no effect on a run without one."""
+        await self._lease.renew_and_resume()
+
+    def send(self, command_of: Callable[[int], Command]) -> int:
+        """Send the command created with the next sequence number, which is returned."""
+        command = command_of(self._next_seq())
+        self._services.launcher.send(self._run, command)
+        return command.seq
+
+    def refresh(self) -> RunDigest:
+        """Update digest, manifest and warnings. Blocking."""
+        return self.monitor.refresh(may_stall=self.state is RunState.RUNNING)
+
+    def _prepare(self) -> tuple[tuple[str, ...], dict[str, str]]:
+        services, config = self._services, self.config
+        if not self._run.config.is_file():  # the submitting call may not have written it yet
+            write_config(services.home, self._run, config)
+        prepared = services.bundles.prepare(
+            config.worker,
+            config.bundle,
+            config.script,
+            on_progress=self._on_install_progress,
+            cancelled=self._install_cancelled,
+        )
+        credentials = services.catalog.describe(config.worker).needs.credentials
+        checkpoint = services.checkpoints.path_for(config)
+        environment = {
+            **services.secrets.without_secrets(os.environ),
+            **prepared.environment(config.python_path),
+            **services.secrets.for_worker(config, credentials),
+            **visible_devices(
+                [gpu for gpu in services.machine.gpus() if gpu.index in self.grant.gpus]
+            ),
+            GPUS_VARIABLE: ",".join(map(str, self.grant.gpus)),
+            **({CHECKPOINT_VARIABLE: str(checkpoint.absolute())} if checkpoint else {}),
+        }
+        command = prepared.command(self._run.config)
+        services.registry.set_launch(self.run_id, command, prepared.use)
+        LaunchRecord(command=command, bundle=prepared.use).write(self._run.launch)
+        return command, environment
+
+    def _on_install_progress(self, progress: InstallProgress) -> None:
+        self._install_progress = progress
+        self._services.commits.notify(self.run_id)
+
+    async def _follow(self) -> None:
+        """Until all processes of the run are gone and its telemetry is stored."""
+        self._services.ingest.follow(self._run)
+        if self.state is RunState.STOPPING:
+            requested_s = self._grace.seconds
+            self.terminate(
+                self._services.settings.stop_grace_s if math.isinf(requested_s) else requested_s
+            )
+        limits = [asyncio.create_task(self._enforce_time_limit())]
+        if self.config.lease_s is not None:
+            limits.append(asyncio.create_task(self._lease.enforce()))
+        try:
+            await self._services.launcher.wait_until_ended(self._run)
+            process = await self._wait_until_gone()
+        finally:
+            for limit in limits:
+                limit.cancel()
+        await self._finish(process)
+
+    async def _wait_until_gone(self) -> RunProcess:
+        while True:
+            try:
+                process = await run_in_thread(self._services.launcher.finalize, self._run)
+            except UserError as error:
+                await run_in_thread(self.monitor.warn, "end", str(error))
+            else:
+                if not isinstance(process, Running):
+                    return process
+            await asyncio.sleep(_RETRY_S)
+
+    async def _finish(self, process: RunProcess) -> None:
+        self.is_stored = await self._services.ingest.finish(
+            self._run, self._services.settings.store_timeout_s
+        )
+        await self._record_with_retries(self._record_end, process)
+        self.monitor.close()
+        if not self.is_stored:
+            _log.warning(
+                "T305 run %s ended before its telemetry was completely stored", self.run_id
+            )
+
+    async def finish_storing(self) -> None:
+        """Store the rest of a finished run, however long that takes."""
+        await self._services.ingest.finish(self._run, timeout_s=None)
+        await self._record_with_retries(self._record_digest)
+        self.monitor.close()
+
+    def _record_digest(self) -> None:
+        digest = self.monitor.refresh(may_stall=False, final=True)
+        self._services.registry.set_digests({self.run_id: digest})
+
+    def _record_end(self, process: RunProcess) -> None:
+        registry = self._services.registry
+        remove_frames(self._run)
+        self.monitor.warn("stalled", "")
+        self.monitor.warn("end", "")
+        self._record_digest()
+        record = registry.get(self.run_id)
+        stop_reason = record.reason if record.state is RunState.STOPPING else None
+        outcome = outcome_of(process, self.monitor.bye, stop_reason)
+        ended_at = process.exit.t if isinstance(process, Exited) else None
+        final = registry.transition(
+            self.run_id,
+            LIVE_STATES,
+            outcome.state,
+            self._services.secrets.redact(outcome.reason),
+            remedy=self._services.secrets.redact(outcome.remedy),
+            exit_code=outcome.exit_code,
+            output_tail=tuple(map(self._services.secrets.redact, last_lines(self._run))),
+            ended_at=ended_at,
+        )
+        self.state = final.state
+        self._services.commits.notify(self.run_id)  # wakes streams that follow it to its end
+        _log.info("T306 run %s %s: %s", self.run_id, outcome.state, outcome.reason)
+
+    async def _record_failed_start(self, error: UserError) -> None:
+        if await self._read_state() is RunState.STOPPING:
+            await self._record_with_retries(
+                self._transition, RunState.CANCELLED, await self._stop_reason()
+            )
+        else:
+            await self._record_with_retries(
+                self._transition, RunState.FAILED, error.message, error.remedy
+            )
+
+    def _transition(self, to: RunState, reason: str, remedy: str = "") -> None:
+        tail = tuple(map(self._services.secrets.redact, last_lines(self._run)))
+        record = self._services.registry.transition(
+            self.run_id, LIVE_STATES, to, reason, remedy=remedy, output_tail=tail
+        )
+        self.state = record.state
+        self._services.commits.notify(self.run_id)
+        _log.info("T306 run %s %s: %s", self.run_id, to, reason)
+
+    async def _record_running(self, started_at: float | None) -> None:
+        try:
+            record = await self._record_with_retries(
+                self._services.registry.transition,
+                self.run_id,
+                {RunState.PREPARING},
+                RunState.RUNNING,
+                "",
+                started_at=started_at,
+            )
+            self.state = record.state
+        except StateConflictError as conflict:  # a stop was requested while it was starting
+            self.state = conflict.current
+
+    async def _record_found_pause(self) -> None:
+        """The last daemon may have stopped between pausing the run and recording it."""
+        await run_in_thread(self.monitor.refresh, may_stall=False)
+        is_suspended = await run_in_thread(self._services.launcher.is_suspended, self._run)
+        if is_suspended or self.monitor.status.state == "paused":
+            with suppress(StateConflictError):
+                await self._apply(self._pausing.record_found_pause())
+
+    async def _terminate(self) -> None:
+        try:
+            await run_in_long_thread(
+                self._services.launcher.terminate, self._run, self._grace, self._next_seq()
+            )
+        except UserError as error:
+            _log.warning("T307 run %s could not be terminated: %s", self.run_id, error)
+            await run_in_thread(self.monitor.warn, "end", str(error))
+        finally:
+            self._termination = None
+
+    async def _enforce_time_limit(self) -> None:
+        limit_s = self.config.time_limit_s
+        while limit_s is not None:
+            try:
+                left_s = limit_s - await run_in_thread(self._pausing.running_time_s)
+                if left_s <= 0:
+                    reason = f"Its time limit of {limit_s:g} s was reached."
+                    await self.stop(reason, self._services.settings.stop_grace_s)
+                    return
+            except (StateConflictError, UnknownRunError):
+                return
+            except UserError as error:
+                _log.warning("T156 the time limit of %s cannot be enforced: %s", self.run_id, error)
+                left_s = _RETRY_S
+            await asyncio.sleep(min(left_s, _RETRY_S) if self.state is RunState.PAUSED else left_s)
+
+    async def _apply(self, change: Awaitable[RunRecord]) -> RunRecord:
+        record = await change
+        self.state = record.state
+        return record
+
+    async def _read_state(self) -> RunState:
+        return (await run_in_thread(self._services.registry.get, self.run_id)).state
+
+    async def _stop_reason(self) -> str:
+        return (await run_in_thread(self._services.registry.get, self.run_id)).reason
+
+    async def _record_with_retries(
+        self,
+        call: Callable[Parameters, Result],
+        *args: Parameters.args,
+        **kwargs: Parameters.kwargs,
+    ) -> Result:
+        """Retry until it is recorded: a full disk delays a record, and never loses it."""
+        while True:
+            try:
+                return await run_in_thread(call, *args, **kwargs)
+            except (StateConflictError, UnknownRunError):
+                raise
+            except UserError as error:
+                _log.warning("T308 %s cannot be recorded yet: %s", self.run_id, error)
+                await asyncio.sleep(_RETRY_S)

@@ -1,0 +1,1 @@
+"""Thumbnails of environments, rendered in the session worker's bundle by a helper process."""
