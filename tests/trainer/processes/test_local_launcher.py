@@ -16,7 +16,7 @@ from mosaic.trainer.processes.control_channel import send_command
 from mosaic.trainer.processes.launcher import launch
 from mosaic.trainer.processes.process_identity import read_stat
 from mosaic.trainer.processes.run_process import Exited, NotStarted, Running, observe
-from mosaic.trainer.processes.run_termination import end_worker
+from mosaic.trainer.processes.run_termination import terminate_worker
 
 pytestmark = pytest.mark.process
 
@@ -103,7 +103,7 @@ def test_the_supervisor_is_detached(launch_ready: LaunchReady, run_dir: RunDirec
         run_dir.spool,
         run_dir.worker_log,
     }
-    end_worker(run_dir, grace=10)
+    terminate_worker(run_dir, grace=10)
 
 
 def test_a_path_with_spaces_and_other_letters(tmp_path: Path, eventually: Eventually) -> None:
@@ -161,7 +161,7 @@ def test_a_run_is_started_once(run_dir: RunDirectory, launch_ready: LaunchReady)
     with pytest.raises(UserError, match="Another supervisor looks after this run"):
         launch(run_dir, ["true"])
     assert process.worker.is_alive()
-    end_worker(run_dir, grace=10)
+    terminate_worker(run_dir, grace=10)
     with pytest.raises(UserError, match="started before"):
         launch(run_dir, ["true"])
 

@@ -278,7 +278,7 @@ def test_states_are_flushed_to_disk_and_digests_are_not(registry: RunRegistry) -
     full, normal = 2, 1
     with registry._database.writing(durable=False) as connection:
         assert connection.execute("PRAGMA synchronous").fetchone() == (normal,)
-    with registry._changing() as change:
+    with registry._transaction() as change:
         assert change.connection.execute("PRAGMA synchronous").fetchone() == (full,)
         assert change.connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 

@@ -15,7 +15,7 @@ from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
 from mosaic.trainer.bundles.install_lock import hold_lock
 from mosaic.trainer.processes.process_identity import environment_of, live_processes, read_stat
-from mosaic.trainer.processes.run_termination import members_of
+from mosaic.trainer.processes.run_termination import find_members
 from tests.support.daemon import DaemonUnderTest, eventually
 
 pytestmark = pytest.mark.process
@@ -128,7 +128,7 @@ def test_cancel_while_running(daemon: DaemonUnderTest) -> None:
     assert _cancel(daemon, run_id).state == "stopping"
     record = daemon.until(run_id)
     assert (record.state, record.reason) == ("cancelled", "Enough.")
-    assert not members_of(daemon.run(run_id), started)
+    assert not find_members(daemon.run(run_id), started)
 
 
 def test_cancel_while_paused(daemon: DaemonUnderTest) -> None:
@@ -138,7 +138,7 @@ def test_cancel_while_paused(daemon: DaemonUnderTest) -> None:
     assert daemon.stub.PauseRun(pb.RunRef(run_id=run_id)).state == "paused"
     _cancel(daemon, run_id)
     assert daemon.until(run_id).state == "cancelled"
-    assert not members_of(daemon.run(run_id), started)
+    assert not find_members(daemon.run(run_id), started)
 
 
 def test_cancel_again_while_stopping(daemon: DaemonUnderTest) -> None:
@@ -149,7 +149,7 @@ def test_cancel_again_while_stopping(daemon: DaemonUnderTest) -> None:
     _cancel(daemon, run_id, grace_s=3600)
     assert _cancel(daemon, run_id, grace_s=0.1).state == "stopping"
     assert daemon.until(run_id).state == "cancelled"
-    assert not members_of(daemon.run(run_id), started)
+    assert not find_members(daemon.run(run_id), started)
 
 
 def test_cancel_of_one_that_is_over(daemon: DaemonUnderTest) -> None:

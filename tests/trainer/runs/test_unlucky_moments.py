@@ -14,7 +14,7 @@ from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_config import ResourcesConfig
 from mosaic.contract.run_states import RunState
 from mosaic.trainer.processes.process_identity import read_stat
-from mosaic.trainer.processes.run_termination import carriers_of
+from mosaic.trainer.processes.run_termination import find_unrecorded_members
 from mosaic.trainer.runs.admission import Capacity, Waiting, admit
 from tests.support.daemon import DaemonUnderTest, eventually
 
@@ -43,6 +43,7 @@ def test_a_damaged_store_hurts_only_its_own_run(daemon: DaemonUnderTest) -> None
     for run_id in (hurt, other):
         eventually(lambda run_id=run_id: daemon.record(run_id).digest.steps > 20)  # type: ignore[misc] # bound now
     daemon.stop()
+    daemon.home.settings.write_text("store_timeout_s = 1.0\n")  # its store never becomes usable
     for name in ("telemetry.db-wal", "telemetry.db-shm"):
         (daemon.run(hurt).path / name).unlink(missing_ok=True)
     _damage(daemon.run(hurt).store)
@@ -135,7 +136,7 @@ def test_no_run_is_lost_while_it_lives(daemon: DaemonUnderTest, content: str | N
         run.started.write_text(content)
     daemon.restart()
     assert daemon.until(run_id).state == "lost"
-    assert not carriers_of(run)
+    assert not find_unrecorded_members(run)
 
 
 @pytest.mark.process

@@ -67,7 +67,7 @@ class ImportedRun(NamedTuple):
 def import_run(home: Home, parts: Iterator[bytes], max_bytes: int = MAX_BYTES) -> ImportedRun:
     """The run in the archive, in its place in the home. Blocking.
 
-    Raises `ArchiveError`, `RunDirectoryExistsError` or `NoRoomError`, and leaves nothing behind then.
+    Raises `ArchiveError`, `RunDirectoryExistsError` or `NoRoomError`; then nothing is left behind.
     """
     home.runs.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=IMPORTING, dir=home.runs))

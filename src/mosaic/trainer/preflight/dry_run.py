@@ -18,7 +18,7 @@ from mosaic.contract.readiness import DryRunReport
 from mosaic.contract.run_config import TrainRunConfig, to_json
 from mosaic.trainer.bundles.bundle_store import PreparedWorker
 from mosaic.trainer.processes.process_environment import worker_environment
-from mosaic.trainer.processes.watched_process import CommandOutcome, run_bounded
+from mosaic.trainer.processes.watched_process import CommandResult, run_bounded
 
 _LIMIT_S = 60.0
 _QUESTIONS = ("--dry-run", "--emit-summary")
@@ -83,12 +83,12 @@ def _temporary_run() -> Iterator[RunDirectory]:
 
 def _run(
     command: tuple[str, ...], environment: Mapping[str, str], folder: Path, limit_s: float
-) -> CommandOutcome:
+) -> CommandResult:
     try:
         return run_bounded(command, limit_s=limit_s, environment=environment, folder=folder)
     except OSError as error:
         said = f"{_OURS} {command[0]} cannot be executed: {error.strerror}. Repair the bundle.\n"
-        return CommandOutcome(_CANNOT_EXECUTE, b"", said.encode())
+        return CommandResult(_CANNOT_EXECUTE, b"", said.encode())
 
 
 def _summary(output: bytes) -> bytes | None:
@@ -101,9 +101,9 @@ def _summary(output: bytes) -> bytes | None:
     return msgspec.json.encode(parsed) if isinstance(parsed, dict) else None
 
 
-def _remarks(outcome: CommandOutcome, summary: bytes | None, limit_s: float) -> str:
+def _remarks(outcome: CommandResult, summary: bytes | None, limit_s: float) -> str:
     remarks = []
-    if outcome.output_cut or outcome.error_output_cut:
+    if outcome.is_output_truncated or outcome.is_error_output_truncated:
         remarks.append("The rest of its output was left out.")
     if outcome.timed_out:
         remarks.append(f"It did not end within {limit_s:g} s and was killed.")

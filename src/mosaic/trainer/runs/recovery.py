@@ -96,7 +96,7 @@ class Recovery:
                 self._wait_for_start(run)
                 process = self._launcher.status(run)
         except UserError as error:
-            self._launcher.end_unrecorded(run)
+            self._launcher.terminate_unrecorded(run)
             self._mark_lost(record, str(error))
             return
         if isinstance(process, NotStarted):
@@ -118,7 +118,7 @@ class Recovery:
                 record.run_id, {RunState.STOPPING}, RunState.CANCELLED, record.reason
             )
         else:
-            self._launcher.end_unrecorded(run)
+            self._launcher.terminate_unrecorded(run)
             self._mark_lost(record, "Its directory has no record of what happened to it.")
 
     def _mark_lost(self, record: RunRecord, reason: str) -> None:
