@@ -130,7 +130,7 @@ class SettingsFile:
             if tomllib.loads(text) != {k: v for k, v in expected.items() if v is not None}:
                 raise UserError(
                     f"{self._path} has a format that cannot be changed automatically.",
-                    remedy="Write each setting on its own line as NAME = VALUE, or edit it by hand.",
+                    remedy="Write each setting on its own line as NAME = VALUE, or edit the file.",
                     code="T466",
                 )
             parse_settings(tomllib.loads(text), self._path)

@@ -10,7 +10,7 @@ import pytest
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_config import BundleConfig
 from mosaic.trainer.bundles.bundle_store import PreparedWorker
-from mosaic.trainer.bundles.requirement_lines import without_noise
+from mosaic.trainer.bundles.requirement_lines import normalize_lines
 from tests.trainer.bundles.conftest import Workshop
 from tests.trainer.workers.worker_files import write_worker
 
@@ -83,7 +83,7 @@ def test_an_environment_in_use_is_kept(workshop: Workshop) -> None:
     outcome = workshop.store.remove("lake", "", {old: 2})
     assert outcome.removed == (new,)
     assert outcome.freed_bytes > 0
-    assert outcome.kept == (f"{old}: 2 runs need it",)
+    assert outcome.not_removed == (f"{old}: 2 runs need it",)
     assert workshop.environments() == [old]
     assert workshop.store.remove("lake", old.rpartition("-")[2], {old: 1}).removed == ()
     assert workshop.store.remove("lake", old.rpartition("-")[2], {}).removed == (old,)
@@ -247,7 +247,7 @@ def test_requirement_files_that_include_each_other(workshop: Workshop) -> None:
 def test_noise_in_requirements() -> None:
     """Comments, continued lines, blanks and the SDK itself are no part of what is asked for."""
     text = "# head\nice==1 \\\n  --hash=sha256:00\n\n  snow  # cold\nmosaic_worker==1\nurl#x\n"
-    assert without_noise(text) == ["ice==1 --hash=sha256:00", "snow", "url#x"]
+    assert normalize_lines(text) == ["ice==1 --hash=sha256:00", "snow", "url#x"]
 
 
 def test_an_edited_worker_gets_a_new_copy_and_keeps_its_packages(workshop: Workshop) -> None:

@@ -46,10 +46,10 @@ def test_progress_counts_what_is_fetched_and_installed(tmp_path: Path) -> None:
         "Collecting numpy",
         "Installing collected packages: numpy, torch",
     ):
-        progress.take(line)
+        progress.handle_line(line)
     (tmp_path / "numpy-2.dist-info").mkdir()
-    progress.look(tmp_path)
-    progress.look(tmp_path)
+    progress.poll(tmp_path)
+    progress.poll(tmp_path)
     assert [(each.phase, each.done, each.total, each.message) for each in told] == [
         ("downloading", 0, 2, "Collecting torch==2.9"),
         ("downloading", 0, 2, "Downloading torch-2.9-cp311-linux.whl (200.0 MB)"),
