@@ -233,7 +233,7 @@ winter = ["ice; python_version < '3'"]
     prepared = workshop.store.prepare("lake", BundleConfig(name="lake", extras=("winter",)))
     assert prepared.use.packages == {}
     (package.parents[1] / "pyproject.toml").write_text("[project]\ndependencies = ['!']\n")
-    with pytest.raises(UserError, match="no requirement"):
+    with pytest.raises(UserError, match="not a requirement"):
         workshop.store.lookup("lake", None)
 
 

@@ -147,7 +147,7 @@ def test_a_file_in_place_of_the_channel(run_dir: RunDirectory, launch_ready: Lau
     process = launch_ready(ECHO)
     run_dir.control.unlink()
     run_dir.control.write_bytes(b"")
-    with pytest.raises(UserError, match="no FIFO"):
+    with pytest.raises(UserError, match="not a FIFO"):
         send_command(run_dir, Stop(seq=1))
     assert run_dir.control.read_bytes() == b""
     assert ProcessIdentity.of(process.worker.pid) == process.worker

@@ -124,7 +124,7 @@ def test_a_program_on_the_path_is_found(run_dir: RunDirectory, exited: WaitForEx
 @pytest.mark.parametrize("argv", [[], [""], ["no-such-program"], ["/no/such/program"], ["/etc"]])
 def test_a_missing_program_is_refused(run_dir: RunDirectory, argv: list[str]) -> None:
     """Before anything is made on the disk."""
-    with pytest.raises(UserError, match="does not exist or may not be executed"):
+    with pytest.raises(UserError, match="does not exist or is not executable"):
         launch(run_dir, argv)
     assert not run_dir.path.exists()
 
@@ -158,7 +158,7 @@ def test_a_directory_in_the_way(run_dir: RunDirectory, obstacle: str, reason: st
 def test_a_run_is_started_once(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
     """A second launch is refused and leaves the first alone."""
     process = launch_ready("print('ready', flush=True); input()")
-    with pytest.raises(UserError, match="Another supervisor looks after this run"):
+    with pytest.raises(UserError, match="Another supervisor controls this run"):
         launch(run_dir, ["true"])
     assert process.worker.is_alive()
     terminate_worker(run_dir, grace=10)

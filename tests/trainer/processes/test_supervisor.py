@@ -126,7 +126,7 @@ def test_a_program_that_cannot_be_executed(run_dir: RunDirectory, tmp_path: Path
     process = launch(run_dir, [str(script)])
     assert isinstance(process, Exited)
     assert process.exit.exit_code == 127
-    assert "interpreter that its first line names" in str(process.exit.error)
+    assert "interpreter in its first line" in str(process.exit.error)
     assert str(process.exit.error) in run_dir.worker_log.read_text()
 
 

@@ -18,7 +18,7 @@ def test_the_most_urgent_start_first() -> None:
     waiting = [Waiting(name, _wants(cpus=2)) for name in "abc"]
     admission = admit(waiting, {}, CAPACITY)
     assert list(admission.granted) == ["a", "b"]
-    assert admission.waits == {"c": "2 CPUs are asked for, 0 of 4 are free"}
+    assert admission.waits == {"c": "it requests 2 CPUs, and 0 of 4 are free"}
 
 
 def test_a_large_run_is_not_overtaken_for_good() -> None:
@@ -58,7 +58,7 @@ def test_a_sweep_leaves_cpu_and_place_to_its_trials() -> None:
 
 def test_what_can_never_fit_is_told() -> None:
     """A GPU that is not there is never granted."""
-    assert shortfall(_wants(gpus=3), CAPACITY) == "3 GPUs are asked for, and runs may have 2 here"
+    assert shortfall(_wants(gpus=3), CAPACITY) == "it requests 3 GPUs, and the maximum is 2"
     assert shortfall(_wants(cpus=4, gpus=2, memory_mb=1000), CAPACITY) is None
 
 

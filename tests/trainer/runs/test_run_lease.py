@@ -133,7 +133,7 @@ def test_a_client_that_comes_back(daemon: DaemonUnderTest) -> None:
     run_id = _submit(daemon, 2.0)
     daemon.until(run_id, RunState.PAUSED)
     assert _hold(daemon, run_id).state == "running"
-    assert _reasons(daemon, run_id)[-1] == ("running", "A client holds it again.")
+    assert _reasons(daemon, run_id)[-1] == ("running", "A client renewed its lease.")
     with _held(daemon, run_id):
         steps = daemon.record(run_id).digest.steps
         eventually(lambda: daemon.record(run_id).digest.steps > steps + 20)
@@ -162,7 +162,7 @@ def test_a_pause_of_a_person(daemon: DaemonUnderTest) -> None:
         for _ in range(20):
             assert _hold(daemon, run_id).state == "paused"
     assert daemon.until(run_id).reason == "No client has held it for 1 s."
-    assert "A client holds it again." not in dict(_reasons(daemon, run_id)).values()
+    assert "A client renewed its lease." not in dict(_reasons(daemon, run_id)).values()
 
 
 @pytest.mark.process
@@ -203,7 +203,7 @@ def test_a_daemon_that_comes_back_gives_a_new_lease(daemon: DaemonUnderTest) -> 
     daemon.kill()
     daemon.restart()
     assert _hold(daemon, lapsed).state == "running"
-    assert _reasons(daemon, lapsed)[-1][1] == "A client holds it again."
+    assert _reasons(daemon, lapsed)[-1][1] == "A client renewed its lease."
     assert daemon.record(going).state == "running"
 
 

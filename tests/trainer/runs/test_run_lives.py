@@ -177,7 +177,7 @@ def test_pause_by_command_and_resume(daemon: DaemonUnderTest) -> None:
     run_id = daemon.submit(steps=400, rate=200)
     _started(daemon, run_id)
     paused = daemon.stub.PauseRun(pb.RunRef(run_id=run_id))
-    assert (paused.state, paused.reason) == ("paused", "The worker waits.")
+    assert (paused.state, paused.reason) == ("paused", "The worker is waiting.")
     assert daemon.stub.ResumeRun(pb.RunRef(run_id=run_id)).state == "running"
     assert daemon.until(run_id).digest.steps == 400
 
@@ -193,7 +193,7 @@ def test_pause_by_force(daemon: DaemonUnderTest) -> None:
     paused = daemon.stub.PauseRun(pb.RunRef(run_id=run_id))
     assert (paused.state, paused.reason) == (
         "paused",
-        "Its processes were frozen where they stood.",
+        "Its processes were suspended.",
     )
     eventually(lambda: (stat := read_stat(started.pid)) is not None and stat.state == "T")
     _cancel(daemon, run_id, grace_s=0.5)
@@ -247,9 +247,7 @@ def test_a_stalled_run_gets_a_warning(tmp_path: Path) -> None:
     try:
         daemon.start()
         run_id = daemon.submit(steps=100, hang_at=10)
-        eventually(
-            lambda: any("No sign of life" in text for text in daemon.record(run_id).warnings)
-        )
+        eventually(lambda: any("No heartbeat" in text for text in daemon.record(run_id).warnings))
         assert daemon.record(run_id).state == "running"
         _cancel(daemon, run_id, grace_s=0.5)
         record = daemon.until(run_id)

@@ -110,7 +110,7 @@ def test_a_run_that_fits_no_more_holds_up_nobody() -> None:
     waiting = [Waiting("huge", ResourcesConfig(cpus=8)), Waiting("small", ResourcesConfig())]
     admission = admit(waiting, {}, capacity)
     assert list(admission.granted) == ["small"]
-    assert "8 CPUs are asked for" in admission.waits["huge"]
+    assert "it requests 8 CPUs" in admission.waits["huge"]
 
 
 @pytest.mark.process

@@ -41,7 +41,7 @@ _WRONG: list[tuple[str, Message, str]] = [
     ("AnnotateRun", pb.AnnotateRunRequest(run_id=_RUN, note="n" * 100_000), "note"),
     ("AnnotateRun", pb.AnnotateRunRequest(run_id=_RUN, name="a\nb"), "name"),
     ("DeleteRun", pb.DeleteRunRequest(run_id="\0" * 26), "run_id"),
-    ("ListRuns", pb.ListRunsRequest(states=["no state"]), "states"),
+    ("ListRuns", pb.ListRunsRequest(states=["unknown state"]), "states"),
     ("ListRuns", pb.ListRunsRequest(page_size=-1), "page_size"),
     ("ListRuns", pb.ListRunsRequest(page_size=1_000_000), "page_size"),
     ("ListRuns", pb.ListRunsRequest(page_token="nonsense"), "page token"),  # noqa: S106

@@ -214,11 +214,11 @@ def test_verifying_what_a_run_wrote(checkpoints: Checkpoints, add_run: AddRun) -
     file.write_bytes(POLICY[:-1])
     assert "6,999 bytes; 7,000" in problems()
     file.unlink()
-    assert "not there" in problems()
+    assert "no longer exists" in problems()
     outside = run.path.parent / "outside.pt"
     outside.write_bytes(POLICY)
     file.symlink_to(outside)
-    assert "leads out" in problems()
+    assert "outside of its folder" in problems()
     file.unlink()
     file.mkdir()
     assert problems()

@@ -101,7 +101,7 @@ class BundleListing:
     def _needed(self, name: str) -> list[BundleInfo]:
         """What the workers of the bundle need, as if nothing were installed."""
         try:
-            recipes = self._recipes.with_workers(name, ())
+            recipes = self._recipes.named(name, ())
         except UserError as error:
             return [
                 BundleInfo(name=name, state="missing", problem=error.message, remedy=error.remedy)
@@ -120,6 +120,6 @@ class BundleListing:
     def _current(self, name: str, extras: Sequence[str]) -> list[BundleRecipe]:
         """What would be installed now under that name; empty when the name is unknown."""
         try:
-            return self._recipes.with_workers(name, extras)
+            return self._recipes.named(name, extras)
         except UserError:
             return []
