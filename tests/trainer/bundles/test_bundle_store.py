@@ -117,7 +117,7 @@ def test_a_cut_off_repair_is_undone(workshop: Workshop) -> None:
     assert workshop.store.lookup("lake", None) == prepared
 
 
-def test_outdated_environments_go_when_nobody_has_needed_them_for_long(
+def test_unused_outdated_environments_are_removed(
     workshop: Workshop,
 ) -> None:
     """An old environment stays while a run needs it, or while it was used lately."""
@@ -159,7 +159,7 @@ def test_a_moved_home_still_works(workshop: Workshop) -> None:
 
 
 @pytest.mark.parametrize("name", ["nothing", "../lake", "", ".hidden", "a/b", "x" * 5000])
-def test_unknown_and_hostile_names_are_refused(workshop: Workshop, name: str) -> None:
+def test_unknown_and_hostile_names_are_rejected(workshop: Workshop, name: str) -> None:
     """No name leads out of the folders of requirements and environments."""
     workshop.add_worker()
     for attempt in (
@@ -282,7 +282,7 @@ def test_a_damaged_copy_is_made_again(workshop: Workshop) -> None:
     assert (prepared.code / "lake" / "__main__.py").read_text()
 
 
-def test_copies_that_nobody_needs_are_removed(workshop: Workshop) -> None:
+def test_unused_copies_are_removed(workshop: Workshop) -> None:
     """Old copies go; those of runs, of the workers as they are now, and fresh ones stay."""
     package = workshop.add_worker()
     copies = []

@@ -114,7 +114,7 @@ def test_an_unknown_environment_names_the_closest() -> None:
         ({}, {"needs": {"dataset": True}}, CheckStatus.BLOCKING),
     ],
 )
-def test_a_starting_point_is_used_or_refused(
+def test_a_starting_point_is_used_or_rejected(
     asked: dict[str, Any], described: dict[str, Any], status: CheckStatus
 ) -> None:
     """None is silently ignored, and one that is needed is asked for."""

@@ -140,7 +140,7 @@ def test_a_directory_where_a_record_should_be(run_dir: RunDirectory) -> None:
         observe(run_dir)
 
 
-def test_a_newer_supervisor_may_tell_more(run_dir: RunDirectory) -> None:
+def test_a_newer_supervisor_may_add_fields(run_dir: RunDirectory) -> None:
     """Fields that this version does not know are ignored."""
     run_dir.path.mkdir(parents=True)
     record = {

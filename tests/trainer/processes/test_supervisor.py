@@ -158,7 +158,7 @@ def test_strays_are_ended(
     assert strays.isdisjoint(process.pid for process in live_processes())
 
 
-def test_a_stray_may_finish_by_itself(
+def test_a_stray_may_finish_on_its_own(
     run_dir: RunDirectory, launch_code: LaunchCode, exited: WaitForExit
 ) -> None:
     """A child that ends right after its parent is let be, and its last line is in the spool."""
@@ -230,7 +230,7 @@ def test_sigterm_to_the_supervisor_reaches_the_worker(
     eventually(lambda: not process.supervisor.is_alive())
 
 
-def test_a_second_supervisor_is_refused(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
+def test_a_second_supervisor_is_rejected(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
     """A directory has one supervisor in its life: not two at once, nor one after the other."""
     launch_ready("print('ready', flush=True); input()")
     command: list[str | Path] = [run_dir.path, "--", "echo", "second"]

@@ -47,7 +47,7 @@ def test_a_graceful_stop_leaves_runs_running(daemon: DaemonUnderTest) -> None:
     daemon.until(run_id, RunState.CANCELLED)
 
 
-def test_what_ended_meanwhile(daemon: DaemonUnderTest) -> None:
+def test_a_run_that_ended_while_the_daemon_was_down(daemon: DaemonUnderTest) -> None:
     """Runs that ended while no daemon was there have their exit codes and all their lines."""
     fine = daemon.submit(steps=150, rate=100)
     bad = daemon.submit(steps=150, rate=100, exit_code=7)
@@ -73,7 +73,7 @@ def test_a_run_without_a_record_of_its_end_is_lost(daemon: DaemonUnderTest) -> N
     assert not find_members(daemon.run(run_id), started)
 
 
-def test_after_a_reboot_nothing_is_adopted(daemon: DaemonUnderTest) -> None:
+def test_after_a_reboot_nothing_is_reattached(daemon: DaemonUnderTest) -> None:
     """Pids of an earlier boot belong to somebody else: the run is lost, and nobody is signalled."""
     run_id = daemon.submit(**ENDLESS)
     started = _started(daemon, run_id)

@@ -38,7 +38,7 @@ def test_a_lease_lapses_and_then_ends() -> None:
     assert _check_until(lease, 159.9, 160.0) is LeaseState.OVER
 
 
-def test_who_holds_keeps() -> None:
+def test_renewing_keeps_the_lease() -> None:
     """Each hold is worth a whole lease, also after it had lapsed."""
     lease = LeaseTimer(LEASE_S, now=0.0)
     assert _check_until(lease, 0.0, 29.0) is LeaseState.HELD
@@ -116,7 +116,7 @@ def _held(daemon: DaemonUnderTest, run_id: str) -> Iterator[None]:
 
 
 @pytest.mark.process
-def test_a_run_that_nobody_holds_pauses_and_ends(daemon: DaemonUnderTest) -> None:
+def test_a_run_without_a_client_pauses_and_stops(daemon: DaemonUnderTest) -> None:
     """First it stands still, then it is over, and each time it says why."""
     run_id = _submit(daemon, 0.5)
     record = daemon.until(run_id)

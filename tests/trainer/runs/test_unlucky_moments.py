@@ -90,7 +90,7 @@ def test_a_daemon_stops_while_a_run_takes_its_time(daemon: DaemonUnderTest) -> N
 
 
 @pytest.mark.process
-def test_what_adopted_runs_hold_is_not_given_away(daemon: DaemonUnderTest) -> None:
+def test_resources_of_reattached_runs_are_not_free(daemon: DaemonUnderTest) -> None:
     """After a restart nobody starts on processors that a living run has."""
     limit = daemon.stub.GetHealth(pb.GetHealthRequest()).cpus
     going = [daemon.submit(**ENDLESS) for _ in range(limit)]
@@ -104,7 +104,7 @@ def test_what_adopted_runs_hold_is_not_given_away(daemon: DaemonUnderTest) -> No
         assert daemon.record(waiting).state == "queued"
 
 
-def test_a_run_that_fits_no_more_holds_up_nobody() -> None:
+def test_a_run_that_no_longer_fits_delays_no_other() -> None:
     """Queued on a larger machine, it waits with the reason while others pass it."""
     capacity = Capacity(runs=4, cpus=2, memory_mb=100, gpus=())
     waiting = [Waiting("huge", ResourcesConfig(cpus=8)), Waiting("small", ResourcesConfig())]
@@ -194,7 +194,7 @@ sys.exit(1)
 
 
 @pytest.mark.process
-def test_a_worker_that_tells_its_key(tmp_path: Path) -> None:
+def test_a_worker_that_prints_its_key(tmp_path: Path) -> None:
     """A key that a worker prints does not get into the list of runs, its details or the log."""
     key = "key-0123456789abcdef"
     worker = tmp_path / "workers" / "telltale"

@@ -35,7 +35,7 @@ class LookedAtRegistry(RunRegistry):
         return super().events_after(seq, limit, run_ids)
 
 
-def test_a_watcher_of_a_quiet_run_is_not_told_to_list_again(tmp_path: Path) -> None:
+def test_a_watcher_of_a_quiet_run_need_not_list_again(tmp_path: Path) -> None:
     """What was forgotten meanwhile was none of its business; the next thing it hears is."""
     asyncio.run(_watch_a_quiet_run(tmp_path / "trainer.db"))
 

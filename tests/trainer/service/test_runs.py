@@ -82,7 +82,7 @@ _WRONG: list[tuple[str, Message, str]] = [
 ]
 
 
-def test_wrong_requests_are_refused_by_the_name_of_the_field(daemon: DaemonUnderTest) -> None:
+def test_invalid_requests_are_rejected_with_the_name_of_the_field(daemon: DaemonUnderTest) -> None:
     """Whatever a client sends: INVALID_ARGUMENT, a sentence, a remedy, and the daemon stays up."""
     for name, request, field in _WRONG:
         error = refusal(daemon, name, request)

@@ -152,7 +152,7 @@ def test_an_import_is_kept_as_it_came(home: Home, checkpoints: Checkpoints) -> N
     ],
     ids=["too short", "too long", "damaged", "empty"],
 )
-def test_what_was_not_announced_is_refused(
+def test_an_upload_that_does_not_match_its_header_is_rejected(
     home: Home, checkpoints: Checkpoints, parts: tuple[bytes, ...], told: dict[str, Any]
 ) -> None:
     """And nothing of it is left."""

@@ -1,4 +1,4 @@
-"""Launcher: starts, observes and terminates the processes of runs.
+"""RunLauncher: starts, observes and terminates the processes of runs.
 
 `LocalLauncher` does so on this machine; other launchers implement the same protocol. All calls but
 `wait_until_ended` block, and are safe from any thread. The run's directory is the truth: a launcher
@@ -142,7 +142,7 @@ GPUS_VARIABLE = "MOSAIC_GPUS"
 """The indexes of a worker's GPUs, which a daemon that reattaches to the run reads."""
 
 
-class Launcher(Protocol):
+class RunLauncher(Protocol):
     """Starts one process per run, under a supervisor that records its exit."""
 
     def start(

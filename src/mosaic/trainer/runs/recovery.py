@@ -22,7 +22,7 @@ from mosaic.contract.run_states import FINAL_STATES, RunState
 from mosaic.contract.runs import RunRecord
 from mosaic.trainer.artifacts.output_tail import last_lines
 from mosaic.trainer.artifacts.run_removal import clean_leftovers
-from mosaic.trainer.processes.launcher import Launcher
+from mosaic.trainer.processes.launcher import RunLauncher
 from mosaic.trainer.processes.run_process import NotStarted
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.runs.run_files import LaunchRecord, remove_frames, write_config
@@ -51,7 +51,7 @@ class Recovery:
         self,
         home: Home,
         registry: RunRegistry,
-        launcher: Launcher,
+        launcher: RunLauncher,
         wait: Callable[[float], None] = time.sleep,
     ) -> None:
         self._home = home

@@ -94,7 +94,7 @@ def test_a_worker_is_asked_first(run_dir: RunDirectory, launch_ready: LaunchRead
 
 
 @pytest.mark.parametrize(("code", "number"), [(DEAF, signal.SIGTERM), (STUBBORN, signal.SIGKILL)])
-def test_then_it_is_told_and_then_killed(
+def test_sigterm_and_then_sigkill(
     run_dir: RunDirectory, launch_ready: LaunchReady, code: str, number: signal.Signals
 ) -> None:
     """Without an answer to `stop` comes SIGTERM, and without an answer to that SIGKILL."""

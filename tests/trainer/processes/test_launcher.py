@@ -122,7 +122,7 @@ def test_a_program_on_the_path_is_found(run_dir: RunDirectory, exited: WaitForEx
 
 
 @pytest.mark.parametrize("argv", [[], [""], ["no-such-program"], ["/no/such/program"], ["/etc"]])
-def test_a_missing_program_is_refused(run_dir: RunDirectory, argv: list[str]) -> None:
+def test_a_missing_program_is_rejected(run_dir: RunDirectory, argv: list[str]) -> None:
     """Before anything is made on the disk."""
     with pytest.raises(UserError, match="does not exist or is not executable"):
         launch(run_dir, argv)

@@ -52,7 +52,7 @@ def _exited(exit_code: int | None = 0, **fields: Any) -> Exited:
         (_exited(127, error="no such program"), None, None, RunState.FAILED, "no such program"),
     ],
 )
-def test_how_it_ended(
+def test_outcomes(
     process: Exited, bye: Bye | None, stop_reason: str | None, state: RunState, reason: str
 ) -> None:
     """Exit code, farewell and our own doing together decide; none of them alone."""

@@ -82,7 +82,7 @@ def test_the_same_configuration_again_is_another_run(daemon: DaemonUnderTest) ->
     assert daemon.until(first, RunState.FAILED).exit_code == 3
 
 
-def test_a_crash_is_told_with_the_last_lines(daemon: DaemonUnderTest) -> None:
+def test_a_crash_is_reported_with_the_last_lines(daemon: DaemonUnderTest) -> None:
     """A worker that dies leaves the reason and what it said last, in the event and on the run."""
     run_id = daemon.submit(steps=100, crash_at=20)
     record = daemon.until(run_id, RunState.FAILED)
@@ -232,7 +232,7 @@ def test_priority(daemon: DaemonUnderTest) -> None:
         ({"launcher": "ray"}, "ray"),
     ],
 )
-def test_what_cannot_run_is_refused_at_once(
+def test_a_run_that_cannot_start_is_rejected_at_once(
     daemon: DaemonUnderTest, fields: dict[str, Any], word: str
 ) -> None:
     """A GPU that is not there, a misspelt parameter: told before anything is queued."""
@@ -256,7 +256,7 @@ def test_a_stalled_run_gets_a_warning(tmp_path: Path) -> None:
         daemon.clean_up()
 
 
-def test_a_worker_killed_by_somebody(daemon: DaemonUnderTest) -> None:
+def test_a_worker_killed_by_a_signal(daemon: DaemonUnderTest) -> None:
     """A worker that somebody kills has failed, by that signal."""
     run_id = daemon.submit(**ENDLESS)
     os.kill(_started(daemon, run_id).pid, signal.SIGKILL)
