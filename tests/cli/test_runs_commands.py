@@ -79,7 +79,7 @@ def test_show_tells_everything(shared_mosaic: Mosaic, finished: str) -> None:
     for words in (
         finished,
         "succeeded",
-        "The worker ended by itself.",
+        "Finished.",
         "Configuration",
         "Command",
         "-m echo_worker --config",

@@ -19,7 +19,7 @@ def test_train_starts_a_daemon_and_runs_to_the_end(mosaic: Mosaic) -> None:
     assert (result["state"], result["exit_code"], result["reason"]) == (
         "succeeded",
         0,
-        "The worker ended by itself.",
+        "Finished.",
     )
     assert (result["name"], result["tags"], result["seed"]) == ("mine", ["a", "b"], 7)
     assert result["digest"]["steps"] == 1000

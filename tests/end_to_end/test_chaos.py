@@ -19,7 +19,7 @@ from mosaic.contract.process_records import StartedRecord
 from mosaic.contract.run_states import RunState
 from mosaic.telemetry.reader import TelemetryReader
 from mosaic.trainer.processes.process_identity import ProcessIdentity
-from mosaic.trainer.processes.run_termination import members_of
+from mosaic.trainer.processes.run_termination import find_members
 
 pytestmark = pytest.mark.process
 
@@ -40,7 +40,7 @@ def home(tmp_path: Path) -> Iterator[Home]:
         stop_daemon(home)
     for path in home.runs.glob("*"):
         started = StartedRecord.read(path / "started.json")
-        for member in members_of(RunDirectory(path), started) if started else ():
+        for member in find_members(RunDirectory(path), started) if started else ():
             member.send(signal.SIGKILL)
 
 
@@ -175,7 +175,7 @@ def kill_at_random(home: Home, chance: random.Random, chaos_s: float) -> None:
         if state is RunState.SUCCEEDED:
             assert counts[run.run_id].steps == STEPS
         started = StartedRecord.read(run.started)
-        assert not (started and members_of(run, started)), "a process of a run that is over"
+        assert not (started and find_members(run, started)), "a process of a run that is over"
     assert killed
     assert any(state is RunState.SUCCEEDED for state in states.values())
     assert not list(home.quarantine.glob("*"))

@@ -67,7 +67,7 @@ def test_one_that_crashes_takes_only_its_own_process(client: TrainerClient) -> N
     assert client.wait(play(client, "").run_id, PATIENCE_S).state is RunState.SUCCEEDED
 
 
-def test_one_that_follows_chance_is_told_apart(client: TrainerClient) -> None:
+def test_a_nondeterministic_one_is_detected(client: TrainerClient) -> None:
     """The replay says at which step it differs, and the telemetry can still be looked at."""
     run = client.wait(play(client, "differs").run_id, PATIENCE_S)
     found = verify(client, run.run_id, 1)

@@ -127,7 +127,7 @@ def test_a_worker_without_secrets_has_none_in_its_environment(
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o644, 0o660])
-def test_a_file_that_others_can_read_is_refused(
+def test_a_file_readable_by_others_is_rejected(
     home: Home, secrets_with: OpenSecrets, mode: int
 ) -> None:
     """It is not used, a problem with the remedy is shown, and it holds no value."""
@@ -162,7 +162,7 @@ def test_the_file_is_used_as_soon_as_it_is_private(home: Home, secrets_with: Ope
         (b"A_KEY=fine\n'no value\nB_KEY=fine\n", "T345"),
     ],
 )
-def test_a_file_that_is_no_list_of_values_is_a_problem(
+def test_a_file_without_values_is_a_problem(
     home: Home, secrets_with: OpenSecrets, content: bytes, code: str
 ) -> None:
     """A broken .env never stops the daemon; the person is told which file and what to do."""
@@ -217,13 +217,13 @@ def test_the_first_secret_makes_the_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "A=B", "A B", "A\nB_KEY", "1A", "ä"])
-def test_a_name_that_no_variable_can_have_is_refused(secrets_with: OpenSecrets, name: str) -> None:
+def test_an_invalid_variable_name_is_rejected(secrets_with: OpenSecrets, name: str) -> None:
     """Nothing can be smuggled into the file through a name."""
     with pytest.raises(UserError, match="T342"):
         secrets_with().set(name, "value")
 
 
-def test_a_value_that_no_variable_can_have_is_refused(secrets_with: OpenSecrets) -> None:
+def test_an_invalid_variable_value_is_rejected(secrets_with: OpenSecrets) -> None:
     """A worker with such an environment could not be started; the value is not repeated."""
     with pytest.raises(UserError, match="T343") as caught:
         secrets_with().set("A_KEY", f"{KEY}\0")
@@ -393,7 +393,7 @@ def test_every_spelling_is_known_of_earlier_values_too(
     assert forms | {"another-key"} <= secrets.spellings().keys()
 
 
-def test_a_value_that_is_no_utf8(secrets_with: OpenSecrets) -> None:
+def test_a_value_that_is_not_utf8(secrets_with: OpenSecrets) -> None:
     """A key in the environment may be any bytes; they are redacted as they are."""
     key = os.fsdecode(b"key-\xff\xfe-key")
     secrets = secrets_with(A_API_KEY=key)

@@ -95,7 +95,7 @@ AFTER_RESTART = tuple(name for name in CHANGEABLE if not name.startswith("retent
 
 
 class SettingsFile:
-    """`settings.toml` of one home, changed by the window's settings or by hand.
+    """`settings.toml` of one home, changed by the window or by hand.
 
     Comments, order and other settings stay unchanged. Created when the daemon starts. Blocking;
     safe from any thread.
@@ -109,7 +109,7 @@ class SettingsFile:
     def stored(self) -> SettingValues:
         """The values in the file; None for those it does not set. Raises `UserError`."""
         document = tomllib.loads(self._text())
-        parse_settings(document, self._path)  # it may have been edited since the daemon started
+        parse_settings(document, self._path)  # validates manual edits
         return SettingValues(**{name: document.get(name) for name in CHANGEABLE})
 
     def pending(self) -> tuple[str, ...]:
@@ -130,7 +130,7 @@ class SettingsFile:
             if tomllib.loads(text) != {k: v for k, v in expected.items() if v is not None}:
                 raise UserError(
                     f"{self._path} has a format that cannot be changed automatically.",
-                    remedy="Write each setting on its own line as NAME = VALUE, or edit it by hand.",
+                    remedy="Write each setting on its own line as NAME = VALUE, or edit the file.",
                     code="T466",
                 )
             parse_settings(tomllib.loads(text), self._path)

@@ -46,7 +46,7 @@ def test_the_best_values_are_found_and_kept(client: TrainerClient) -> None:
     """Every trial is so many runs of its own; the best configuration is a file and a preset."""
     config = slope_sweep(client, "slope=1,3,2", fixed={"size": 7}, parallel=3, seeds=2, trials=9)
     sweep = finished(client, client.submit(config).run_id)
-    assert (sweep.state, sweep.reason) == ("succeeded", "The worker ended by itself.")
+    assert (sweep.state, sweep.reason) == ("succeeded", "Finished.")
     study = study_of(client, sweep.run_id)
     values = {trial.params["slope"]: trial.value for trial in study.trials}
     assert values == pytest.approx({1.0: 5.0015, 2.0: 10.0015, 3.0: 15.0015})

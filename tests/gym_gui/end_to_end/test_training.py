@@ -41,7 +41,7 @@ def test_training_from_the_form(person: Person) -> None:
 
     person.wait(lambda: person.listed(run_id, RunColumn.STATE) == "✓ done", LEARNS_MS)
     person.wait(lambda: trainer.badge() == "✓ done")
-    assert "The worker ended by itself." in trainer.told_of_run()
+    assert "Finished." in trainer.told_of_run()
     person.wait(lambda: drawn_returns(person)[-1][0] > 7_000)
     assert rises(drawn_returns(person))
 

@@ -79,7 +79,7 @@ def test_several_folders_of_events_share_one(run: RunDirectory) -> None:
     assert scan_artifacts(run, []).tensorboard_dir == "runs"
 
 
-def test_a_folder_without_events_is_no_tensorboard(run: RunDirectory) -> None:
+def test_a_folder_without_events_is_not_tensorboard(run: RunDirectory) -> None:
     """A button that opens an empty TensorBoard would be a disappointment."""
     put(run, "runs/a/model.pt")
     announced = [Artifact(kind="tensorboard", path="runs/a")]
@@ -286,7 +286,7 @@ def test_a_manifest_of_ten_thousand_files_is_written_and_read(run: RunDirectory)
     assert read_manifest(run.manifest) == manifest
 
 
-def test_a_manifest_beyond_its_own_limit_is_refused() -> None:
+def test_a_manifest_over_its_limit_is_rejected() -> None:
     """A reader does not take in whatever size it is given."""
     with pytest.raises(ManifestError, match="larger than 16 MiB"):
         decode_manifest(b"{}" + b" " * MAX_MANIFEST_BYTES)
@@ -308,7 +308,9 @@ def test_long_names_and_metadata_never_outgrow_the_manifest(run: RunDirectory) -
     assert len(encode_manifest(manifest)) < MAX_MANIFEST_BYTES
 
 
-def test_files_that_vanish_meanwhile(run: RunDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_disappear_during_the_scan(
+    run: RunDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A worker that removes old checkpoints while they are looked at disturbs nothing."""
     put(run, "checkpoints/1.pt")
     put(run, "checkpoints/2.pt")

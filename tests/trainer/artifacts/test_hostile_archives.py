@@ -135,11 +135,11 @@ def test_archives_of_other_programs(home: Home) -> None:
         "",
     ],
 )
-def test_names_that_lead_elsewhere(refused: Callable[..., str], name: str) -> None:
+def test_names_outside_of_the_run(refused: Callable[..., str], name: str) -> None:
     """No member is written anywhere but into the run's own directory."""
     info = tarfile.TarInfo(name)
     data = tar(header(), config(), (info, b""), sums(config()), format=tarfile.PAX_FORMAT)
-    assert "is no name of a file" in refused(gzip.compress(data))
+    assert "is not a file name" in refused(gzip.compress(data))
 
 
 @pytest.mark.parametrize(
@@ -179,13 +179,13 @@ def test_a_name_twice_or_both_file_and_folder(refused: Callable[..., str]) -> No
         assert "file and a folder" in refused(archive_with(*pair))
 
 
-def test_more_than_it_says(refused: Callable[..., str]) -> None:
+def test_more_content_than_the_header_lists(refused: Callable[..., str]) -> None:
     """The header's figures are binding, so that the check of the disk's room is too."""
     big = (f"{RUN_ID}/big", bytes(5000))
     members = (config(), big)
     for lie in ({"bytes": 4000}, {"files": 1}):
         data = gzip.compress(tar(header(**lie), *members, sums(*members)))
-        assert "more than mosaic-run.json tells of" in refused(data)
+        assert "more than mosaic-run.json lists" in refused(data)
     data = gzip.compress(tar(header(bytes=10**15), *members, sums(*members)))
     assert "are allowed" in refused(data)
     assert "are allowed" in refused(archive_with(big), max_bytes=1000)
@@ -197,7 +197,7 @@ def test_a_bomb_ends_where_the_header_ends(refused: Callable[..., str]) -> None:
     info.size = 1 << 42
     data = tar(header(), config()).rstrip(b"\0")
     data += bytes(-len(data) % 512) + info.tobuf(tarfile.GNU_FORMAT) + bytes(1 << 20)
-    assert "more than mosaic-run.json tells of" in refused(gzip.compress(data))
+    assert "more than mosaic-run.json lists" in refused(gzip.compress(data))
 
 
 @pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME])
@@ -242,11 +242,11 @@ def test_cut_off_anywhere(full_run: RunDirectory, tmp_path: Path) -> None:
         assert list(elsewhere.runs.iterdir()) == []
 
 
-def test_cut_off_between_members(refused: Callable[..., str]) -> None:
+def test_truncated_between_members(refused: Callable[..., str]) -> None:
     """A complete gzip file around half an archive is told from a whole one."""
-    assert "cut off" in refused(gzip.compress(tar(header(), config())))
+    assert "truncated" in refused(gzip.compress(tar(header(), config())))
     whole = tar(header(), config(), (f"{RUN_ID}/a", bytes(2000)))
-    assert "cut off" in refused(gzip.compress(whole[:4000]))
+    assert "truncated" in refused(gzip.compress(whole[:4000]))
 
 
 def test_changed_bytes(full_run: RunDirectory, tmp_path: Path) -> None:
@@ -273,7 +273,7 @@ def test_other_files_than_listed(refused: Callable[..., str]) -> None:
         data = gzip.compress(tar(header(), config(), *members, sums(config(), listed)))
         assert "mosaic-sums.json" in refused(data)
     data = gzip.compress(tar(header(), config(), sums(config()), listed))
-    assert "which is last" in refused(data)
+    assert "which must be last" in refused(data)
 
 
 @pytest.mark.parametrize(
@@ -323,7 +323,7 @@ def test_the_record_of_another_run(refused: Callable[..., str]) -> None:
 @pytest.mark.parametrize(
     "content", [b"", b"{", b"{}", b'{"worker": "w", "api_key": "x"}', b" " * (2 << 20)]
 )
-def test_a_configuration_that_is_refused(refused: Callable[..., str], content: bytes) -> None:
+def test_an_invalid_configuration(refused: Callable[..., str], content: bytes) -> None:
     """A run whose configuration no daemon would accept is not imported."""
     data = gzip.compress(tar(header(bytes=5 << 20), config(content), sums(config(content))))
     assert "config.json" in refused(data)
@@ -336,7 +336,7 @@ def test_a_broken_record_of_a_process(refused: Callable[..., str], name: str) ->
     assert "record of its process" in refused(archive_with((f"{RUN_ID}/{name}", b'{"pid": "x"}')))
 
 
-def test_a_store_that_is_none(refused: Callable[..., str], tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_store(refused: Callable[..., str], tmp_path: Path) -> None:
     """A database with something of its own to do when it is read is refused."""
     assert "cannot be read" in refused(archive_with((f"{RUN_ID}/telemetry.db", b"x" * 5000)))
     for statement in ("CREATE TABLE t (n)", "CREATE VIEW event AS SELECT 1"):
@@ -349,7 +349,7 @@ def test_a_store_that_is_none(refused: Callable[..., str], tmp_path: Path) -> No
             store.commit()
         data = archive_with((f"{RUN_ID}/telemetry.db", path.read_bytes()))
         path.unlink()
-        assert "no store" in refused(data)
+        assert "not a store" in refused(data)
     with closing(sqlite3.connect(path)) as store:
         store.execute("PRAGMA user_version = 99")
     assert "later version" in refused(archive_with((f"{RUN_ID}/telemetry.db", path.read_bytes())))
@@ -364,7 +364,7 @@ def test_what_belongs_to_processes_is_not_unpacked(home: Home) -> None:
     assert left == {"config.json", "exit.json"}
 
 
-def test_odd_times_are_no_reason_to_fail(home: Home) -> None:
+def test_odd_times_do_not_fail(home: Home) -> None:
     """A file from the far future is imported with a time of its own."""
     info = tarfile.TarInfo(f"{RUN_ID}/a")
     info.mtime = 1 << 60
@@ -375,7 +375,7 @@ def test_odd_times_are_no_reason_to_fail(home: Home) -> None:
     assert (home.run(RUN_ID).path / "a").is_file()
 
 
-def test_every_refusal_is_for_people(home: Home) -> None:
+def test_every_error_has_a_remedy(home: Home) -> None:
     """A random mixture of bytes raises nothing but errors that a person can read."""
     chooser = random.Random(2)
     sound = tar(header(), config(), sums(config()))
@@ -405,9 +405,7 @@ def test_every_refusal_is_for_people(home: Home) -> None:
         {"ended_at": 1e300},
     ],
 )
-def test_a_record_that_nobody_would_take(
-    refused: Callable[..., str], change: dict[str, Any]
-) -> None:
+def test_an_invalid_record(refused: Callable[..., str], change: dict[str, Any]) -> None:
     """It is refused before anything of the run is in its place."""
     record: dict[str, Any] = {"run_id": RUN_ID, "worker": "echo_worker", "mode": "train"}
     record |= {"env_id": "CartPole-v1", "seed": 7, "state": "succeeded", "created_at": 1.7e9}

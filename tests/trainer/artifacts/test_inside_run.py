@@ -7,21 +7,21 @@ import pytest
 
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
-from mosaic.trainer.artifacts.run_tree import inside, open_regular
+from mosaic.trainer.artifacts.run_tree import open_regular, resolve_inside
 from tests.trainer.artifacts.conftest import put
 
 
 @pytest.mark.parametrize("path", ["config.json", "./config.json", "a/../config.json", "not/yet"])
 def test_paths_inside(run: RunDirectory, path: str) -> None:
     """A file of the run is found, whether it exists or not."""
-    assert inside(run, path) == Path(os.path.realpath(run.path / path))
+    assert resolve_inside(run, path) == Path(os.path.realpath(run.path / path))
 
 
 @pytest.mark.parametrize("path", ["..", "../x", "/etc/passwd", "a/../../b", "a\0b", "../" * 50])
 def test_paths_that_lead_out(run: RunDirectory, path: str) -> None:
     """Dots, absolute paths and NUL bytes are refused with a remedy."""
-    with pytest.raises(UserError, match="leads out") as caught:
-        inside(run, path)
+    with pytest.raises(UserError, match="is outside") as caught:
+        resolve_inside(run, path)
     assert caught.value.code == "T360"
     assert caught.value.remedy
 
@@ -31,19 +31,19 @@ def test_a_neighbour_of_the_same_name_is_outside(run: RunDirectory) -> None:
     neighbour = run.path.with_name(run.path.name + "-other")
     neighbour.mkdir()
     with pytest.raises(UserError, match="T360"):
-        inside(run, f"../{neighbour.name}/x")
+        resolve_inside(run, f"../{neighbour.name}/x")
 
 
 def test_links(run: RunDirectory, tmp_path: Path) -> None:
     """A link that leads out is refused, be it a file or a folder; one inside is followed."""
     put(run, "a/real.txt")
     (run.path / "link.txt").symlink_to("a/real.txt")
-    assert inside(run, "link.txt") == Path(os.path.realpath(run.path / "a/real.txt"))
+    assert resolve_inside(run, "link.txt") == Path(os.path.realpath(run.path / "a/real.txt"))
     (run.path / "out").symlink_to(tmp_path)
     (run.path / "again").symlink_to("out")
     for path in ("out", "out/x", "again/x"):
         with pytest.raises(UserError, match="T360"):
-            inside(run, path)
+            resolve_inside(run, path)
 
 
 def test_only_ordinary_files_are_opened(run: RunDirectory) -> None:

@@ -191,7 +191,7 @@ def test_a_live_run_is_exported_as_it_is(run: RunDirectory, elsewhere: Home) -> 
         assert reader.stats().steps == 500
 
 
-def test_a_file_that_grows_or_shrinks_meanwhile(
+def test_a_file_that_grows_or_shrinks_during_the_export(
     full_run: RunDirectory, elsewhere: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is cut at, or filled up to, the size seen first; one that vanished is left out."""
@@ -214,7 +214,9 @@ def test_a_file_that_grows_or_shrinks_meanwhile(
     assert not (there / "vanishes.log").exists()
 
 
-def test_a_folder_exchanged_for_a_link_meanwhile(full_run: RunDirectory, tmp_path: Path) -> None:
+def test_a_folder_replaced_by_a_link_during_the_export(
+    full_run: RunDirectory, tmp_path: Path
+) -> None:
     """A worker cannot make the export read elsewhere by exchanging a folder under its hands."""
     (tmp_path / "private").mkdir()
     (tmp_path / "private" / "a.txt").write_text("private")

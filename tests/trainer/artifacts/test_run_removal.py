@@ -118,7 +118,7 @@ def test_leftovers_of_imports_and_exports(home: Home, run: RunDirectory) -> None
     assert clean_leftovers(Home(home.path / "nowhere")) == 0
 
 
-def test_what_cannot_be_deleted_is_told(
+def test_a_failed_deletion_is_reported(
     home: Home, run: RunDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A disk that refuses is an error for people, and the rest is tried again at the next start."""

@@ -10,7 +10,7 @@ import pytest
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_config import BundleConfig
 from mosaic.trainer.bundles.bundle_store import PreparedWorker
-from mosaic.trainer.bundles.requirement_lines import without_noise
+from mosaic.trainer.bundles.requirement_lines import normalize_lines
 from tests.trainer.bundles.conftest import Workshop
 from tests.trainer.workers.worker_files import write_worker
 
@@ -83,7 +83,7 @@ def test_an_environment_in_use_is_kept(workshop: Workshop) -> None:
     outcome = workshop.store.remove("lake", "", {old: 2})
     assert outcome.removed == (new,)
     assert outcome.freed_bytes > 0
-    assert outcome.kept == (f"{old}: 2 runs need it",)
+    assert outcome.not_removed == (f"{old}: 2 runs need it",)
     assert workshop.environments() == [old]
     assert workshop.store.remove("lake", old.rpartition("-")[2], {old: 1}).removed == ()
     assert workshop.store.remove("lake", old.rpartition("-")[2], {}).removed == (old,)
@@ -117,7 +117,7 @@ def test_a_cut_off_repair_is_undone(workshop: Workshop) -> None:
     assert workshop.store.lookup("lake", None) == prepared
 
 
-def test_outdated_environments_go_when_nobody_has_needed_them_for_long(
+def test_unused_outdated_environments_are_removed(
     workshop: Workshop,
 ) -> None:
     """An old environment stays while a run needs it, or while it was used lately."""
@@ -159,7 +159,7 @@ def test_a_moved_home_still_works(workshop: Workshop) -> None:
 
 
 @pytest.mark.parametrize("name", ["nothing", "../lake", "", ".hidden", "a/b", "x" * 5000])
-def test_unknown_and_hostile_names_are_refused(workshop: Workshop, name: str) -> None:
+def test_unknown_and_hostile_names_are_rejected(workshop: Workshop, name: str) -> None:
     """No name leads out of the folders of requirements and environments."""
     workshop.add_worker()
     for attempt in (
@@ -233,7 +233,7 @@ winter = ["ice; python_version < '3'"]
     prepared = workshop.store.prepare("lake", BundleConfig(name="lake", extras=("winter",)))
     assert prepared.use.packages == {}
     (package.parents[1] / "pyproject.toml").write_text("[project]\ndependencies = ['!']\n")
-    with pytest.raises(UserError, match="no requirement"):
+    with pytest.raises(UserError, match="not a requirement"):
         workshop.store.lookup("lake", None)
 
 
@@ -247,7 +247,7 @@ def test_requirement_files_that_include_each_other(workshop: Workshop) -> None:
 def test_noise_in_requirements() -> None:
     """Comments, continued lines, blanks and the SDK itself are no part of what is asked for."""
     text = "# head\nice==1 \\\n  --hash=sha256:00\n\n  snow  # cold\nmosaic_worker==1\nurl#x\n"
-    assert without_noise(text) == ["ice==1 --hash=sha256:00", "snow", "url#x"]
+    assert normalize_lines(text) == ["ice==1 --hash=sha256:00", "snow", "url#x"]
 
 
 def test_an_edited_worker_gets_a_new_copy_and_keeps_its_packages(workshop: Workshop) -> None:
@@ -282,7 +282,7 @@ def test_a_damaged_copy_is_made_again(workshop: Workshop) -> None:
     assert (prepared.code / "lake" / "__main__.py").read_text()
 
 
-def test_copies_that_nobody_needs_are_removed(workshop: Workshop) -> None:
+def test_unused_copies_are_removed(workshop: Workshop) -> None:
     """Old copies go; those of runs, of the workers as they are now, and fresh ones stay."""
     package = workshop.add_worker()
     copies = []

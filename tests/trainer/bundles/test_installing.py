@@ -90,7 +90,9 @@ def test_a_failed_installation_leaves_nothing_half_usable(workshop: Workshop) ->
     assert workshop.environments() == [prepared.python.parents[1].name]
 
 
-def test_without_network_it_says_so(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_installation_without_network_reports_it(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A package index that cannot be reached is named as the reason, with what to do."""
     monkeypatch.delenv("PIP_NO_INDEX")
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
@@ -102,7 +104,7 @@ def test_without_network_it_says_so(workshop: Workshop, monkeypatch: pytest.Monk
     assert "PIP_FIND_LINKS" in failure.value.remedy
 
 
-def test_a_full_disk_is_told(workshop: Workshop) -> None:
+def test_a_full_disk_is_reported(workshop: Workshop) -> None:
     """No space left is an error with a remedy, and nothing stays behind."""
     workshop.add_worker(requires="ice\n")
     workshop.home.logs.mkdir(parents=True)

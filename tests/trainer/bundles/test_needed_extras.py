@@ -33,7 +33,7 @@ def test_the_familys_extra_comes_with_the_environment(env_id: str, extra: str) -
     assert extras(env_id=env_id) == (extra,)
 
 
-def test_nothing_is_added_that_nobody_needs() -> None:
+def test_no_unneeded_extra_is_added() -> None:
     """CartPole runs in the bundle as it is."""
     assert extras() == ()
     assert extras(env_id="my_module:Own-v0") == ()

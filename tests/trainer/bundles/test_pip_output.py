@@ -15,13 +15,13 @@ from mosaic.trainer.bundles.pip import PipProgress, pip_environment
         ("ERROR: Could not install packages: [Errno 28] No space left on device", "full", "T324"),
         (
             "Collecting torch==2.9\nWARNING: Retrying after NameResolutionError",
-            "torch==2.9 could not be fetched",
+            "torch==2.9 could not be downloaded",
             "T323",
         ),
         ("ERROR: No matching distribution found for ice==9 (from x)", "there is no ice==9", "T322"),
-        ("ERROR: ResolutionImpossible: for help visit", "contradict", "T322"),
+        ("ERROR: ResolutionImpossible: for help visit", "conflicting dependencies", "T322"),
         ("ERROR: Failed building wheel for box2d", "box2d has no wheel", "T322"),
-        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES", "not the one", "T322"),
+        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES", "does not match the hash", "T322"),
         ("Traceback\nBoom", "Boom", "T322"),
         ("", "nothing", "T322"),
     ],
@@ -46,10 +46,10 @@ def test_progress_counts_what_is_fetched_and_installed(tmp_path: Path) -> None:
         "Collecting numpy",
         "Installing collected packages: numpy, torch",
     ):
-        progress.take(line)
+        progress.handle_line(line)
     (tmp_path / "numpy-2.dist-info").mkdir()
-    progress.look(tmp_path)
-    progress.look(tmp_path)
+    progress.poll(tmp_path)
+    progress.poll(tmp_path)
     assert [(each.phase, each.done, each.total, each.message) for each in told] == [
         ("downloading", 0, 2, "Collecting torch==2.9"),
         ("downloading", 0, 2, "Downloading torch-2.9-cp311-linux.whl (200.0 MB)"),

@@ -29,7 +29,7 @@ def test_clients_find_it_by_the_endpoint_file(daemon: DaemonUnderTest) -> None:
     assert ProcessIdentity(endpoint.pid, endpoint.start_ticks, endpoint.boot_id).is_alive()
 
 
-def test_a_second_daemon_on_one_home_is_refused(daemon: DaemonUnderTest) -> None:
+def test_a_second_daemon_on_one_home_is_rejected(daemon: DaemonUnderTest) -> None:
     """It says which process and address have the home, and leaves the first one in peace."""
     second = DaemonUnderTest(daemon.folder)
     told = second.refusal()
@@ -152,7 +152,7 @@ def test_other_machines_only_with_tls(tmp_path: Path, host: str) -> None:
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.2", "::1"])
-def test_every_way_to_say_loopback(tmp_path: Path, host: str) -> None:
+def test_every_spelling_of_loopback(tmp_path: Path, host: str) -> None:
     """Names and addresses of this machine alone need no TLS."""
     if host == "::1" and not _has_ipv6():
         pytest.skip("this machine has no IPv6")
@@ -172,7 +172,7 @@ def _has_ipv6() -> bool:
         return False
 
 
-def test_wrong_settings_are_told(tmp_path: Path) -> None:
+def test_invalid_settings_are_reported(tmp_path: Path) -> None:
     """`daemon start` can show the reason: it comes through the descriptor, with its remedy."""
     daemon = DaemonUnderTest(tmp_path)
     daemon.home.trainer.mkdir(parents=True)
@@ -191,7 +191,7 @@ def test_a_home_that_cannot_be_made(tmp_path: Path) -> None:
     assert "--home" in told["remedy"]
 
 
-def test_in_the_foreground_it_says_on_stderr_what_it_does(tmp_path: Path) -> None:
+def test_in_the_foreground_it_logs_to_stderr(tmp_path: Path) -> None:
     """`daemon run`: the log on stderr, and SIGTERM ends it with 0."""
     process = subprocess.Popen(
         [sys.executable, "-m", "mosaic.trainer.daemon", "--home", str(tmp_path), "--port", "0"],

@@ -80,14 +80,14 @@ def test_a_limit_above_the_machine_changes_nothing(fake: FakeMachine) -> None:
     assert fake.machine().memory_mb() == 16000
 
 
-def test_free_space_is_told_for_a_folder_that_is_not_made_yet(tmp_path: Path) -> None:
+def test_free_space_of_a_folder_that_does_not_exist(tmp_path: Path) -> None:
     """The home may be new."""
     statistics = os.statvfs(tmp_path)
     free = Machine().disk_free_bytes(tmp_path / "not" / "yet")
     assert 0 < free <= statistics.f_blocks * statistics.f_frsize
 
 
-def test_free_space_that_cannot_be_told_is_explained(tmp_path: Path) -> None:
+def test_unknown_free_space_is_an_error(tmp_path: Path) -> None:
     """A place that the file system refuses to look at says what to do."""
     with pytest.raises(UserError, match="T340") as caught:
         Machine().disk_free_bytes(tmp_path / ("n" * 300))

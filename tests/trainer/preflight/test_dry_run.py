@@ -87,7 +87,7 @@ def test_the_command_of_a_real_run_is_shown(echo: PreparedWorker) -> None:
     )
 
 
-def test_a_worker_that_refuses_the_configuration_says_why(
+def test_a_worker_that_rejects_the_configuration_reports_why(
     echo: PreparedWorker, temporary: Path
 ) -> None:
     """Its own words and its exit code come back; nothing is raised."""

@@ -61,7 +61,7 @@ def test_an_algorithm_that_uses_none_is_not_asked_about(fake: FakeMachine) -> No
     assert not (fake.root / "was-asked").exists()
 
 
-def test_the_reason_for_a_missing_gpu_is_told(fake: FakeMachine) -> None:
+def test_the_reason_for_a_missing_gpu_is_reported(fake: FakeMachine) -> None:
     """A person sees that the driver is broken, not only that there is no GPU."""
     fake.put_nvidia_smi("echo 'Driver/library version mismatch'; exit 18")
     (item,) = look(fake, "required", 1)

@@ -156,7 +156,7 @@ XMPP: dict[str, Any] = {
 }
 
 
-def test_a_parameter_of_the_services_name_says_where_it_is(listening: str) -> None:
+def test_a_parameter_of_the_services_name_is_its_address(listening: str) -> None:
     """Before the variable; a word without a port is a way of the worker's own."""
     elsewhere = {"MOSAIC_XMPP_ADDRESS": "127.0.0.1:1"}
     for given in ("", "embedded", listening, f"example.org@{listening}"):

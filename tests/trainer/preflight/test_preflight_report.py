@@ -64,7 +64,7 @@ def test_a_script_that_cannot_be_run_blocks(bench: Bench) -> None:
     assert "runs no scripts" in refused.message
 
 
-def test_the_parameters_of_a_script_are_judged(bench: Bench) -> None:
+def test_the_parameters_of_a_script_are_validated(bench: Bench) -> None:
     """By what the worker says of the script, which is then its only algorithm."""
     rate = {"name": "rate", "type": "float", "default": 0.1}
     bench.put_worker(supports={"scripts": True}, algorithms=[{"id": "own", "parameters": [rate]}])
@@ -180,7 +180,7 @@ def test_many_problems_come_at_once(bench: Bench) -> None:
     assert all(item.remedy for item in report.items if item.status is not CheckStatus.OK)
 
 
-def test_earlier_runs_tell_what_to_expect(bench: Bench) -> None:
+def test_expectations_come_from_earlier_runs(bench: Bench) -> None:
     """From the registry, of the same worker, algorithm and environment alone."""
     bench.put_worker()
     for env_id, seconds in (("CartPole-v1", 100.0), ("Other-v1", 9_000.0)):

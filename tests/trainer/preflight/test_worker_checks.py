@@ -84,7 +84,7 @@ def test_an_algorithm_for_other_environments_blocks() -> None:
     asked = candidate(config(algo="ppo_atari"), algorithms=algorithms)
     items = list(worker_checks.check_environment(asked))
     assert items[0].status is CheckStatus.BLOCKING
-    assert "made for `atari`" in items[0].message
+    assert "supports `atari`" in items[0].message
     assert items[0].remedy == "Choose `ppo` for it."
     for fits in (config(algo="ppo"), config(algo="ppo_atari", env_id="Own-v0")):
         item = only(worker_checks.check_environment(candidate(fits, algorithms=algorithms)))
@@ -114,7 +114,7 @@ def test_an_unknown_environment_names_the_closest() -> None:
         ({}, {"needs": {"dataset": True}}, CheckStatus.BLOCKING),
     ],
 )
-def test_a_starting_point_is_used_or_refused(
+def test_a_starting_point_is_used_or_rejected(
     asked: dict[str, Any], described: dict[str, Any], status: CheckStatus
 ) -> None:
     """None is silently ignored, and one that is needed is asked for."""

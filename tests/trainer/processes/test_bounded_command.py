@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from mosaic.trainer.processes.watched_process import CommandOutcome, run_bounded
+from mosaic.trainer.processes.watched_process import CommandResult, run_bounded
 
 pytestmark = pytest.mark.process
 
 GENEROUS_S = 60.0
 
 
-def run_code(code: str, limit_s: float = GENEROUS_S, max_bytes: int = 1 << 20) -> CommandOutcome:
+def run_code(code: str, limit_s: float = GENEROUS_S, max_bytes: int = 1 << 20) -> CommandResult:
     command = [sys.executable, "-I", "-S", "-c", code]
     return run_bounded(command, limit_s=limit_s, max_output_bytes=max_bytes)
 
@@ -21,7 +21,7 @@ def run_code(code: str, limit_s: float = GENEROUS_S, max_bytes: int = 1 << 20) -
 def test_both_outputs_and_the_exit_code_are_exact() -> None:
     """Bytes that are no text come back as they were."""
     outcome = run_code("import os; os.write(1, b'\\xff\\0out'); os.write(2, b'err'); os._exit(7)")
-    assert outcome == CommandOutcome(7, b"\xff\0out", b"err")
+    assert outcome == CommandResult(7, b"\xff\0out", b"err")
 
 
 def test_much_output_on_both_pipes_does_not_block() -> None:
@@ -31,14 +31,14 @@ def test_much_output_on_both_pipes_does_not_block() -> None:
     assert outcome.exit_code == 0
     assert outcome.output == b"a" * 100_000
     assert outcome.error_output == b"b" * 100_000
-    assert outcome.output_cut
-    assert outcome.error_output_cut
+    assert outcome.is_output_truncated
+    assert outcome.is_error_output_truncated
 
 
 def test_output_of_exactly_the_limit_is_not_cut() -> None:
     """Nothing is said to be missing when nothing is."""
     outcome = run_code("import os; os.write(1, b'a' * 1000)", max_bytes=1000)
-    assert (len(outcome.output), outcome.output_cut) == (1000, False)
+    assert (len(outcome.output), outcome.is_output_truncated) == (1000, False)
 
 
 def test_a_command_that_hangs_is_killed() -> None:

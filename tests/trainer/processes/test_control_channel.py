@@ -18,7 +18,7 @@ from mosaic.trainer.processes.control_channel import (
 )
 from mosaic.trainer.processes.process_identity import ProcessIdentity
 from mosaic.trainer.processes.run_process import Exited, Running, signal_worker
-from mosaic.trainer.processes.run_termination import end_worker
+from mosaic.trainer.processes.run_termination import terminate_worker
 
 pytestmark = pytest.mark.process
 
@@ -98,7 +98,7 @@ def test_a_full_channel(
     assert sent
     signal_worker(run_dir, signal.SIGCONT)
     eventually(lambda: run_dir.spool.read_bytes().count(b"\n") == 1 + len(sent))
-    assert isinstance(end_worker(run_dir, grace=60), Exited)
+    assert isinstance(terminate_worker(run_dir, grace=60), Exited)
     received = [json.loads(line) for line in run_dir.spool.read_text().splitlines()[1:]]
     assert [command["seq"] for command in received if command["cmd"] == "action"] == sent
 
@@ -108,7 +108,7 @@ def test_a_command_that_is_too_long(run_dir: RunDirectory, launch_ready: LaunchR
     launch_ready(ECHO)
     with pytest.raises(ControlError, match="4096"):
         send_command(run_dir, Action(seq=1, value="x" * 4096))
-    end_worker(run_dir, grace=30)
+    terminate_worker(run_dir, grace=30)
     assert "xxx" not in run_dir.spool.read_text()
 
 
@@ -117,7 +117,7 @@ def test_a_run_that_takes_no_commands(run_dir: RunDirectory, launch_ready: Launc
     with pytest.raises(NoWorkerError):
         send_command(run_dir, Stop(seq=1))
     launch_ready(ECHO)
-    end_worker(run_dir, grace=30)
+    terminate_worker(run_dir, grace=30)
     with pytest.raises(NoWorkerError, match="not running"):
         send_command(run_dir, Stop(seq=1))
 
@@ -147,8 +147,8 @@ def test_a_file_in_place_of_the_channel(run_dir: RunDirectory, launch_ready: Lau
     process = launch_ready(ECHO)
     run_dir.control.unlink()
     run_dir.control.write_bytes(b"")
-    with pytest.raises(UserError, match="no FIFO"):
+    with pytest.raises(UserError, match="not a FIFO"):
         send_command(run_dir, Stop(seq=1))
     assert run_dir.control.read_bytes() == b""
     assert ProcessIdentity.of(process.worker.pid) == process.worker
-    assert isinstance(end_worker(run_dir, grace=0.1), Exited)
+    assert isinstance(terminate_worker(run_dir, grace=0.1), Exited)

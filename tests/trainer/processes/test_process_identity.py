@@ -89,7 +89,7 @@ def test_an_innocent_process_with_the_same_pid_is_never_signalled(
     assert identity_of(sleeper).is_alive()
 
 
-def test_a_pid_that_nobody_has() -> None:
+def test_an_unused_pid() -> None:
     """A process that was reaped is gone, and waiting for it returns at once."""
     with subprocess.Popen([sys.executable, "-I", "-S", "-c", ""]) as process:
         identity = ProcessIdentity.of(process.pid) or ProcessIdentity(process.pid, 0, "")

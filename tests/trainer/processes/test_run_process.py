@@ -21,7 +21,7 @@ from mosaic.trainer.processes.run_process import (
     observe,
     signal_worker,
 )
-from mosaic.trainer.processes.run_termination import end_worker, settle_lost
+from mosaic.trainer.processes.run_termination import finalize_lost, terminate_worker
 
 Eventually = Callable[[Callable[[], object]], None]
 LaunchReady = Callable[[str], Running]
@@ -42,7 +42,7 @@ def test_running_then_exited(run_dir: RunDirectory, launch_ready: LaunchReady) -
     """A run is running until it is exited."""
     launch_ready(WAITING)
     assert isinstance(observe(run_dir), Running)
-    assert isinstance(end_worker(run_dir, grace=10), Exited)
+    assert isinstance(terminate_worker(run_dir, grace=10), Exited)
     assert isinstance(observe(run_dir), Exited)
 
 
@@ -54,7 +54,7 @@ def test_a_vanished_supervisor_means_lost(run_dir: RunDirectory, launch_ready: L
     assert process.supervisor.wait(30)
     assert isinstance(observe(run_dir), Lost)
     assert process.worker.is_alive()
-    settle_lost(run_dir)
+    finalize_lost(run_dir)
     assert not process.worker.is_alive()
 
 
@@ -79,7 +79,7 @@ def test_many_observers_do_not_disturb_each_other(
     ]
     for observer in observers:
         assert observer.communicate()[0] == b"{'lost'}\n"
-    settle_lost(run_dir)
+    finalize_lost(run_dir)
 
 
 @pytest.mark.process
@@ -106,7 +106,7 @@ def test_pause_and_resume(
     assert isinstance(observe(run_dir), Running)
     signal_worker(run_dir, signal.SIGCONT)
     eventually(lambda: "T" not in states())
-    end_worker(run_dir, grace=0.2)
+    terminate_worker(run_dir, grace=0.2)
 
 
 @pytest.mark.process
@@ -118,7 +118,7 @@ def test_only_a_running_run_can_be_paused(
     with pytest.raises(UserError, match="it is not_started"):
         signal_worker(run_dir, number)
     launch_ready(WAITING)
-    end_worker(run_dir, grace=10)
+    terminate_worker(run_dir, grace=10)
     with pytest.raises(UserError, match="it is exited"):
         signal_worker(run_dir, number)
 
@@ -140,7 +140,7 @@ def test_a_directory_where_a_record_should_be(run_dir: RunDirectory) -> None:
         observe(run_dir)
 
 
-def test_a_newer_supervisor_may_tell_more(run_dir: RunDirectory) -> None:
+def test_a_newer_supervisor_may_add_fields(run_dir: RunDirectory) -> None:
     """Fields that this version does not know are ignored."""
     run_dir.path.mkdir(parents=True)
     record = {

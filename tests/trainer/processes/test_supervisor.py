@@ -18,7 +18,7 @@ from mosaic.contract.process_records import ExitRecord, ProcessRecord, StartedRe
 from mosaic.trainer.processes.launcher import SUPERVISOR, launch
 from mosaic.trainer.processes.process_identity import live_processes
 from mosaic.trainer.processes.run_process import Exited, NotStarted, Running, observe
-from mosaic.trainer.processes.run_termination import end_worker, settle_lost
+from mosaic.trainer.processes.run_termination import finalize_lost, terminate_worker
 
 pytestmark = pytest.mark.process
 
@@ -92,7 +92,7 @@ def test_the_control_channel_goes_when_the_run_is_over(
     mode = run_dir.control.stat().st_mode
     assert stat.S_ISFIFO(mode)
     assert stat.S_IMODE(mode) == 0o600
-    end_worker(run_dir, grace=10)
+    terminate_worker(run_dir, grace=10)
     eventually(lambda: not run_dir.control.exists())
 
 
@@ -126,7 +126,7 @@ def test_a_program_that_cannot_be_executed(run_dir: RunDirectory, tmp_path: Path
     process = launch(run_dir, [str(script)])
     assert isinstance(process, Exited)
     assert process.exit.exit_code == 127
-    assert "interpreter that its first line names" in str(process.exit.error)
+    assert "interpreter in its first line" in str(process.exit.error)
     assert str(process.exit.error) in run_dir.worker_log.read_text()
 
 
@@ -158,7 +158,7 @@ def test_strays_are_ended(
     assert strays.isdisjoint(process.pid for process in live_processes())
 
 
-def test_a_stray_may_finish_by_itself(
+def test_a_stray_may_finish_on_its_own(
     run_dir: RunDirectory, launch_code: LaunchCode, exited: WaitForExit
 ) -> None:
     """A child that ends right after its parent is let be, and its last line is in the spool."""
@@ -230,14 +230,14 @@ def test_sigterm_to_the_supervisor_reaches_the_worker(
     eventually(lambda: not process.supervisor.is_alive())
 
 
-def test_a_second_supervisor_is_refused(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
+def test_a_second_supervisor_is_rejected(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
     """A directory has one supervisor in its life: not two at once, nor one after the other."""
     launch_ready("print('ready', flush=True); input()")
     command: list[str | Path] = [run_dir.path, "--", "echo", "second"]
     at_once = run_supervisor(*command)
     assert at_once.returncode == 2
     assert "Another supervisor" in at_once.stderr
-    end_worker(run_dir, grace=10)
+    terminate_worker(run_dir, grace=10)
     before = run_dir.exit.read_bytes()
     afterwards = run_supervisor(*command)
     assert afterwards.returncode == 2
@@ -282,7 +282,7 @@ def test_kill_the_supervisor_at_any_moment(
             eventually(trace.exists)
         supervisor.kill()
         supervisor.wait()
-        process = settle_lost(directory)
+        process = finalize_lost(directory)
         seen.add(process.state)
         assert not isinstance(process, Running)
         eventually(lambda directory=directory: not list(working_in(directory)))  # type: ignore[misc]
@@ -350,7 +350,7 @@ def test_memory(launch_ready: LaunchReady, run_dir: RunDirectory) -> None:
     status = Path(f"/proc/{process.supervisor.pid}/status").read_text()
     (rss_kib,) = (int(line.split()[1]) for line in status.splitlines() if "VmRSS" in line)
     assert rss_kib * 1024 <= 12_000_000
-    end_worker(run_dir, grace=10)
+    terminate_worker(run_dir, grace=10)
 
 
 @pytest.mark.parametrize(("record", "name"), [(StartedRecord, "started"), (ExitRecord, "exit")])
@@ -377,6 +377,6 @@ def test_secrets_of_the_environment_are_on_no_record(
     argv = [sys.executable, "-c", code, "hidden-argument"]
     launch(run_dir, argv, env={**os.environ, "API_KEY": "hidden-value"})
     eventually(lambda: run_dir.spool.read_bytes() == b"True\n")
-    end_worker(run_dir, grace=10)
+    terminate_worker(run_dir, grace=10)
     for file in run_dir.path.iterdir():
         assert b"hidden" not in file.read_bytes()

@@ -39,7 +39,7 @@ def test_a_tag_both_removed_and_added_is_there(registry: RunRegistry, add_run: A
     assert run.tags == ("b", "c")
 
 
-def test_only_a_difference_is_told(registry: RunRegistry, add_run: AddRun) -> None:
+def test_only_a_change_adds_an_event(registry: RunRegistry, add_run: AddRun) -> None:
     """The same again is no event."""
     run_id = add_run().run_id
     seq = registry.last_event_seq()
@@ -67,7 +67,9 @@ def test_only_a_difference_is_told(registry: RunRegistry, add_run: AddRun) -> No
         ("add_tags", [str(n) for n in range(51)]),
     ],
 )
-def test_what_is_refused(registry: RunRegistry, add_run: AddRun, field: str, value: object) -> None:
+def test_invalid_fields_are_rejected(
+    registry: RunRegistry, add_run: AddRun, field: str, value: object
+) -> None:
     """The field is named, the remedy says what is allowed, and nothing of the call is done."""
     run_id = add_run().run_id
     before = (registry.get(run_id), registry.last_event_seq())
@@ -98,7 +100,7 @@ def test_an_unknown_run(registry: RunRegistry) -> None:
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(st.characters(), max_size=210))
-def test_any_text_is_kept_exactly_or_refused(
+def test_any_text_is_stored_exactly_or_rejected(
     registry: RunRegistry, add_run: AddRun, text: str
 ) -> None:
     """Whatever unicode holds, half characters included."""

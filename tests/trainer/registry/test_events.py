@@ -23,7 +23,7 @@ from mosaic.trainer.registry.run_registry import RunRegistry
 from tests.trainer.registry.conftest import NOW, AddRun, Clock, config, finish
 
 
-def test_what_is_told_of_a_run(registry: RunRegistry, add_run: AddRun, clock: Clock) -> None:
+def test_events_of_a_run(registry: RunRegistry, add_run: AddRun, clock: Clock) -> None:
     """Every change in order, numbered from 1, each with the run as it is now."""
     run_id = add_run().run_id
     registry.set_manifest(run_id, ArtifactManifest(tensorboard_dir="runs/a"))
@@ -52,7 +52,7 @@ def test_what_is_told_of_a_run(registry: RunRegistry, add_run: AddRun, clock: Cl
     ]
 
 
-def test_batches_go_on_where_the_last_one_ended(registry: RunRegistry, add_run: AddRun) -> None:
+def test_batches_continue_after_the_last_one(registry: RunRegistry, add_run: AddRun) -> None:
     """A cursor in small steps sees what one large step sees; at the end there is nothing."""
     for _ in range(7):
         add_run()
@@ -84,7 +84,7 @@ def test_a_deleted_run(registry: RunRegistry, add_run: AddRun) -> None:
     assert b"secret" not in msgspec.json.encode(events)
 
 
-def test_artifacts_are_told_once_however_often_they_changed(
+def test_artifacts_have_one_event_for_any_number_of_changes(
     registry: RunRegistry, add_run: AddRun
 ) -> None:
     """Who was away gets the newest manifest at its number, not every one there was."""
@@ -99,7 +99,7 @@ def test_artifacts_are_told_once_however_often_they_changed(
     assert registry.events_after(5)[0].seq == 8
 
 
-def test_numbers_go_on_after_a_restart(path: Path) -> None:
+def test_numbers_continue_after_a_restart(path: Path) -> None:
     """No number is used twice, also when the newest run was deleted in between."""
     with RunRegistry(path) as registry:
         run_id = registry.add(new_ulid(), config()).run_id
@@ -114,7 +114,7 @@ def test_numbers_go_on_after_a_restart(path: Path) -> None:
 
 def test_forgotten_events(path: Path, clock: Clock) -> None:
     """The newest are kept; who asks from before them is told so first, and goes on from there."""
-    with RunRegistry(path, clock=clock, kept_events=10) as registry:
+    with RunRegistry(path, clock=clock, max_events=10) as registry:
         for _ in range(25):
             registry.add(new_ulid(), config())
         events = registry.events_after(3)
@@ -131,7 +131,7 @@ def test_forgotten_events(path: Path, clock: Clock) -> None:
 
 def test_nothing_is_forgotten_before_it_must(path: Path) -> None:
     """A registry within its bounds never says that something is missing."""
-    with RunRegistry(path, kept_events=1_000) as registry:
+    with RunRegistry(path, max_events=1_000) as registry:
         for _ in range(20):
             registry.add(new_ulid(), config())
         assert [event.seq for event in registry.events_after(0)] == list(range(1, 21))

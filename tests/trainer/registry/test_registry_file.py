@@ -116,7 +116,7 @@ while True:
 
 
 @pytest.mark.process
-def test_a_kill_at_any_moment_keeps_all_that_was_told(path: Path) -> None:
+def test_a_kill_at_any_time_loses_no_event(path: Path) -> None:
     """Runs, states and event numbers that were returned are there; history matches the state."""
     told: list[tuple[str, int]] = []
     for lines in (1, 7, 20):
@@ -186,7 +186,7 @@ def test_a_damaged_file_is_set_aside(
     assert caplog.text.count("T317 ") == 2
 
 
-def test_cursors_of_a_lost_registry_are_told(path: Path, clock: Clock) -> None:
+def test_cursors_of_a_lost_registry_are_reported(path: Path, clock: Clock) -> None:
     """No number of the old registry is mistaken for one of the new, also after a restart."""
     fill(path, 5)
     garbage(path)
@@ -278,7 +278,7 @@ def test_states_are_flushed_to_disk_and_digests_are_not(registry: RunRegistry) -
     full, normal = 2, 1
     with registry._database.writing(durable=False) as connection:
         assert connection.execute("PRAGMA synchronous").fetchone() == (normal,)
-    with registry._changing() as change:
+    with registry._transaction() as change:
         assert change.connection.execute("PRAGMA synchronous").fetchone() == (full,)
         assert change.connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 

@@ -69,7 +69,7 @@ def test_the_same_configuration_makes_another_run(registry: RunRegistry) -> None
     assert registry.add(new_ulid(), config()).run_id != run.run_id
 
 
-def test_a_request_id_stands_for_one_configuration(registry: RunRegistry) -> None:
+def test_a_request_id_belongs_to_one_configuration(registry: RunRegistry) -> None:
     """Another configuration under the same request id is refused, naming the run."""
     run = registry.add(new_ulid(), config(seed=1), request_id="abc")
     with pytest.raises(RequestIdReusedError, match=run.run_id):

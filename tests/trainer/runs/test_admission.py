@@ -18,10 +18,10 @@ def test_the_most_urgent_start_first() -> None:
     waiting = [Waiting(name, _wants(cpus=2)) for name in "abc"]
     admission = admit(waiting, {}, CAPACITY)
     assert list(admission.granted) == ["a", "b"]
-    assert admission.waits == {"c": "2 CPUs are asked for, 0 of 4 are free"}
+    assert admission.waits == {"c": "it requests 2 CPUs, and 0 of 4 are free"}
 
 
-def test_a_large_run_is_not_overtaken_for_good() -> None:
+def test_a_large_run_is_not_delayed_indefinitely() -> None:
     """What a waiting run needs is kept for it, however many small ones come after it."""
     waiting = [Waiting("large", _wants(cpus=4)), Waiting("small", _wants())]
     admission = admit(waiting, {"going": Grant(1, 0)}, CAPACITY)
@@ -42,7 +42,7 @@ def test_gpus_are_given_out_once() -> None:
     assert (granted["a"].gpus, granted["b"].gpus) == ((0,), (1,))
 
 
-def test_somebody_who_sits_in_front_of_it_does_not_wait_for_a_cpu() -> None:
+def test_a_session_does_not_wait_for_a_cpu() -> None:
     """A played session starts on a machine whose CPUs are all given out."""
     busy = {"going": Grant(4, 0)}
     admission = admit([Waiting("play", _wants(), "play")], busy, CAPACITY)
@@ -56,9 +56,9 @@ def test_a_sweep_leaves_cpu_and_place_to_its_trials() -> None:
     assert list(admit([Waiting("trial", _wants())], sweep, small).granted) == ["trial"]
 
 
-def test_what_can_never_fit_is_told() -> None:
+def test_a_run_that_can_never_fit_is_reported() -> None:
     """A GPU that is not there is never granted."""
-    assert shortfall(_wants(gpus=3), CAPACITY) == "3 GPUs are asked for, and runs may have 2 here"
+    assert shortfall(_wants(gpus=3), CAPACITY) == "it requests 3 GPUs, and the maximum is 2"
     assert shortfall(_wants(cpus=4, gpus=2, memory_mb=1000), CAPACITY) is None
 
 

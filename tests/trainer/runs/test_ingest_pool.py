@@ -52,7 +52,7 @@ def test_every_run_is_stored_to_its_last_line(tmp_path: Path) -> None:
         pool.close()
 
 
-def test_an_obstacle_is_told_and_overcome(tmp_path: Path) -> None:
+def test_a_fault_is_reported_and_overcome(tmp_path: Path) -> None:
     """A run that cannot be stored says so, and is stored when the cause is gone."""
     run = _run(tmp_path)
     _write(run, 0, 10)

@@ -65,7 +65,7 @@ def test_the_runs_of_other_parents(registry: RunRegistry, mode: str, state: RunS
     assert orphans(registry) == set()
 
 
-def test_a_trial_that_somebody_tries_again(registry: RunRegistry) -> None:
+def test_a_trial_that_a_user_runs_again(registry: RunRegistry) -> None:
     """Its configuration names the sweep, which was over long before."""
     child(registry, parent(registry, "sweep", RunState.LOST), age_s=-60.0)
     assert orphans(registry) == set()

@@ -17,7 +17,7 @@ from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunDigest
 from mosaic.trainer.processes.launcher import LocalLauncher
 from mosaic.trainer.processes.process_identity import ProcessIdentity
-from mosaic.trainer.processes.run_termination import members_of
+from mosaic.trainer.processes.run_termination import find_members
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.runs.recovery import Recovery
 from tests.support.daemon import DaemonUnderTest, eventually
@@ -47,7 +47,7 @@ def test_a_graceful_stop_leaves_runs_running(daemon: DaemonUnderTest) -> None:
     daemon.until(run_id, RunState.CANCELLED)
 
 
-def test_what_ended_meanwhile(daemon: DaemonUnderTest) -> None:
+def test_a_run_that_ended_while_the_daemon_was_down(daemon: DaemonUnderTest) -> None:
     """Runs that ended while no daemon was there have their exit codes and all their lines."""
     fine = daemon.submit(steps=150, rate=100)
     bad = daemon.submit(steps=150, rate=100, exit_code=7)
@@ -70,10 +70,10 @@ def test_a_run_without_a_record_of_its_end_is_lost(daemon: DaemonUnderTest) -> N
     os.kill(started.supervisor.pid, signal.SIGKILL)
     daemon.restart()
     assert daemon.until(run_id).state == "lost"
-    assert not members_of(daemon.run(run_id), started)
+    assert not find_members(daemon.run(run_id), started)
 
 
-def test_after_a_reboot_nothing_is_adopted(daemon: DaemonUnderTest) -> None:
+def test_after_a_reboot_nothing_is_reattached(daemon: DaemonUnderTest) -> None:
     """Pids of an earlier boot belong to somebody else: the run is lost, and nobody is signalled."""
     run_id = daemon.submit(**ENDLESS)
     started = _started(daemon, run_id)
@@ -100,7 +100,7 @@ def test_an_unfinished_stop_is_finished(daemon: DaemonUnderTest) -> None:
     assert daemon.start("--stop-grace-s", "0.2").startswith("ready ")
     record = daemon.until(run_id)
     assert (record.state, record.reason) == ("cancelled", "Enough.")
-    assert not members_of(daemon.run(run_id), started)
+    assert not find_members(daemon.run(run_id), started)
 
 
 def test_a_paused_run_stays_paused(daemon: DaemonUnderTest) -> None:

@@ -38,7 +38,7 @@ def test_a_lease_lapses_and_then_ends() -> None:
     assert _check_until(lease, 159.9, 160.0) is LeaseState.OVER
 
 
-def test_who_holds_keeps() -> None:
+def test_renewing_keeps_the_lease() -> None:
     """Each hold is worth a whole lease, also after it had lapsed."""
     lease = LeaseTimer(LEASE_S, now=0.0)
     assert _check_until(lease, 0.0, 29.0) is LeaseState.HELD
@@ -116,7 +116,7 @@ def _held(daemon: DaemonUnderTest, run_id: str) -> Iterator[None]:
 
 
 @pytest.mark.process
-def test_a_run_that_nobody_holds_pauses_and_ends(daemon: DaemonUnderTest) -> None:
+def test_a_run_without_a_client_pauses_and_stops(daemon: DaemonUnderTest) -> None:
     """First it stands still, then it is over, and each time it says why."""
     run_id = _submit(daemon, 0.5)
     record = daemon.until(run_id)
@@ -133,7 +133,7 @@ def test_a_client_that_comes_back(daemon: DaemonUnderTest) -> None:
     run_id = _submit(daemon, 2.0)
     daemon.until(run_id, RunState.PAUSED)
     assert _hold(daemon, run_id).state == "running"
-    assert _reasons(daemon, run_id)[-1] == ("running", "A client holds it again.")
+    assert _reasons(daemon, run_id)[-1] == ("running", "A client renewed its lease.")
     with _held(daemon, run_id):
         steps = daemon.record(run_id).digest.steps
         eventually(lambda: daemon.record(run_id).digest.steps > steps + 20)
@@ -162,7 +162,7 @@ def test_a_pause_of_a_person(daemon: DaemonUnderTest) -> None:
         for _ in range(20):
             assert _hold(daemon, run_id).state == "paused"
     assert daemon.until(run_id).reason == "No client has held it for 1 s."
-    assert "A client holds it again." not in dict(_reasons(daemon, run_id)).values()
+    assert "A client renewed its lease." not in dict(_reasons(daemon, run_id)).values()
 
 
 @pytest.mark.process
@@ -204,7 +204,7 @@ def test_a_daemon_that_comes_back_gives_a_new_lease(daemon: DaemonUnderTest) -> 
     daemon.kill()
     daemon.restart()
     assert _hold(daemon, lapsed).state == "running"
-    assert _reasons(daemon, lapsed)[-1][1] == "A client holds it again."
+    assert _reasons(daemon, lapsed)[-1][1] == "A client renewed its lease."
     assert daemon.record(going).state == "running"
 
 

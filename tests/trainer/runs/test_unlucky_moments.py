@@ -14,7 +14,7 @@ from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_config import ResourcesConfig
 from mosaic.contract.run_states import RunState
 from mosaic.trainer.processes.process_identity import read_stat
-from mosaic.trainer.processes.run_termination import carriers_of
+from mosaic.trainer.processes.run_termination import find_unrecorded_members
 from mosaic.trainer.runs.admission import Capacity, Waiting, admit
 from tests.support.daemon import DaemonUnderTest, eventually
 
@@ -44,6 +44,7 @@ def test_a_damaged_store_hurts_only_its_own_run(daemon: DaemonUnderTest) -> None
     for run_id in (hurt, other):
         eventually(lambda run_id=run_id: daemon.record(run_id).digest.steps > 20)  # type: ignore[misc] # bound now
     daemon.stop()
+    daemon.home.settings.write_text("store_timeout_s = 1.0\n")  # its store never becomes usable
     for name in ("telemetry.db-wal", "telemetry.db-shm"):
         (daemon.run(hurt).path / name).unlink(missing_ok=True)
     _damage(daemon.run(hurt).store)
@@ -90,7 +91,7 @@ def test_a_daemon_stops_while_a_run_takes_its_time(daemon: DaemonUnderTest) -> N
 
 
 @pytest.mark.process
-def test_what_adopted_runs_hold_is_not_given_away(daemon: DaemonUnderTest) -> None:
+def test_resources_of_reattached_runs_are_not_free(daemon: DaemonUnderTest) -> None:
     """After a restart nobody starts on processors that a living run has."""
     limit = daemon.stub.GetHealth(pb.GetHealthRequest()).cpus
     going = [daemon.submit(**ENDLESS) for _ in range(limit)]
@@ -104,13 +105,13 @@ def test_what_adopted_runs_hold_is_not_given_away(daemon: DaemonUnderTest) -> No
         assert daemon.record(waiting).state == "queued"
 
 
-def test_a_run_that_fits_no_more_holds_up_nobody() -> None:
+def test_a_run_that_no_longer_fits_delays_no_other() -> None:
     """Queued on a larger machine, it waits with the reason while others pass it."""
     capacity = Capacity(runs=4, cpus=2, memory_mb=100, gpus=())
     waiting = [Waiting("huge", ResourcesConfig(cpus=8)), Waiting("small", ResourcesConfig())]
     admission = admit(waiting, {}, capacity)
     assert list(admission.granted) == ["small"]
-    assert "8 CPUs are asked for" in admission.waits["huge"]
+    assert "it requests 8 CPUs" in admission.waits["huge"]
 
 
 @pytest.mark.process
@@ -136,7 +137,7 @@ def test_no_run_is_lost_while_it_lives(daemon: DaemonUnderTest, content: str | N
         run.started.write_text(content)
     daemon.restart()
     assert daemon.until(run_id).state == "lost"
-    assert not carriers_of(run)
+    assert not find_unrecorded_members(run)
 
 
 @pytest.mark.process
@@ -194,7 +195,7 @@ sys.exit(1)
 
 
 @pytest.mark.process
-def test_a_worker_that_tells_its_key(tmp_path: Path) -> None:
+def test_a_worker_that_prints_its_key(tmp_path: Path) -> None:
     """A key that a worker prints does not get into the list of runs, its details or the log."""
     key = "key-0123456789abcdef"
     worker = tmp_path / "workers" / "telltale"

@@ -77,7 +77,7 @@ def test_no_reflection_and_no_unknown_calls(daemon: DaemonUnderTest) -> None:
             assert error.code() is grpc.StatusCode.UNIMPLEMENTED
 
 
-def test_bytes_that_are_no_message(daemon: DaemonUnderTest) -> None:
+def test_bytes_that_cannot_be_decoded(daemon: DaemonUnderTest) -> None:
     """Refused as a wrong argument by every call, and the daemon goes on."""
     garbage = b"\x0a\xff\xff\xff\xff"  # says that four gigabytes follow
     with grpc.insecure_channel(daemon.address) as channel:
@@ -130,7 +130,7 @@ def test_the_standard_health_service(daemon: DaemonUnderTest) -> None:
     assert caught.value.code() is grpc.StatusCode.NOT_FOUND
 
 
-def test_a_watched_health_service_tells_of_the_end(daemon: DaemonUnderTest) -> None:
+def test_a_watched_health_service_reports_the_end(daemon: DaemonUnderTest) -> None:
     """Whoever watches hears that it stops serving, or that it has stopped."""
     stub = health_pb2_grpc.HealthStub(daemon.channel)
     watch = stub.Watch(health_pb2.HealthCheckRequest(service=""))

@@ -35,7 +35,7 @@ class LookedAtRegistry(RunRegistry):
         return super().events_after(seq, limit, run_ids)
 
 
-def test_a_watcher_of_a_quiet_run_is_not_told_to_list_again(tmp_path: Path) -> None:
+def test_a_watcher_of_a_quiet_run_need_not_list_again(tmp_path: Path) -> None:
     """What was forgotten meanwhile was none of its business; the next thing it hears is."""
     asyncio.run(_watch_a_quiet_run(tmp_path / "trainer.db"))
 
@@ -43,7 +43,7 @@ def test_a_watcher_of_a_quiet_run_is_not_told_to_list_again(tmp_path: Path) -> N
 async def _watch_a_quiet_run(path: Path) -> None:
     commits = CommitSignals()
     with LookedAtRegistry(
-        path, on_change=lambda: commits.notify(REGISTRY), kept_events=_KEPT_EVENTS
+        path, on_change=lambda: commits.notify(REGISTRY), max_events=_KEPT_EVENTS
     ) as registry:
         quiet = registry.add(new_ulid(), _CONFIG).run_id
         noisy = registry.add(new_ulid(), _CONFIG).run_id

@@ -41,7 +41,7 @@ _WRONG: list[tuple[str, Message, str]] = [
     ("AnnotateRun", pb.AnnotateRunRequest(run_id=_RUN, note="n" * 100_000), "note"),
     ("AnnotateRun", pb.AnnotateRunRequest(run_id=_RUN, name="a\nb"), "name"),
     ("DeleteRun", pb.DeleteRunRequest(run_id="\0" * 26), "run_id"),
-    ("ListRuns", pb.ListRunsRequest(states=["no state"]), "states"),
+    ("ListRuns", pb.ListRunsRequest(states=["unknown state"]), "states"),
     ("ListRuns", pb.ListRunsRequest(page_size=-1), "page_size"),
     ("ListRuns", pb.ListRunsRequest(page_size=1_000_000), "page_size"),
     ("ListRuns", pb.ListRunsRequest(page_token="nonsense"), "page token"),  # noqa: S106
@@ -82,7 +82,7 @@ _WRONG: list[tuple[str, Message, str]] = [
 ]
 
 
-def test_wrong_requests_are_refused_by_the_name_of_the_field(daemon: DaemonUnderTest) -> None:
+def test_invalid_requests_are_rejected_with_the_name_of_the_field(daemon: DaemonUnderTest) -> None:
     """Whatever a client sends: INVALID_ARGUMENT, a sentence, a remedy, and the daemon stays up."""
     for name, request, field in _WRONG:
         error = refusal(daemon, name, request)

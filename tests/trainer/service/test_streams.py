@@ -88,7 +88,7 @@ def _write_much(daemon: DaemonUnderTest, run_id: str) -> None:
     eventually(lambda: daemon.stub.GetStats(pb.RunRef(run_id=run_id)).steps > 5000)
 
 
-def test_a_slow_client_loses_nothing_and_delays_nobody(daemon: DaemonUnderTest) -> None:
+def test_a_slow_client_loses_nothing_and_delays_no_other(daemon: DaemonUnderTest) -> None:
     """One that stopped reading gets it all later; the run and other clients do not wait."""
     run_id = daemon.submit(steps=1_000_000, rate=10)
     request = pb.StreamRequest(run_id=run_id, after=-1, follow=True)
@@ -103,7 +103,7 @@ def test_a_slow_client_loses_nothing_and_delays_nobody(daemon: DaemonUnderTest) 
         assert [first, *slow] == quick
 
 
-def test_newest_only_skips_and_says_how_much(daemon: DaemonUnderTest) -> None:
+def test_newest_only_reports_how_many_were_skipped(daemon: DaemonUnderTest) -> None:
     """A live view gets the newest lines, and the number of those that it was spared."""
     run_id = daemon.submit(steps=20_000, rate=0)
     daemon.until(run_id)
@@ -177,7 +177,7 @@ def test_a_run_that_waits_in_the_queue(tmp_path: Path) -> None:
         daemon.clean_up()
 
 
-def test_a_run_that_is_deleted_meanwhile(daemon: DaemonUnderTest) -> None:
+def test_a_run_that_is_deleted_while_it_is_read(daemon: DaemonUnderTest) -> None:
     """A stream in the middle of a run says that the run is gone; it does not merely end."""
     run_id = daemon.submit(steps=1_000_000, rate=10)
     _write_much(daemon, run_id)

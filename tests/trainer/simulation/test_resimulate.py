@@ -274,7 +274,9 @@ def test_a_client_that_has_asked_for_all_it_wants(daemon: DaemonUnderTest, recor
     assert parts[-1].HasField("done")
 
 
-def test_a_replay_is_no_run(daemon: DaemonUnderTest, client: TrainerClient, record: Record) -> None:
+def test_a_replay_is_not_a_run(
+    daemon: DaemonUnderTest, client: TrainerClient, record: Record
+) -> None:
     """It is in no list, and leaves nothing in the directory of the run."""
     run_id = record("LunarLander-v3")
     before = {path.name for path in daemon.run(run_id).path.iterdir()}

@@ -121,7 +121,7 @@ def test_a_hang_names_its_step(clock: Clock, start: Start, does: str) -> None:
     assert "nothing came for 60 s in step 6" in failure.message
 
 
-def test_rest_is_no_hang(clock: Clock, start: Start) -> None:
+def test_idle_is_not_a_hang(clock: Clock, start: Start) -> None:
     """However long nothing is asked of it, it is there when it is asked again."""
     simulation = start()
     simulation.ask(1, 0, 3)
@@ -138,7 +138,7 @@ def test_rest_is_no_hang(clock: Clock, start: Start) -> None:
     assert part.message == Done(request=2)
 
 
-def test_a_long_way_is_no_hang(clock: Clock, start: Start) -> None:
+def test_many_steps_are_not_a_hang(clock: Clock, start: Start) -> None:
     """Steps on the way to a far frame are told to nobody; that they are taken is enough."""
     simulation = start(does="hang", at=6)
     simulation.ask(1, 0, 0)

@@ -69,14 +69,14 @@ def test_an_imported_one_goes_with_its_folder(
 def test_what_a_run_needs_stays(
     add_run: AddRun, checkpoints: Checkpoints, removal: CheckpointRemoval
 ) -> None:
-    """The run that begins with it or plays it, and the one that still writes it."""
+    """The run that starts from it or plays it, and the one that still writes it."""
     add_run(("checkpoints/a.pt", b"a", NOW))
     (saved,) = ids(checkpoints)
     add_run(state=RunState.QUEUED, warm_start=saved)
-    with pytest.raises(UserError, match="begins with it") as refused:
+    with pytest.raises(UserError, match="starts from it") as refused:
         removal.delete(saved)
     assert refused.value.code == CHECKPOINT_NEEDED
     add_run(("checkpoints/b.pt", b"b", NOW + 1), state=RunState.RUNNING)
-    with pytest.raises(UserError, match="is not over"):
+    with pytest.raises(UserError, match="has not finished"):
         removal.delete(ids(checkpoints)[0])
     assert len(ids(checkpoints)) == 2

@@ -152,7 +152,7 @@ def test_an_import_is_kept_as_it_came(home: Home, checkpoints: Checkpoints) -> N
     ],
     ids=["too short", "too long", "damaged", "empty"],
 )
-def test_what_was_not_announced_is_refused(
+def test_an_upload_that_does_not_match_its_header_is_rejected(
     home: Home, checkpoints: Checkpoints, parts: tuple[bytes, ...], told: dict[str, Any]
 ) -> None:
     """And nothing of it is left."""
@@ -214,11 +214,11 @@ def test_verifying_what_a_run_wrote(checkpoints: Checkpoints, add_run: AddRun) -
     file.write_bytes(POLICY[:-1])
     assert "6,999 bytes; 7,000" in problems()
     file.unlink()
-    assert "not there" in problems()
+    assert "no longer exists" in problems()
     outside = run.path.parent / "outside.pt"
     outside.write_bytes(POLICY)
     file.symlink_to(outside)
-    assert "leads out" in problems()
+    assert "outside of its folder" in problems()
     file.unlink()
     file.mkdir()
     assert problems()

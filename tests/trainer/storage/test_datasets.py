@@ -37,7 +37,7 @@ def test_data_sets_of_home_and_runs(home: Home, registry: RunRegistry, add_run: 
     assert (home.path / second.path).is_file()
 
 
-def test_broken_data_sets_say_what_is_wrong(home: Home, registry: RunRegistry) -> None:
+def test_broken_data_sets_have_a_problem(home: Home, registry: RunRegistry) -> None:
     """Each is listed with its problem, and spoils no other."""
     datasets = Datasets(home, registry)
     put(home, "no-json", "{")

@@ -86,7 +86,9 @@ def test_old_runs_lose_their_artifacts(home: Home, registry: RunRegistry, add_ru
     assert kept.prune(dry_run=False) == PruneReport()
 
 
-def test_watchers_and_manifest_are_told(home: Home, registry: RunRegistry, add_run: AddRun) -> None:
+def test_events_and_manifest_are_updated(
+    home: Home, registry: RunRegistry, add_run: AddRun
+) -> None:
     """An event for each removal and one for all, and a manifest that lists what is left."""
     run = add_run(*EVERYTHING, ended_at=NOW - 3 * DAY_S)
     seq = registry.last_event_seq()

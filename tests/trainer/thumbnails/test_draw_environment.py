@@ -109,7 +109,7 @@ def test_a_failure_is_of_one_environment(
     assert hard(client).pixels[:3] == b"\x07\x07\x07"
 
 
-def test_the_log_says_more(client: TrainerClient, daemon: DaemonUnderTest) -> None:
+def test_the_log_has_details(client: TrainerClient, daemon: DaemonUnderTest) -> None:
     """It has the traceback of what failed, and nothing that others said before."""
     with pytest.raises(UserError, match="failed: RuntimeError"):
         hard(client, does="raise at length")
@@ -144,7 +144,7 @@ def test_a_large_picture_is_averaged(client: TrainerClient) -> None:
     assert set(picture.pixels) == {128}
 
 
-def test_one_process_that_ends_by_itself(client: TrainerClient, daemon: DaemonUnderTest) -> None:
+def test_one_process_that_ends_when_idle(client: TrainerClient, daemon: DaemonUnderTest) -> None:
     """Many at once are drawn by one process, which goes when nobody asks any more."""
     drawn: list[EnvironmentPicture] = []
 

@@ -119,7 +119,7 @@ def test_it_gets_no_secrets_and_no_files(
         ("import gymnasium", "No module named 'gymnasium'", "inside `work`"),
         ("print('hello')", "descriptor", ""),
         ('print(\'{"worker": "somebody_else"}\')', "somebody_else", "same id"),
-        ("while True: print('x' * 10000)", "more than a descriptor", "nothing else"),
+        ("while True: print('x' * 10000)", "more than the maximum", "only the descriptor"),
         ("import sys; sys.exit(3)", "exit code 3", "by hand"),
     ],
 )

@@ -87,7 +87,7 @@ def test_broken_workers_are_listed_with_the_others(folder: Path, catalog: Worker
     assert all(worker.remedy for worker in broken(catalog).values())
 
 
-def test_a_broken_worker_says_why_when_asked_for(folder: Path, catalog: WorkerCatalog) -> None:
+def test_a_broken_worker_reports_why(folder: Path, catalog: WorkerCatalog) -> None:
     """Asking for a worker that cannot be used gives its problem, not `there is none`."""
     write_worker(folder, "bad_toml")
     (folder / "bad_toml" / "worker.toml").write_text("id = ")
@@ -202,7 +202,7 @@ def test_a_folder_wins_over_a_distribution(
     assert "T134" in caplog.text
 
 
-def test_a_damaged_distribution_hides_nobody(site: Path, catalog: WorkerCatalog) -> None:
+def test_a_damaged_distribution_hides_no_other(site: Path, catalog: WorkerCatalog) -> None:
     """Metadata that cannot be read is passed over."""
     install_distribution(site, "damaged", {"damaged.py": ""})
     (site / "damaged-1.5.dist-info" / "RECORD").write_bytes(b"\xff/worker.toml,,\n")

@@ -1,1 +1,1 @@
-"""What runs leave behind: manifest, archive, output."""
+"""Files of runs: artifacts and their manifest, archives, output, removal."""

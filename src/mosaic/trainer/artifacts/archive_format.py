@@ -1,10 +1,10 @@
-"""What an archive of a run is: a `.tar.gz` that `run_archive` writes and reads.
+"""The format of a run's archive: a `.tar.gz` that `run_export` writes and `run_import` reads.
 
-    mosaic-run.json       first: what this is, and how much follows
+    mosaic-run.json       first: format, run id and total size
     <run id>/config.json  and all other files of the run's directory
-    mosaic-sums.json      last: size and SHA-256 of every file; without it the archive is cut off
+    mosaic-sums.json      last: size and SHA-256 of every file; without it the archive is truncated
 
-Only ordinary files are in it: no links, no devices, and nothing that belongs to living processes.
+It contains regular files only: no links, no devices, and no files of live processes.
 """
 
 import re
@@ -29,15 +29,15 @@ MAX_BYTES = 100 << 30
 MAX_HEADER_BYTES = 1 << 20
 MAX_SUMS_BYTES = 64 << 20
 MIN_FREE_BYTES = 64 << 20
-"""Stay free on the disk, so that runs which are live go on writing."""
+"""Must stay free on the disk, so that live runs can write."""
 
 MAX_DEPTH = 64
 _MAX_NAME_BYTES = 255
-_OF_PROCESSES = frozenset({"control", "frames", "supervisor.lock"})
+_PROCESS_FILES = frozenset({"control", "frames", "supervisor.lock"})
 _TEMPORARY = ("*.tmp", "*.part", "*.partial", "*.swp", "*~", ".partial-*", ".frames-*")
 # Documents are replaced by renaming `.<name>.<eight letters>`.
 _UNFINISHED_DOCUMENT = re.compile(r"\.[a-z]+\.json\.\w{8}")
-_OF_DATABASES = ("*-wal", "*-shm", "*-journal")
+_DATABASE_FILES = ("*-wal", "*-shm", "*-journal")
 _SECRETS = (
     ".env",
     "*.env",
@@ -52,7 +52,7 @@ _SECRETS = (
 
 
 class ArchiveError(UserError):
-    """An archive of a run cannot be used; the message says which part of it, and why."""
+    """An archive of a run is invalid; the message names the part and the reason."""
 
     default_code = "T362"
 
@@ -63,26 +63,26 @@ class ArchiveError(UserError):
 
 
 class RunDirectoryExistsError(UserError):
-    """A run of this id is there already."""
+    """A directory of a run with this id already exists."""
 
     default_code = "T363"
 
     def __init__(self, run_id: str) -> None:
         super().__init__(
-            f"Run {run_id} is here already.",
+            f"Run {run_id} already exists.",
             remedy=f"Delete it first (`mosaic runs delete {run_id}`), or keep it.",
             code=self.default_code,
         )
 
 
 class NoRoomError(UserError):
-    """The disk has no room for an archive, or for what is in it."""
+    """The disk has not enough free space."""
 
     default_code = "T364"
 
     def __init__(self, what: str) -> None:
         super().__init__(
-            f"The disk has no room for {what}.",
+            f"The disk has not enough free space for {what}.",
             remedy="Free some space (`mosaic runs delete`), or use a home on another disk.",
             code=self.default_code,
         )
@@ -94,28 +94,30 @@ class ArchiveHeader(msgspec.Struct, kw_only=True, frozen=True):
     format: int
     run_id: str
     mosaic: str
-    """The version that wrote it."""
+    """The version of MOSAIC that wrote it."""
     exported_at: float
     files: int
     bytes: int
-    """What the files take, all together; never less than what follows."""
+    """Total size of the files; an upper bound of what follows."""
     record: RunRecord | None = None
-    """What the daemon knew of the run: name, tags, note, state and its reason, times."""
+    """The run's record in the registry: name, tags, note, state and reason, times."""
 
     def check(self) -> None:
-        """Raises `ArchiveError` when the header makes no sense."""
+        """Raise `ArchiveError` when the header is invalid."""
         if not is_ulid(self.run_id):
-            raise ArchiveError(f"{HEADER} names the run {self.run_id[:60]!r}, which is no run id.")
+            raise ArchiveError(
+                f"{HEADER} names the run {self.run_id[:60]!r}, which is not a run id."
+            )
         if self.record is not None and self.record.run_id != self.run_id:
             raise ArchiveError(f"{HEADER} has the record of another run than {self.run_id}.")
         if not (0 <= self.files <= MAX_MEMBERS and 0 <= self.bytes <= INT64_MAX):
             raise ArchiveError(
-                f"{HEADER} tells of {self.files} files of {self.bytes} bytes, which cannot be.",
+                f"{HEADER} lists {self.files} files of {self.bytes} bytes, which is out of range.",
             )
 
 
 class FileSum(msgspec.Struct, kw_only=True, frozen=True):
-    """A file as it was packed."""
+    """Size and hash of an archived file."""
 
     path: str
     size: int
@@ -129,7 +131,7 @@ class ArchiveSums(msgspec.Struct, kw_only=True, frozen=True):
 
 
 def is_packable(path: str) -> bool:
-    """Whether a file of this path in the run's directory has a place in an archive."""
+    """Whether an archive may contain a file of this path in the run's directory."""
     parts = path.split("/")
     return (
         is_valid_path(path)
@@ -140,11 +142,11 @@ def is_packable(path: str) -> bool:
 
 
 def is_excluded(path: str) -> bool:
-    """Whether the file belongs to living processes, is unfinished, or may hold a secret."""
+    """Whether the file belongs to live processes, is unfinished, or may contain a secret."""
     name = path.rpartition("/")[2]
     return (
-        path in _OF_PROCESSES
-        or any(fnmatchcase(name, pattern) for pattern in (*_TEMPORARY, *_OF_DATABASES, *_SECRETS))
+        path in _PROCESS_FILES
+        or any(fnmatchcase(name, pattern) for pattern in (*_TEMPORARY, *_DATABASE_FILES, *_SECRETS))
         or _UNFINISHED_DOCUMENT.fullmatch(name) is not None
         or names_a_secret(name.partition(".")[0])
     )

@@ -1,4 +1,4 @@
-"""What of a run's directory goes into an archive, read safely while the run may be live."""
+"""The files of a run's directory that go into an archive, read safely while the run is live."""
 
 import logging
 import os
@@ -34,18 +34,18 @@ _BUSY_TIMEOUT_S = 5.0
 
 
 class PackedFile(NamedTuple):
-    """A file, and how much of it is packed: what it grows by later stays out."""
+    """A file, and how many of its bytes are archived; later growth is ignored."""
 
     path: str
     size: int
     mtime: int
     snapshot: Path | None
-    """A copy of a database, where the file itself cannot be read in one piece."""
+    """A copy of a database, where the file itself cannot be read consistently."""
 
 
 @contextmanager
 def packed_files(run: RunDirectory) -> Iterator[list[PackedFile]]:
-    """The files of the run in order; copies of databases exist for as long as the context does."""
+    """The files of the run in order; copies of databases exist until the end of the context."""
     with ExitStack() as stack:
         try:
             folder = Path(tempfile.mkdtemp(prefix=EXPORTING, dir=run.path.parent))
@@ -55,12 +55,12 @@ def packed_files(run: RunDirectory) -> Iterator[list[PackedFile]]:
                 remedy="Check that the home is on a disk that can be written to.",
             ) from error
         stack.callback(remove_folder, folder)
-        # The store first: a spool that is looked at later holds all that the store was made of.
+        # The store first: the spool, which is read later, has everything that is in the store.
         store = _snapshot(run.store, folder) if _is_database(run.store) else None
-        yield sorted(_look(run, folder, store))
+        yield sorted(_collect(run, folder, store))
 
 
-def _look(run: RunDirectory, folder: Path, store: Path | None) -> Iterator[PackedFile]:
+def _collect(run: RunDirectory, folder: Path, store: Path | None) -> Iterator[PackedFile]:
     for number, path in enumerate(_paths(run.path)):
         if number == MAX_MEMBERS:
             raise ArchiveError(
@@ -72,17 +72,17 @@ def _look(run: RunDirectory, folder: Path, store: Path | None) -> Iterator[Packe
         if source == run.store:
             copy = store
             if copy is None and _is_database(source):
-                continue  # it is made again from the spool, which is whole
+                continue  # it is rebuilt from the spool, which is complete
         elif path.endswith(_DATABASES) and _is_database(source):
             copy = _snapshot(source, folder)
-        with suppress(OSError):  # vanished, as temporary files do
-            found = (copy or source).lstat()
-            if stat.S_ISREG(found.st_mode):
-                yield PackedFile(path, found.st_size, max(0, int(found.st_mtime)), copy)
+        with suppress(OSError):  # removed in the meantime, like temporary files
+            status = (copy or source).lstat()
+            if stat.S_ISREG(status.st_mode):
+                yield PackedFile(path, status.st_size, max(0, int(status.st_mtime)), copy)
 
 
 def _paths(root: Path) -> Iterator[str]:
-    """Of all files that have a place in an archive, links and special files still among them."""
+    """The paths of all files that an archive may contain; special files are filtered later."""
     for folder, folders, names in os.walk(root):
         inner = os.path.relpath(folder, root)
         if inner.count("/") >= MAX_DEPTH:
@@ -95,7 +95,7 @@ def _paths(root: Path) -> Iterator[str]:
                 yield path
             else:
                 _log.warning(
-                    "T365 not exported: %r is a link, or no name that an archive has", path
+                    "T365 not exported: %r is a link, or not a valid name in an archive", path
                 )
 
 
@@ -108,12 +108,12 @@ def _is_database(path: Path) -> bool:
 
 
 def _snapshot(database: Path, folder: Path) -> Path | None:
-    """A copy of the database as of now, recent commits included; None when it cannot be read."""
+    """A copy of the current database, including recent commits; None when it is unreadable."""
     descriptor, name = tempfile.mkstemp(dir=folder)
     os.close(descriptor)
     wal = database.with_name(f"{database.name}-wal")
     if _size(database) + _size(wal) + MIN_FREE_BYTES > shutil.disk_usage(folder).free:
-        raise NoRoomError(f"a copy of {database.name}, which an export needs for a while")
+        raise NoRoomError(f"a temporary copy of {database.name}")
     reading = f"{database.absolute().as_uri()}?mode=ro"
     try:
         expect_ordinary_database(database)
@@ -124,7 +124,7 @@ def _snapshot(database: Path, folder: Path) -> Path | None:
             copy.execute("PRAGMA synchronous = OFF")
             source.backup(copy)
     except (sqlite3.Error, NotOrdinaryError) as error:
-        _log.warning("T366 no consistent copy of %s could be made: %s", database, error)
+        _log.warning("T366 no consistent copy of %s could be created: %s", database, error)
         return None
     return Path(name)
 
@@ -139,31 +139,31 @@ def _size(path: Path) -> int:
 def open_packed(run: RunDirectory, file: PackedFile) -> Iterator[bytes]:
     """Exactly `file.size` bytes; zeros where the file has become shorter.
 
-    Raises `OSError` at once when the file cannot be opened any more.
+    Raises `OSError` at once when the file cannot be opened.
     """
     descriptor = open_regular(file.snapshot) if file.snapshot else _open_below(run.path, file.path)
     return _blocks(descriptor, file.size)
 
 
-def _blocks(descriptor: int, left: int) -> Iterator[bytes]:
+def _blocks(descriptor: int, remaining: int) -> Iterator[bytes]:
     with open(descriptor, "rb", buffering=0) as source:
-        while left:
-            wanted = min(PART_BYTES, left)
-            block = source.read(wanted) or bytes(wanted)
-            left -= len(block)
+        while remaining:
+            size = min(PART_BYTES, remaining)
+            block = source.read(size) or bytes(size)
+            remaining -= len(block)
             yield block
 
 
 def _open_below(root: Path, path: str) -> int:
-    """Opens the file one folder after the other, so that no link on the way is followed."""
+    """Open the file one folder after the other, so that no link in its path is followed."""
     *folders, name = path.split("/")
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     folder = os.open(root, flags & ~os.O_NOFOLLOW)
     try:
         for inner in folders:
-            deeper = os.open(inner, flags, dir_fd=folder)
+            child = os.open(inner, flags, dir_fd=folder)
             os.close(folder)
-            folder = deeper
+            folder = child
         return open_regular(name, folder)
     finally:
         os.close(folder)

@@ -1,6 +1,6 @@
-"""What is known of an artifact beyond its file: JSON files beside it, and what was announced.
+"""Metadata of artifacts: JSON files beside them, and what workers announced.
 
-All of it was written by a worker, so that it is bounded and checked before a manifest holds it.
+It comes from workers, so it is limited and validated before it goes into a manifest.
 """
 
 import math
@@ -14,18 +14,18 @@ from mosaic.trainer.artifacts.run_tree import open_regular
 
 SIDECAR_ENDING = ".meta.json"
 FOLDER_FILES = ("metadata.json", "meta.json")
-"""A folder that holds one of these is an artifact as a whole."""
+"""A folder with one of these files is one artifact."""
 MAX_META_BYTES = 16 << 10
 _MAX_DEPTH = 20
 
 
 def sidecars_of(path: str) -> tuple[str, str]:
-    """Where the metadata of a file may lie: of `a.mp4` in `a.meta.json` or `a.mp4.meta.json`."""
+    """The possible metadata files of a file: for `a.mp4`, `a.meta.json` or `a.mp4.meta.json`."""
     return posixpath.splitext(path)[0] + SIDECAR_ENDING, path + SIDECAR_ENDING
 
 
 def read_meta(full_path: str) -> dict[str, Any]:
-    """What a metadata file says; nothing when it is missing, too large, or no JSON object."""
+    """The content of a metadata file; empty if it is missing, too large or not a JSON object."""
     try:
         with open(open_regular(full_path), "rb") as file:  # noqa: PTH123 - opened by descriptor
             data = file.read(MAX_META_BYTES + 1)
@@ -36,7 +36,7 @@ def read_meta(full_path: str) -> dict[str, Any]:
 
 
 def read_folder_meta(full_path: str) -> dict[str, Any]:
-    """What the metadata file in a folder says."""
+    """The content of the metadata file in a folder."""
     for name in FOLDER_FILES:
         meta = read_meta(f"{full_path}/{name}")
         if meta:
@@ -45,30 +45,30 @@ def read_folder_meta(full_path: str) -> dict[str, Any]:
 
 
 def storable(meta: Any) -> dict[str, Any]:
-    """What of `meta` a manifest can hold: what it cannot, and what is too large, is left out."""
+    """`meta` without values that a manifest cannot contain or that are too large."""
     if meta is None:
         return {}
-    kept: dict[str, Any] = {}
-    room = MAX_META_BYTES
+    stored: dict[str, Any] = {}
+    free_bytes = MAX_META_BYTES
     for name, value in (meta if isinstance(meta, dict) else {"value": meta}).items():
-        copied, problems = copy_json({name: _spelled(value)})
+        copied, problems = copy_json({name: _replace_nonfinite(value)})
         size = 0 if problems else encoded_size(copied)
-        if not problems and size <= room:
-            kept |= copied
-            room -= size
-    return kept
+        if not problems and size <= free_bytes:
+            stored |= copied
+            free_bytes -= size
+    return stored
 
 
-def _spelled(value: Any, depth: int = 0) -> Any:
-    """NaN and infinity as the protocol writes them."""
+def _replace_nonfinite(value: Any, depth: int = 0) -> Any:
+    """NaN and infinity in the protocol's spelling."""
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if depth > _MAX_DEPTH:
         return value
     if isinstance(value, dict):
-        return {name: _spelled(each, depth + 1) for name, each in value.items()}
+        return {name: _replace_nonfinite(item, depth + 1) for name, item in value.items()}
     if isinstance(value, list):
-        return [_spelled(each, depth + 1) for each in value]
+        return [_replace_nonfinite(item, depth + 1) for item in value]
     return value
 
 

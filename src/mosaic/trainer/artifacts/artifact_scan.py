@@ -1,7 +1,7 @@
-"""The artifact manifest of a run, found by looking at its directory.
+"""The artifact scan: builds a run's manifest from its directory and its `artifact` events.
 
-The daemon scans every few seconds while a run lives, and once more when it is over. What a worker
-announced adds what no file says; a file that is not there is not listed, whoever announced it.
+The daemon scans every few seconds while a run is live, and once more at its end. Events of the
+worker add metadata; a file that does not exist is not listed, even if it was announced.
 """
 
 import posixpath
@@ -30,7 +30,7 @@ _RUN_ID_IN_ADDRESS = re.compile(r"/runs/([^/?#]+)")
 
 
 class Announcements:
-    """By kind and path; of two that name the same file the later one counts."""
+    """The worker's `artifact` events by kind and path; the last one for a file counts."""
 
     def __init__(self, announced: Sequence[Artifact]) -> None:
         self._latest: dict[tuple[str, str], Artifact] = {}
@@ -38,12 +38,12 @@ class Announcements:
         for artifact in announced:
             if artifact.kind == "wandb":
                 self._wandb.append(artifact)
-            path = _clean(artifact.path)
+            path = _normalize(artifact.path)
             if path:
                 self._latest[artifact.kind, path] = artifact
 
     def paths(self, kind: ArtifactKind) -> list[str]:
-        """Relative to the run's directory; nobody has looked yet whether anything is there."""
+        """Relative to the run's directory; the files may not exist."""
         return [path for of_kind, path in self._latest if of_kind == kind]
 
     def meta(self, kind: ArtifactKind, path: str) -> dict[str, Any]:
@@ -51,32 +51,32 @@ class Announcements:
         return storable(artifact.meta) if artifact else {}
 
     def wandb_url(self) -> str | None:
-        """The newest address that is one."""
+        """The newest valid URL."""
         for artifact in reversed(self._wandb):
-            if _fits(artifact.url, WebAddress):
+            if _is_valid(artifact.url, WebAddress):
                 return artifact.url
         return None
 
     def wandb_run_id(self) -> str | None:
-        """From the address, or from the line's `meta`."""
+        """From the URL, or from the event's `meta`."""
         for artifact in reversed(self._wandb):
             meta = artifact.meta if isinstance(artifact.meta, dict) else {}
             named = _RUN_ID_IN_ADDRESS.search(artifact.url or "")
             for run_id in (meta.get("run_id"), meta.get("id"), named and named[1]):
-                if isinstance(run_id, str) and _fits(run_id, Name):
+                if isinstance(run_id, str) and _is_valid(run_id, Name):
                     return run_id
         return None
 
 
-def _clean(path: str | None) -> str:
-    """The path without dots; empty when it cannot be one inside the run's directory."""
+def _normalize(path: str | None) -> str:
+    """The normalized path; empty when it is not inside the run's directory."""
     if not path or path.startswith("/"):
         return ""
     clean = posixpath.normpath(path)
     return clean if is_valid_path(clean) else ""
 
 
-def _fits(text: str | None, kind: Any) -> bool:
+def _is_valid(text: str | None, kind: Any) -> bool:
     try:
         msgspec.convert(text, kind)
     except msgspec.ValidationError:
@@ -85,22 +85,22 @@ def _fits(text: str | None, kind: Any) -> bool:
 
 
 MAX_LISTED = 10_000
-"""Of each kind: the newest ones. `meta.not_listed` of the last entry counts the others."""
+"""Limit per kind: the newest ones. `meta.not_listed` of the last entry counts the others."""
 NOT_LISTED = "not_listed"
 
 _MAX_BYTES = MAX_MANIFEST_BYTES * 3 // 4
-_ENTRY_BYTES = 120  # of the names, numbers and quotes around a path
+_ENTRY_BYTES = 120  # for the keys, numbers and quotes around a path
 _EVENT_FILES = "events.out.tfevents."
 _VIDEO_ENDINGS = (".mp4", ".webm", ".mkv", ".mov", ".avi", ".gif")
 _CLEANRL_MODEL = ".cleanrl_model"
 """CleanRL saves its models beside its event files."""
 _WANDB_RUN = re.compile(r"(?P<offline>offline-)?run-\d{8}_\d{6}-(?P<id>.{1,200})")
 _STUDIES = ("optuna.db", "cleanrl_hpopt.db")
-"""Where sweeps keep their study when nobody announces it."""
+"""Default files of studies that are not announced."""
 
 
 def scan_artifacts(run: RunDirectory, announced: Sequence[Artifact]) -> ArtifactManifest:
-    """All that is there now. An unchanged directory gives an equal manifest. From any thread."""
+    """The current manifest. An unchanged directory gives an equal one. Safe from any thread."""
     return _Scan(RunTree(run), Announcements(announced)).manifest()
 
 
@@ -130,7 +130,7 @@ class _Scan:
     # TensorBoard, Weights & Biases, Optuna.
 
     def _tensorboard_dir(self, below_runs: list[ScannedFile]) -> str | None:
-        """The folder that holds all event files."""
+        """The folder that contains all event files."""
         folders = _folders_of_events(below_runs)
         if not folders:
             for path in self._announcements.paths("tensorboard"):
@@ -141,10 +141,10 @@ class _Scan:
 
     def _wandb(self) -> tuple[str | None, tuple[str, ...]]:
         """The newest run's id, and every folder of a run that can be synchronised later."""
-        places = {"wandb", *self._announcements.paths("wandb")}
+        roots = {"wandb", *self._announcements.paths("wandb")}
         runs: dict[str, re.Match[str]] = {}
-        for place in places:
-            for folder in (place, *self._tree.listing(place).folders):
+        for root in roots:
+            for folder in (root, *self._tree.listing(root).folders):
                 run = _WANDB_RUN.fullmatch(posixpath.basename(folder))
                 if run and is_valid_path(folder) and self._tree.is_folder(folder):
                     runs[folder] = run
@@ -160,11 +160,11 @@ class _Scan:
     # Lists of files.
 
     def _units(self, kind: ArtifactKind) -> Iterator[ScannedFile]:
-        """What lies in the kind's folder: files, and folders that are one thing as a whole."""
-        whole = {*self._announcements.paths(kind)}
-        waiting = [f"{kind}s"]
-        while waiting:
-            folder = waiting.pop()
+        """The artifacts in the kind's folder: files, and folders that are one artifact."""
+        announced_folders = {*self._announcements.paths(kind)}
+        pending = [f"{kind}s"]
+        while pending:
+            folder = pending.pop()
             files, folders = self._tree.listing(folder)
             below_top = "/" in folder
             if below_top and any(posixpath.basename(file.path) in FOLDER_FILES for file in files):
@@ -174,25 +174,25 @@ class _Scan:
             for inner in folders:
                 if is_temporary(inner):
                     continue
-                if inner in whole:
+                if inner in announced_folders:
                     yield self._tree.total(inner)
                 else:
-                    waiting.append(inner)
+                    pending.append(inner)
 
     def _files(
         self,
         kind: ArtifactKind,
         found: Iterable[ScannedFile],
-        wanted: Callable[[str], bool] = lambda _: True,
+        is_included: Callable[[str], bool] = lambda _: True,
     ) -> tuple[ArtifactFile, ...]:
-        """`found` and what was announced, as the manifest lists it."""
+        """`found` and the announced files, as entries of the manifest."""
         by_path: dict[str, ScannedFile] = {}
         for file in found:
             if file.path.endswith(SIDECAR_ENDING):
                 self._sidecars.add(file.path)
-            elif not is_temporary(file.path) and wanted(file.path):
+            elif not is_temporary(file.path) and is_included(file.path):
                 by_path[file.path] = file
-        self._add_announced(kind, by_path, wanted)
+        self._add_announced(kind, by_path, is_included)
         listed = [file for file in by_path.values() if is_valid_path(file.path)]
         if len(listed) > MAX_LISTED:
             listed = sorted(listed, key=lambda file: (file.t, file.path))[-MAX_LISTED:]
@@ -210,7 +210,7 @@ class _Scan:
         return tuple(entries)
 
     def _add_announced(
-        self, kind: ArtifactKind, found: dict[str, ScannedFile], wanted: Callable[[str], bool]
+        self, kind: ArtifactKind, found: dict[str, ScannedFile], is_included: Callable[[str], bool]
     ) -> None:
         folders: list[str] = []
         for path in self._announcements.paths(kind):
@@ -225,10 +225,10 @@ class _Scan:
         known = _parents(found) if folders else set()
         for path in folders:
             if path in known:
-                continue  # what lies in it is listed by itself
+                continue  # its files are listed separately
             if kind == "video":
                 files = self._tree.walk(path)
-                found.update((each.path, each) for each in files if wanted(each.path))
+                found.update((file.path, file) for file in files if is_included(file.path))
             else:
                 found[path] = self._tree.total(path)
 
@@ -249,7 +249,7 @@ def _is_video(path: str) -> bool:
 
 
 def _parents(paths: Iterable[str]) -> set[str]:
-    """Every folder that one of the paths lies in, the run's directory included."""
+    """All parent folders of the paths, including the run's directory."""
     parents = {"."}
     for path in paths:
         folder = posixpath.dirname(path)

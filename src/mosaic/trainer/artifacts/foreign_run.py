@@ -1,4 +1,4 @@
-"""A run that was made elsewhere: what is checked, and changed, before it may be one of ours."""
+"""Validating an imported run, and marking it as finished."""
 
 import sqlite3
 from contextlib import closing
@@ -16,34 +16,34 @@ from mosaic.telemetry.database import APPLICATION_ID, MIGRATIONS
 from mosaic.trainer.artifacts.archive_format import MAX_HEADER_BYTES, ArchiveError, ArchiveHeader
 from mosaic.trainer.registry import text_rules
 
-_UNKNOWN_END = "The run was exported before it was over; its end is not known here."
+_UNKNOWN_END = "The run was exported before it had finished; its end is unknown."
 _MAX_EXIT_CODE = (1 << 31) - 1
 _MAX_TIME = 253_402_300_799.0
-"""The end of the year 9999, after which no calendar goes on."""
+"""The end of the year 9999, the last that `datetime` supports."""
 
 
 def read_config(run: RunDirectory) -> TrainRunConfig:
-    """Its configuration. Raises `ArchiveError` when there is none, or one that is refused."""
+    """Its configuration. Raises `ArchiveError` when it is missing or invalid."""
     if not run.config.is_file():
-        raise ArchiveError("It has no config.json, so nobody knows what the run was.")
+        raise ArchiveError("It has no config.json.")
     with run.config.open("rb") as file:
         data = file.read(MAX_HEADER_BYTES + 1)
     try:
         return load_run_config(data)
     except UserError as error:
-        raise ArchiveError(f"Its config.json is refused: {error.message}") from error
+        raise ArchiveError(f"Its config.json is invalid: {error.message}") from error
 
 
 def check_store(run: RunDirectory) -> None:
-    """Raises `ArchiveError` for a store that this program would not have written."""
+    """Raise `ArchiveError` for a store that this program would not have written."""
     if not run.store.is_file() or run.store.stat().st_size == 0:
         return
     address = f"{run.store.absolute().as_uri()}?mode=ro&immutable=1"
     try:
         with closing(sqlite3.connect(address, uri=True)) as connection:
-            made_by = connection.execute("PRAGMA application_id").fetchone()[0]
+            application_id = connection.execute("PRAGMA application_id").fetchone()[0]
             version = connection.execute("PRAGMA user_version").fetchone()[0]
-            acting = connection.execute(
+            active_objects = connection.execute(
                 "SELECT count(*) FROM sqlite_schema WHERE type IN ('trigger', 'view')"
             ).fetchone()[0]
     except sqlite3.Error as error:
@@ -53,12 +53,12 @@ def check_store(run: RunDirectory) -> None:
             "Its store was written by a later version of MOSAIC.",
             remedy="Use that version, or a newer one, to import it.",
         )
-    if made_by != APPLICATION_ID or acting:
-        raise ArchiveError(f"Its {run.store.name} is no store of a run.")
+    if application_id != APPLICATION_ID or active_objects:
+        raise ArchiveError(f"Its {run.store.name} is not a store of a run.")
 
 
 def check_record(header: ArchiveHeader) -> None:
-    """Raises `ArchiveError` for a record that the registry would not take."""
+    """Raise `ArchiveError` for a record that the registry would reject."""
     record = header.record
     times = {"exported_at": header.exported_at}
     if record is not None:
@@ -69,10 +69,10 @@ def check_record(header: ArchiveHeader) -> None:
         }
         _check_annotations(record)
         if not -_MAX_EXIT_CODE <= (record.exit_code or 0) <= _MAX_EXIT_CODE:
-            raise ArchiveError("Its record has an exit code that no process ends with.")
+            raise ArchiveError("Its record has an exit code out of range.")
     for name, value in times.items():
         if not 0.0 <= value <= _MAX_TIME:
-            raise ArchiveError(f"`{name}` of its record is no time: {value:g}.")
+            raise ArchiveError(f"`{name}` of its record is not a valid time: {value:g}.")
 
 
 def _check_annotations(record: RunRecord) -> None:
@@ -81,20 +81,20 @@ def _check_annotations(record: RunRecord) -> None:
         text_rules.checked_note(record.note)
         text_rules.check_tag_count(text_rules.checked_tags("tags", record.tags))
     except UserError as error:
-        raise ArchiveError(f"Its record is refused: {error.message}") from error
+        raise ArchiveError(f"Its record is invalid: {error.message}") from error
 
 
 def mark_finished(run: RunDirectory, header: ArchiveHeader) -> RunRecord | None:
-    """Make the directory say that the run is over, and the header's record too.
+    """Mark the run as finished in its directory, and return the record to register.
 
-    Process numbers of another machine mean nothing here, or somebody else. With an `exit.json`
-    nobody looks for them, and no worker is ever started in the directory.
+    Pids of another machine are meaningless here, or belong to other processes. With an `exit.json`
+    they are never used, and no worker is started in the directory.
     """
     try:
         started = StartedRecord.read(run.started)
         ended = ExitRecord.read(run.exit)
     except UserError as error:
-        raise ArchiveError(f"A record of its process is refused: {error.message}") from error
+        raise ArchiveError(f"A record of its process is invalid: {error.message}") from error
     if ended is None:
         ended = ExitRecord(
             exit_code=None,

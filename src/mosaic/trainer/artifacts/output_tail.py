@@ -1,4 +1,4 @@
-"""The last lines of a run's output, as plain text that any terminal or window can show."""
+"""The last lines of a run's output, as plain text without control sequences."""
 
 import os
 
@@ -9,11 +9,11 @@ from mosaic.trainer.registry.text_rules import plain_line
 MAX_LINE_LENGTH = 2_000
 _BLOCK_BYTES = 64 << 10
 _BYTES_PER_LINE = 8 << 10
-"""What is read for a line at most, on average: a progress bar repaints one line for hours."""
+"""Maximum bytes per line, on average: a progress bar rewrites one line for hours."""
 
 
 def last_lines(run: RunDirectory, count: int = 50) -> tuple[str, ...]:
-    """What the run wrote last to `worker.log`; nothing when there is no such file."""
+    """The last lines of `worker.log`; empty when the file does not exist."""
     try:
         descriptor = open_regular(run.worker_log)
     except OSError:
@@ -27,7 +27,7 @@ def last_lines(run: RunDirectory, count: int = 50) -> tuple[str, ...]:
 
 
 def _read_tail(descriptor: int, count: int) -> bytes:
-    """The end of the file: `count` whole lines and a bit, or as much of them as is sensible."""
+    """The end of the file: at least `count` lines, up to a limit of bytes."""
     start = os.fstat(descriptor).st_size
     blocks: list[bytes] = []
     newlines = size = 0
@@ -42,7 +42,7 @@ def _read_tail(descriptor: int, count: int) -> bytes:
 
 
 def _plain(line: bytes) -> str:
-    # A progress bar writes its line again and again: what counts is its last state.
+    # A progress bar rewrites its line: only its last state counts.
     states = [state for state in line.split(b"\r") if state.strip()]
     text = plain_line(states[-1].decode(errors="replace")) if states else ""
     return text.expandtabs(4).rstrip()[:MAX_LINE_LENGTH]

@@ -1,4 +1,4 @@
-"""Writes a run as an archive, part by part, in memory that does not grow with the run."""
+"""Exporting a run as an archive, in parts and in constant memory."""
 
 import hashlib
 import logging
@@ -24,29 +24,31 @@ from mosaic.trainer.artifacts.archive_format import (
 )
 from mosaic.trainer.artifacts.archive_source import PackedFile, open_packed, packed_files
 
-_SHORTEST = 6  # a shorter text would be found where it is no secret
+_SHORTEST = 6  # a shorter text would match what is not a secret
 
 
 class SecretMask:
-    """Each secret becomes asterisks of the same length: sizes and places stay as they are."""
+    """Overwrites secrets in bytes with asterisks of the same length: sizes do not change."""
 
     def __init__(self, secrets: Collection[str]) -> None:
-        """`secrets`: every spelling that must not be seen."""
+        """`secrets`: every spelling to overwrite."""
         encoded = (secret.encode("utf-8", "surrogateescape") for secret in secrets)
-        self._secrets = sorted({each for each in encoded if len(each) >= _SHORTEST}, key=len)[::-1]
+        self._secrets = sorted({secret for secret in encoded if len(secret) >= _SHORTEST}, key=len)[
+            ::-1
+        ]
         self._overlap = len(self._secrets[0]) - 1 if self._secrets else 0
 
     @property
     def is_empty(self) -> bool:
         return not self._secrets
 
-    def text(self, data: bytes) -> bytes:
+    def mask(self, data: bytes) -> bytes:
         for secret in self._secrets:
             data = data.replace(secret, b"*" * len(secret))
         return data
 
     def occurs_in(self, blocks: Iterable[bytes]) -> bool:
-        """Whether a secret is in the blocks, or lies across two of them."""
+        """Whether a secret is in the blocks, or spans two of them."""
         held = b""
         for block in blocks if self._secrets else ():
             data = held + block
@@ -56,16 +58,16 @@ class SecretMask:
         return False
 
     def stream(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """The blocks, a secret that lies across two of them included."""
+        """The blocks without secrets, including secrets that span two of them."""
         if not self._secrets:
             yield from blocks
             return
         held = b""
         for block in blocks:
-            data = self.text(held + block)
-            settled = max(0, len(data) - self._overlap)
-            held = data[settled:]
-            yield data[:settled]
+            data = self.mask(held + block)
+            safe_length = max(0, len(data) - self._overlap)
+            held = data[safe_length:]
+            yield data[:safe_length]
         yield held
 
 
@@ -80,21 +82,21 @@ def export_run(
 ) -> Generator[bytes, None, None]:
     """The archive in parts of at most 256 KiB. Close it when it is not read to its end.
 
-    A live run is exported as it is now. `record` goes into the header, so that name, tags, note,
-    state and times survive. `secrets`, in each of their spellings, are overwritten wherever they
-    stand as plain text; a store that was made of them stays out, and is made again. Blocking.
+    A live run is exported in its current state. `record` goes into the header, so that name, tags,
+    note, state and times are preserved. `secrets`, in each of their spellings, are overwritten in
+    plain text; a store that contains them is omitted, and rebuilt at the import. Blocking.
     """
     if not run.config.is_file():
         raise ArchiveError(
             f"Run {run.run_id} has no files to export.",
-            remedy="A run has files once it was started; `mosaic runs show` tells its state.",
+            remedy="A run has files once it was started; `mosaic runs show` shows its state.",
         )
-    yield from _in_parts(_compressed(_tar(run, record, SecretMask(secrets))))
+    yield from _split(_compress(_tar(run, record, SecretMask(secrets))))
 
 
 def _tar(run: RunDirectory, record: RunRecord | None, mask: SecretMask) -> Iterator[bytes]:
-    with packed_files(run) as found:
-        files = _exportable(run, found, mask)
+    with packed_files(run) as packed:
+        files = _exportable(run, packed, mask)
         now = time.time()
         header = ArchiveHeader(
             format=FORMAT,
@@ -105,28 +107,28 @@ def _tar(run: RunDirectory, record: RunRecord | None, mask: SecretMask) -> Itera
             bytes=sum(file.size for file in files),
             record=record,
         )
-        yield from _member(HEADER, mask.text(_document(header)), now)
+        yield from _member(HEADER, mask.mask(_document(header)), now)
         sums: list[FileSum] = []
         for file in files:
-            yield from _packed(run, file, mask, sums)
+            yield from _archive_file(run, file, mask, sums)
         yield from _member(SUMS, _document(ArchiveSums(files=tuple(sums))), now)
         yield bytes(2 * tarfile.BLOCKSIZE)
 
 
 def _exportable(run: RunDirectory, files: list[PackedFile], mask: SecretMask) -> list[PackedFile]:
-    """Not what a spool with a secret in it was made into: there it is compressed or encoded.
+    """Without the files derived from a spool with a secret, where it is compressed or encoded.
 
-    Whoever imports the run makes both again from the spool, which is masked.
+    The import rebuilds them from the spool, which is masked.
     """
     if mask.is_empty or _is_free_of_secrets(run, files, mask):
         return files
-    _log.info("T357 not exported: the store of run %s, of which a secret is part", run.run_id)
-    made_of_it = (run.store.name, run.rejects.name)
-    return [file for file in files if file.path not in made_of_it]
+    _log.info("T357 not exported: the store of run %s, which contains a secret", run.run_id)
+    derived = (run.store.name, run.rejects.name)
+    return [file for file in files if file.path not in derived]
 
 
 def _is_free_of_secrets(run: RunDirectory, files: list[PackedFile], mask: SecretMask) -> bool:
-    """Whether the spool is; of one that cannot be read nobody knows."""
+    """Whether the spool has no secrets; False when it cannot be read."""
     spool = next((file for file in files if file.path == run.spool.name), None)
     try:
         return spool is not None and not mask.occurs_in(open_packed(run, spool))
@@ -134,13 +136,18 @@ def _is_free_of_secrets(run: RunDirectory, files: list[PackedFile], mask: Secret
         return False
 
 
-def _packed(
+def _archive_file(
     run: RunDirectory, file: PackedFile, mask: SecretMask, sums: list[FileSum]
 ) -> Iterator[bytes]:
     try:
         blocks = open_packed(run, file)
     except OSError as error:
-        _log.info("T369 not exported: %s went while run %s was: %s", file.path, run.run_id, error)
+        _log.info(
+            "T369 not exported: %s was removed during the export of run %s: %s",
+            file.path,
+            run.run_id,
+            error,
+        )
         return
     digest = hashlib.sha256()
     yield _tar_header(f"{run.run_id}/{file.path}", file.size, file.mtime)
@@ -171,15 +178,15 @@ def _padding(size: int) -> bytes:
     return bytes(-size % tarfile.BLOCKSIZE)
 
 
-def _compressed(blocks: Iterable[bytes]) -> Iterator[bytes]:
+def _compress(blocks: Iterable[bytes]) -> Iterator[bytes]:
     compressor = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
     for block in blocks:
         yield compressor.compress(block)
     yield compressor.flush()
 
 
-def _in_parts(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes in parts of the agreed size; only the last one is smaller."""
+def _split(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes in parts of `PART_BYTES`; only the last one is smaller."""
     gathered = bytearray()
     for block in blocks:
         gathered += block

@@ -1,7 +1,7 @@
-"""Reads a run from an archive of unknown origin.
+"""Importing a run from an untrusted archive.
 
-It is unpacked beside the runs, checked, and renamed into place as the last thing: a run that was
-imported is whole, and an import that was cut off is a folder that `clean_leftovers` removes.
+It is unpacked beside the runs, validated, and renamed to its final path last: an imported run is
+complete, and an interrupted import is a folder that `clean_leftovers` removes.
 """
 
 import errno
@@ -56,18 +56,18 @@ _Document = TypeVar("_Document", bound=msgspec.Struct)
 
 
 class ImportedRun(NamedTuple):
-    """A run that is in its place. Its directory says that it is over, whatever it was before."""
+    """An unpacked run. Its directory marks it as finished, whatever its state was."""
 
     run_id: str
     config: TrainRunConfig
     record: RunRecord | None
-    """As it was exported; of a run that was not over then, with the state it has now."""
+    """As exported; for a run that had not finished then, with its new state."""
 
 
 def import_run(home: Home, parts: Iterator[bytes], max_bytes: int = MAX_BYTES) -> ImportedRun:
-    """The run in the archive, in its place in the home. Blocking.
+    """Unpack the run in the archive into the home. Blocking.
 
-    Raises `ArchiveError`, `RunDirectoryExistsError` or `NoRoomError`, and leaves nothing behind then.
+    Raises `ArchiveError`, `RunDirectoryExistsError` or `NoRoomError`; then nothing is left behind.
     """
     home.runs.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=IMPORTING, dir=home.runs))
@@ -77,7 +77,7 @@ def import_run(home: Home, parts: Iterator[bytes], max_bytes: int = MAX_BYTES) -
         config = read_config(unpacked)
         check_store(unpacked)
         record = mark_finished(unpacked, header)
-        _put_in_place(home, folder, header.run_id)
+        _move_to_home(home, folder, header.run_id)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise NoRoomError("the run") from error
@@ -98,37 +98,37 @@ def _unpack_stream(
 ) -> ArchiveHeader:
     stream = gzip.GzipFile(fileobj=io.BufferedReader(_PartsReader(iter(parts))), mode="rb")
     try:
-        return _Unpacking(home, folder, max_bytes).unpack(TarStream(cast("BinaryIO", stream)))
+        return _Unpacker(home, folder, max_bytes).unpack(TarStream(cast("BinaryIO", stream)))
     except EOFError as error:
-        raise ArchiveError("The archive is cut off: its end is missing.") from error
+        raise ArchiveError("The archive is truncated: its end is missing.") from error
     except (gzip.BadGzipFile, zlib.error) as error:
-        raise ArchiveError(f"It is no gzip file, or damaged: {error}.") from error
+        raise ArchiveError(f"It is not a gzip file, or damaged: {error}.") from error
 
 
 class _PartsReader(io.RawIOBase):
-    """The parts as one file."""
+    """The parts as one file object."""
 
     def __init__(self, parts: Iterator[bytes]) -> None:
         self._parts = parts
-        self._held = memoryview(b"")
+        self._buffer = memoryview(b"")
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        while not self._held:
+        while not self._buffer:
             part = next(self._parts, None)
             if part is None:
                 return 0
-            self._held = memoryview(part)
-        count = min(len(buffer), len(self._held))
-        buffer[:count] = self._held[:count]
-        self._held = self._held[count:]
+            self._buffer = memoryview(part)
+        count = min(len(buffer), len(self._buffer))
+        buffer[:count] = self._buffer[:count]
+        self._buffer = self._buffer[count:]
         return count
 
 
-class _Unpacking:
-    """One archive on its way into a folder."""
+class _Unpacker:
+    """Unpacks one archive into a folder."""
 
     def __init__(self, home: Home, folder: Path, max_bytes: int) -> None:
         self._home = home
@@ -145,24 +145,24 @@ class _Unpacking:
             if number > MAX_MEMBERS:
                 raise ArchiveError(f"It has more than {MAX_MEMBERS:,} members.")
             if sums is not None:
-                raise ArchiveError(f"{_shown(member.name)} follows behind {SUMS}, which is last.")
+                raise ArchiveError(f"{_quote(member.name)} follows {SUMS}, which must be last.")
             if member.name == SUMS and is_file(member):
-                sums = _decode(SUMS, archive.document(SUMS, MAX_SUMS_BYTES), ArchiveSums)
+                sums = _decode(SUMS, archive.read_document(SUMS, MAX_SUMS_BYTES), ArchiveSums)
             elif not member.isdir():
-                self._take(archive, header, member)
+                self._unpack_member(archive, header, member)
         if sums is None:
-            raise ArchiveError(f"The archive is cut off: it has no {SUMS}.")
+            raise ArchiveError(f"The archive is truncated: it has no {SUMS}.")
         if {file.path: file for file in sums.files} != self._sums:
-            raise ArchiveError(f"Its files are not those that {SUMS} lists: it was damaged.")
+            raise ArchiveError(f"Its files do not match {SUMS}: it is damaged.")
         return header
 
     def _header(self, archive: TarStream, member: tarfile.TarInfo | None) -> ArchiveHeader:
         if member is None or member.name != HEADER or not is_file(member):
             raise ArchiveError(
-                f"It is no archive of a run: it does not begin with {HEADER}.",
-                remedy="Give a file that `mosaic runs export` has written.",
+                f"It is not an archive of a run: it does not start with {HEADER}.",
+                remedy="Use a file that `mosaic runs export` has written.",
             )
-        data = archive.document(HEADER, MAX_HEADER_BYTES)
+        data = archive.read_document(HEADER, MAX_HEADER_BYTES)
         version = _decode(HEADER, data, _Version).format
         if version != FORMAT:
             raise ArchiveError(
@@ -177,20 +177,22 @@ class _Unpacking:
         if header.bytes > self._max_bytes:
             raise ArchiveError(
                 f"Run {header.run_id} has {header.bytes:,} bytes; {self._max_bytes:,} are allowed.",
-                remedy="Unpack it by hand, where there is room for it.",
+                remedy="Unpack it by hand on a larger disk.",
             )
         if header.bytes + MIN_FREE_BYTES > shutil.disk_usage(self._folder).free:
             raise NoRoomError(f"run {header.run_id} of {header.bytes:,} bytes")
         return header
 
-    def _take(self, archive: TarStream, header: ArchiveHeader, member: tarfile.TarInfo) -> None:
+    def _unpack_member(
+        self, archive: TarStream, header: ArchiveHeader, member: tarfile.TarInfo
+    ) -> None:
         path = self._checked_path(header, member)
         self._bytes += member.size
         if self._bytes > header.bytes or len(self._sums) >= header.files:
-            raise ArchiveError(f"With {_shown(member.name)} it holds more than {HEADER} tells of.")
+            raise ArchiveError(f"With {_quote(member.name)} it contains more than {HEADER} lists.")
         digest = hashlib.sha256()
         if path in self._sums:
-            raise ArchiveError(f"{_shown(member.name)} is in it twice.")
+            raise ArchiveError(f"{_quote(member.name)} is in it twice.")
         if is_excluded(path):
             for block in archive.content():
                 digest.update(block)
@@ -199,20 +201,20 @@ class _Unpacking:
         self._sums[path] = FileSum(path=path, size=member.size, sha256=digest.hexdigest())
 
     def _checked_path(self, header: ArchiveHeader, member: tarfile.TarInfo) -> str:
-        """Relative to the run's directory. Raises `ArchiveError` for a member that must not be."""
+        """Relative to the run's directory. Raises `ArchiveError` for an invalid member."""
         if not is_file(member):
-            raise ArchiveError(f"{_shown(member.name)} is a link or a device, not a file.")
+            raise ArchiveError(f"{_quote(member.name)} is a link or a device, not a file.")
         top, _, path = member.name.partition("/")
         if top != header.run_id or not is_packable(path):
-            raise ArchiveError(
-                f"{_shown(member.name)} is no name of a file of run {header.run_id}."
-            )
-        data_filter = getattr(tarfile, "data_filter", None)  # not in the first releases of 3.11
+            raise ArchiveError(f"{_quote(member.name)} is not a file name of run {header.run_id}.")
+        data_filter = getattr(
+            tarfile, "data_filter", None
+        )  # not in the first releases of Python 3.11
         if data_filter is not None:
             try:
                 data_filter(member.replace(name=path, deep=False), str(self._folder))
             except tarfile.TarError as error:
-                raise ArchiveError(f"{_shown(member.name)} is refused: {error}.") from error
+                raise ArchiveError(f"{_quote(member.name)} is rejected: {error}.") from error
         return path
 
     def _write(
@@ -222,17 +224,17 @@ class _Unpacking:
             target.parent.mkdir(parents=True, exist_ok=True)
             file = target.open("xb")
         except (FileExistsError, NotADirectoryError) as error:
-            raise ArchiveError(f"{_shown(member.name)} is a file and a folder at once.") from error
+            raise ArchiveError(f"{_quote(member.name)} is a file and a folder at once.") from error
         with file:
             for block in archive.content():
                 digest.update(block)
                 file.write(block)
-        with suppress(OSError, OverflowError, ValueError):  # a time that no file can have
+        with suppress(OSError, OverflowError, ValueError):  # an invalid time
             os.utime(target, (member.mtime, member.mtime))
 
 
 class _Version(msgspec.Struct):
-    """The one field that every format has."""
+    """The field that every format has."""
 
     format: int
 
@@ -244,7 +246,7 @@ def _decode(name: str, data: bytes, kind: type[_Document]) -> _Document:
         raise ArchiveError(f"{name} cannot be read: {error}.") from error
 
 
-def _put_in_place(home: Home, folder: Path, run_id: str) -> None:
+def _move_to_home(home: Home, folder: Path, run_id: str) -> None:
     try:
         folder.rename(home.run(run_id).path)
     except OSError as error:
@@ -253,7 +255,7 @@ def _put_in_place(home: Home, folder: Path, run_id: str) -> None:
         raise
 
 
-def _shown(name: str) -> str:
+def _quote(name: str) -> str:
     return repr(name[:200])
 
 

@@ -1,7 +1,7 @@
-"""Deleting runs, and clearing away what was cut off.
+"""Deleting runs, and removing the leftovers of interrupted operations.
 
-A run that is to go is renamed first: from then on it does not exist, and whoever is killed in the
-middle leaves a folder whose name says what to do with it.
+A run is renamed first: from then on it does not exist, and a daemon that is killed leaves a folder
+whose name identifies it as a leftover.
 """
 
 import logging
@@ -14,24 +14,24 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.ids import is_ulid
 from mosaic.contract.layout import Home
 
-_BLOCK_BYTES = 512  # the unit of st_blocks, whatever the disk's own is
+_BLOCK_BYTES = 512  # the unit of st_blocks on any disk
 
 
 def remove_folder(folder: Path) -> int:
-    """Remove it with all it holds; the bytes that this freed. Never follows a link.
+    """Remove a folder with its content; returns the bytes freed. Never follows a link.
 
-    Folders within are moved up before they are emptied: neither the depth of a tree nor the length
-    of its paths matters. Cut off at any moment, it can be called again. Raises `OSError`.
+    Subfolders are moved up before they are emptied: neither the depth of a tree nor the length of
+    its paths matters. After an interruption it can be called again. Raises `OSError`.
     """
     freed = _unlink_files(folder)
     names = count()
-    while within := _folders(folder):
-        for inner in within:
+    while subfolders := _folders(folder):
+        for inner in subfolders:
             freed += _unlink_files(inner)
-            for deeper in _folders(inner):
-                _make_writable(deeper)  # moving a folder changes it too
-                free = (folder / f"{number}" for number in names)
-                deeper.rename(next(path for path in free if not path.exists()))
+            for child in _folders(inner):
+                _make_writable(child)  # moving a folder changes it too
+                candidates = (folder / f"{number}" for number in names)
+                child.rename(next(path for path in candidates if not path.exists()))
             inner.rmdir()
     folder.rmdir()
     return freed
@@ -48,17 +48,17 @@ def _unlink_files(folder: Path) -> int:
     with os.scandir(folder) as entries:
         files = [entry for entry in entries if not entry.is_dir(follow_symlinks=False)]
     for entry in files:
-        found = entry.stat(follow_symlinks=False)
+        status = entry.stat(follow_symlinks=False)
         Path(entry.path).unlink(missing_ok=True)
-        freed += found.st_blocks * _BLOCK_BYTES if found.st_nlink == 1 else 0
+        freed += status.st_blocks * _BLOCK_BYTES if status.st_nlink == 1 else 0
     return freed
 
 
 def _make_writable(folder: Path) -> None:
-    """A worker may have closed its own folders."""
+    """A worker may have removed the permissions of its own folders."""
     mode = folder.lstat().st_mode
     if not stat.S_ISDIR(mode):
-        raise NotADirectoryError(f"{folder} is no folder")
+        raise NotADirectoryError(f"{folder} is not a folder")
     if mode & stat.S_IRWXU != stat.S_IRWXU:
         folder.chmod(stat.S_IRWXU)
 
@@ -71,19 +71,19 @@ EXPORTING = ".exporting-"
 
 
 def delete_run(home: Home, run_id: str) -> int:
-    """Remove the run's directory and the copy of its configuration; the bytes that this freed.
+    """Remove the run's directory and the copy of its configuration; returns the bytes freed.
 
-    Nothing of the run may be running. A run without a directory frees nothing.
+    No process of the run may be alive. A run without a directory frees nothing.
     """
     directory = home.run(run_id).path
-    doomed = home.runs / f"{DELETING}{run_id}"
+    leftover = home.runs / f"{DELETING}{run_id}"
     try:
-        freed = _finish(home, doomed) if doomed.exists() else 0
+        freed = _finish(home, leftover) if leftover.exists() else 0
         if directory.is_symlink():
             directory.unlink()
         elif directory.exists():
-            directory.rename(doomed)
-        return freed + _finish(home, doomed)
+            directory.rename(leftover)
+        return freed + _finish(home, leftover)
     except OSError as error:
         raise UserError(
             f"Run {run_id} cannot be deleted completely: {error}.",
@@ -93,9 +93,9 @@ def delete_run(home: Home, run_id: str) -> int:
 
 
 def clean_leftovers(home: Home) -> int:
-    """Finish what was cut off: deletions, imports, exports. The bytes that this freed.
+    """Remove the leftovers of deletions, imports and exports; returns the bytes freed.
 
-    For the start of a daemon, when nothing of the kind can be under way.
+    Only at the start of a daemon, when no such operation is running.
     """
     freed = 0
     if not home.runs.is_dir():
@@ -105,7 +105,7 @@ def clean_leftovers(home: Home) -> int:
             try:
                 freed += _finish(home, folder)
             except OSError as error:
-                _log.warning("T368 %s, which was cut off, cannot be removed: %s", folder, error)
+                _log.warning("T368 the leftover %s cannot be removed: %s", folder, error)
     return freed
 
 

@@ -1,7 +1,8 @@
-"""RunTree: the files in a run's directory, as far as they may be shown. The artifact scan walks it.
+"""RunTree: the files in a run's directory, and opening them safely.
 
-A scan is repeated every few seconds while a worker writes: one look at a file costs one `lstat`,
-what vanishes meanwhile is passed over, and the whole scan ends after a fixed number of entries.
+A worker is not trusted: a link may lead out of the directory, a FIFO may block, a file may be
+replaced at any time. A scan is repeated every few seconds while a worker writes: each file costs
+one `lstat`, missing files are skipped, and a scan ends after a fixed number of entries.
 """
 
 import logging
@@ -18,10 +19,10 @@ from mosaic.contract.layout import RunDirectory
 from mosaic.contract.text_types import PathInside
 
 
-def inside(run: RunDirectory, relative: str) -> Path:
-    """The real path of `relative` in the run's directory, which need not exist.
+def resolve_inside(run: RunDirectory, relative: str) -> Path:
+    """The real path of `relative` in the run's directory; it need not exist.
 
-    Raises `UserError` when it leads out of the directory, by its name or through a link.
+    Raises `UserError` when it is outside of the directory, by its name or through a link.
     """
     root = os.path.realpath(run.path)
     if "\0" not in relative:
@@ -29,40 +30,40 @@ def inside(run: RunDirectory, relative: str) -> Path:
         if is_within(root, real):
             return Path(real)
     raise UserError(
-        f"{relative!r} leads out of the directory of run {run.run_id}.",
-        remedy="Name a file of the run by its path relative to the run's directory.",
+        f"{relative!r} is outside of the directory of run {run.run_id}.",
+        remedy="Use a path relative to the run's directory.",
         code="T360",
     )
 
 
 def is_within(root: str, real: str) -> bool:
-    """Whether `real` is `root` or lies below it; both are real paths."""
+    """Whether `real` is `root` or below it; both are real paths."""
     return real == root or real.startswith(root.rstrip(os.sep) + os.sep)
 
 
 def open_regular(path: str | Path, dir_fd: int | None = None) -> int:
-    """A descriptor for reading an ordinary file; never waits, never follows a last link.
+    """A descriptor for reading a regular file; never blocks, never follows a final link.
 
-    Raises `OSError` when there is no such file, or what is there is none.
+    Raises `OSError` when it does not exist or is not a regular file.
     """
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     descriptor = os.open(path, flags, dir_fd=dir_fd)
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return descriptor
     os.close(descriptor)
-    raise OSError(f"{path} is not an ordinary file")
+    raise OSError(f"{path} is not a regular file")
 
 
 _log = logging.getLogger(__name__)
 
 MAX_ENTRIES = 200_000
-"""Looked at in one scan; a worker that makes more files than that does not slow the daemon down."""
+"""Limit of one scan, so that a worker with more files does not slow down the daemon."""
 _MAX_DEPTH = 24
 _TEMPORARY_ENDINGS = (".tmp", ".part", ".partial", ".swp", "~")
 
 
 class ScannedFile(NamedTuple):
-    """A file, or a folder as a whole. `path` is relative to the run's directory."""
+    """A file, or a folder that is one artifact. `path` is relative to the run's directory."""
 
     path: str
     size_bytes: int
@@ -71,21 +72,21 @@ class ScannedFile(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """What one folder holds, both by path."""
+    """The content of one folder, by path."""
 
     files: list[ScannedFile]
     folders: list[str]
 
 
 class RunTree:
-    """One scan's view of the directory. Links to files inside it are kept, all others refused."""
+    """The directory during one scan. Links to files inside it are followed, all others ignored."""
 
     def __init__(self, run: RunDirectory) -> None:
         self._root = os.path.realpath(run.path)
         self._entries_left = MAX_ENTRIES
 
     def listing(self, folder: str) -> Listing:
-        """The ordinary files and the folders in `folder`; nothing where it is none."""
+        """The regular files and the folders in `folder`; empty if it is not a folder."""
         listing = Listing([], [])
         if not self.is_folder(folder):
             return listing
@@ -96,9 +97,9 @@ class RunTree:
                     if self._entries_left == 0:
                         break
                     self._entries_left -= 1
-                    self._take(entry, f"{prefix}{entry.name}", listing)
+                    self._add_entry(entry, f"{prefix}{entry.name}", listing)
         except OSError:
-            pass  # gone, or no folder any more
+            pass  # removed or replaced
         return listing
 
     def walk(self, folder: str, depth: int = 0) -> Iterator[ScannedFile]:
@@ -110,12 +111,12 @@ class RunTree:
                 yield from self.walk(inner, depth + 1)
 
     def find(self, path: str) -> ScannedFile | None:
-        """The ordinary file at `path`, links inside the run's directory followed."""
-        found = self._stat(path)
-        return _as_found(path, found) if found and stat.S_ISREG(found.st_mode) else None
+        """The regular file at `path`; links inside the run's directory are followed."""
+        status = self._stat(path)
+        return _to_scanned_file(path, status) if status and stat.S_ISREG(status.st_mode) else None
 
     def is_folder(self, path: str) -> bool:
-        """Whether a folder lies at `path`, reached without a link."""
+        """Whether `path` is a folder, reached without a link."""
         full = self.full(path)
         try:
             return os.path.realpath(full) == os.path.normpath(full) and stat.S_ISDIR(
@@ -125,9 +126,9 @@ class RunTree:
             return False
 
     def total(self, folder: str) -> ScannedFile:
-        """The folder as one artifact: all of its bytes, and its last change."""
-        found = self._stat(folder)
-        size, newest = 0, found.st_mtime if found else 0.0
+        """The folder as one artifact: its total size, and its last change."""
+        status = self._stat(folder)
+        size, newest = 0, status.st_mtime if status else 0.0
         for file in self.walk(folder):
             size += file.size_bytes
             newest = max(newest, file.t)
@@ -136,26 +137,26 @@ class RunTree:
     def full(self, path: str) -> str:
         return f"{self._root}/{path}"
 
-    def _take(self, entry: os.DirEntry[str], path: str, listing: Listing) -> None:
+    def _add_entry(self, entry: os.DirEntry[str], path: str, listing: Listing) -> None:
         try:
             if entry.is_symlink():
-                found = self.find(path)
-                if found:
-                    listing.files.append(found)
+                status = self.find(path)
+                if status:
+                    listing.files.append(status)
             elif entry.is_dir(follow_symlinks=False):
                 listing.folders.append(path)
             elif entry.is_file(follow_symlinks=False):
-                listing.files.append(_as_found(path, entry.stat(follow_symlinks=False)))
+                listing.files.append(_to_scanned_file(path, entry.stat(follow_symlinks=False)))
         except OSError:
-            return  # vanished since it was listed
+            return  # removed since it was listed
 
     def _stat(self, path: str) -> os.stat_result | None:
         full = self.full(path)
         try:
-            os.lstat(full)  # most often it is simply not there, which is cheap to learn
+            os.lstat(full)  # a cheap check: most often it does not exist
             real = os.path.realpath(full)
             if not is_within(self._root, real):
-                _log.debug("T361 %s leads out of the run's directory and is not listed", full)
+                _log.debug("T361 %s is outside of the run's directory and is not listed", full)
                 return None
             return os.lstat(real)
         except (OSError, ValueError):
@@ -163,13 +164,13 @@ class RunTree:
 
 
 def is_temporary(path: str) -> bool:
-    """Whether the name says that the file is still being written."""
+    """Whether the name is that of a file that is still being written."""
     name = path.rpartition("/")[2]
     return name.startswith(".") or name.endswith(_TEMPORARY_ENDINGS)
 
 
 def is_valid_path(path: str) -> bool:
-    """Whether a manifest can hold the path: text without control characters, and not too long."""
+    """Whether a manifest can contain the path: no control characters, and not too long."""
     try:
         path.encode()
         msgspec.convert(path, PathInside)
@@ -178,5 +179,5 @@ def is_valid_path(path: str) -> bool:
     return True
 
 
-def _as_found(path: str, found: os.stat_result) -> ScannedFile:
-    return ScannedFile(path, found.st_size, max(0.0, found.st_mtime))
+def _to_scanned_file(path: str, status: os.stat_result) -> ScannedFile:
+    return ScannedFile(path, status.st_size, max(0.0, status.st_mtime))

@@ -1,1 +1,1 @@
-"""The workers' virtual environments."""
+"""Bundles: the virtual environments of workers, and copies of their code."""

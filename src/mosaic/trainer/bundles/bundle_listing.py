@@ -7,7 +7,7 @@ import msgspec
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.contract.readiness import BundleInfo
-from mosaic.trainer.bundles.bundle_recipe import BundleRecipe, RecipeBook
+from mosaic.trainer.bundles.bundle_recipe import BundleRecipe, RecipeFinder
 from mosaic.trainer.bundles.install_lock import is_held
 from mosaic.trainer.bundles.virtual_envs import VirtualEnv, VirtualEnvs
 
@@ -15,15 +15,15 @@ _INSTALL_AGAIN = "Install it again: `mosaic bundles install {name}`."
 
 
 class BundleListing:
-    """What is installed, against what the workers need now."""
+    """Compares what is installed with what the workers need now."""
 
-    def __init__(self, home: Home, recipes: RecipeBook, environments: VirtualEnvs) -> None:
+    def __init__(self, home: Home, recipes: RecipeFinder, environments: VirtualEnvs) -> None:
         self._home = home
         self._recipes = recipes
         self._environments = environments
 
     def all(self, uses: Mapping[str, int]) -> list[BundleInfo]:
-        """By name, the one that is needed now first."""
+        """By name, the current one first."""
         workers = self._recipes.workers_by_bundle()
         infos = []
         for key in self._environments.all_keys():
@@ -34,22 +34,25 @@ class BundleListing:
                 infos.append(self._unfinished(key, uses))
         listed = {(info.name, info.hash) for info in infos}
         missing = (info for name in workers for info in self._needed(name))
-        larger = {(info.name, info.python) for info in infos if info.state == "ready"}
+        with_more_extras = {(info.name, info.python) for info in infos if info.state == "ready"}
         infos += [
             info
             for info in missing
-            if (info.name, info.hash) not in listed and (info.name, info.python) not in larger
+            if (info.name, info.hash) not in listed
+            and (info.name, info.python) not in with_more_extras
         ]
-        named = [
+        with_workers = [
             msgspec.structs.replace(
                 info, workers=tuple(worker.worker_id for worker in workers.get(info.name, ()))
             )
             for info in infos
         ]
-        return sorted(named, key=lambda info: (info.name, info.state == "outdated", info.extras))
+        return sorted(
+            with_workers, key=lambda info: (info.name, info.state == "outdated", info.extras)
+        )
 
     def info(self, environment: VirtualEnv, uses: Mapping[str, int]) -> BundleInfo:
-        """One that was finished."""
+        """The state of a complete environment."""
         record = environment.record
         recipes = self._current(record.name, record.extras)
         problem = self._environments.problem(environment)
@@ -74,25 +77,29 @@ class BundleListing:
         return info
 
     def outdated(self) -> list[VirtualEnv]:
-        """Those that no worker would be given now."""
-        found = (self._environments.read(key) for key in self._environments.all_keys())
-        return [each for each in found if each and self.info(each, {}).state == "outdated"]
+        """Environments that no worker uses any more."""
+        environments = (self._environments.read(key) for key in self._environments.all_keys())
+        return [
+            environment
+            for environment in environments
+            if environment and self.info(environment, {}).state == "outdated"
+        ]
 
     def _unfinished(self, key: str, uses: Mapping[str, int]) -> BundleInfo:
         name, _, digest = key.rpartition("-")
-        is_going_on = is_held(self._environments.lock_path(key))
+        is_installing = is_held(self._environments.lock_path(key))
         return BundleInfo(
             name=name,
-            state="installing" if is_going_on else "broken",
+            state="installing" if is_installing else "broken",
             hash=digest,
             path=self._home.relative(self._environments.path(key)),
             runs=uses.get(key, 0),
-            problem="" if is_going_on else "Its installation was cut off.",
-            remedy="" if is_going_on else _INSTALL_AGAIN.format(name=name),
+            problem="" if is_installing else "Its installation was interrupted.",
+            remedy="" if is_installing else _INSTALL_AGAIN.format(name=name),
         )
 
     def _needed(self, name: str) -> list[BundleInfo]:
-        """What the workers of the bundle need, as if nothing of it were there."""
+        """What the workers of the bundle need, as if nothing were installed."""
         try:
             recipes = self._recipes.named(name, ())
         except UserError as error:
@@ -111,7 +118,7 @@ class BundleListing:
         ]
 
     def _current(self, name: str, extras: Sequence[str]) -> list[BundleRecipe]:
-        """What would be installed now under that name; nothing when nobody knows the name."""
+        """What would be installed now under that name; empty when the name is unknown."""
         try:
             return self._recipes.named(name, extras)
         except UserError:

@@ -1,4 +1,4 @@
-"""Which environment a worker needs: requirements, extras and a Python, and one hash over them."""
+"""Recipes of bundles: requirements, extras and a Python, and a hash of them."""
 
 import hashlib
 import re
@@ -15,64 +15,64 @@ from mosaic.contract.problems import closest
 from mosaic.contract.run_config import BundleConfig, TrainRunConfig
 from mosaic.envs.catalog import environment
 from mosaic.trainer.bundles.requirement_lines import (
-    Declared,
-    asks_for_package,
+    DeclaredRequirements,
     hashed_lines,
     lines_of_file,
+    names_package,
 )
 from mosaic.trainer.workers.found_worker import FoundWorker
 from mosaic.trainer.workers.interpreters import Interpreter
-from mosaic.trainer.workers.source_files import HASH_LETTERS
+from mosaic.trainer.workers.source_files import HASH_LENGTH
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 
 CHECKOUT_REQUIREMENTS = Path(mosaic.__file__).parents[2] / "requirements"
-"""The requirements of the workers that come with a checkout."""
+"""The requirements of the workers in a checkout."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 
 @dataclass(frozen=True)
 class BundleRecipe:
-    """All that decides what an environment holds."""
+    """Everything that determines the content of an environment."""
 
     name: str
     extras: tuple[str, ...]
     available_extras: tuple[str, ...]
     lines: tuple[str, ...]
     folder: Path
-    """What is written as a relative path in the lines starts here."""
+    """Relative paths in the lines start here."""
     interpreter: Interpreter
     worker: FoundWorker | None = None
-    """Whose requirements these are, where they are its own."""
+    """The worker that has these requirements, if they are its own."""
 
     @cached_property
     def hash(self) -> str:
         parts = [self.interpreter.kind, *self.extras, "", *hashed_lines(self.lines)]
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:HASH_LETTERS]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:HASH_LENGTH]
 
     @property
     def key(self) -> str:
-        """The name of its folder, and by what runs record it."""
+        """The name of its folder, which runs record."""
         return f"{self.name}-{self.hash}"
 
     @property
     def packages(self) -> int:
-        """How many packages it asks for; those that they need may come on top."""
-        return sum(map(asks_for_package, self.lines))
+        """Number of packages it lists; their dependencies are not counted."""
+        return sum(map(names_package, self.lines))
 
 
 @dataclass(frozen=True)
-class _Ingredients:
-    """Where the requirements of a bundle are written, with those of its extras."""
+class _RequirementSource:
+    """The source of a bundle's requirements and those of its extras."""
 
     folder: Path
     extras: tuple[str, ...]
     lines: Callable[[str, Interpreter], tuple[str, ...]]
-    """Of one extra; of the bundle itself for the empty text."""
+    """The lines of one extra; of the bundle itself for an empty name."""
 
 
-class RecipeBook:
-    """Finds the recipe of a bundle. Thread-safe; reads the files every time, they are small."""
+class RecipeFinder:
+    """Finds the recipe of a bundle. Thread-safe; reads the small files every time."""
 
     def __init__(self, catalog: WorkerCatalog, requirements: Path) -> None:
         self._catalog = catalog
@@ -81,7 +81,7 @@ class RecipeBook:
     def for_worker(
         self, worker: FoundWorker, bundle: BundleConfig | None, script: str | None = None
     ) -> BundleRecipe | None:
-        """What a run of the worker needs, of its own or of a script; None: no environment.
+        """The recipe for a run of the worker or of a script; None: no packages needed.
 
         Raises `UserError`.
         """
@@ -93,19 +93,19 @@ class RecipeBook:
         return self._recipe(name, bundle.extras if bundle else (), worker)
 
     def named(self, name: str, extras: Sequence[str]) -> list[BundleRecipe]:
-        """The bundle of that name, in every form that its workers need. Raises `UserError`."""
+        """The recipes of that bundle, one for each variant of its workers. Raises `UserError`."""
         workers: Sequence[FoundWorker | None] = self.workers_by_bundle().get(name) or [None]
         recipes = [self._recipe(name, extras, worker) for worker in workers]
         return list({recipe.key: recipe for recipe in recipes}.values())
 
     def with_extras(self, recipe: BundleRecipe, extras: Sequence[str]) -> str | None:
-        """The key of the same bundle with these extras; None when it has no such extras now."""
+        """The key of the same bundle with these extras; None if it does not have them now."""
         if not set(extras) <= set(recipe.available_extras):
             return None
         return self._recipe(recipe.name, extras, recipe.worker).key
 
     def workers_by_bundle(self) -> dict[str, list[FoundWorker]]:
-        """Every bundle that some worker names."""
+        """All bundles that workers name."""
         bundles: dict[str, list[FoundWorker]] = {}
         for worker in self._catalog.scan():
             if isinstance(worker, FoundWorker):
@@ -114,26 +114,26 @@ class RecipeBook:
         return bundles
 
     def _recipe(self, name: str, extras: Sequence[str], worker: FoundWorker | None) -> BundleRecipe:
-        ingredients = self._ingredients(name, worker)
+        source = self._find_source(name, worker)
         chosen = tuple(sorted(set(extras)))
         for extra in chosen:
-            if extra not in ingredients.extras:
-                raise _unknown_extra(name, extra, ingredients.extras)
+            if extra not in source.extras:
+                raise _unknown_extra(name, extra, source.extras)
         interpreters = self._catalog.interpreters
         interpreter = interpreters.find(worker.manifest) if worker else interpreters.own()
-        wanted = (ingredients.lines(extra, interpreter) for extra in ("", *chosen))
+        needs = (source.lines(extra, interpreter) for extra in ("", *chosen))
         return BundleRecipe(
             name=name,
             extras=chosen,
-            available_extras=ingredients.extras,
-            lines=tuple(dict.fromkeys(line for lines in wanted for line in lines)),
-            folder=ingredients.folder,
+            available_extras=source.extras,
+            lines=tuple(dict.fromkeys(line for lines in needs for line in lines)),
+            folder=source.folder,
             interpreter=interpreter,
             worker=worker,
         )
 
-    def _ingredients(self, name: str, worker: FoundWorker | None) -> _Ingredients:
-        """Beside the worker, then in the checkout, then what its package declares, then nothing."""
+    def _find_source(self, name: str, worker: FoundWorker | None) -> _RequirementSource:
+        """Files beside the worker, else in the checkout, else its package's metadata."""
         if _NAME.fullmatch(name) is None:
             raise self._unknown(name)
         own = worker if worker and worker.manifest.bundle == name else None
@@ -142,26 +142,26 @@ class RecipeBook:
             and name in worker.manifest.bundles
             and (worker.location / f"{name}.txt").is_file()
         ):
-            return _in_files(worker.location, name)
+            return _source_in_files(worker.location, name)
         if own and (own.location / "requirements.txt").is_file():
-            return _in_files(own.location, "requirements")
+            return _source_in_files(own.location, "requirements")
         if (self._requirements / f"{name}.txt").is_file():
-            return _in_files(self._requirements, name)
+            return _source_in_files(self._requirements, name)
         if own and own.declaration:
-            declared = Declared(own.declaration)
-            return _Ingredients(
+            declared = DeclaredRequirements(own.declaration)
+            return _RequirementSource(
                 own.location,
                 declared.extras,
                 lambda extra, interpreter: declared.lines(interpreter, extra),
             )
         if own:
-            return _Ingredients(own.location, (), lambda _extra, _interpreter: ())
+            return _RequirementSource(own.location, (), lambda _extra, _interpreter: ())
         raise self._unknown(name)
 
     def _unknown(self, name: str) -> UserError:
         known = sorted(self.workers_by_bundle())
-        meant = closest(name, known)
-        hint = f"Did you mean {meant}? " if meant else ""
+        closest_name = closest(name, known)
+        hint = f"Did you mean {closest_name}? " if closest_name else ""
         return UserError(
             f"There is no bundle '{name[:100]}'.",
             remedy=f"{hint}Bundles here: {', '.join(known) or 'none'}.",
@@ -169,11 +169,11 @@ class RecipeBook:
         )
 
 
-def _in_files(folder: Path, stem: str) -> _Ingredients:
-    found = (path.name.removeprefix(f"{stem}.") for path in folder.glob(f"{stem}.*.txt"))
-    return _Ingredients(
+def _source_in_files(folder: Path, stem: str) -> _RequirementSource:
+    names = (path.name.removeprefix(f"{stem}.") for path in folder.glob(f"{stem}.*.txt"))
+    return _RequirementSource(
         folder,
-        tuple(sorted(name.removesuffix(".txt") for name in found)),
+        tuple(sorted(name.removesuffix(".txt") for name in names)),
         lambda extra, _interpreter: lines_of_file(
             folder / (f"{stem}.{extra}.txt" if extra else f"{stem}.txt")
         ),
@@ -189,20 +189,24 @@ def _unknown_extra(name: str, extra: str, available: Sequence[str]) -> UserError
 
 
 def add_needed_extras(config: TrainRunConfig, available: Collection[str]) -> TrainRunConfig:
-    """`config`, whose bundle names every extra that it needs and the bundle has."""
-    asked = config.bundle or BundleConfig()
-    extras = tuple(sorted({*asked.extras, *(_needed(config) & set(available))}))
-    if extras == tuple(sorted(asked.extras)):
+    """`config` with every extra that it needs and its bundle has, so that users need not list them.
+
+    The family of the environment, videos, W&B and the hub are extras of bundles that have them.
+    Extras in the configuration are never removed.
+    """
+    bundle = config.bundle or BundleConfig()
+    extras = tuple(sorted({*bundle.extras, *(_needed(config) & set(available))}))
+    if extras == tuple(sorted(bundle.extras)):
         return config
-    return msgspec.structs.replace(config, bundle=msgspec.structs.replace(asked, extras=extras))
+    return msgspec.structs.replace(config, bundle=msgspec.structs.replace(bundle, extras=extras))
 
 
 def _needed(config: TrainRunConfig) -> set[str]:
     artifacts, params = config.artifacts, config.params
-    wanted = {
+    needs = {
         environment(config.env_id).family: True,
         "wandb": artifacts.wandb.enabled or bool(params.get("track")),
         "video": artifacts.video.enabled or bool(params.get("capture_video")),
         "hub": bool(params.get("upload_model")),
     }
-    return {extra for extra, is_wanted in wanted.items() if is_wanted}
+    return {extra for extra, is_needed in needs.items() if is_needed}

@@ -1,7 +1,7 @@
-"""BundleStore: gives a worker its environment and its code, before a run starts.
+"""BundleStore: provides a worker's virtual environment and code before a run starts.
 
-An environment holds third-party packages only and never changes once it is ready; new
-requirements make a new one beside it, and the old one stays while runs need it.
+A virtual environment has third-party packages only and never changes once it is ready; new
+requirements create a new one beside it, and the old one stays while runs need it.
 All methods block, and may be called from any thread and from several processes at once.
 """
 
@@ -25,7 +25,7 @@ from mosaic.trainer.bundles.bundle_listing import BundleListing
 from mosaic.trainer.bundles.bundle_recipe import (
     CHECKOUT_REQUIREMENTS,
     BundleRecipe,
-    RecipeBook,
+    RecipeFinder,
 )
 from mosaic.trainer.bundles.code_snapshots import CodeSnapshots
 from mosaic.trainer.bundles.errors import environment_failed
@@ -38,58 +38,58 @@ from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 
 @dataclass(frozen=True, slots=True)
 class PreparedWorker:
-    """What a run is launched with, and what it records of it."""
+    """A worker that is ready to start: interpreter, packages, and a copy of its code."""
 
     python: Path
     module: str
     code: Path
     use: BundleUse
     shared_folders: tuple[Path, ...] = ()
-    """Code beside its own that it may import: MOSAIC's, of a worker that talks to the daemon."""
+    """Additional folders to import from: MOSAIC's own, for a worker that uses the client."""
 
     def command(self, config: Path) -> tuple[str, ...]:
-        """Starts the worker; no shell, and no script whose first line names a path."""
+        """The command that starts the worker; no shell, and no script with a shebang."""
         return (str(self.python), "-m", self.module, "--config", str(config))
 
     def environment(self, own_folders: Sequence[str] = ()) -> dict[str, str]:
-        """What the worker's environment needs beyond that of every worker.
+        """The worker's own environment variables.
 
-        `own_folders` are a run's `python_path`, and come after the worker's own code.
+        `own_folders` are a run's `python_path`, and come after the worker's code.
         """
         folders = (str(self.code), *map(str, self.shared_folders), *own_folders)
         return {"PYTHONPATH": os.pathsep.join(folders)}
 
 
-_OUTDATED_KEPT_S = 7 * 24 * 3600.0
-"""An environment of older requirements may be wanted again, by a switch back to them."""
+_OUTDATED_AGE_S = 7 * 24 * 3600.0
+"""An environment of older requirements may be needed again, after switching back."""
 _OWN_SOURCES = Path(mosaic.__file__).parents[1]
-"""On the path of workers that talk to the daemon."""
+"""On the import path of workers that use the client."""
 
 _log = logging.getLogger(__name__)
 
 
 class BundleRemoval(NamedTuple):
-    """What a removal did."""
+    """The result of a removal."""
 
     freed_bytes: int
     removed: tuple[str, ...]
-    kept: tuple[str, ...]
+    not_removed: tuple[str, ...]
     """Each with its reason."""
 
 
 def _ignore(_progress: InstallProgress) -> None:
-    """For callers that do not ask how far it is."""
+    """For callers without a progress callback."""
 
 
 class BundleStore:
-    """The environments and code copies of one home."""
+    """The virtual environments and code copies of one home."""
 
     def __init__(
         self, home: Home, catalog: WorkerCatalog, *, requirements: Path = CHECKOUT_REQUIREMENTS
     ) -> None:
         self._home = home
         self._catalog = catalog
-        self._recipes = RecipeBook(catalog, requirements)
+        self._recipes = RecipeFinder(catalog, requirements)
         self._environments = VirtualEnvs(home)
         self._snapshots = CodeSnapshots(home, catalog.digests)
         self._listing = BundleListing(home, self._recipes, self._environments)
@@ -103,11 +103,11 @@ class BundleStore:
         on_progress: OnProgress = _ignore,
         cancelled: threading.Event | None = None,
     ) -> PreparedWorker:
-        """The worker, ready to start; installs and copies what is missing.
+        """Prepare the worker; installs and copies what is missing.
 
-        `bundle` and `script` are the run's; a script may have an environment of its own.
+        `bundle` and `script` are the run's; a script may have its own environment.
 
-        Raises `InstallCancelledError` when `cancelled` is set meanwhile, else `UserError`.
+        Raises `InstallCancelledError` when `cancelled` is set, else `UserError`.
         """
         worker = self._catalog.find(worker_id)
         recipe = self._recipes.for_worker(worker, bundle, script)
@@ -119,7 +119,7 @@ class BundleStore:
     def lookup(
         self, worker_id: str, bundle: BundleConfig | None, script: str | None = None
     ) -> PreparedWorker | None:
-        """As `prepare`, but None where something would have to be installed. Takes milliseconds."""
+        """Like `prepare`, but None if something has to be installed. Takes milliseconds."""
         worker = self._catalog.find(worker_id)
         recipe = self._recipes.for_worker(worker, bundle, script)
         if recipe is None:
@@ -128,9 +128,9 @@ class BundleStore:
         return None if environment is None else self._prepared(worker, environment)
 
     def recorded_python(self, use: BundleUse) -> Path | None:
-        """The Python of the environment that a run recorded; None when that is gone or broken."""
+        """The Python of the environment that a run recorded; None when it is missing or broken."""
         key = f"{use.name}-{use.hash}"
-        # Only what is there: a record may have been written by anybody.
+        # Only existing keys: the record is not trusted.
         environment = (
             self._environments.usable(key) if key in self._environments.all_keys() else None
         )
@@ -140,17 +140,17 @@ class BundleStore:
         return environment.python
 
     def sdk_copy(self) -> Path:
-        """A folder with a copy of the worker SDK as it is now, and nothing else."""
-        return self._snapshots.take_sdk().path
+        """A folder with a copy of the current worker SDK only."""
+        return self._snapshots.get_sdk().path
 
     def available_extras(
         self, worker_id: str, bundle: BundleConfig | None, script: str | None = None
     ) -> tuple[str, ...]:
-        """What the bundle of such a run can have besides; nothing when there is none."""
+        """The extras of the bundle of such a run; empty without a bundle."""
         try:
             recipe = self._recipes.for_worker(self._catalog.find(worker_id), bundle, script)
         except UserError:
-            return ()  # told when the run is checked
+            return ()  # reported when the run is validated
         return () if recipe is None else recipe.available_extras
 
     def is_ready(self, worker_id: str, script: str | None = None) -> bool:
@@ -167,7 +167,7 @@ class BundleStore:
         on_progress: OnProgress = _ignore,
         cancelled: threading.Event | None = None,
     ) -> BundleInfo:
-        """The bundle, installed unless it is there; `repair` makes it again in any case."""
+        """Install the bundle if it is missing; `repair` reinstalls it in any case."""
         cancelled = cancelled or threading.Event()
         environments = [
             self._ensure(recipe, repair, on_progress, cancelled)
@@ -178,11 +178,11 @@ class BundleStore:
         return info
 
     def list(self, uses: Mapping[str, int]) -> list[BundleInfo]:
-        """Every bundle that a worker names, installed or not, and all else that is installed."""
+        """All bundles that workers name, installed or not, and all others that are installed."""
         return self._listing.all(uses)
 
     def remove(self, name: str, hash: str, uses: Mapping[str, int]) -> BundleRemoval:  # noqa: A002 - the field's name in the contract
-        """Removes one environment of the bundle, or without a hash every one no run needs."""
+        """Remove one environment of the bundle, or without a hash all that no run needs."""
         keys = [
             key
             for key in self._environments.all_keys()
@@ -191,37 +191,37 @@ class BundleStore:
         if not keys:
             raise UserError(
                 f"No environment '{'-'.join(filter(None, (name, hash)))}' is installed.",
-                remedy="`mosaic bundles list` shows what is.",
+                remedy="`mosaic bundles list` shows the installed ones.",
                 code="T338",
             )
-        freed, removed, kept = 0, [], []
+        freed, removed, not_removed = 0, [], []
         for key in keys:
             reason = self._reason_to_keep(key, uses)
             environment = self._environments.read(key)
             if not reason and not self._try_remove(key):
                 reason = "it is being installed"
             if reason:
-                kept.append(f"{key}: {reason}")
+                not_removed.append(f"{key}: {reason}")
             else:
                 removed.append(key)
                 freed += environment.record.size_bytes if environment else 0
-        return BundleRemoval(freed, tuple(removed), tuple(kept))
+        return BundleRemoval(freed, tuple(removed), tuple(not_removed))
 
     def clean(self, uses: Mapping[str, int], code_uses: Collection[str]) -> None:
-        """Removes what cut-off installations left, and what neither a run nor a worker needs."""
+        """Remove interrupted installations, and what neither a run nor a worker needs."""
         for key in self._environments.leftovers():
             lock = self._environments.lock_path(key)
             with hold_if_free(lock) as is_ours:
                 if is_ours:
-                    _log.info("T329 bundle %s: removing what a cut-off installation left", key)
+                    _log.info("T329 bundle %s: removing an interrupted installation", key)
                     self._environments.recover(key)
                     lock.unlink(missing_ok=True)
         for environment in self._listing.outdated():
             unused_s = time.time() - self._environments.last_used(environment)
-            if unused_s > _OUTDATED_KEPT_S and not uses.get(environment.key):
-                _log.info("T334 bundle %s is outdated and not needed: removed", environment.key)
+            if unused_s > _OUTDATED_AGE_S and not uses.get(environment.key):
+                _log.info("T334 bundle %s is outdated and not needed: removing it", environment.key)
                 self._try_remove(environment.key)
-        workers = [each for each in self._catalog.scan() if isinstance(each, FoundWorker)]
+        workers = [worker for worker in self._catalog.scan() if isinstance(worker, FoundWorker)]
         self._snapshots.clean(code_uses, workers)
 
     def _ensure(
@@ -248,24 +248,24 @@ class BundleStore:
             raise environment_failed(recipe.name, error) from error
 
     def _usable(self, recipe: BundleRecipe) -> VirtualEnv | None:
-        """The environment of this recipe, or one that has further extras on top of it."""
+        """The environment of this recipe, or one with additional extras."""
         exact = self._environments.usable(recipe.key)
         if exact is not None:
             return exact
         for key in self._environments.all_keys():
-            found = self._environments.read(key)
-            if found is None or found.record.name != recipe.name:
+            candidate = self._environments.read(key)
+            if candidate is None or candidate.record.name != recipe.name:
                 continue
-            extras = found.record.extras
+            extras = candidate.record.extras
             is_larger = set(extras) > set(recipe.extras)
-            if is_larger and self._recipes.with_extras(recipe, extras) == found.key:
-                usable = self._environments.usable(found.key)
+            if is_larger and self._recipes.with_extras(recipe, extras) == candidate.key:
+                usable = self._environments.usable(candidate.key)
                 if usable is not None:
                     return usable
         return None
 
     def _prepared(self, worker: FoundWorker, environment: VirtualEnv | None) -> PreparedWorker:
-        snapshot = self._snapshots.take(worker)
+        snapshot = self._snapshots.get(worker)
         code_path = self._home.relative(snapshot.path)
         module = worker.manifest.module
         shared = (_OWN_SOURCES,) if worker.manifest.uses_client else ()
@@ -301,7 +301,7 @@ class BundleStore:
         return f"{runs} {'run needs' if runs == 1 else 'runs need'} it" if runs else ""
 
     def _try_remove(self, key: str) -> bool:
-        """False while somebody installs it."""
+        """False while it is being installed."""
         lock = self._environments.lock_path(key)
         with hold_if_free(lock) as is_ours:
             if is_ours and self._environments.path(key).exists():

@@ -1,4 +1,4 @@
-"""Copies of workers' code, one per content, so that a run keeps the code it began with.
+"""Copies of workers' code, one per content, so that a run keeps the code it was started with.
 
 `worker_code/<worker>-<hash>/` holds the worker's packages and the SDK, as they are on the import
 path. Editing a worker never changes a run or an old replay, and never reinstalls its packages.
@@ -20,8 +20,8 @@ from mosaic.trainer.workers.found_worker import FoundWorker, SourceTree, sdk_sou
 from mosaic.trainer.workers.source_files import SourceDigests, list_source_files
 
 _ATTEMPTS = 5
-_KEPT_S = 3600.0
-"""A copy that was handed out may not have been recorded on its run yet."""
+_MIN_AGE_S = 3600.0
+"""A copy in use may not have been recorded on its run yet."""
 _UNFINISHED = ".copying-"
 _DOOMED = ".removing-"
 
@@ -30,47 +30,47 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class CodeSnapshot:
-    """A copy that is whole."""
+    """A complete copy."""
 
     path: Path
     hash: str
 
 
 class CodeSnapshots:
-    """Makes and checks the copies. Thread-safe, also across processes."""
+    """Creates and verifies the copies. Thread-safe, also across processes."""
 
     def __init__(self, home: Home, digests: SourceDigests) -> None:
         self._folder = home.worker_code
         self._digests = digests
 
-    def take(self, worker: FoundWorker) -> CodeSnapshot:
-        """The copy of the worker's code as it is now; made unless there is one."""
-        return self._take(worker.worker_id, _trees(worker))
+    def get(self, worker: FoundWorker) -> CodeSnapshot:
+        """The copy of the worker's current code; created unless it exists."""
+        return self._get(worker.worker_id, _trees(worker))
 
-    def take_sdk(self) -> CodeSnapshot:
-        """The copy of the SDK alone, for what runs in a bundle without being a worker."""
+    def get_sdk(self) -> CodeSnapshot:
+        """The copy of the SDK alone, for helper processes in a bundle."""
         sdk = sdk_sources()
-        return self._take(sdk.name, (sdk,))
+        return self._get(sdk.name, (sdk,))
 
-    def _take(self, name: str, trees: Sequence[SourceTree]) -> CodeSnapshot:
+    def _get(self, name: str, trees: Sequence[SourceTree]) -> CodeSnapshot:
         for _ in range(_ATTEMPTS):
             digest = self._digests.digest(trees)
             path = self._folder / f"{name}-{digest}"
-            if self._is_whole(path, trees, digest) or self._make(path, trees, digest):
+            if self._is_complete(path, trees, digest) or self._make(path, trees, digest):
                 _touch(path)
                 return CodeSnapshot(path, digest)
         raise UserError(
             f"The code of {name} keeps changing while it is copied.",
-            remedy="Wait until whatever writes to its files is done, and try again.",
+            remedy="Wait until no program writes to its files, and try again.",
             code="T327",
         )
 
     def clean(self, needed: Collection[str], workers: Sequence[FoundWorker]) -> None:
-        """Removes copies that no run needs and no worker is at now, and unfinished ones."""
-        kept = {Path(name).name for name in needed} | self._current(workers)
+        """Remove copies that neither a run nor a current worker needs, and unfinished ones."""
+        needed_names = {Path(name).name for name in needed} | self._current(workers)
         for path in self._folder.glob("*"):
             is_unfinished = path.name.startswith((_UNFINISHED, _DOOMED))
-            if path.name not in kept and (is_unfinished or not path.name.startswith(".")):
+            if path.name not in needed_names and (is_unfinished or not path.name.startswith(".")):
                 self._remove_if_old(path)
 
     def _current(self, workers: Sequence[FoundWorker]) -> set[str]:
@@ -82,8 +82,8 @@ class CodeSnapshots:
                 _log.warning("T331 the code of %s cannot be read: %s", worker.worker_id, error)
         return current
 
-    def _is_whole(self, path: Path, trees: Sequence[SourceTree], digest: str) -> bool:
-        copied = _copied(path, trees)
+    def _is_complete(self, path: Path, trees: Sequence[SourceTree], digest: str) -> bool:
+        copied = _copied_trees(path, trees)
         if not all(tree.path.exists() for tree in copied):
             return False
         try:
@@ -92,14 +92,14 @@ class CodeSnapshots:
             return False  # it is being removed
 
     def _make(self, path: Path, trees: Sequence[SourceTree], digest: str) -> bool:
-        """False when the sources changed meanwhile."""
+        """False when the sources changed in the meantime."""
         temporary = self._folder / f"{_UNFINISHED}{path.name}-{secrets.token_hex(4)}"
         try:
             for file in list_source_files(trees):
                 target = temporary / file.name
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(file.path, target)
-            copied = _copied(temporary, trees)
+            copied = _copied_trees(temporary, trees)
             is_same = self._digests.digest(copied) == digest
             self._digests.forget(copied)
             if is_same:
@@ -124,22 +124,26 @@ class CodeSnapshots:
         except OSError as error:
             if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
                 raise
-            if self._is_whole(path, trees, digest):
-                return  # somebody else was quicker
-            _log.warning("T332 the copy of a worker's code in %s was damaged: made again", path)
-            path.rename(self._doomed(path))
+            if self._is_complete(path, trees, digest):
+                return  # another process was faster
+            _log.warning(
+                "T332 the copy of a worker's code in %s was damaged: copying it again", path
+            )
+            path.rename(self._removal_path(path))
             temporary.rename(path)
 
     def _remove_if_old(self, path: Path) -> None:
         try:
-            if time.time() - path.stat().st_mtime < _KEPT_S:
+            if time.time() - path.stat().st_mtime < _MIN_AGE_S:
                 return
-            doomed = path if path.name.startswith(_DOOMED) else path.rename(self._doomed(path))
+            doomed = (
+                path if path.name.startswith(_DOOMED) else path.rename(self._removal_path(path))
+            )
         except OSError:
-            return  # somebody else removes it
+            return  # another process removes it
         shutil.rmtree(doomed, ignore_errors=True)
 
-    def _doomed(self, path: Path) -> Path:
+    def _removal_path(self, path: Path) -> Path:
         return path.with_name(f"{_DOOMED}{path.name}-{secrets.token_hex(4)}")
 
 
@@ -149,7 +153,7 @@ def _trees(worker: FoundWorker) -> tuple[SourceTree, ...]:
     return (*own, sdk)
 
 
-def _copied(folder: Path, trees: Sequence[SourceTree]) -> tuple[SourceTree, ...]:
+def _copied_trees(folder: Path, trees: Sequence[SourceTree]) -> tuple[SourceTree, ...]:
     return tuple(SourceTree(tree.name, folder / tree.name) for tree in trees)
 
 

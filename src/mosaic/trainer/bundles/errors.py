@@ -1,4 +1,4 @@
-"""Why an environment could not be made, in words for the person who waits for it."""
+"""Errors of installations, with explanations of pip's output."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ INDEX_UNREACHABLE = "T323"
 DISK_FULL = "T324"
 """A bundle could not be installed: the disk is full."""
 ENVIRONMENT_NOT_MADE = "T337"
-"""The environment of a bundle cannot be made: the file system does not let us."""
+"""The environment of a bundle cannot be created because of a file system error."""
 
 _FULL = re.compile(r"No space left on device|Errno 28\b|Disk quota exceeded|Errno 122\b")
 _NO_NETWORK = re.compile(
@@ -28,7 +28,7 @@ _LINES_SHOWN = 4
 
 
 class InstallCancelledError(UserError):
-    """The installation was called off; nothing of it is left."""
+    """The installation was cancelled and cleaned up."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -37,28 +37,28 @@ class InstallCancelledError(UserError):
 
 
 def installation_failed(name: str, output: Sequence[str], log: Path) -> UserError:
-    """What pip's output means."""
-    sentence, remedy, code = _explanation(output)
-    said = " | ".join(_telling(output)) or "nothing"
+    """The error that pip's output describes."""
+    sentence, remedy, code = _explain(output)
+    output_text = " | ".join(_error_lines(output)) or "nothing"
     return UserError(
-        f"The bundle {name} could not be installed: {sentence} pip said: {said}",
+        f"The bundle {name} could not be installed: {sentence} pip output: {output_text}",
         remedy=f"{remedy} All of its output is in {log}.",
         code=code,
     )
 
 
 def environment_failed(name: str, error: OSError) -> UserError:
-    """The file system, or the system, did not let us."""
+    """An error of the file system or the operating system."""
     is_full = _FULL.search(str(error)) is not None
     return UserError(
-        f"The environment of the bundle {name} cannot be made: {error}.",
+        f"The environment of the bundle {name} cannot be created: {error}.",
         remedy="Free some space and try again." if is_full else "Check the folder of the home.",
         code=DISK_FULL if is_full else ENVIRONMENT_NOT_MADE,
     )
 
 
-def _explanation(output: Sequence[str]) -> tuple[str, str, str]:
-    """A sentence, a remedy and a code."""
+def _explain(output: Sequence[str]) -> tuple[str, str, str]:
+    """A message, a remedy and a code."""
     text = "\n".join(output)
     missing = _last(_NOT_FOUND, output)
     if _FULL.search(text):
@@ -66,25 +66,25 @@ def _explanation(output: Sequence[str]) -> tuple[str, str, str]:
     if _NO_NETWORK.search(text):
         package = missing or _last(_COLLECTING, output) or "a package"
         return (
-            f"{package} could not be fetched, the package index cannot be reached.",
-            "The network is needed once, or a folder with the wheels: set PIP_FIND_LINKS to it.",
+            f"{package} could not be downloaded, the package index cannot be reached.",
+            "Connect to the network, or set PIP_FIND_LINKS to a folder with the wheels.",
             INDEX_UNREACHABLE,
         )
     if missing:
         return (
-            f"there is no {missing} for this Python where pip looks for packages.",
+            f"there is no {missing} for this Python in the package index.",
             "Check the version in the requirements, the network, and pip's settings (`PIP_*`).",
             "T322",
         )
     if _OTHER_HASH.search(text):
         return (
-            "a package is not the one that the requirements were made with.",
-            "Make the requirements again, or look for who changed the package.",
+            "a package does not match the hash in the requirements.",
+            "Generate the requirements again, or find out why the package has changed.",
             "T322",
         )
     if _CONFLICT.search(text):
         return (
-            "its packages need versions of each other that contradict.",
+            "its packages have conflicting dependencies.",
             "Change the versions in the requirements, or leave out an extra.",
             "T322",
         )
@@ -92,10 +92,10 @@ def _explanation(output: Sequence[str]) -> tuple[str, str, str]:
     if unbuilt:
         return (
             f"{unbuilt} has no wheel for this Python and could not be built.",
-            "Install the compilers and libraries that it asks for, or choose another version.",
+            "Install the compilers and libraries that it needs, or choose another version.",
             "T322",
         )
-    return "pip failed.", "Correct what it says and try again.", "T322"
+    return "pip failed.", "Fix the reported error and try again.", "T322"
 
 
 def _last(pattern: re.Pattern[str], output: Sequence[str]) -> str:
@@ -103,8 +103,8 @@ def _last(pattern: re.Pattern[str], output: Sequence[str]) -> str:
     return found[-1] if found else ""
 
 
-def _telling(output: Sequence[str]) -> Sequence[str]:
-    """The lines that pip marks as errors; without any, its last ones."""
+def _error_lines(output: Sequence[str]) -> Sequence[str]:
+    """The lines that pip marks as errors; otherwise its last ones."""
     lines = [line.strip() for line in output if line.strip()]
     errors = [line for line in lines if line.startswith(("ERROR", "error"))]
     return [line[:300] for line in (errors or lines)[-_LINES_SHOWN:]]

@@ -1,8 +1,8 @@
 """One installation of a bundle at a time, across threads and processes.
 
-The lock's file also tells the others how far it is, and who works on it. Programs that the
-installer starts hold the lock too: were the installer killed, nobody starts over beneath them.
-Whoever waits then ends what the dead installer left running.
+The lock file also has the progress and the processes of the installation. Programs that the
+installer starts hold the lock too: if the installer is killed, no other installation starts while
+they run. A process that waits then kills what the dead installer left running.
 """
 
 import fcntl
@@ -24,8 +24,8 @@ _POLL_S = 0.1
 OnProgress = Callable[[InstallProgress], None]
 
 
-class _Note(msgspec.Struct, kw_only=True):
-    """What stands in the file."""
+class _LockContent(msgspec.Struct, kw_only=True):
+    """The content of the file."""
 
     installer: ProcessIdentity | None = None
     program: ProcessIdentity | None = None
@@ -33,25 +33,25 @@ class _Note(msgspec.Struct, kw_only=True):
 
 
 class HeldLock:
-    """The lock, while it is ours."""
+    """The lock, while this process holds it."""
 
     def __init__(self, descriptor: int, had_to_wait: bool) -> None:
         self.descriptor = descriptor
         self.had_to_wait = had_to_wait
-        self._note = _Note(installer=ProcessIdentity.of(os.getpid()))
+        self._content = _LockContent(installer=ProcessIdentity.of(os.getpid()))
         self._write()
 
     def started(self, pid: int) -> None:
-        """A program works for the installation now."""
-        self._note.program = ProcessIdentity.of(pid)
+        """Record the program that the installation has started."""
+        self._content.program = ProcessIdentity.of(pid)
         self._write()
 
     def report(self, progress: InstallProgress) -> None:
-        self._note.progress = progress
+        self._content.progress = progress
         self._write()
 
     def _write(self) -> None:
-        data = msgspec.json.encode(self._note)
+        data = msgspec.json.encode(self._content)
         os.pwrite(self.descriptor, data, 0)
         os.ftruncate(self.descriptor, len(data))
 
@@ -60,28 +60,30 @@ class HeldLock:
 def hold_lock(
     path: Path, on_progress: OnProgress, cancelled: threading.Event
 ) -> Iterator[HeldLock]:
-    """Waits for the lock, telling so. Raises `InstallCancelledError`."""
-    looks = 0
+    """Wait for the lock, and report progress while waiting. Raises `InstallCancelledError`."""
+    attempts = 0
     reported = None
     while (descriptor := _try(path)) is None:
-        looks += 1
-        note = _read(path)
-        _end_orphan(note)
-        waiting = _waiting(note.progress)
-        if looks > 1 and waiting != reported:  # the first may have met somebody who only looked
+        attempts += 1
+        content = _read(path)
+        _kill_orphan(content)
+        waiting = _waiting_progress(content.progress)
+        if (
+            attempts > 1 and waiting != reported
+        ):  # the first attempt may have met a check of `is_held`
             reported = waiting
             on_progress(waiting)
         if cancelled.wait(_POLL_S):
             raise InstallCancelledError
     try:
-        yield HeldLock(descriptor, had_to_wait=looks > 1)
+        yield HeldLock(descriptor, had_to_wait=attempts > 1)
     finally:
         _release(descriptor)
 
 
 @contextmanager
 def hold_if_free(path: Path) -> Iterator[bool]:
-    """Holds the lock unless somebody else does; says which."""
+    """Hold the lock unless another process does; yields whether it is held."""
     descriptor = _try(path)
     try:
         yield descriptor is not None
@@ -91,7 +93,7 @@ def hold_if_free(path: Path) -> Iterator[bool]:
 
 
 def is_held(path: Path) -> bool:
-    """Whether an installation is going on."""
+    """Whether an installation is running."""
     if not path.exists():
         return False
     with hold_if_free(path) as held:
@@ -123,20 +125,20 @@ def _release(descriptor: int) -> None:
     os.close(descriptor)
 
 
-def _read(path: Path) -> _Note:
+def _read(path: Path) -> _LockContent:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=_Note)
+        return msgspec.json.decode(path.read_bytes(), type=_LockContent)
     except (OSError, msgspec.DecodeError):
-        return _Note()  # it is being written
+        return _LockContent()  # it is being written
 
 
-def _end_orphan(note: _Note) -> None:
-    if note.installer and note.program and not note.installer.is_alive():
-        note.program.send_to_group(signal.SIGKILL)
+def _kill_orphan(content: _LockContent) -> None:
+    if content.installer and content.program and not content.installer.is_alive():
+        content.program.send_to_group(signal.SIGKILL)
 
 
-def _waiting(others: InstallProgress | None) -> InstallProgress:
-    message = "Another run installs it already"
+def _waiting_progress(others: InstallProgress | None) -> InstallProgress:
+    message = "Another run is installing it"
     if others is None:
         return InstallProgress(phase="waiting", message=f"{message}.")
     return InstallProgress(
@@ -147,4 +149,4 @@ def _waiting(others: InstallProgress | None) -> InstallProgress:
     )
 
 
-work_out(_Note)
+work_out(_LockContent)

@@ -1,4 +1,4 @@
-"""How pip is run for an environment: ours from outside, else one put into it."""
+"""Running pip for an environment, our own from outside or one inside, and parsing its progress."""
 
 import re
 import sys
@@ -16,12 +16,19 @@ from mosaic.trainer.workers.interpreters import Interpreter
 
 _FIRST_WITH_PYTHON_OPTION = Version("22.3")
 _FIRST_WITH_RAW_PROGRESS = Version("24.1")
-_ELSEWHERE = ("PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_PYTHON", "PIP_REQUIREMENT", "PIP_QUIET")
-"""Settings of somebody's own pip that would put packages into another place, or hide progress."""
+_REMOVED_SETTINGS = (
+    "PIP_TARGET",
+    "PIP_PREFIX",
+    "PIP_ROOT",
+    "PIP_PYTHON",
+    "PIP_REQUIREMENT",
+    "PIP_QUIET",
+)
+"""Settings of the user's pip that would install elsewhere, or hide progress."""
 
 
 def own_pip(interpreter: Interpreter, python: Path) -> list[str] | None:
-    """Our own pip, working on the environment of `python`; None when it cannot."""
+    """The command of our own pip for the environment of `python`; None when it cannot be used."""
     if find_spec("pip") is None:
         return None
     try:
@@ -32,7 +39,7 @@ def own_pip(interpreter: Interpreter, python: Path) -> list[str] | None:
         return None
     if not is_new_enough or not supported.contains(interpreter.version_text):
         return None
-    # -P: a worker's folder, which pip works in, may have modules named like those of pip.
+    # -P: the current folder, a worker's, may have modules with names that pip imports.
     return [sys.executable, "-P", "-m", "pip", "--python", str(python)]
 
 
@@ -42,7 +49,7 @@ def pip_inside(python: Path) -> list[str]:
 
 
 def install_options(requirements: Path, *, is_own_pip: bool) -> list[str]:
-    """The arguments of an installation that tells how far it is and asks nothing."""
+    """The arguments of a non-interactive installation with progress."""
     shows_bytes = is_own_pip and Version(metadata("pip")["Version"]) >= _FIRST_WITH_RAW_PROGRESS
     return [
         "install",
@@ -56,9 +63,9 @@ def install_options(requirements: Path, *, is_own_pip: bool) -> list[str]:
 
 
 def pip_environment(scratch: Path) -> dict[str, str]:
-    """Ours with `PIP_*`, and temporary files where they are found and removed after a kill."""
+    """Our environment with `PIP_*`; temporary files go to `scratch`, which is removed later."""
     environment = installer_environment()
-    for name in _ELSEWHERE:
+    for name in _REMOVED_SETTINGS:
         environment.pop(name, None)
     return {
         **environment,
@@ -77,18 +84,18 @@ _INSTALLING = re.compile(r"Installing collected packages: (?P<what>.+)")
 
 
 class PipProgress:
-    """Turns pip's lines into progress; equal progress is told once."""
+    """Turns pip's lines into progress; equal progress is reported once."""
 
     def __init__(self, packages: int, on_progress: Callable[[InstallProgress], None]) -> None:
-        """`packages`: how many the requirements name; those that they need come on top."""
+        """`packages`: number of packages in the requirements, without their dependencies."""
         self._on_progress = on_progress
         self._total = packages
         self._collected = 0
         self._file = ""
         self._to_install = 0
-        self._told: InstallProgress | None = None
+        self._reported: InstallProgress | None = None
 
-    def take(self, line: str) -> None:
+    def handle_line(self, line: str) -> None:
         """One line of pip's output."""
         if match := _COLLECTING.match(line):
             self._collected += 1
@@ -105,30 +112,30 @@ class PipProgress:
             self._to_install = len(match["what"].split(","))
             self._installing(0)
 
-    def look(self, site_packages: Path | None) -> None:
-        """pip is silent while it puts packages in place: count those that are."""
+    def poll(self, site_packages: Path | None) -> None:
+        """Count installed packages: pip prints nothing while it installs them."""
         if self._to_install and site_packages is not None:
-            there = sum(1 for _ in site_packages.glob("*.dist-info"))
-            self._installing(min(there, self._to_install))
+            installed = sum(1 for _ in site_packages.glob("*.dist-info"))
+            self._installing(min(installed, self._to_install))
 
     def _installing(self, done: int) -> None:
-        self._tell("installing", "Installing packages", done, self._to_install)
+        self._report("installing", "Installing packages", done, self._to_install)
 
     def _downloading(self, message: str) -> None:
-        self._tell(
+        self._report(
             "downloading",
             message,
             min(max(self._collected - 1, 0), self._total),
             self._total,
         )
 
-    def _tell(self, phase: InstallPhase, message: str, done: int, total: int) -> None:
+    def _report(self, phase: InstallPhase, message: str, done: int, total: int) -> None:
         progress = InstallProgress(phase=phase, message=message, done=done, total=total)
-        if progress != self._told:
-            self._told = progress
+        if progress != self._reported:
+            self._reported = progress
             self._on_progress(progress)
 
 
 def _short(what: str) -> str:
-    """A file by its name, without the folder or the address it comes from."""
+    """The name of a file without its folder or URL."""
     return what.rstrip("/").rpartition("/")[2][:100]

@@ -1,6 +1,6 @@
-"""Requirements as lines: read from files or from what a package declares, without noise.
+"""Requirements as normalized lines, from files or from a package's metadata.
 
-Two texts that install the same give the same lines, so that comments and blank lines never lead
+Texts that install the same give the same lines, so that comments and blank lines never lead
 to a new environment.
 """
 
@@ -23,25 +23,25 @@ _MAX_DEPTH = 10
 
 
 def lines_of_file(path: Path, depth: int = 0) -> tuple[str, ...]:
-    """What the file asks for, with the files that it includes. Raises `UserError`."""
+    """The requirements in the file and in those it includes. Raises `UserError`."""
     if depth > _MAX_DEPTH:
-        raise _wrong(path, "it includes itself")
+        raise _invalid(path, "it includes itself")
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise _wrong(path, reason or "it cannot be read") from error
-    return tuple(_expanded(without_noise(text), path.parent, depth))
+        raise _invalid(path, reason or "it cannot be read") from error
+    return tuple(_expand(normalize_lines(text), path.parent, depth))
 
 
-def without_noise(text: str) -> list[str]:
-    """Lines joined where they continue, without comments and the SDK, which every run is given."""
+def normalize_lines(text: str) -> list[str]:
+    """Joined continuation lines, without comments and the SDK, which every run gets anyway."""
     joined = text.replace("\\\r\n", " ").replace("\\\n", " ")
     lines = (" ".join(_COMMENT.sub("", line).split()) for line in joined.splitlines())
     return [line for line in lines if line and not _SDK.match(line)]
 
 
-def _expanded(lines: Iterable[str], folder: Path, depth: int) -> Iterator[str]:
+def _expand(lines: Iterable[str], folder: Path, depth: int) -> Iterator[str]:
     for line in lines:
         include, constraint = _INCLUDE.match(line), _CONSTRAINT.match(line)
         if include and "://" not in line:
@@ -53,7 +53,7 @@ def _expanded(lines: Iterable[str], folder: Path, depth: int) -> Iterator[str]:
 
 
 def hashed_lines(lines: Iterable[str]) -> Iterator[str]:
-    """What the lines mean: a file of constraints stands for its content, wherever it lies."""
+    """The lines to hash: a constraints file is replaced by its content."""
     for line in lines:
         constraint = _CONSTRAINT.match(line)
         if constraint and "://" not in line:
@@ -62,31 +62,34 @@ def hashed_lines(lines: Iterable[str]) -> Iterator[str]:
             yield line
 
 
-def asks_for_package(line: str) -> bool:
-    """Whether the line names something to install, rather than how."""
+def names_package(line: str) -> bool:
+    """Whether the line is a package and not an option."""
     return not line.startswith("-") or line.startswith(("-e ", "--editable"))
 
 
-class Declared:
-    """What a package says it depends on, in its `pyproject.toml` or its installed metadata."""
+class DeclaredRequirements:
+    """The dependencies in a package's `pyproject.toml` or installed metadata."""
 
     def __init__(self, path: Path) -> None:
         try:
             text = path.read_text(encoding="utf-8")
             if path.suffix == ".toml":
                 project = tomllib.loads(text).get("project", {})
-                self._always = [str(each) for each in project.get("dependencies", [])]
+                self._always = [str(requirement) for requirement in project.get("dependencies", [])]
                 optional = project.get("optional-dependencies", {})
                 self._optional = {
-                    str(extra): [str(each) for each in lines] for extra, lines in optional.items()
+                    str(extra): [str(requirement) for requirement in lines]
+                    for extra, lines in optional.items()
                 }
             else:
                 headers = HeaderParser().parsestr(text)
-                self._always = [str(each) for each in headers.get_all("Requires-Dist", [])]
+                self._always = [
+                    str(requirement) for requirement in headers.get_all("Requires-Dist", [])
+                ]
                 extras = headers.get_all("Provides-Extra", [])
                 self._optional = {str(extra): [] for extra in extras}
         except (OSError, ValueError, TypeError, AttributeError) as error:
-            raise _wrong(path, str(error)) from error
+            raise _invalid(path, str(error)) from error
         self._path = path
 
     @property
@@ -94,7 +97,7 @@ class Declared:
         return tuple(sorted(self._optional))
 
     def lines(self, interpreter: Interpreter, extra: str = "") -> tuple[str, ...]:
-        """The requirements without an extra, or those that the extra adds, for that Python."""
+        """The requirements without extras, or those that the extra adds, for that Python."""
         python = {
             "python_version": ".".join(map(str, interpreter.version[:2])),
             "python_full_version": interpreter.version_text,
@@ -102,17 +105,17 @@ class Declared:
         }
         plain = [line for line in self._always if self._applies(line, {**python, "extra": ""})]
         if not extra:
-            return self._bare(plain)
+            return self._strip_markers(plain)
         offered = (*self._optional.get(extra, ()), *self._always)
         added = [line for line in offered if self._applies(line, {**python, "extra": extra})]
-        return self._bare(line for line in added if line not in plain)
+        return self._strip_markers(line for line in added if line not in plain)
 
-    def _bare(self, lines: Iterable[str]) -> tuple[str, ...]:
-        """Without the conditions, which were looked at already."""
+    def _strip_markers(self, lines: Iterable[str]) -> tuple[str, ...]:
+        """Without environment markers, which were evaluated already."""
         requirements = [self._parse(line) for line in lines]
         for requirement in requirements:
             requirement.marker = None
-        return tuple(without_noise("\n".join(map(str, requirements))))
+        return tuple(normalize_lines("\n".join(map(str, requirements))))
 
     def _applies(self, line: str, environment: dict[str, str]) -> bool:
         marker = self._parse(line).marker
@@ -122,10 +125,10 @@ class Declared:
         try:
             return Requirement(line)
         except InvalidRequirement as error:
-            raise _wrong(self._path, f"'{line}' is no requirement: {error}") from error
+            raise _invalid(self._path, f"'{line}' is not a requirement: {error}") from error
 
 
-def _wrong(path: Path, reason: str) -> UserError:
+def _invalid(path: Path, reason: str) -> UserError:
     return UserError(
         f"The requirements in {path} cannot be used: {reason}.",
         remedy="Correct the file.",

@@ -1,6 +1,6 @@
-"""Making a virtual environment: Python's `venv`, then pip, with progress, undone when it fails.
+"""Building a virtual environment: Python's `venv`, then pip, with progress, undone when it fails.
 
-Called by the bundle store, which holds the lock of the environment meanwhile.
+Called by the bundle store, which holds the lock of the environment.
 """
 
 import logging
@@ -38,7 +38,7 @@ from mosaic.trainer.bundles.virtual_envs import (
 )
 from mosaic.trainer.processes.watched_process import Stream, run_watched
 
-_LINES_KEPT = 400
+_MAX_OUTPUT_LINES = 400
 
 _log = logging.getLogger(__name__)
 
@@ -51,16 +51,16 @@ def build_virtual_env(
     on_progress: OnProgress,
     cancelled: threading.Event,
 ) -> VirtualEnv:
-    """The new environment, in place of one that was there.
+    """Build the environment, replacing an existing one.
 
-    When it fails or is cancelled, what was there before is there again, and nothing else.
+    When it fails or is cancelled, the previous state is restored.
     Raises `InstallCancelledError` or another `UserError`.
     """
     scratch = environments.scratch(recipe.key)
     log_path = home.logs / f"bundle-{recipe.name}.log"
     started = time.monotonic()
 
-    def tell(progress: InstallProgress) -> None:
+    def report_progress(progress: InstallProgress) -> None:
         lock.report(progress)
         on_progress(progress)
 
@@ -70,7 +70,9 @@ def build_virtual_env(
         home.logs.mkdir(parents=True, exist_ok=True)
         environments.set_aside(recipe.key)
         with _open_log(log_path) as log:
-            installation = _Installation(recipe, scratch, lock, log, log_path, tell, cancelled)
+            installation = _Installation(
+                recipe, scratch, lock, log, log_path, report_progress, cancelled
+            )
             environment = installation.make(environments)
     except OSError as error:
         raise environment_failed(recipe.name, error) from error
@@ -92,7 +94,7 @@ def _open_log(path: Path) -> IO[bytes]:
 
 
 class _Installation:
-    """One attempt."""
+    """One installation."""
 
     def __init__(
         self,
@@ -101,7 +103,7 @@ class _Installation:
         lock: HeldLock,
         log: IO[bytes],
         log_path: Path,
-        tell: OnProgress,
+        report_progress: OnProgress,
         cancelled: threading.Event,
     ) -> None:
         self._recipe = recipe
@@ -109,17 +111,17 @@ class _Installation:
         self._lock = lock
         self._log = log
         self._log_path = log_path
-        self._tell = tell
+        self._on_progress = report_progress
         self._cancelled = cancelled
 
     def make(self, environments: VirtualEnvs) -> VirtualEnv:
         recipe = self._recipe
         path = environments.path(recipe.key)
-        self._report("preparing", f"Making an environment with {recipe.interpreter.path}")
+        self._report("preparing", f"Creating an environment with {recipe.interpreter.path}")
         self._make_venv(path)
         if recipe.packages:
             self._install(path)
-        self._report("checking", "Checking what was installed", done=recipe.packages)
+        self._report("checking", "Checking the installation", done=recipe.packages)
         record = VirtualEnvRecord(
             name=recipe.name,
             hash=recipe.hash,
@@ -134,11 +136,11 @@ class _Installation:
 
     def _make_venv(self, path: Path) -> None:
         python = self._recipe.interpreter.path
-        output: deque[str] = deque(maxlen=_LINES_KEPT)
+        output: deque[str] = deque(maxlen=_MAX_OUTPUT_LINES)
         command = [python, "-I", "-m", "venv", "--without-pip", str(path)]
         if self._run(command, output.append) != 0:
             raise UserError(
-                f"{python} cannot make a virtual environment: {' | '.join(list(output)[-3:])}",
+                f"{python} cannot create a virtual environment: {' | '.join(list(output)[-3:])}",
                 remedy="Install its `venv` module; Debian and Ubuntu have it in python3-venv.",
                 code="T326",
             )
@@ -148,28 +150,28 @@ class _Installation:
         python = path / "bin" / "python"
         own = own_pip(recipe.interpreter, python)
         if own is None:
-            self._put_pip_into(python)
+            self._install_pip(python)
         requirements = self._scratch / "requirements.txt"
         requirements.write_text("\n".join(recipe.lines) + "\n", encoding="utf-8")
-        output: deque[str] = deque(maxlen=_LINES_KEPT)
-        progress = PipProgress(recipe.packages, self._tell)
+        output: deque[str] = deque(maxlen=_MAX_OUTPUT_LINES)
+        progress = PipProgress(recipe.packages, self._on_progress)
         site = site_packages(path)
 
-        def take(line: str) -> None:
+        def handle_output(line: str) -> None:
             output.append(line)
-            progress.take(line)
+            progress.handle_line(line)
 
         self._report("downloading", "Collecting packages")
         options = install_options(requirements, is_own_pip=own is not None)
         command = [*(own or pip_inside(python)), *options]
-        if self._run(command, take, lambda: progress.look(site)) != 0:
+        if self._run(command, handle_output, lambda: progress.poll(site)) != 0:
             raise installation_failed(recipe.name, list(output), self._log_path)
 
-    def _put_pip_into(self, python: Path) -> None:
-        output: deque[str] = deque(maxlen=_LINES_KEPT)
+    def _install_pip(self, python: Path) -> None:
+        output: deque[str] = deque(maxlen=_MAX_OUTPUT_LINES)
         if self._run([str(python), "-I", "-m", "ensurepip"], output.append) != 0:
             raise UserError(
-                f"{python} has no pip and cannot be given one: {' | '.join(list(output)[-3:])}",
+                f"{python} has no pip, and it cannot be installed: {' | '.join(list(output)[-3:])}",
                 remedy="Install pip for the Python that runs MOSAIC, or the system's python3-venv.",
                 code="T335",
             )
@@ -178,24 +180,24 @@ class _Installation:
         self,
         command: Sequence[str],
         on_line: Callable[[str], None],
-        on_look: Callable[[], None] = lambda: None,
+        on_poll: Callable[[], None] = lambda: None,
     ) -> int:
-        """The exit code. The program cannot outlive us unseen: it holds the lock."""
-        lines = _Lines(on_line)
+        """The exit code. The program holds the lock, so that it is noticed if it outlives us."""
+        lines = _LineSplitter(on_line)
 
-        def take(_stream: Stream, data: bytes) -> None:
+        def handle_output(_stream: Stream, data: bytes) -> None:
             self._log.write(data)
-            lines.take(data)
+            lines.handle_output(data)
 
         def may_continue() -> bool:
-            on_look()
+            on_poll()
             return not self._cancelled.is_set()
 
         exit_code = run_watched(
             command,
             cwd=self._recipe.folder,
             environment=pip_environment(self._scratch),
-            on_output=take,
+            on_output=handle_output,
             may_continue=may_continue,
             on_start=self._lock.started,
             keep_open=[self._lock.descriptor],
@@ -208,17 +210,17 @@ class _Installation:
         if self._cancelled.is_set():
             raise InstallCancelledError
         total = self._recipe.packages
-        self._tell(InstallProgress(phase=phase, message=message, done=done, total=total))
+        self._on_progress(InstallProgress(phase=phase, message=message, done=done, total=total))
 
 
-class _Lines:
-    """Whole lines out of pieces."""
+class _LineSplitter:
+    """Splits a byte stream into lines."""
 
     def __init__(self, on_line: Callable[[str], None]) -> None:
         self._on_line = on_line
         self._rest = b""
 
-    def take(self, data: bytes) -> None:
-        *whole, self._rest = (self._rest + data).split(b"\n")
-        for line in whole:
+    def handle_output(self, data: bytes) -> None:
+        *complete, self._rest = (self._rest + data).split(b"\n")
+        for line in complete:
             self._on_line(line.decode("utf-8", "replace").rstrip())

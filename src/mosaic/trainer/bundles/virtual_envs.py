@@ -1,8 +1,8 @@
 """The virtual environments on disk: `venvs/<bundle>-<hash>/`, immutable once they are ready.
 
-`ready.json` is written last: a folder without it is what a cut-off installation left. A folder is
-renamed before it is deleted, so that half of one is never taken for a whole. Callers that change
-an environment hold its lock (`lock_path`).
+`ready.json` is written last: a folder without it is an interrupted installation. A folder is
+renamed before it is deleted, so that a partial one is never used. Callers that change an
+environment hold its lock (`lock_path`).
 """
 
 import os
@@ -25,8 +25,8 @@ from mosaic.contract.type_info import work_out
 from mosaic.trainer.processes.process_environment import bare_environment
 from mosaic.trainer.workers.source_files import Stamp, file_stamp
 
-_CHECK_LIMIT_S = 60.0
-_TOUCHED_EVERY_S = 3600.0
+_CHECK_TIMEOUT_S = 60.0
+_TOUCH_INTERVAL_S = 3600.0
 _ASIDE = ".replaced-"
 _DOOMED = ".removing-"
 _SCRATCH = ".making-"
@@ -34,14 +34,14 @@ _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*-[0-9a-f]{12}")
 
 
 class VirtualEnvRecord(msgspec.Struct, kw_only=True, frozen=True):
-    """`ready.json`: what an environment was made of."""
+    """`ready.json`: what an environment was built from."""
 
     name: str
     hash: str
     extras: tuple[str, ...] = ()
     python: str
     python_stamp: Stamp | None = None
-    """Of the interpreter it was made with: while it is the same, it need not be run to check."""
+    """Of its interpreter: while it is unchanged, it need not be executed to check it."""
     created_at: float
     packages: dict[str, str] = {}
     size_bytes: int = 0
@@ -49,7 +49,7 @@ class VirtualEnvRecord(msgspec.Struct, kw_only=True, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class VirtualEnv:
-    """One that was finished."""
+    """A complete virtual environment."""
 
     path: Path
     record: VirtualEnvRecord
@@ -79,11 +79,11 @@ class VirtualEnvs:
         return self._home.venvs / f".{key}.lock"
 
     def all_keys(self) -> list[str]:
-        """Of every environment, finished or not. What else lies there is not ours."""
+        """The keys of all environments, complete or not. Other folders are ignored."""
         return sorted(name for name in self._names() if _KEY.fullmatch(name))
 
     def read(self, key: str) -> VirtualEnv | None:
-        """The environment, if it was finished; its check is another matter."""
+        """The environment, if it is complete; `problem` checks it."""
         path = self.path(key)
         stamp = file_stamp(path / "ready.json")
         if stamp is None:
@@ -105,12 +105,12 @@ class VirtualEnvs:
         return environment if environment and not self.problem(environment) else None
 
     def problem(self, environment: VirtualEnv) -> str:
-        """Why it cannot be used; empty when it can. Runs its Python only when that changed."""
+        """Why it cannot be used; empty when it can. Runs its Python only if that has changed."""
         stamp = file_stamp(environment.python)
         if stamp is None:
-            return "Its Python is gone."
+            return "Its Python is missing."
         if site_packages(environment.path) is None:
-            return "Its packages are gone."
+            return "Its packages are missing."
         if stamp == environment.record.python_stamp:
             return ""
         with self._lock:
@@ -123,7 +123,7 @@ class VirtualEnvs:
         return problem
 
     def finish(self, path: Path, record: VirtualEnvRecord) -> VirtualEnv:
-        """Records what is there now; from here on it can be used."""
+        """Write `ready.json`; from here on it can be used."""
         site = site_packages(path)
         record = msgspec.structs.replace(
             record,
@@ -135,53 +135,53 @@ class VirtualEnvs:
         return VirtualEnv(path, record)
 
     def touch(self, environment: VirtualEnv) -> None:
-        """Notes that it is used, now and then, for whoever looks for what nobody needs."""
+        """Update its last use at most once an hour, for the cleanup of unused ones."""
         try:
-            if time.time() - self.last_used(environment) > _TOUCHED_EVERY_S:
+            if time.time() - self.last_used(environment) > _TOUCH_INTERVAL_S:
                 os.utime(environment.path)
         except OSError:
-            return  # it can be used all the same
+            return  # it can be used anyway
 
     def last_used(self, environment: VirtualEnv) -> float:
         return environment.path.stat().st_mtime
 
     def scratch(self, key: str) -> Path:
-        """A new folder for temporary files of an installation."""
-        return self._beside(_SCRATCH, key)
+        """The path of a new folder for temporary files of an installation."""
+        return self._sibling(_SCRATCH, key)
 
     def set_aside(self, key: str) -> None:
-        """Makes room for a new one; `recover` brings it back unless that one is finished."""
+        """Rename it for a new one; `recover` restores it unless the new one is complete."""
         if self.path(key).exists():
-            self.path(key).rename(self._beside(_ASIDE, key))
+            self.path(key).rename(self._sibling(_ASIDE, key))
 
     def recover(self, key: str) -> None:
-        """Removes what a cut-off installation left, and brings back what it was to replace."""
+        """Remove an interrupted installation, and restore the environment it was to replace."""
         if self.path(key).exists() and self.read(key) is None:
             self.remove(key)
-        for leftover in self._beside_of(key):
+        for leftover in self._siblings_of(key):
             if leftover.name.startswith(_ASIDE) and not self.path(key).exists():
                 leftover.rename(self.path(key))
             else:
                 shutil.rmtree(leftover, ignore_errors=True)
 
     def leftovers(self) -> set[str]:
-        """Keys of environments that `recover` has something to do for."""
-        aside = {_key_beside(name) for name in self._names() if _key_beside(name)}
+        """Keys of environments that `recover` has to handle."""
+        set_aside_keys = {_key_of_sibling(name) for name in self._names() if _key_of_sibling(name)}
         unfinished = {key for key in self.all_keys() if self.read(key) is None}
-        return aside | unfinished
+        return set_aside_keys | unfinished
 
     def remove(self, key: str) -> None:
-        """It is gone at once, although deleting it takes a while."""
-        doomed = self._beside(_DOOMED, key)
+        """Remove it: renamed at once, then deleted."""
+        doomed = self._sibling(_DOOMED, key)
         self.path(key).rename(doomed)
         shutil.rmtree(doomed, ignore_errors=True)
 
-    def _beside(self, prefix: str, key: str) -> Path:
+    def _sibling(self, prefix: str, key: str) -> Path:
         return self._home.venvs / f"{prefix}{key}-{secrets.token_hex(4)}"
 
-    def _beside_of(self, key: str) -> Iterator[Path]:
+    def _siblings_of(self, key: str) -> Iterator[Path]:
         for name in self._names():
-            if _key_beside(name) == key:
+            if _key_of_sibling(name) == key:
                 yield self._home.venvs / name
 
     def _names(self) -> list[str]:
@@ -191,7 +191,7 @@ class VirtualEnvs:
             return []
 
 
-def _key_beside(name: str) -> str:
+def _key_of_sibling(name: str) -> str:
     for prefix in (_ASIDE, _DOOMED, _SCRATCH):
         if name.startswith(prefix):
             return name.removeprefix(prefix).rpartition("-")[0]
@@ -203,25 +203,28 @@ def site_packages(environment: Path) -> Path | None:
 
 
 def installed_packages(site: Path) -> dict[str, str]:
-    """Names and versions, as the packages' own metadata has them."""
-    found = ((each.metadata["Name"], each.version) for each in distributions(path=[str(site)]))
-    return dict(sorted((str(name), str(version)) for name, version in found if name))
+    """Names and versions of the installed packages."""
+    names_and_versions = (
+        (distribution.metadata["Name"], distribution.version)
+        for distribution in distributions(path=[str(site)])
+    )
+    return dict(sorted((str(name), str(version)) for name, version in names_and_versions if name))
 
 
 def size_of(folder: Path) -> int:
-    """The bytes of all files in it."""
+    """The total size of all files in it, in bytes."""
     total = 0
     for path, _, names in os.walk(folder):
         for name in names:
             try:
                 total += os.lstat(os.path.join(path, name)).st_size  # noqa: PTH118 - many files
             except FileNotFoundError:
-                continue  # removed meanwhile
+                continue  # removed in the meantime
     return total
 
 
 def _run_check(environment: VirtualEnv) -> str:
-    """Whether its Python still runs, from this folder, in the version that packages were for."""
+    """A problem if its Python does not run, or has another version than the packages need."""
     command = [
         str(environment.python),
         "-I",
@@ -233,7 +236,7 @@ def _run_check(environment: VirtualEnv) -> str:
             command,
             check=False,
             capture_output=True,
-            timeout=_CHECK_LIMIT_S,
+            timeout=_CHECK_TIMEOUT_S,
             env=bare_environment(),
             stdin=subprocess.DEVNULL,
             text=True,
@@ -244,7 +247,7 @@ def _run_check(environment: VirtualEnv) -> str:
         return f"Its Python does not run: exit code {answer.returncode}."
     version = answer.stdout.strip()
     if version != environment.record.python.rpartition(".")[0]:
-        return f"It was made for Python {environment.record.python}, and its Python is {version}."
+        return f"It was built for Python {environment.record.python}, and its Python is {version}."
     return ""
 
 

@@ -1,1 +1,1 @@
-"""What this machine has: processors, memory, GPUs, room on the disk."""
+"""Resources of this machine: processors, memory, GPUs, disk space."""

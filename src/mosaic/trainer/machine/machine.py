@@ -1,6 +1,7 @@
-"""What this machine has for runs: CPUs, memory, GPUs, disk, a way to the network.
+"""Machine: the resources for runs: CPUs, memory, GPUs, disk space, network.
 
-The dispatcher grants from it, preflight compares with it, `GetHealth` shows it.
+Used by the dispatcher, preflight and `GetHealth`. Limits of control groups (containers, services)
+are respected, in both versions.
 """
 
 import os
@@ -15,7 +16,7 @@ from mosaic.contract.errors import UserError
 from mosaic.trainer.machine.gpus import Gpu, GpuSearch, find_amd, find_nvidia
 
 _NO_LIMIT_BYTES = 1 << 60
-"""The first version says "no limit" with a number near the greatest there is."""
+"""Version 1 represents "no limit" by a number close to the maximum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class CgroupLimits:
 
 
 def cgroup_limits(proc: Path, sys: Path) -> CgroupLimits:
-    """The tightest limits on the way from this process's group up to the root."""
+    """The lowest limits from this process's group up to the root."""
     cpus: list[float] = []
     memory: list[int] = []
     for folder in _own_groups(proc, sys / "fs" / "cgroup"):
@@ -37,15 +38,15 @@ def cgroup_limits(proc: Path, sys: Path) -> CgroupLimits:
 
 
 def _own_groups(proc: Path, mount: Path) -> Iterator[Path]:
-    """Folders of the groups, each with its ancestors; some may not exist inside a container."""
+    """Folders of the groups and their ancestors; some may not exist inside a container."""
     for line in _text(proc / "self" / "cgroup").splitlines():
         _, _, controllers_and_path = line.partition(":")
         controllers, _, path = controllers_and_path.partition(":")
         roots = [mount / name for name in controllers.split(",")] if controllers else [mount]
         inside = Path(path.lstrip("/"))
         for root in roots:
-            for part in (inside, *inside.parents):
-                yield root / part
+            for folder_name in (inside, *inside.parents):
+                yield root / folder_name
 
 
 def _cpus(folder: Path) -> Iterator[float]:
@@ -53,7 +54,7 @@ def _cpus(folder: Path) -> Iterator[float]:
     if not quota:
         quota = _text(folder / "cpu.cfs_quota_us")
         period = _text(folder / "cpu.cfs_period_us")
-    # Not a number: `max` in the second version, -1 in the first.
+    # Not a number: `max` in version 2, -1 in version 1.
     if quota.isdecimal() and period.isdecimal() and int(quota) > 0 and int(period) > 0:
         yield int(quota) / int(period)
 
@@ -71,7 +72,7 @@ def _text(path: Path) -> str:
         return ""
 
 
-_GPUS_STAY_TRUE_S = 60.0
+_GPU_CACHE_S = 60.0
 _DEFAULT_ROUTE = "00000000"
 _DEFAULT_ROUTE_V6 = "0" * 32
 
@@ -81,7 +82,7 @@ def _own_cpus() -> Collection[int]:
 
 
 class Machine:
-    """Looks when asked, imports no torch. Safe from any thread."""
+    """Reads the system on each call, without torch. Safe from any thread."""
 
     def __init__(
         self,
@@ -103,35 +104,35 @@ class Machine:
         self._gpu_search: tuple[float, GpuSearch] | None = None
 
     def cpus(self) -> int:
-        """Those that this process may use; what is less than a whole one is not counted."""
+        """Number of CPUs that this process may use, rounded down."""
         usable = len(self._affinity())
         quota = cgroup_limits(self._proc, self._sys).cpus
         return usable if quota is None else max(1, min(usable, int(quota)))
 
     def memory_mb(self) -> int:
-        """All there is, or as much of it as a control group allows."""
+        """Total memory, or the limit of the control group."""
         total = self._meminfo_bytes("MemTotal")
         limit = cgroup_limits(self._proc, self._sys).memory_bytes
         return (total if limit is None else min(total, limit)) >> 20
 
     def available_memory_mb(self) -> int:
-        """What could be used now without swapping, at most `memory_mb`."""
+        """Memory that can be used now without swapping, at most `memory_mb`."""
         return min(self._meminfo_bytes("MemAvailable") >> 20, self.memory_mb())
 
     def gpus(self) -> tuple[Gpu, ...]:
-        """Those that are really there and visible to this process."""
+        """The GPUs that are visible to this process."""
         return self.gpu_search().gpus
 
     def gpu_search(self) -> GpuSearch:
-        """The GPUs, or the reason why there are none. Remembered for a minute."""
+        """The GPUs, or the reason why there are none. Cached for a minute."""
         with self._gpu_lock:
             now = self._clock()
-            if self._gpu_search is None or now - self._gpu_search[0] > _GPUS_STAY_TRUE_S:
+            if self._gpu_search is None or now - self._gpu_search[0] > _GPU_CACHE_S:
                 self._gpu_search = (now, self._search_gpus())
             return self._gpu_search[1]
 
     def disk_free_bytes(self, path: Path) -> int:
-        """What an ordinary user may still write at `path`, which need not exist yet."""
+        """Free disk space for a normal user at `path`, which need not exist yet."""
         existing = path.absolute()
         try:
             while not existing.exists() and existing != existing.parent:
@@ -139,13 +140,13 @@ class Machine:
             return shutil.disk_usage(existing).free
         except OSError as error:
             raise UserError(
-                f"The free space at {existing} cannot be told: {error.strerror}.",
+                f"The free space at {existing} cannot be determined: {error.strerror}.",
                 remedy="Check that the disk is mounted, readable and within its quota.",
                 code="T340",
             ) from error
 
     def has_network(self) -> bool:
-        """Whether there is a way out of this machine: a default route, or a proxy."""
+        """Whether there is a default route or a proxy."""
         names = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
         if any(self._environ.get(name) or self._environ.get(name.lower()) for name in names):
             return True
@@ -158,7 +159,7 @@ class Machine:
     def _search_gpus(self) -> GpuSearch:
         nvidia = find_nvidia(self._proc, self._dev, self._environ)
         if nvidia.gpus:
-            return nvidia  # one vendor at a time: no framework trains on both
+            return nvidia  # one vendor only: no framework trains on both
         amd = find_amd(self._sys, self._dev, self._environ)
         return amd if amd.gpus else GpuSearch(reason=f"{nvidia.reason}; {amd.reason}")
 

@@ -1,1 +1,1 @@
-"""Whether a run can start here, and what to expect of it."""
+"""Preflight: whether a run can start, and what to expect of it."""

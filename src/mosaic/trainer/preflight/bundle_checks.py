@@ -1,4 +1,4 @@
-"""Whether the worker's environment is there, and works: asked in that environment itself."""
+"""Checks of the worker's bundle: installed, with the right Python, and importable."""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from mosaic.trainer.processes.watched_process import run_bounded
 INSTALL = "install_bundle"
 """An action; its argument is the bundle's name, with extras as `name[atari,mujoco]`."""
 REPAIR = "repair_bundle"
-"""An action; its argument is as that of `install_bundle`."""
+"""An action; its argument is the same as for `install_bundle`."""
 
 _PROBE = Path(__file__).with_name("package_probe.py")
 _PROBE_LIMIT_S = 20.0
@@ -25,7 +25,7 @@ _PROBLEMS_SHOWN = 5
 def check_bundle(
     candidate: Candidate, prepared: PreparedWorker | None, info: BundleInfo | None
 ) -> Items:
-    """`info` is the bundle's state when the worker is not prepared; None: it is not known."""
+    """`info` is the bundle's state when the worker is not prepared; None if it is unknown."""
     name = candidate.bundle_name
     if prepared is not None:
         packages = len(prepared.use.packages)
@@ -34,7 +34,7 @@ def check_bundle(
         yield warning(
             "bundle",
             f"The bundle {name} is broken: {info.problem or 'it cannot be used'}",
-            "It will be repaired before the run starts; that takes a while.",
+            "It is repaired before the run starts, which takes a while.",
             action=REPAIR,
             argument=_with_extras(candidate),
         )
@@ -42,20 +42,20 @@ def check_bundle(
         yield warning(
             "bundle",
             f"The bundle {name} is being installed.",
-            "The run starts when that is done.",
+            "The run starts afterwards.",
         )
     else:
         yield warning(
             "bundle",
-            f"The bundle {name} is not installed; it will be installed first.",
-            "Install it now to see how long that takes, or let the run do it.",
+            f"The bundle {name} is not installed; it is installed before the run starts.",
+            "Install it now, or let the run install it.",
             action=INSTALL,
             argument=_with_extras(candidate),
         )
 
 
 def check_python(manifest: WorkerManifest, version: str, bundle: str = "") -> Items:
-    """`version`: of the Python that the run would have; `bundle`: where that is."""
+    """`version`: of the Python that the run would use; `bundle`: the one that has it."""
     major, minor, micro, *_ = (*(int(part) for part in version.split(".")[:3]), 0, 0, 0)
     if manifest.supports_python((major, minor, micro)):
         yield ok("python", f"Python {version}.")
@@ -76,24 +76,24 @@ def check_packages(
     *,
     limit_s: float = _PROBE_LIMIT_S,
 ) -> Items:
-    """Asks the worker's own Python for what was installed with it, and for the worker itself."""
+    """Check in the worker's own Python that its packages and its module can be imported."""
     problems = _probe(prepared, environment, limit_s)
     action, argument = (REPAIR, _with_extras(candidate)) if candidate.bundle_name else ("", "")
     if problems is None:
         yield warning(
             "packages",
             f"{prepared.python} did not answer within {limit_s:g} s.",
-            "Try again; if it stays so, repair the bundle.",
+            "Try again; if the problem persists, repair the bundle.",
             action=action,
             argument=argument,
         )
     elif problems:
         more = len(problems) - _PROBLEMS_SHOWN
-        shown = "; ".join(problems[:_PROBLEMS_SHOWN]) + (f"; {more} more" if more > 0 else "")
+        listed = "; ".join(problems[:_PROBLEMS_SHOWN]) + (f"; {more} more" if more > 0 else "")
         yield blocking(
             "packages",
-            f"{candidate.worker} cannot run in its environment: {shown}.",
-            "Repair the bundle. If it stays so, correct the worker or its requirements.",
+            f"{candidate.worker} cannot run in its environment: {listed}.",
+            "Repair the bundle. If the problem persists, correct the worker or its requirements.",
             action=action,
             argument=argument,
         )
@@ -104,24 +104,24 @@ def check_packages(
 def _probe(
     prepared: PreparedWorker, environment: Mapping[str, str], limit_s: float
 ) -> list[str] | None:
-    asked = json.dumps({"module": prepared.module, "packages": prepared.use.packages})
+    request = json.dumps({"module": prepared.module, "packages": prepared.use.packages})
     try:
-        outcome = run_bounded(
-            [prepared.python, "-B", "-c", _PROBE.read_text(encoding="utf-8"), asked],
+        result = run_bounded(
+            [prepared.python, "-B", "-c", _PROBE.read_text(encoding="utf-8"), request],
             limit_s=limit_s,
             environment={**environment, **prepared.environment()},
             folder=prepared.code,
         )
     except OSError as error:
         return [f"its Python cannot be executed: {error.strerror}"]
-    if outcome.timed_out:
+    if result.timed_out:
         return None
     try:
-        # The last line: a package that starts itself with Python may have printed before it.
-        return msgspec.json.decode(outcome.output.strip().rpartition(b"\n")[2], type=list[str])
+        # The last line: a package that hooks into Python's start may have printed before it.
+        return msgspec.json.decode(result.output.strip().rpartition(b"\n")[2], type=list[str])
     except msgspec.DecodeError:
-        said = outcome.error_output.decode(errors="replace").strip().rpartition("\n")[2][:200]
-        return [f"its Python failed ({outcome.exit_code}): {said}"]
+        message = result.error_output.decode(errors="replace").strip().rpartition("\n")[2][:200]
+        return [f"its Python failed ({result.exit_code}): {message}"]
 
 
 def _with_extras(candidate: Candidate) -> str:

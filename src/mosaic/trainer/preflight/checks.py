@@ -1,4 +1,4 @@
-"""The run that is looked at: its configuration, and what its worker says of itself."""
+"""What preflight checks share: the run that they check, and the report items they yield."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from mosaic.contract.worker_manifest import WorkerManifest
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What every check may look at."""
+    """The run to check: its configuration, and its worker's manifest and descriptor."""
 
     config: TrainRunConfig
     manifest: WorkerManifest
@@ -24,9 +24,9 @@ class Candidate:
 
     @property
     def algorithm(self) -> Algorithm | None:
-        """The one that will run: a worker with a single one takes that when none is named.
+        """The algorithm that will run; a worker with a single one uses it by default.
 
-        Of a run with a script, the descriptor has that script and nothing else.
+        For a run with a script, the descriptor has that script as its only algorithm.
         """
         algorithms = self.descriptor.algorithms
         is_only_one = self.config.algo is None or self.config.script is not None
@@ -36,16 +36,16 @@ class Candidate:
 
     @property
     def bundle_name(self) -> str:
-        """Empty when the worker needs Python alone."""
+        """Empty when the worker needs no packages."""
         return self.manifest.bundle_for(self.config.bundle, self.config.script) or ""
 
     @property
     def step_detail(self) -> StepDetail:
-        """How much the run will tell of each step."""
+        """The level of detail of recorded steps."""
         return self.descriptor.step_detail(self.config.mode, self.config.telemetry.steps)
 
     def resolved_params(self) -> Mapping[str, Any]:
-        """Every parameter's value, those not given by their defaults."""
+        """All parameter values, including defaults."""
         algorithm = self.algorithm
         if algorithm is None:
             return {}
@@ -56,14 +56,14 @@ Items = Iterator[PreflightItem]
 
 
 def ok(check: str, message: str) -> PreflightItem:
-    """It is as it must be."""
+    """The check passed."""
     return PreflightItem(check=check, status=CheckStatus.OK, message=message)
 
 
 def warning(
     check: str, message: str, remedy: str, *, action: str = "", argument: str = ""
 ) -> PreflightItem:
-    """The run can start, but a person should know."""
+    """The run can start, but the user should know."""
     return PreflightItem(
         check=check,
         status=CheckStatus.WARNING,
@@ -77,7 +77,7 @@ def warning(
 def blocking(
     check: str, message: str, remedy: str, *, action: str = "", argument: str = ""
 ) -> PreflightItem:
-    """The run would fail, or never start."""
+    """The run would fail or never start."""
     return PreflightItem(
         check=check,
         status=CheckStatus.BLOCKING,
@@ -88,6 +88,6 @@ def blocking(
     )
 
 
-def listing(names: Iterable[str]) -> str:
-    """Names as a sentence shows them."""
+def join_names(names: Iterable[str]) -> str:
+    """Names as a list in a sentence."""
     return ", ".join(f"`{name}`" for name in names) or "none"

@@ -1,4 +1,4 @@
-"""What to expect of a run, from earlier ones of the same worker, algorithm and environment."""
+"""Estimates for a run, from earlier ones of the same worker, algorithm and environment."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,23 +9,23 @@ from mosaic.contract.runs import RunRecord
 from mosaic.trainer.registry.run_rows import EarlierRun
 
 _LINE_BYTES: dict[StepDetail, int] = {"all": 300, "sampled": 60, "columns": 20, "off": 2}
-"""Of one step in the spool, by `telemetry.steps`, when no earlier run tells."""
+"""Bytes per step in the spool, by `telemetry.steps`, when there is no earlier run."""
 _WITH_STORE = 1.3
-"""The store made from the spool, and some room."""
+"""Factor for the store, which is built from the spool."""
 _MIN_BYTES = 20 << 20
 """Checkpoints, event files and the log."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """None: nothing is known."""
+    """Estimates; None: unknown."""
 
     duration_s: float | None = None
     sps: float | None = None
     memory_bytes: int | None = None
     disk_bytes: int = _MIN_BYTES
     runs: int = 0
-    """How many earlier runs it rests on."""
+    """Number of earlier runs it is based on."""
 
 
 def expect(
@@ -34,19 +34,19 @@ def expect(
     earlier: Sequence[EarlierRun],
     records: Sequence[RunRecord],
 ) -> Expectation:
-    """Of a run of so many `steps`, each told in that `detail`.
+    """Estimate a run of `steps` steps, recorded in this `detail`.
 
-    `earlier` has how long runs took and what they used; `records` how much they wrote.
+    `earlier` has durations and resource usage, `records` the sizes of earlier runs.
     """
-    whole = [run for run in earlier if run.steps > 0]
-    if steps is not None and whole:
-        duration_s: float | None = median(run.duration_s / run.steps for run in whole) * steps
+    with_steps = [run for run in earlier if run.steps > 0]
+    if steps is not None and with_steps:
+        duration_s: float | None = median(run.duration_s / run.steps for run in with_steps) * steps
     else:
         duration_s = median(run.duration_s for run in earlier) if earlier else None
     speeds = [run.sps for run in earlier if run.sps is not None]
     memory = [run.rss_bytes for run in earlier if run.rss_bytes is not None]
-    if steps is None and whole:
-        steps = int(median(run.steps for run in whole))
+    if steps is None and with_steps:
+        steps = int(median(run.steps for run in with_steps))
     return Expectation(
         duration_s=duration_s,
         sps=median(speeds) if speeds else None,

@@ -1,21 +1,21 @@
-"""What the run needs from outside of this machine, or from a person: keys, services, a network."""
+"""Checks of external needs: credentials, services, network."""
 
 import socket
 from collections.abc import Mapping
 
 from mosaic.trainer.machine.machine import Machine
-from mosaic.trainer.preflight.checks import Candidate, Items, blocking, listing, ok, warning
+from mosaic.trainer.preflight.checks import Candidate, Items, blocking, join_names, ok, warning
 from mosaic.trainer.secrets import Secrets
 
 _WANDB_KEY = "WANDB_API_KEY"
 _HUB_TOKEN = "HF_TOKEN"  # noqa: S105 - the name of a variable
 _UPLOADS = "upload_model"
 _TRACKS = "track"
-"""As CleanRL calls the parameter that switches W&B on."""
+"""CleanRL's name of the parameter that enables W&B."""
 _OPTIONAL = frozenset({_WANDB_KEY, _HUB_TOKEN, "MOSAIC_XMPP_PASSWORD", "MOSAIC_XMPP_ACCOUNT"})
-"""Of trackers and hubs, and of accounts on a server that makes none by itself."""
+"""Credentials of trackers and hubs, and accounts on servers that do not create them."""
 _XMPP = "xmpp"
-"""A service that a run may name in a parameter, also of a worker that does without."""
+"""A service that a run may name in a parameter, even if its worker does not require it."""
 _CONNECT_LIMIT_S = 2.0
 
 
@@ -24,7 +24,7 @@ def check_wandb(
 ) -> Items:
     """`packages`: those of the worker's environment; None when it is not installed yet.
 
-    What `wandb login` has left in a file does not count: a run is given its keys by name.
+    A key that `wandb login` has stored does not count: a run gets its keys by name.
     """
     wandb = candidate.config.artifacts.wandb
     is_on = wandb.enabled or candidate.resolved_params().get(_TRACKS) is True
@@ -46,38 +46,38 @@ def check_wandb(
             "wandb",
             "Tracking is on, but there is no W&B key: the run will track offline.",
             f"Set {_WANDB_KEY} in trainer/secrets.env of the home or in the daemon's environment;"
-            " `artifacts.wandb.mode` offline says that it is meant so.",
+            " set `artifacts.wandb.mode` to offline if that is intended.",
         )
 
 
 def check_credentials(candidate: Candidate, secrets: Secrets) -> Items:
-    """Those that are optional are given to a run when they are set."""
+    """Optional credentials are passed to a run if they are set."""
     names = candidate.descriptor.needs.credentials
     absent = [name for name in names if not secrets.has(name)]
     missing = [name for name in absent if name not in _OPTIONAL]
     if _HUB_TOKEN in absent and candidate.resolved_params().get(_UPLOADS):
         yield warning(
             "credentials",
-            f"The policy is to be uploaded, but {_HUB_TOKEN} is not set: it will stay here.",
+            f"`{_UPLOADS}` is set, but {_HUB_TOKEN} is not: the policy will not be uploaded.",
             f"Set {_HUB_TOKEN} in trainer/secrets.env of the home, or `{_UPLOADS}` to false.",
         )
     if missing:
         yield blocking(
             "credentials",
-            f"{candidate.worker} needs {listing(missing)}, which is not set.",
+            f"{candidate.worker} needs {join_names(missing)}, which is not set.",
             "Set it in trainer/secrets.env of the home, in a .env file or in the environment of the"
             " daemon.",
         )
     elif set(names) - set(absent):
-        there = [name for name in names if name not in absent]
-        yield ok("credentials", f"{listing(there)} set.")
+        set_names = [name for name in names if name not in absent]
+        yield ok("credentials", f"{join_names(set_names)} set.")
 
 
 def check_services(candidate: Candidate, environ: Mapping[str, str]) -> Items:
-    """Whether a service outside of the worker answers.
+    """Whether the external services answer.
 
-    Where it is, says the run's parameter of that name, such as `xmpp`, and else the variable
-    `MOSAIC_<SERVICE>_ADDRESS`; where neither does, it is embedded in the worker.
+    The address is the run's parameter of that name, such as `xmpp`, or else the variable
+    `MOSAIC_<SERVICE>_ADDRESS`; without either, the service is embedded in the worker.
     """
     params = candidate.resolved_params()
     services = list(candidate.descriptor.needs.services)
@@ -86,7 +86,7 @@ def check_services(candidate: Candidate, environ: Mapping[str, str]) -> Items:
     for service in services:
         variable = f"MOSAIC_{''.join(c if c.isalnum() else '_' for c in service).upper()}_ADDRESS"
         if isinstance(params.get(service), str):
-            # What is no address is one of the worker's own ways.
+            # A value that is not an address has a meaning for the worker only.
             given, address = f"`{service}`", str(params[service])
             address = address if ":" in address else ""
         else:
@@ -94,19 +94,19 @@ def check_services(candidate: Candidate, environ: Mapping[str, str]) -> Items:
         if not address:
             yield ok("services", f"{service}: inside the worker.")
             continue
-        problem = _cannot_connect(address)
+        problem = _connection_problem(address)
         if problem is None:
             yield ok("services", f"{service}: answers at {address}.")
         else:
             yield blocking(
                 "services",
                 f"{service}: {address} cannot be reached: {problem}.",
-                f"Start it, or correct {given}, or leave that out to do without one outside.",
+                f"Start it, correct {given}, or omit that to use none.",
             )
 
 
-def _cannot_connect(address: str) -> str | None:
-    """`address` may begin with the domain that is meant: `domain@host:port`."""
+def _connection_problem(address: str) -> str | None:
+    """The error, or None. `address` may start with a domain: `domain@host:port`."""
     host, _, port = address.rpartition("@")[2].rpartition(":")
     if not host or not port.isdecimal():
         return "it is not host:port"
@@ -121,7 +121,7 @@ def check_network(candidate: Candidate, machine: Machine) -> Items:
     if not candidate.descriptor.needs.network:
         return
     if machine.has_network():
-        yield ok("network", "This machine has a way to the network.")
+        yield ok("network", "This machine has a network route.")
     else:
         yield warning(
             "network",

@@ -1,7 +1,7 @@
-"""Preflight: everything that can be known of a run before it starts, in one report.
+"""Preflight: checks a run before it starts, and reports what to expect of it.
 
 Called by the service, on a thread. Checks that may wait (for a driver, a service, the worker's
-Python) run beside each other, each with a limit of its own.
+Python) run concurrently, each with its own time limit.
 """
 
 import os
@@ -33,15 +33,15 @@ from mosaic.trainer.workers.run_scripts import SCRIPT_CODES, descriptor_of_run
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 
 _THREADS = 6
-_RUNS_LOOKED_AT = 10
+_EARLIER_RUNS = 10
 
 Check = tuple[str, Callable[[], Items]]
-"""What it is about, and how to look."""
+"""The topic of a check, and its function."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Readiness:
-    """Whether the worker could start at once; if not, the state of its bundle, or what is wrong."""
+    """The prepared worker; if it cannot start at once, the state of its bundle or the error."""
 
     prepared: PreparedWorker | None = None
     bundle: BundleInfo | None = None
@@ -49,7 +49,7 @@ class _Readiness:
 
 
 class Preflight:
-    """Looks, and changes nothing but the copy of the worker's code. Safe from any thread."""
+    """Changes nothing but the copy of the worker's code. Safe from any thread."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Preflight:
         self._environ = environ
 
     def report(self, config: TrainRunConfig) -> PreflightReport:
-        """Whether the run can start here, and what to expect of it. No secret is in it."""
+        """Whether the run can start here, and what to expect of it. Contains no secrets."""
         try:
             worker = self._catalog.find(config.worker)
             descriptor = descriptor_of_run(self._catalog, config)
@@ -93,7 +93,7 @@ class Preflight:
             *self._outside_checks(candidate, readiness.prepared),
         ]
         with ThreadPoolExecutor(_THREADS, thread_name_prefix="preflight") as pool:
-            items = [item for found in pool.map(_look, checks) for item in found]
+            items = [item for available in pool.map(_run_check, checks) for item in available]
         return PreflightReport(
             items=tuple(map(self._without_secrets, items)),
             expected_duration_s=expectation.duration_s,
@@ -112,9 +112,9 @@ class Preflight:
             env_id=config.env_id,
             states=(RunState.SUCCEEDED,),
             include_archived=True,
-            page_size=_RUNS_LOOKED_AT,
+            page_size=_EARLIER_RUNS,
         )
-        earlier = self._registry.earlier_runs(config.worker, algo, config.env_id, _RUNS_LOOKED_AT)
+        earlier = self._registry.earlier_runs(config.worker, algo, config.env_id, _EARLIER_RUNS)
         records = self._registry.list(kind).runs
         return expect(config.total_timesteps, candidate.step_detail, earlier, records)
 
@@ -129,15 +129,15 @@ class Preflight:
             return _Readiness(error=error)
 
     def _not_ready(self, candidate: Candidate) -> BundleInfo | None:
-        """The state of the bundle that keeps the worker from starting at once."""
-        asked = candidate.config.bundle
-        extras = tuple(sorted(set(asked.extras))) if asked else ()
+        """The state of the bundle that prevents the worker from starting at once."""
+        bundle = candidate.config.bundle
+        extras = tuple(sorted(set(bundle.extras))) if bundle else ()
         states = {
             info.state: info
             for info in self._bundles.list({})
             if info.name == candidate.bundle_name and info.extras in ((), extras)
         }
-        # One that is missing says so; another of older requirements may be broken beside it.
+        # A missing one is reported first: another of older requirements may be broken beside it.
         order = (
             ("installing", "broken", "missing") if extras else ("installing", "missing", "broken")
         )
@@ -145,8 +145,8 @@ class Preflight:
 
     def _descriptor_checks(self, candidate: Candidate) -> Iterator[Check]:
         version = f" {candidate.descriptor.version}" if candidate.descriptor.version else ""
-        found = ok("worker", f"{candidate.worker}{version} is there and describes itself.")
-        yield "worker", lambda: iter((found,))
+        available = ok("worker", f"{candidate.worker}{version} is available.")
+        yield "worker", lambda: iter((available,))
         yield "mode", lambda: worker_checks.check_mode(candidate)
         yield "algorithm", lambda: worker_checks.check_algorithm(candidate)
         yield "parameters", lambda: worker_checks.check_parameters(candidate)
@@ -157,8 +157,8 @@ class Preflight:
     def _bundle_checks(self, candidate: Candidate, readiness: _Readiness) -> Iterator[Check]:
         prepared, error = readiness.prepared, readiness.error
         if error is not None:
-            wrong = blocking("bundle", error.message, error.remedy)
-            yield "bundle", lambda: iter((wrong,))
+            item = blocking("bundle", error.message, error.remedy)
+            yield "bundle", lambda: iter((item,))
             return
         yield "bundle", lambda: check_bundle(candidate, prepared, readiness.bundle)
         yield (
@@ -210,20 +210,20 @@ class Preflight:
         return self._secrets.redact(text)
 
 
-def _look(check: Check) -> list[PreflightItem]:
-    name, look = check
+def _run_check(check: Check) -> list[PreflightItem]:
+    name, function = check
     try:
-        return list(look())
+        return list(function())
     except UserError as error:
-        return [warning(name, f"It could not be checked: {error.message}", error.remedy)]
+        return [warning(name, f"The check failed: {error.message}", error.remedy)]
 
 
 def planned_config(home: Home) -> Path:
-    """Where the configuration would be; the id is made when the run is submitted."""
+    """The path that the configuration would have; the id is created at submission."""
     return RunDirectory(home.runs / "<run id>").config
 
 
 def planned_command(home: Home, manifest: WorkerManifest, bundle: str) -> tuple[str, ...]:
-    """What would be run once `bundle` is installed; its folder's name ends with a hash."""
+    """The command of a run once `bundle` is installed; its folder's name ends with a hash."""
     python = home.venvs / bundle / "bin" / "python" if bundle else Path("python")
     return (str(python), "-m", manifest.module, "--config", str(planned_config(home)))

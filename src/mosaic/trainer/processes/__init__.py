@@ -1,1 +1,1 @@
-"""Processes of runs: the supervisor, starting, observing, commanding and ending a worker."""
+"""Processes of runs: the supervisor; starting, observing and terminating workers."""

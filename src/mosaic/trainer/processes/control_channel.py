@@ -1,4 +1,4 @@
-"""Commands to a worker, through the FIFO that is its stdin."""
+"""Control commands to a worker, through the FIFO that is its stdin."""
 
 import errno
 import os
@@ -22,18 +22,18 @@ class ControlChannelFullError(UserError):
 
 
 class NoWorkerError(UserError):
-    """Nobody is there to obey (gRPC: FAILED_PRECONDITION)."""
+    """The worker is not running (gRPC: FAILED_PRECONDITION)."""
 
     def __init__(self, run_id: str) -> None:
         super().__init__(
-            f"Run {run_id} takes no commands: its worker is not running.",
-            remedy="Commands reach a run between its start and its end; start a new run.",
+            f"Run {run_id} does not accept commands: its worker is not running.",
+            remedy="Send commands between the start and the end of a run, or start a new run.",
             code="T122",
         )
 
 
 def send_command(run_dir: RunDirectory, command: Command) -> None:
-    """Writes the command whole or not at all, and never blocks.
+    """Write the command completely or not at all, and never block.
 
     Raises `ControlError` for a command that cannot be a line, `NoWorkerError` and
     `ControlChannelFullError`. Safe from any thread and from several processes at once.
@@ -43,7 +43,7 @@ def send_command(run_dir: RunDirectory, command: Command) -> None:
     if not (isinstance(process, Running) and process.worker.is_alive()):
         raise NoWorkerError(run_dir.run_id)
     try:
-        _write_whole(run_dir, line)
+        _write(run_dir, line)
     except BlockingIOError:
         raise ControlChannelFullError(run_dir.run_id) from None
     except OSError as error:
@@ -52,12 +52,12 @@ def send_command(run_dir: RunDirectory, command: Command) -> None:
         raise
 
 
-def _write_whole(run_dir: RunDirectory, line: bytes) -> None:
+def _write(run_dir: RunDirectory, line: bytes) -> None:
     channel = os.open(run_dir.control, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if not stat.S_ISFIFO(os.fstat(channel).st_mode):
             raise UserError(
-                f"{run_dir.control} is not the control channel of a worker: it is no FIFO.",
+                f"{run_dir.control} is not the control channel of a worker: it is not a FIFO.",
                 remedy="Something replaced it. Stop the run and start a new one.",
                 code="T123",
             )

@@ -1,7 +1,8 @@
-"""Launcher: where the processes of runs live. On this machine now; elsewhere by the same calls.
+"""RunLauncher: starts, observes and terminates the processes of runs.
 
-All calls but `ended` block, and are safe from any thread. The run's directory is the truth: a
-launcher holds nothing in memory that it could not find again after the daemon was killed.
+`LocalLauncher` does so on this machine; other launchers implement the same protocol. All calls but
+`wait_until_ended` block, and are safe from any thread. The run's directory is the truth: a launcher
+has no state in memory that is lost when the daemon is killed.
 """
 
 import asyncio
@@ -29,24 +30,24 @@ from mosaic.trainer.processes.process_identity import ProcessIdentity, environme
 from mosaic.trainer.processes.run_process import Exited, Running, RunProcess, observe, signal_worker
 from mosaic.trainer.processes.run_termination import (
     Grace,
-    carriers_of,
-    end_carriers,
-    end_worker,
-    settle_lost,
+    finalize_lost,
+    find_unrecorded_members,
+    terminate_unrecorded_members,
+    terminate_worker,
 )
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
-_START_LIMIT_S = 60.0
+_START_TIMEOUT_S = 60.0
 
 
 def launch(
     run_dir: RunDirectory, argv: Sequence[str], env: Mapping[str, str] | None = None
 ) -> Running | Exited:
-    """Starts the worker `argv` (never a shell) for the run; `env` is its whole environment.
+    """Start the worker `argv` (never a shell) for the run; `env` is its complete environment.
 
-    Returns when the worker is recorded in the directory: from then on it needs neither this process
-    nor any other of ours. `Exited` is a worker that ended, or could not be executed, already.
-    Raises `UserError` when nothing was started. When interrupted, it ends what it has started.
+    Returns when the worker is recorded in the directory: from then on it does not depend on this
+    process. `Exited` is a worker that has already ended or could not be executed.
+    Raises `UserError` when nothing was started. When interrupted, it terminates what it started.
     Safe from any thread.
     """
     environment = worker_environment(run_dir, os.environ if env is None else env)
@@ -65,32 +66,32 @@ def launch(
         # Too many processes or files, no memory, or an environment of megabytes.
         raise _not_started(run_dir, error.strerror or str(error)) from error
     try:
-        complaint = _read_until_started(supervisor)
+        problem = _read_until_started(supervisor)
     except BaseException:
-        # Whoever interrupts the start does not want the run; this ends the worker too.
+        # This terminates the worker too.
         supervisor.terminate()
         _reap_when_done(supervisor, run_dir.run_id)
         raise
     process = observe(run_dir)
-    if isinstance(process, (Running, Exited)) and complaint == "":
+    if isinstance(process, (Running, Exited)) and problem == "":
         _reap_when_done(supervisor, run_dir.run_id)
         return process
-    if complaint is None:
+    if problem is None:
         supervisor.kill()
-        complaint = f"nothing happened for {_START_LIMIT_S:.0f} s"
+        problem = f"it did not start within {_START_TIMEOUT_S:.0f} s"
     supervisor.wait()
-    settle_lost(run_dir)
-    raise _not_started(run_dir, complaint or "its supervisor was killed")
+    finalize_lost(run_dir)
+    raise _not_started(run_dir, problem or "its supervisor was killed")
 
 
 def _executable(argv: Sequence[str], environment: Mapping[str, str]) -> str:
-    """The program as an absolute path, because the worker's current folder is another one."""
+    """The program as an absolute path, because the worker has another current folder."""
     program = argv[0] if argv else ""
     found = shutil.which(program, path=environment.get("PATH"))
     if not found:
         raise UserError(
-            f"The worker's program '{program}' does not exist or may not be executed.",
-            remedy="Install the worker's bundle, or name a program that exists.",
+            f"The worker's program '{program}' does not exist or is not executable.",
+            remedy="Install the worker's bundle, or correct the path.",
             code="T110",
         )
     return str(Path(found).absolute())
@@ -101,30 +102,30 @@ def _make_directory(run_dir: RunDirectory) -> None:
         run_dir.path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(
-            f"The run's directory {run_dir.path} cannot be made: {error.strerror}.",
+            f"The run's directory {run_dir.path} cannot be created: {error.strerror}.",
             remedy="Make its parent folder writable, or choose another home with --home.",
             code="T111",
         ) from error
 
 
 def _read_until_started(supervisor: "subprocess.Popen[bytes]") -> str | None:
-    """What it said before it let go of its output; None when it did not within the limit."""
-    deadline = time.monotonic() + _START_LIMIT_S
-    said = b""
-    assert supervisor.stdout is not None  # noqa: S101 - it was asked for as a pipe
+    """Its output until it closed it; None when it did not within the limit."""
+    deadline = time.monotonic() + _START_TIMEOUT_S
+    output_text = b""
+    assert supervisor.stdout is not None  # noqa: S101 - it was opened as a pipe
     with supervisor.stdout as output:
         poll = select.poll()
         poll.register(output, select.POLLIN)
         while poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
             part = os.read(output.fileno(), 65536)
             if not part:
-                return said.decode(errors="replace").replace("[mosaic] ", "").strip()
-            said += part
+                return output_text.decode(errors="replace").replace("[mosaic] ", "").strip()
+            output_text += part
     return None
 
 
 def _reap_when_done(supervisor: "subprocess.Popen[bytes]", run_id: str) -> None:
-    """So that no zombie is left for as long as we live; nobody waits for this thread."""
+    """Reap it on a daemon thread, so that no zombie is left."""
     threading.Thread(target=supervisor.wait, name=f"reap {run_id}", daemon=True).start()
 
 
@@ -138,53 +139,53 @@ def _not_started(run_dir: RunDirectory, reason: str) -> UserError:
 
 _STOPPED_STATES = "Tt"
 GPUS_VARIABLE = "MOSAIC_GPUS"
-"""Which GPUs a worker was given, by our numbers: a daemon that takes the run up reads it."""
+"""The indexes of a worker's GPUs, which a daemon that reattaches to the run reads."""
 
 
-class Launcher(Protocol):
-    """Starts one process per run, under a supervisor that records how it ends."""
+class RunLauncher(Protocol):
+    """Starts one process per run, under a supervisor that records its exit."""
 
     def start(
         self, run: RunDirectory, command: Sequence[str], environment: Mapping[str, str]
     ) -> Running | Exited:
-        """Start the worker; never through a shell. `UserError` when nothing was started."""
+        """Start the worker, without a shell. Raises `UserError` when nothing was started."""
 
     def status(self, run: RunDirectory) -> RunProcess:
-        """What became of it."""
+        """The state of its process."""
 
     def read(self, run: RunDirectory, offset: int, size: int) -> bytes:
-        """What the worker has written to its telemetry from `offset` on."""
+        """The worker's telemetry from `offset` on."""
 
     def send(self, run: RunDirectory, command: Command) -> None:
-        """A control command, whole or not at all."""
+        """Send a control command, completely or not at all."""
 
     def signal(self, run: RunDirectory, number: signal.Signals) -> None:
-        """A signal to the worker's whole group."""
+        """Send a signal to the worker's process group."""
 
-    def end(self, run: RunDirectory, grace: Grace, stop_seq: int) -> RunProcess:
-        """Stop, terminate, kill; returns with proof that nothing of the run is left."""
+    def terminate(self, run: RunDirectory, grace: Grace, stop_seq: int) -> RunProcess:
+        """Stop command, SIGTERM, SIGKILL; returns when no process of the run is left."""
 
     def is_starting(self, run: RunDirectory) -> bool:
-        """Whether a process carries the run, be it one that has recorded nothing yet."""
+        """Whether a process belongs to the run, including one that has no record yet."""
 
-    def end_unrecorded(self, run: RunDirectory) -> None:
-        """End every process that carries the run, when no record says which they are."""
+    def terminate_unrecorded(self, run: RunDirectory) -> None:
+        """Terminate every process of the run, when no record identifies them."""
 
-    def is_frozen(self, run: RunDirectory) -> bool:
-        """Whether the worker was stopped by a signal, and waits for the one that wakes it."""
+    def is_suspended(self, run: RunDirectory) -> bool:
+        """Whether the worker was suspended by a signal."""
 
-    def settle(self, run: RunDirectory) -> RunProcess:
-        """End what is left of a run whose supervisor vanished; its state then."""
+    def finalize(self, run: RunDirectory) -> RunProcess:
+        """Terminate what is left of a run whose supervisor disappeared; returns its state."""
 
     def gpus_of(self, run: RunDirectory) -> tuple[int, ...]:
-        """Which GPUs a running worker was given."""
+        """The indexes of the GPUs of a running worker."""
 
-    async def ended(self, run: RunDirectory) -> None:
-        """Returns when the supervisor is gone."""
+    async def wait_until_ended(self, run: RunDirectory) -> None:
+        """Return when the supervisor has ended."""
 
 
 class LocalLauncher:
-    """Runs on this machine."""
+    """Processes on this machine."""
 
     def start(
         self, run: RunDirectory, command: Sequence[str], environment: Mapping[str, str]
@@ -210,22 +211,22 @@ class LocalLauncher:
     def signal(self, run: RunDirectory, number: signal.Signals) -> None:
         signal_worker(run, number)
 
-    def end(self, run: RunDirectory, grace: Grace, stop_seq: int) -> RunProcess:
-        return end_worker(run, grace, stop_seq=stop_seq)
+    def terminate(self, run: RunDirectory, grace: Grace, stop_seq: int) -> RunProcess:
+        return terminate_worker(run, grace, stop_seq=stop_seq)
 
     def is_starting(self, run: RunDirectory) -> bool:
-        return bool(carriers_of(run))
+        return bool(find_unrecorded_members(run))
 
-    def end_unrecorded(self, run: RunDirectory) -> None:
-        end_carriers(run)
+    def terminate_unrecorded(self, run: RunDirectory) -> None:
+        terminate_unrecorded_members(run)
 
-    def is_frozen(self, run: RunDirectory) -> bool:
+    def is_suspended(self, run: RunDirectory) -> bool:
         process = observe(run)
         stat = read_stat(process.started.pid) if isinstance(process, Running) else None
         return stat is not None and stat.state in _STOPPED_STATES
 
-    def settle(self, run: RunDirectory) -> RunProcess:
-        return settle_lost(run)
+    def finalize(self, run: RunDirectory) -> RunProcess:
+        return finalize_lost(run)
 
     def gpus_of(self, run: RunDirectory) -> tuple[int, ...]:
         process = observe(run)
@@ -234,14 +235,14 @@ class LocalLauncher:
         listed = environment_of(process.started.pid).get(GPUS_VARIABLE, "").split(",")
         return tuple(int(index) for index in listed if index.isdigit())
 
-    async def ended(self, run: RunDirectory) -> None:
+    async def wait_until_ended(self, run: RunDirectory) -> None:
         process = await run_in_thread(self.status, run)
         if isinstance(process, Running):
             await _wait_for_end(process.supervisor)
 
 
 async def _wait_for_end(process: ProcessIdentity) -> None:
-    """Costs a file descriptor and no thread."""
+    """Uses a file descriptor and no thread."""
     try:
         handle = os.pidfd_open(process.pid)
     except OSError as error:
@@ -249,11 +250,11 @@ async def _wait_for_end(process: ProcessIdentity) -> None:
             return
         raise
     loop = asyncio.get_running_loop()
-    over = asyncio.Event()
+    ended_event = asyncio.Event()
     try:
         if process.is_alive():
-            loop.add_reader(handle, over.set)
-            await over.wait()
+            loop.add_reader(handle, ended_event.set)
+            await ended_event.wait()
     finally:
         loop.remove_reader(handle)
         os.close(handle)

@@ -1,4 +1,4 @@
-"""The environment of every worker, whatever launches it, and of simulations in its bundle."""
+"""Environment variables of the processes that the daemon starts."""
 
 import os
 import re
@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from mosaic.contract.layout import RUN_DIR_VARIABLE, RUN_ID_VARIABLE, RunDirectory
 
 _ALWAYS = {
-    "PYTHONUNBUFFERED": "1",  # else lines arrive in blocks of 8 KiB
-    "SDL_NO_SIGNAL_HANDLERS": "1",  # else SDL swallows SIGTERM once pygame starts
+    "PYTHONUNBUFFERED": "1",  # otherwise lines arrive in blocks of 8 KiB
+    "SDL_NO_SIGNAL_HANDLERS": "1",  # otherwise SDL ignores SIGTERM once pygame starts
 }
 _UNLESS_SET = {
     "OMP_NUM_THREADS": "1",  # small networks on several threads are slower, and not reproducible
@@ -18,7 +18,7 @@ _OFF_SCREEN = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
 
 
 def worker_environment(run_dir: RunDirectory, base: Mapping[str, str]) -> dict[str, str]:
-    """`base` with what a worker needs, and with the run's own variables."""
+    """For a worker: `base`, the defaults of workers, and the run's own variables."""
     return {
         **_UNLESS_SET,
         **base,
@@ -29,28 +29,28 @@ def worker_environment(run_dir: RunDirectory, base: Mapping[str, str]) -> dict[s
 
 
 def simulation_environment(base: Mapping[str, str]) -> dict[str, str]:
-    """The same for what plays an episode again: it draws off screen, and belongs to no run."""
-    runs_own = (RUN_ID_VARIABLE, RUN_DIR_VARIABLE)
-    inherited = {name: value for name, value in base.items() if name not in runs_own}
+    """For a simulation: renders off screen, and belongs to no run."""
+    run_variables = (RUN_ID_VARIABLE, RUN_DIR_VARIABLE)
+    inherited = {name: value for name, value in base.items() if name not in run_variables}
     return {**_UNLESS_SET, **inherited, **_ALWAYS, **_OFF_SCREEN}
 
 
 _PLAIN = frozenset({"PATH", "LANG", "LANGUAGE", "TZ", "LD_LIBRARY_PATH", "PYENV_ROOT", "HOME"})
-_BENDS_PYTHON = re.compile(r"PYTHON|VIRTUAL_ENV$|CONDA_|__PYVENV")
+_CHANGES_PYTHON = re.compile(r"PYTHON|VIRTUAL_ENV$|CONDA_|__PYVENV")
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|VPN", re.IGNORECASE)
 
 
 def bare_environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
-    """For asking a worker or an interpreter what it is: where programs and letters are."""
+    """For describing a worker or an interpreter: paths and locale only."""
     base = os.environ if base is None else base
     return {name: value for name, value in base.items() if name in _PLAIN or name.startswith("LC_")}
 
 
 def installer_environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
-    """For pip and what it builds: compilers, proxies and `PIP_*` pass through."""
+    """For pip and its builds: without secrets; compilers, proxies and `PIP_*` pass through."""
     base = os.environ if base is None else base
     return {
         name: value
         for name, value in base.items()
-        if name.startswith("PIP_") or not (_BENDS_PYTHON.match(name) or _SECRET.search(name))
+        if name.startswith("PIP_") or not (_CHANGES_PYTHON.match(name) or _SECRET.search(name))
     }

@@ -1,4 +1,4 @@
-"""A process that cannot be mistaken for a later one with the same pid."""
+"""ProcessIdentity: a process that cannot be confused with a later one of the same pid."""
 
 import errno
 import os
@@ -16,7 +16,7 @@ _DEAD_STATES = frozenset("ZXx")
 
 @dataclass(frozen=True, slots=True)
 class ProcessStat:
-    """One line of `/proc/PID/stat`, as far as it matters here."""
+    """Fields of `/proc/PID/stat`."""
 
     pid: int
     name: str
@@ -28,13 +28,12 @@ class ProcessStat:
 
     @property
     def is_dead(self) -> bool:
-        """A zombie has ended, though its parent has not asked for its exit code yet."""
+        """A zombie has ended, though its parent has not reaped it yet."""
         return self.state in _DEAD_STATES
 
 
 def parse_stat(line: bytes) -> ProcessStat:
-    """The name is whatever the process chose, spaces and parentheses included: it ends at the
-    last parenthesis."""
+    """The name may contain spaces and parentheses: it ends at the last parenthesis."""
     head, _, tail = line.rpartition(b")")
     pid, _, name = head.partition(b" (")
     fields = tail.split()
@@ -50,7 +49,7 @@ def parse_stat(line: bytes) -> ProcessStat:
 
 
 def read_stat(pid: int) -> ProcessStat | None:
-    """None when there is no such process, or none that we may see."""
+    """None when there is no such process, or it is not visible to us."""
     try:
         return parse_stat((_PROC / str(pid) / "stat").read_bytes())
     except (FileNotFoundError, ProcessLookupError, PermissionError):
@@ -58,7 +57,7 @@ def read_stat(pid: int) -> ProcessStat | None:
 
 
 def live_processes() -> Iterator[ProcessStat]:
-    """All processes that have not ended. One that starts meanwhile may be missing: look again."""
+    """All processes that have not ended. One that starts during the call may be missing."""
     for name in os.listdir(_PROC):  # noqa: PTH208 - a Path per process would cost more than the read
         if name.isdigit():
             stat = read_stat(int(name))
@@ -67,7 +66,7 @@ def live_processes() -> Iterator[ProcessStat]:
 
 
 def environment_of(pid: int) -> dict[str, str]:
-    """With what the process was started; empty when it is gone, or not ours to read."""
+    """The environment the process was started with; empty when it is gone or not readable."""
     try:
         block = (_PROC / str(pid) / "environ").read_bytes()
     except OSError:
@@ -77,7 +76,7 @@ def environment_of(pid: int) -> dict[str, str]:
 
 
 def output_files_of(pid: int) -> set[str]:
-    """Where the stdout and stderr of the process go."""
+    """The targets of the stdout and stderr of the process."""
     targets = set()
     for descriptor in ("1", "2"):
         try:
@@ -89,13 +88,13 @@ def output_files_of(pid: int) -> set[str]:
 
 @cache
 def boot_id() -> str:
-    """Of the running kernel: start times and pids mean nothing across boots."""
+    """Of the running kernel: start times and pids are valid within one boot only."""
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessIdentity:
-    """A pid with the moment of its start."""
+    """A pid with its start time and boot."""
 
     pid: int
     start_ticks: int
@@ -103,7 +102,7 @@ class ProcessIdentity:
 
     @classmethod
     def of(cls, pid: int) -> "ProcessIdentity | None":
-        """Of the process that has the pid now."""
+        """The process that has the pid now; None if there is none."""
         stat = read_stat(pid)
         return None if stat is None else cls(pid, stat.start_ticks, boot_id())
 
@@ -115,7 +114,7 @@ class ProcessIdentity:
         return stat is not None and not stat.is_dead and stat.start_ticks == self.start_ticks
 
     def send(self, number: signal.Signals) -> bool:
-        """Signals this very process; False when it is gone. Free of races with pid reuse."""
+        """Signal this process; False when it is gone. Safe against pid reuse."""
         with self._handle() as handle:
             if handle is None:
                 return False
@@ -126,7 +125,7 @@ class ProcessIdentity:
             return True
 
     def send_to_group(self, number: signal.Signals) -> bool:
-        """Signals the group that this process leads; False, and no signal, when it is gone."""
+        """Signal the group that this process leads; False, and no signal, when it is gone."""
         if not self.is_alive():
             return False
         try:
@@ -136,7 +135,7 @@ class ProcessIdentity:
         return True
 
     def wait(self, timeout_s: float) -> bool:
-        """Waits for its end, child of ours or not; whether it came within the time."""
+        """Wait for its end, child or not; returns whether it ended in time."""
         with self._handle() as handle:
             if handle is None:
                 return True
@@ -146,14 +145,14 @@ class ProcessIdentity:
 
     @contextmanager
     def _handle(self) -> Iterator[int | None]:
-        """A pidfd. The identity is checked after opening it: from then on it is this process."""
+        """A pidfd. The identity is checked after opening it, so that it refers to this process."""
         try:
             handle = os.pidfd_open(self.pid)
         except OSError as error:
             if error.errno not in (
                 errno.ESRCH,
                 errno.EINVAL,
-            ):  # EINVAL: now a thread has the number
+            ):  # EINVAL: a thread has the number now
                 raise
             yield None
             return

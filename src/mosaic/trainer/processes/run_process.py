@@ -1,4 +1,4 @@
-"""What became of a run's process, read from its directory alone; and signals to it."""
+"""The state of a run's process, read from its directory alone; and signals to it."""
 
 import fcntl
 import os
@@ -16,10 +16,10 @@ from mosaic.trainer.processes.process_identity import ProcessIdentity
 
 @contextmanager
 def supervisor_absence(run_dir: RunDirectory) -> Iterator[bool]:
-    """Whether no supervisor holds the run. If so, none can take hold of it meanwhile.
+    """Whether no supervisor holds the run's lock. If so, none can take it during the block.
 
-    Only to be asked of a run that was started: a supervisor that is just starting must find its
-    lock free. Any number of processes may ask at once.
+    The lock, not a pid, proves that a supervisor lives. Use it only for a run that was started: a
+    starting supervisor must find its lock free. Any number of processes may check at once.
     """
     try:
         lock = os.open(run_dir.supervisor_lock, os.O_RDONLY | os.O_CLOEXEC)
@@ -29,7 +29,7 @@ def supervisor_absence(run_dir: RunDirectory) -> Iterator[bool]:
     try:
         yield _is_free(lock)
     finally:
-        # Explicitly, because a process that is being forked meanwhile has a copy of the descriptor.
+        # Explicitly, because a process forked in the meantime has a copy of the descriptor.
         fcntl.flock(lock, fcntl.LOCK_UN)
         os.close(lock)
 
@@ -51,14 +51,14 @@ class ProcessState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NotStarted:
-    """No worker was ever started here, so one may be."""
+    """No worker was started in this directory yet."""
 
     state = ProcessState.NOT_STARTED
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """The supervisor lives and will record how the worker ends."""
+    """The supervisor is alive and will record the worker's exit."""
 
     started: StartedRecord
     state = ProcessState.RUNNING
@@ -69,13 +69,15 @@ class Running:
 
     @property
     def supervisor(self) -> ProcessIdentity:
-        stamp = self.started.supervisor
-        return ProcessIdentity(stamp.pid, stamp.start_ticks, self.started.boot_id)
+        supervisor_record = self.started.supervisor
+        return ProcessIdentity(
+            supervisor_record.pid, supervisor_record.start_ticks, self.started.boot_id
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Exited:
-    """The worker ended, and what it wrote is complete."""
+    """The worker has ended, and its output is complete."""
 
     exit: ExitRecord
     state = ProcessState.EXITED
@@ -83,7 +85,7 @@ class Exited:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """The supervisor vanished without an exit record. The worker may still live: settle it."""
+    """The supervisor disappeared without an exit record. The worker may still be alive."""
 
     started: StartedRecord
     state = ProcessState.LOST
@@ -107,13 +109,13 @@ def observe(run_dir: RunDirectory) -> RunProcess:
     with supervisor_absence(run_dir) as absent:
         if not absent:
             return Running(started)
-    # It may have recorded the exit and left between the first look and the lock.
+    # It may have recorded the exit and ended between the first read and the lock.
     exit_record = ExitRecord.read(run_dir.exit)
     return Lost(started) if exit_record is None else Exited(exit_record)
 
 
 def signal_worker(run_dir: RunDirectory, number: signal.Signals) -> None:
-    """Signals the worker's whole group; SIGSTOP and SIGCONT pause any worker."""
+    """Signal the worker's process group; SIGSTOP and SIGCONT pause and resume any worker."""
     process = observe(run_dir)
     if not (isinstance(process, Running) and process.worker.send_to_group(number)):
         raise UserError(

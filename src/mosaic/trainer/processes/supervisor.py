@@ -1,17 +1,17 @@
 """The parent of one worker: `python -I -S supervisor.py RUN_DIR -- COMMAND...`.
 
-It outlives the daemon, so that a worker's lines and exit code never depend on the daemon. The
-launcher starts it; all else is told through the run directory:
+It outlives the daemon, so that a worker's telemetry and exit code never depend on the daemon. The
+launcher starts it; everything else goes through the run directory:
 
-    supervisor.lock   locked for as long as this process lives
+    supervisor.lock   locked as long as this process is alive
     control           the FIFO that is the worker's stdin, held open here
     telemetry.jsonl   the worker's stdout, appended by the kernel
     worker.log        the worker's stderr, and ours once the worker is started
     started.json      written before the worker's first instruction
-    exit.json         written last: once it exists, every process of the run is over
+    exit.json         written last: once it exists, every process of the run has ended
 
-Its stdout and stderr say why a start failed, and are left once the worker runs.
-It exits with 2 when it refuses to start, with 1 when it could not, else with 0.
+Its stdout and stderr report why a start failed, and are closed once the worker runs.
+It exits with 2 when it must not start, with 1 when it could not, else with 0.
 """
 
 # One such process exists per run, so it is kept small: `signal` (which loads enum, functools and
@@ -49,17 +49,17 @@ READY = b"!"
 JSON_ESCAPES = {code: f"\\u{code:04x}" for code in (*range(32), ord('"'), ord("\\"))}
 
 AWAITED = (signal.SIGCHLD, signal.SIGTERM)
-STRAY_STEPS = ((1.0, None), (2.0, signal.SIGTERM), (5.0, signal.SIGKILL))  # seconds to obey
-STRAY_LOOK_S = 0.05  # no signal tells that a grandchild was handed to us
+STRAY_STEPS = ((1.0, None), (2.0, signal.SIGTERM), (5.0, signal.SIGKILL))  # seconds to react
+STRAY_POLL_S = 0.05  # no signal reports that a grandchild became our child
 RECORD_RETRY_S = 1.0
 
 
 class AlreadyStartedError(Exception):
-    """This directory has, or had, a supervisor already."""
+    """This directory already has, or had, a supervisor."""
 
 
 class Worker:
-    """The child, and what its death will tell."""
+    """The child process, and its resource usage and exit status."""
 
     __slots__ = ("cpu_s", "ended", "error", "max_rss_bytes", "pid", "started", "status")
 
@@ -73,7 +73,7 @@ class Worker:
         self.max_rss_bytes = 0
 
     def reap(self) -> tuple[int, bool]:
-        """Reaps the dead; returns how many of them were strays, and whether children are left."""
+        """Reap ended children; returns how many were strays, and whether children are left."""
         strays = 0
         while True:
             try:
@@ -92,31 +92,33 @@ class Worker:
 
 def main(arguments: list[str]) -> int:
     if len(arguments) < 3 or arguments[1] != "--" or not arguments[2]:
-        say("usage: supervisor.py RUN_DIR -- COMMAND...")
+        report("usage: supervisor.py RUN_DIR -- COMMAND...")
         return 2
     os.closerange(FIRST_OTHER_FD, HIGHEST_FD)
     own_signals()
     try:
         os.chdir(arguments[0])
-        take_lock()
-        refuse_second_start()
-        adopt_orphans()
+        acquire_lock()
+        check_not_started()
+        become_subreaper()
         stdin = open_control()
         spool = open_for_append(SPOOL)
         log = open_for_append(WORKER_LOG)
         worker = start_worker(arguments[2:], [stdin, spool, log])
-    except AlreadyStartedError as refusal:
-        say(str(refusal))
+    except AlreadyStartedError as error:
+        report(str(error))
         return 2
     except OSError as error:
-        say(f"The supervisor could not start: {error.filename or 'system'}: {error.strerror}.")
+        report(f"The supervisor could not start: {error.filename or 'system'}: {error.strerror}.")
         return 1
     os.close(stdin)
     os.dup2(log, 2)
     if worker.error:
-        say(worker.error)
+        report(worker.error)
     else:
-        os.dup2(log, 1)  # nothing of ours is open to the launcher now: it knows the start is over
+        os.dup2(
+            log, 1
+        )  # our output is closed to the launcher now: it knows that the start is complete
     wait_for(worker)
     strays_ended, strays_left = end_strays(worker)
     if not record_exit(spool, exit_record(worker, strays_ended, strays_left)):
@@ -125,8 +127,8 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def say(sentence: str) -> None:
-    """To whoever reads stderr; nobody may, and that must not matter."""
+def report(sentence: str) -> None:
+    """Write to stderr, which may be closed."""
     try:
         os.write(2, f"[mosaic] {sentence}\n".encode(errors="backslashreplace"))
     except OSError:
@@ -134,37 +136,37 @@ def say(sentence: str) -> None:
 
 
 def own_signals() -> None:
-    """The awaited signals stay blocked and are fetched one by one: no handler, no race."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored would mean: no exit code for us
+    """The awaited signals stay blocked and are read one by one: no handler, no race."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it were ignored, there would be no exit code
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_SETMASK, AWAITED)
 
 
-def take_lock() -> None:
-    """Locks the directory until this process ends: its descriptor is never closed."""
+def acquire_lock() -> None:
+    """Lock the directory until this process ends: the descriptor is never closed."""
     lock = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise AlreadyStartedError("Another supervisor looks after this run.") from None
+        raise AlreadyStartedError("Another supervisor controls this run.") from None
 
 
-def refuse_second_start() -> None:
-    """A second worker would write into the first one's spool."""
+def check_not_started() -> None:
+    """Raise if a worker was started before: a second one would write to the same spool."""
     if os.path.lexists(STARTED) or os.path.lexists(EXIT):
         raise AlreadyStartedError("This run was started before: it has started.json or exit.json.")
 
 
-def adopt_orphans() -> None:
-    """Descendants that lose their parent become our children, even after a setsid."""
+def become_subreaper() -> None:
+    """Become the parent of descendants that lose theirs, even after a setsid."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), "prctl")
 
 
 def open_control() -> int:
-    """The worker's stdin. We keep the FIFO open for writing too, so that it never ends."""
+    """The worker's stdin. The FIFO stays open for writing too, so that it never reaches EOF."""
     try:
         os.mkfifo(CONTROL, 0o600)
     except FileExistsError:
@@ -179,12 +181,13 @@ def open_for_append(name: str) -> int:
 
 
 def start_worker(command: list[str], stdio: list[int]) -> Worker:
-    """Forks, records, and only then lets the child execute the command.
+    """Fork, write the record, and only then let the child execute the command.
 
-    The child waits at a gate. If we die before the record is written the gate closes and it ends.
+    The child waits for a byte on a pipe. If we die before the record is written, the pipe closes
+    and the child exits.
     """
     gate, opener = os.pipe()
-    report, reporter = os.pipe()
+    result_pipe, reporter = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(opener)
@@ -192,7 +195,7 @@ def start_worker(command: list[str], stdio: list[int]) -> Worker:
     os.close(reporter)
     started = time.monotonic()
     try:
-        word = os.read(report, 1)  # it has its own session and group now, or failed already
+        first_byte = os.read(result_pipe, 1)  # it has its own session and group now, or has failed
         write_record(STARTED, started_record(pid))
     except OSError:
         os.close(opener)
@@ -201,8 +204,8 @@ def start_worker(command: list[str], stdio: list[int]) -> Worker:
     os.write(opener, READY)
     os.close(opener)
     os.close(gate)
-    failure = (word + os.read(report, 16)).strip(READY)  # nothing, when the command runs
-    os.close(report)
+    failure = (first_byte + os.read(result_pipe, 16)).strip(READY)  # empty when the command runs
+    os.close(result_pipe)
     return Worker(pid, why_not_executed(command[0], failure), started)
 
 
@@ -211,9 +214,11 @@ def become_worker(command: list[str], stdio: list[int], gate: int, reporter: int
     code = NOT_EXECUTABLE
     try:
         os.setsid()
-        for wanted, given in enumerate(stdio):
-            os.dup2(given, wanted)
-        os.closerange(FIRST_OTHER_FD, gate)  # the lock above all: it must fall free with us
+        for target, given in enumerate(stdio):
+            os.dup2(given, target)
+        os.closerange(
+            FIRST_OTHER_FD, gate
+        )  # above all the lock, which must be released when we end
         reset_signals()
         os.write(reporter, READY)
         if os.read(gate, 1):
@@ -236,9 +241,9 @@ def why_not_executed(program: str, failure: bytes) -> str | None:
     if not failure:
         return None
     number = int(failure)
-    hint = "Check that it exists and may be executed"
+    hint = "Check that it exists and is executable"
     if number == errno.ENOENT and os.path.lexists(program):
-        hint = "The file exists, so check the interpreter that its first line names"
+        hint = "The file exists, so check the interpreter in its first line"
     return f"The worker could not be started: {program}: {os.strerror(number)}. {hint}."
 
 
@@ -262,7 +267,7 @@ def stat_fields(pid: int) -> list[bytes]:
 
 
 def wait_for(worker: Worker) -> None:
-    """Until the worker is dead. Nobody else reaps it, so its pid has no new owner before."""
+    """Until the worker has ended. Only we reap it, so its pid is not reused before."""
     while True:
         worker.reap()
         if worker.status is not None:
@@ -272,15 +277,15 @@ def wait_for(worker: Worker) -> None:
 
 
 def end_strays(worker: Worker) -> tuple[int, int]:
-    """What the worker left behind: time to go by itself, then SIGTERM, then SIGKILL.
+    """End what the worker left behind: time to exit, then SIGTERM, then SIGKILL.
 
-    Only our own children are signalled: unreaped, their pids are theirs. Their children become ours
-    when they die. Returns how many had to be ended, and how many could not be.
+    Only our own children are signalled: their pids are not reused before we reap them. Their
+    children become ours when they end. Returns how many had to be ended, and how many are left.
     """
     ended = 0
-    for patience_s, number in STRAY_STEPS:
-        deadline = time.monotonic() + patience_s
-        asked: set[int] = set()
+    for timeout_s, number in STRAY_STEPS:
+        deadline = time.monotonic() + timeout_s
+        signalled: set[int] = set()
         while True:
             reaped, some_left = worker.reap()
             if number is not None:
@@ -292,49 +297,49 @@ def end_strays(worker: Worker) -> tuple[int, int]:
                 break
             if number is not None:
                 present = children()
-                send(present - asked, number)
-                asked = present
-            signal.sigtimedwait(AWAITED, min(left_s, STRAY_LOOK_S))
+                send(present - signalled, number)
+                signalled = present
+            signal.sigtimedwait(AWAITED, min(left_s, STRAY_POLL_S))
     left = children()
-    say(f"{len(left)} processes of this run could not be ended: {sorted(left)}.")
+    report(f"{len(left)} processes of this run could not be ended: {sorted(left)}.")
     return ended, len(left)
 
 
 def children() -> set[int]:
-    found = set()
+    pids = set()
     own_pid = os.getpid()
     for name in os.listdir("/proc"):
         if name.isdigit():
             try:
                 if int(stat_fields(int(name))[1]) == own_pid:
-                    found.add(int(name))
+                    pids.add(int(name))
             except OSError:
                 continue
-    return found
+    return pids
 
 
 def send(pids: set[int], number: int) -> None:
     for pid in pids:
         try:
             os.kill(pid, number)
-            os.kill(pid, signal.SIGCONT)  # a paused process could not obey
+            os.kill(pid, signal.SIGCONT)  # a suspended process could not react
         except OSError:
-            continue  # a set-uid program is not ours to end; it is counted as left
+            continue  # a set-uid program cannot be signalled; it is counted as left
 
 
 def record_exit(spool: int, record: dict[str, object]) -> bool:
-    """Tries for as long as it takes: a full disk must not cost the exit code."""
-    complained = False
+    """Retry until it succeeds: a full disk must not lose the exit code."""
+    is_reported = False
     while True:
         try:
-            os.fsync(spool)  # nothing may be missing from it once the run is recorded as over
+            os.fsync(spool)  # it must be complete once the end of the run is recorded
             write_record(EXIT, record)
         except FileNotFoundError:
-            return False  # the directory was deleted: nobody is left to tell
+            return False  # the directory was deleted
         except OSError as error:
-            if not complained:
-                say(f"The exit cannot be recorded yet: {error.strerror}. Trying on.")
-                complained = True
+            if not is_reported:
+                report(f"The exit cannot be recorded yet: {error.strerror}. Retrying.")
+                is_reported = True
             time.sleep(RECORD_RETRY_S)
         else:
             return True
@@ -373,7 +378,7 @@ def to_json(value: object) -> str:
 
 
 def write_record(name: str, record: dict[str, object]) -> None:
-    """All of it or nothing, even if the power fails."""
+    """Write the record atomically, even if the power fails."""
     partial = f"{name}.tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
     with open(os.open(partial, flags, 0o600), "wb") as file:
@@ -392,7 +397,7 @@ def remove_control() -> None:
     try:
         os.unlink(CONTROL)
     except OSError as error:
-        say(f"The control FIFO stays: {error.strerror}. Nothing reads it any more.")
+        report(f"The control FIFO could not be removed: {error.strerror}.")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""Running a short-lived program in a group of its own, which is gone when the call returns.
+"""Running a short-lived program in its own process group, which is gone when the call returns.
 
-Used for what is not a run: describing a worker, making its environment, asking a driver, a dry run.
+Used for everything but runs: describing a worker, building its environment, querying a driver, dry
+runs.
 """
 
 import os
@@ -21,7 +22,7 @@ OnOutput = Callable[[Stream, bytes], None]
 _POLL_S = 0.1
 _READ_BYTES = 65536
 _KILL_TIMEOUT_S = 2.0
-"""A process that waits for a broken driver does not even die of SIGKILL."""
+"""A process that waits for a broken driver does not react even to SIGKILL."""
 
 
 def run_watched(
@@ -34,11 +35,11 @@ def run_watched(
     on_start: Callable[[int], None] = lambda _pid: None,
     keep_open: Sequence[int] = (),
 ) -> int | None:
-    """The program's exit code; None when `may_continue` said no, and it was killed.
+    """The program's exit code; None when `may_continue` returned False, and it was killed.
 
-    `may_continue` is asked after every piece of output and ten times a second. Descriptors in
-    `keep_open` stay open in the program. Its output is complete, but for what a child that got
-    away writes later. Raises `OSError` when it cannot be started. No shell; safe from any thread.
+    `may_continue` is called after every piece of output and ten times a second. Descriptors in
+    `keep_open` stay open in the program. Its output is complete, except for that of a child which
+    left the group. Raises `OSError` when it cannot be started. No shell; safe from any thread.
     """
     process = subprocess.Popen(
         command,
@@ -50,13 +51,13 @@ def run_watched(
         start_new_session=True,
         pass_fds=tuple(keep_open),
     )
-    assert process.stdout is not None  # noqa: S101 - it was asked for as a pipe
-    assert process.stderr is not None  # noqa: S101 - it was asked for as a pipe
+    assert process.stdout is not None  # noqa: S101 - it was opened as a pipe
+    assert process.stderr is not None  # noqa: S101 - it was opened as a pipe
     with process.stdout, process.stderr:
         pipes: dict[int, Stream] = {process.stdout.fileno(): "out", process.stderr.fileno(): "err"}
         for pipe in pipes:
             os.set_blocking(pipe, False)
-        with _ended_afterwards(process):
+        with _killed_afterwards(process):
             on_start(process.pid)
             has_ended = _follow(process.pid, pipes, on_output, may_continue)
         for pipe, stream in pipes.items():
@@ -70,7 +71,7 @@ def run_watched(
 def _follow(
     pid: int, pipes: Mapping[int, Stream], on_output: OnOutput, may_continue: Callable[[], bool]
 ) -> bool:
-    """Keeps the pipes from filling up until the program ended; False when it may not go on."""
+    """Drain the pipes until the program ended; False when it may not continue."""
     handle = os.pidfd_open(pid)
     try:
         poll = select.poll()
@@ -85,14 +86,14 @@ def _follow(
                 if data:
                     on_output(pipes[pipe], data)
                 else:
-                    poll.unregister(pipe)  # closed by the program, which goes on
+                    poll.unregister(pipe)  # closed by the program, which continues
         return False
     finally:
         os.close(handle)
 
 
 def _read(pipe: int) -> bytes:
-    """What is there now; nothing at the end, or while nothing comes."""
+    """The available data; empty at the end, or while there is none."""
     try:
         return os.read(pipe, _READ_BYTES)
     except BlockingIOError:
@@ -100,11 +101,11 @@ def _read(pipe: int) -> bytes:
 
 
 @contextmanager
-def _ended_afterwards(process: "subprocess.Popen[bytes]") -> Iterator[None]:
+def _killed_afterwards(process: "subprocess.Popen[bytes]") -> Iterator[None]:
     try:
         yield
     finally:
-        # Before it is waited for: until then nobody else can have its number.
+        # Before it is reaped: until then no other process can have its pid.
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         try:
@@ -117,16 +118,16 @@ _MIB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class CommandOutcome:
-    """What came of a command. Output beyond the limit is read and dropped."""
+class CommandResult:
+    """The result of a command. Output beyond the limit is discarded."""
 
     exit_code: int
-    """As of `subprocess`: negative when a signal ended it."""
+    """As in `subprocess`: negative when a signal killed it."""
     output: bytes
     error_output: bytes
     timed_out: bool = False
-    output_cut: bool = False
-    error_output_cut: bool = False
+    is_output_truncated: bool = False
+    is_error_output_truncated: bool = False
 
 
 def run_bounded(
@@ -136,40 +137,43 @@ def run_bounded(
     environment: Mapping[str, str] | None = None,
     folder: Path | None = None,
     max_output_bytes: int = _MIB,
-) -> CommandOutcome:
-    """Run `command` in a process group of its own, without a shell and without input.
+) -> CommandResult:
+    """Run `command` in its own process group, without a shell and without input.
 
-    When it ends, or the limit is over, its whole group is killed.
+    When it ends, or after the time limit, its group is killed.
     Raises `OSError` when it cannot be executed. Safe from any thread.
     """
     deadline = time.monotonic() + limit_s
-    kept: dict[Stream, _Kept] = {"out": _Kept(max_output_bytes), "err": _Kept(max_output_bytes)}
+    outputs: dict[Stream, _LimitedOutput] = {
+        "out": _LimitedOutput(max_output_bytes),
+        "err": _LimitedOutput(max_output_bytes),
+    }
     exit_code = run_watched(
         command,
         cwd=folder,
         environment=environment,
-        on_output=lambda stream, data: kept[stream].add(data),
+        on_output=lambda stream, data: outputs[stream].add(data),
         may_continue=lambda: time.monotonic() < deadline,
     )
-    return CommandOutcome(
+    return CommandResult(
         exit_code=-signal.SIGKILL if exit_code is None else exit_code,
-        output=bytes(kept["out"].data),
-        error_output=bytes(kept["err"].data),
+        output=bytes(outputs["out"].data),
+        error_output=bytes(outputs["err"].data),
         timed_out=exit_code is None,
-        output_cut=kept["out"].is_cut,
-        error_output_cut=kept["err"].is_cut,
+        is_output_truncated=outputs["out"].is_truncated,
+        is_error_output_truncated=outputs["err"].is_truncated,
     )
 
 
-class _Kept:
-    """The beginning of an output."""
+class _LimitedOutput:
+    """The first bytes of an output."""
 
     def __init__(self, max_bytes: int) -> None:
         self.data = bytearray()
-        self.is_cut = False
+        self.is_truncated = False
         self._max_bytes = max_bytes
 
     def add(self, data: bytes) -> None:
-        room = self._max_bytes - len(self.data)
-        self.data += data[:room]
-        self.is_cut |= len(data) > room
+        free_bytes = self._max_bytes - len(self.data)
+        self.data += data[:free_bytes]
+        self.is_truncated |= len(data) > free_bytes

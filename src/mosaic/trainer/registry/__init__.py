@@ -1,5 +1,5 @@
-"""RunRegistry: what the daemon remembers of every run.
+"""RunRegistry: the daemon's database of runs.
 
-One SQLite file, `trainer.db`. It can be lost: the run directories hold the truth, and the daemon
-builds it again from them.
+One SQLite file, `trainer.db`. It may be lost: the run directories are the truth, and the daemon
+rebuilds it from them.
 """

@@ -1,7 +1,7 @@
-"""The artifacts of runs across all runs: what lists of checkpoints and pruning start from.
+"""Queries on the artifacts of all runs, for lists of checkpoints and for pruning.
 
-Checkpoints and data sets have rows of their own, which follow the manifests by triggers: a page
-costs as much as it shows, however many runs there are.
+Checkpoints and data sets have their own rows, which triggers derive from the manifests: the cost of
+a page does not depend on the number of runs.
 """
 
 import sqlite3
@@ -18,7 +18,7 @@ _COLUMNS = "run_id, path, size_bytes, t, meta, worker, algo, env_id"
 
 
 class ArtifactQuery(msgspec.Struct, kw_only=True, frozen=True):
-    """Which artifacts. What is empty does not filter."""
+    """Filters for artifacts. Empty fields do not filter."""
 
     kind: Literal["checkpoint", "dataset"]
     run_id: str = ""
@@ -28,7 +28,7 @@ class ArtifactQuery(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class ArtifactPosition(NamedTuple):
-    """Where an artifact stands in the order: newest first, then by run and path."""
+    """The position of an artifact in the order: newest first, then by run and path."""
 
     t: float
     run_id: str
@@ -36,7 +36,7 @@ class ArtifactPosition(NamedTuple):
 
 
 class ArtifactRecord(NamedTuple):
-    """One artifact, and what its run is. `path` is relative to the run's directory."""
+    """One artifact, with fields of its run. `path` is relative to the run's directory."""
 
     run_id: str
     path: str
@@ -48,8 +48,8 @@ class ArtifactRecord(NamedTuple):
     env_id: str
 
 
-class Leftover(NamedTuple):
-    """A run that is over, with what it has left behind."""
+class FinishedRun(NamedTuple):
+    """A finished run with its manifest."""
 
     run_id: str
     ended_at: float
@@ -62,27 +62,27 @@ def fetch_artifacts(
     before: ArtifactPosition | None,
     limit: int,
 ) -> list[ArtifactRecord]:
-    """At most `limit` of them, those that come after `before` in the order."""
-    # The plus keeps SQLite from going through all artifacts by time to find those of one run.
+    """At most `limit` artifacts, those after `before` in the order."""
+    # The plus keeps SQLite from scanning all artifacts by time to find those of one run.
     conditions: list[str] = ["+kind = ?" if query.run_id else "kind = ?"]
     values: list[Any] = [query.kind]
     for column in ("run_id", "worker", "algo", "env_id"):
-        if wanted := getattr(query, column):
+        if value := getattr(query, column):
             conditions.append(f"{column} = ?")
-            values.append(storable(wanted))
+            values.append(storable(value))
     if before is not None:
         conditions.append("t <= ? AND (t, run_id, path) < (?, ?, ?)")
         values += [before.t, *before]
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM run_artifact JOIN run ON run.key = run"  # noqa: S608 - our words
+        f"SELECT {_COLUMNS} FROM run_artifact JOIN run ON run.key = run"  # noqa: S608 - our own column names
         f" WHERE {' AND '.join(conditions)} ORDER BY t DESC, run_id DESC, path DESC LIMIT ?",
         (*values, limit),
     )
     return [ArtifactRecord(*row) for row in rows]
 
 
-def fetch_leftovers(connection: sqlite3.Connection) -> list[Leftover]:
-    """Of runs that are neither archived nor tagged `keep`: a person wants those as they are."""
+def fetch_finished_runs(connection: sqlite3.Connection) -> list[FinishedRun]:
+    """Finished runs with artifacts, except archived ones and those tagged `keep`."""
     rows = connection.execute(
         "SELECT run_id, coalesce(ended_at, created_at) AS ended, manifest"
         " FROM run JOIN run_document ON run = key"
@@ -94,4 +94,4 @@ def fetch_leftovers(connection: sqlite3.Connection) -> list[Leftover]:
             encode_manifest(ArtifactManifest()),
         ),
     )
-    return [Leftover(*row) for row in rows]
+    return [FinishedRun(*row) for row in rows]

@@ -1,7 +1,7 @@
-"""The file of the registry: opened, found damaged and set aside, written by one, read by many.
+"""RegistryDatabase: the SQLite file of the registry. A damaged file is set aside and replaced.
 
-Only the registry's own modules come here. There is one connection that writes, behind a lock, and
-a few that read; in WAL a reader sees the last commit and never waits for the one being made.
+Used by the registry's own modules only. One connection writes, behind a lock, and a few read; in
+WAL mode a reader sees the last commit and never waits for the next one.
 """
 
 import logging
@@ -15,8 +15,8 @@ from mosaic.trainer.registry import schema
 from mosaic.trainer.registry.errors import (
     DAMAGE,
     NewerRegistryError,
+    explain_file_errors,
     primary_code,
-    world_errors_explained,
 )
 
 _log = logging.getLogger(__name__)
@@ -24,24 +24,24 @@ _log = logging.getLogger(__name__)
 BUSY_TIMEOUT_MS = 2_000
 """How long a write waits for another program that holds the file."""
 _IDLE_READERS = 4
-"""How many reading connections are kept for the next reader; each has a page cache of its own."""
+"""How many idle reading connections are pooled; each has its own page cache."""
 _COMPANIONS = ("", "-wal", "-shm")
 
 
 class RegistryDatabase:
-    """One open registry file. Safe to use from any thread."""
+    """One open registry file. Safe from any thread."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self.set_aside: Path | None = None
         """Where a damaged file was moved when this one was opened."""
         self.set_aside_reason = ""
-        """What a person should know of that."""
+        """A message about that for the user."""
         self._write_lock = threading.Lock()
         self._readers_lock = threading.Lock()
         self._idle_readers: list[sqlite3.Connection] = []
         self._is_closed = False
-        with world_errors_explained(path):
+        with explain_file_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._writer = self._open_or_set_aside()
 
@@ -57,10 +57,10 @@ class RegistryDatabase:
     def writing(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
         """A transaction, committed at the end of the block and rolled back by any error.
 
-        Once it is over, what was written survives a power cut; with `durable=False` only the end
-        of this process, which spares the disk a flush.
+        Once committed, it survives a power failure; with `durable=False` only a crash of this
+        process, which avoids a flush of the disk.
         """
-        with self._write_lock, world_errors_explained(self._path):
+        with self._write_lock, explain_file_errors(self._path):
             connection = self._writer
             connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             connection.execute("BEGIN IMMEDIATE")
@@ -74,14 +74,14 @@ class RegistryDatabase:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """The registry as it is now; it stands still until the end of the block."""
-        with world_errors_explained(self._path):
+        """A consistent snapshot of the registry for the duration of the block."""
+        with explain_file_errors(self._path):
             connection = self._borrow_reader()
             try:
                 connection.execute("BEGIN")
                 yield connection
             finally:
-                self._give_back(connection)
+                self._return_reader(connection)
 
     def _borrow_reader(self) -> sqlite3.Connection:
         with self._readers_lock:
@@ -93,7 +93,7 @@ class RegistryDatabase:
         connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         return connection
 
-    def _give_back(self, connection: sqlite3.Connection) -> None:
+    def _return_reader(self, connection: sqlite3.Connection) -> None:
         try:
             connection.rollback()
         except sqlite3.Error:
@@ -113,14 +113,14 @@ class RegistryDatabase:
         self.set_aside = _move_aside(self._path)
         self.set_aside_reason = (
             f"The registry of runs was damaged ({damage}). It was set aside as {self.set_aside},"
-            " and a new one was begun from the runs' directories."
+            " and a new one was built from the runs' directories."
         )
         _log.error("T317 %s", self.set_aside_reason)
         return _open_writer(self._path)
 
 
 class _DamagedError(Exception):
-    """The file cannot be a registry any more."""
+    """The file is not a valid registry."""
 
 
 def _open_writer(path: Path) -> sqlite3.Connection:
@@ -128,7 +128,7 @@ def _open_writer(path: Path) -> sqlite3.Connection:
     try:
         connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         if schema.schema_version(connection) > len(schema.MIGRATIONS):
-            raise NewerRegistryError(path)  # noqa: TRY301 - closed below like for any other error
+            raise NewerRegistryError(path)  # noqa: TRY301 - closed below as for any other error
         _check(connection)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA foreign_keys = ON")
@@ -144,9 +144,9 @@ def _open_writer(path: Path) -> sqlite3.Connection:
 def _check(connection: sqlite3.Connection) -> None:
     if schema.is_foreign(connection):
         raise _DamagedError("it is the database of another program")
-    (finding,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-    if finding != "ok":
-        raise _DamagedError(finding)
+    (result,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if result != "ok":
+        raise _DamagedError(result)
 
 
 def _connect(uri: str) -> sqlite3.Connection:

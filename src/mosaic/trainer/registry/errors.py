@@ -1,7 +1,4 @@
-"""What the registry refuses, and what can keep it from working, in words.
-
-Every error here is for the person who asked; the service gives each its status code by its class.
-"""
+"""Errors of the registry. The service maps each class to a gRPC status."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -16,49 +13,49 @@ DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _MAX_QUOTED_LENGTH = 60
 
 
-def shown(text: str) -> str:
-    """`text` from a client as it may stand in a message: short, and nothing a terminal obeys."""
+def quote_text(text: str) -> str:
+    """`text` of a client for a message: short, and without control characters."""
     cut = text[:_MAX_QUOTED_LENGTH] + ("…" if len(text) > _MAX_QUOTED_LENGTH else "")
-    return "".join(letter if letter.isprintable() else "�" for letter in cut)
+    return "".join(character if character.isprintable() else "�" for character in cut)
 
 
 class UnknownRunError(UserError):
-    """No run has this id."""
+    """There is no run with this id."""
 
     def __init__(self, run_id: str) -> None:
         super().__init__(
-            f"There is no run '{shown(run_id)}'.",
+            f"There is no run '{quote_text(run_id)}'.",
             remedy="`mosaic runs list` shows the ids of all runs.",
             code="T310",
         )
 
 
 class StateConflictError(UserError):
-    """The run is not in a state from which this can be done; `current` is the one it is in."""
+    """The transition is not allowed in the run's state, which is `current`."""
 
-    def __init__(self, run_id: str, current: RunState, wanted: RunState) -> None:
+    def __init__(self, run_id: str, current: RunState, target: RunState) -> None:
         super().__init__(
-            f"Run {run_id} is {current} and cannot become {wanted}.",
-            remedy=f"`mosaic runs show {run_id}` shows how it came to that.",
+            f"Run {run_id} is {current} and cannot become {target}.",
+            remedy=f"`mosaic runs show {run_id}` shows its history.",
             code="T311",
         )
         self.current = current
 
 
 class RequestIdReusedError(UserError):
-    """The request id belongs to another configuration."""
+    """The request id was used for another configuration."""
 
     def __init__(self, request_id: str, run_id: str) -> None:
         super().__init__(
-            f"The request id '{shown(request_id)}' was used for run {run_id}, which has another"
+            f"The request id '{quote_text(request_id)}' was used for run {run_id} with another"
             " configuration.",
-            remedy="Submit with a new request id; one id stands for one submission.",
+            remedy="Submit with a new request id; each submission needs its own.",
             code="T312",
         )
 
 
 class InvalidFieldError(UserError):
-    """A text that a person gave for a run is not allowed; `field` names it."""
+    """A user's text for a run is invalid; `field` names it."""
 
     def __init__(self, field: str, problem: str, remedy: str) -> None:
         super().__init__(f"`{field}` {problem}", remedy=remedy, code="T313")
@@ -66,18 +63,18 @@ class InvalidFieldError(UserError):
 
 
 class PageTokenError(UserError):
-    """The page token is none of this list."""
+    """The page token does not belong to this list."""
 
     def __init__(self) -> None:
         super().__init__(
             "The page token does not belong to this list of runs.",
-            remedy="Ask for the first page again, and keep the filters while going through pages.",
+            remedy="Request the first page again, and keep the filters for all pages.",
             code="T314",
         )
 
 
 class RegistryUnavailableError(UserError):
-    """The world keeps the registry from reading or writing. Nothing was changed."""
+    """The file cannot be read or written. Nothing was changed."""
 
     def __init__(self, path: Path, error: Exception, remedy: str) -> None:
         super().__init__(
@@ -86,23 +83,23 @@ class RegistryUnavailableError(UserError):
 
 
 class NewerRegistryError(UserError):
-    """The registry was written by a later version of this program, and is left as it is."""
+    """The registry was written by a later version of this program, and stays unchanged."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(
             f"The registry of runs {path} was written by a newer version of MOSAIC.",
-            remedy="Update MOSAIC, or move the file away to have it made again from the runs.",
+            remedy="Update MOSAIC, or move the file away to have it rebuilt from the runs.",
             code="T316",
         )
 
 
 class RunExistsError(UserError):
-    """A run with this id is there already."""
+    """A run with this id already exists."""
 
     def __init__(self, run_id: str) -> None:
         super().__init__(
-            f"Run {run_id} is in the registry already.",
-            remedy=f"Delete it first (`mosaic runs delete {run_id}`) to have it replaced.",
+            f"Run {run_id} is already in the registry.",
+            remedy=f"Delete it first (`mosaic runs delete {run_id}`) to replace it.",
             code="T318",
         )
 
@@ -113,16 +110,16 @@ _REMEDIES = {
     sqlite3.SQLITE_LOCKED: "Close the other program that has the file open, and try again.",
     sqlite3.SQLITE_READONLY: "Make the file and its folder writable for this user.",
     sqlite3.SQLITE_PERM: "Make the file and its folder writable for this user.",
-    sqlite3.SQLITE_CANTOPEN: "See that it is a file in a folder that this user can write to.",
+    sqlite3.SQLITE_CANTOPEN: "Make sure that it is a file in a folder that this user can write to.",
     sqlite3.SQLITE_IOERR: "Check the disk that holds it, and that it is not full.",
-    sqlite3.SQLITE_CORRUPT: "Restart the daemon: it makes the registry again from the runs.",
-    sqlite3.SQLITE_NOTADB: "Restart the daemon: it makes the registry again from the runs.",
+    sqlite3.SQLITE_CORRUPT: "Restart the daemon: it rebuilds the registry from the runs.",
+    sqlite3.SQLITE_NOTADB: "Restart the daemon: it rebuilds the registry from the runs.",
 }
 
 
 @contextmanager
-def world_errors_explained(path: Path) -> Iterator[None]:
-    """Turns what the world does to the file into `RegistryUnavailableError`; bugs pass through."""
+def explain_file_errors(path: Path) -> Iterator[None]:
+    """Turn errors of the file into `RegistryUnavailableError`; bugs pass through."""
     try:
         yield
     except sqlite3.Error as error:
@@ -136,5 +133,5 @@ def world_errors_explained(path: Path) -> Iterator[None]:
 
 
 def primary_code(error: sqlite3.Error) -> int:
-    """SQLite's result code without its details; 0 for an error of the Python module."""
+    """SQLite's primary result code; 0 for an error of the Python module."""
     return getattr(error, "sqlite_errorcode", 0) & PRIMARY_CODE_MASK

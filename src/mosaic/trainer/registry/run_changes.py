@@ -1,6 +1,6 @@
-"""What may be done to a run's rows, each within a transaction that the registry has begun.
+"""Changes to a run's rows, each within a transaction that the registry has started.
 
-A state is changed by compare-and-set: row, history and event go together or not at all.
+A state is changed by compare-and-set: row, history and event are written atomically.
 """
 
 import sqlite3
@@ -31,30 +31,30 @@ from mosaic.trainer.registry.errors import (
 from mosaic.trainer.registry.event_log import RunEventWriter
 from mosaic.trainer.registry.run_rows import (
     Keyed,
+    build_search_text,
     encode_texts,
     fetch_record,
-    searched_text,
 )
 from mosaic.trainer.registry.text_rules import storable, storable_all, storable_tail
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A transaction that is under way, and the time it counts as."""
+    """An open transaction, and its timestamp."""
 
     connection: sqlite3.Connection
     events: RunEventWriter
     now: float
 
     def existing(self, run_id: str) -> Keyed:
-        found = fetch_record(self.connection, run_id)
-        if found is None:
+        keyed = fetch_record(self.connection, run_id)
+        if keyed is None:
             raise UnknownRunError(run_id)
-        return found
+        return keyed
 
 
 class NewState(msgspec.Struct, kw_only=True, frozen=True):
-    """The state a run comes into, and what is known with it. None leaves a field as it is."""
+    """A run's new state and the fields that change with it. None leaves a field unchanged."""
 
     state: RunState
     reason: str = ""
@@ -66,7 +66,7 @@ class NewState(msgspec.Struct, kw_only=True, frozen=True):
 
 
 def earlier_submission(change: Change, request_id: str, config: TrainRunConfig) -> str | None:
-    """The id of the run that the same request made before."""
+    """The id of the run that the same request created before; None if there is none."""
     row = change.connection.execute(
         "SELECT run_id, config FROM run JOIN run_document ON run = key WHERE request_id = ?",
         (text_rules.checked_request_id(request_id),),
@@ -121,7 +121,7 @@ def insert_run(
 def change_state(
     change: Change, run_id: str, expected: Collection[RunState], new: NewState
 ) -> None:
-    """Compare and set. Raises `StateConflictError`, and `ValueError` for what no run may do."""
+    """Compare and set. Raises `StateConflictError`, and `ValueError` for an invalid transition."""
     key, run = change.existing(run_id)
     if run.state not in expected:
         raise StateConflictError(run_id, run.state, new.state)
@@ -172,29 +172,31 @@ def annotate(
     name: str | None,
     archived: bool | None,
 ) -> None:
-    """A tag that is both removed and added is there afterwards."""
+    """A tag that is both removed and added is set afterwards."""
     key, run = change.existing(run_id)
-    wanted = msgspec.structs.replace(
+    updated = msgspec.structs.replace(
         run,
-        tags=_tags_after(run, add_tags, remove_tags),
+        tags=_updated_tags(run, add_tags, remove_tags),
         note=run.note if note is None else text_rules.checked_note(note),
         name=run.name if name is None else text_rules.checked_name(name),
         archived=run.archived if archived is None else archived,
     )
-    if wanted == run:
+    if updated == run:
         return
     connection = change.connection
     connection.execute(
         "UPDATE run SET note = ?, name = ?, archived = ? WHERE key = ?",
-        (wanted.note, wanted.name, wanted.archived, key),
+        (updated.note, updated.name, updated.archived, key),
     )
     connection.execute("DELETE FROM run_tag WHERE run = ?", (key,))
-    connection.executemany("INSERT INTO run_tag VALUES (?, ?)", ((key, tag) for tag in wanted.tags))
+    connection.executemany(
+        "INSERT INTO run_tag VALUES (?, ?)", ((key, tag) for tag in updated.tags)
+    )
     _update_search_text(change, run_id)
     change.events.append(run_id, change.now, RunAnnotated())
 
 
-def _tags_after(
+def _updated_tags(
     run: RunRecord, add_tags: Collection[str], remove_tags: Collection[str]
 ) -> tuple[str, ...]:
     removed = {tag.strip() for tag in remove_tags}
@@ -208,7 +210,7 @@ def _update_search_text(change: Change, run_id: str) -> None:
     change.connection.execute(
         "UPDATE run SET searched = ? WHERE key = ?",
         (
-            searched_text(
+            build_search_text(
                 run.run_id, run.name, run.env_id, run.algo, run.worker, *run.tags, run.note
             ),
             key,

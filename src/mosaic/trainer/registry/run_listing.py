@@ -1,7 +1,7 @@
 """Lists of runs: filtered, newest first, page by page, with their total.
 
-The order is that in which runs were added, not that of the clock, so that a page boundary stays
-where it is whatever is added, deleted or changed while someone goes through the pages.
+The order is that in which runs were added, not that of the clock, so that page boundaries stay
+stable whatever is added, deleted or changed while a client reads the pages.
 """
 
 import base64
@@ -15,7 +15,7 @@ import msgspec
 from mosaic.contract.runs import RunPage, RunQuery
 from mosaic.trainer.registry.errors import PageTokenError
 from mosaic.trainer.registry.event_log import last_event_seq
-from mosaic.trainer.registry.run_rows import as_json_list, fetch_records, folded
+from mosaic.trainer.registry.run_rows import as_json_list, fetch_records, fold_case
 from mosaic.trainer.registry.text_rules import storable
 
 DEFAULT_PAGE_SIZE = 50
@@ -41,18 +41,18 @@ def fetch_page(connection: sqlite3.Connection, query: RunQuery) -> RunPage:
     page = chosen
     if query.page_token:
         page = _Filter(f"{chosen.sql} AND key < ?", (*chosen.parameters, _key_in_token(query)))
-    found = fetch_records(
+    records = fetch_records(
         connection,
         f"WHERE {page.sql} ORDER BY key DESC LIMIT ?",
         (*page.parameters, size + 1),
     )
     (total,) = connection.execute(
-        f"SELECT count(*) FROM run WHERE {chosen.sql}",  # noqa: S608 - made of the texts below
+        f"SELECT count(*) FROM run WHERE {chosen.sql}",  # noqa: S608 - built from the constants below
         chosen.parameters,
     ).fetchone()
     return RunPage(
-        runs=tuple(record for _, record in found[:size]),
-        next_page_token=_token(query, found[size - 1][0]) if len(found) > size else "",
+        runs=tuple(record for _, record in records[:size]),
+        next_page_token=_token(query, records[size - 1][0]) if len(records) > size else "",
         total=total,
         last_event_seq=last_event_seq(connection),
     )
@@ -73,22 +73,22 @@ def _filter(query: RunQuery) -> _Filter:
                 (as_json_list([str(state) for state in query.states]),),
             )
         )
-    for column, wanted in (
+    for column, value in (
         ("worker", query.worker),
         ("algo", query.algo),
         ("env_id", query.env_id),
         ("parent_run", query.parent_run),
     ):
-        if wanted:
-            parts.append(_Filter(f"{column} = ?", (storable(wanted),)))
+        if value:
+            parts.append(_Filter(f"{column} = ?", (storable(value),)))
     if query.tag:
         parts.append(
             _Filter("key IN (SELECT run FROM run_tag WHERE tag = ?)", (storable(query.tag),))
         )
     if query.text:
-        # Not LIKE: it has letters of its own to escape, and folds the case of ASCII alone.
+        # Not LIKE: it has wildcards to escape, and folds the case of ASCII only.
         text = storable(query.text, _MAX_SEARCH_LENGTH)
-        parts.append(_Filter("instr(searched, ?) > 0", (folded(text),)))
+        parts.append(_Filter("instr(searched, ?) > 0", (fold_case(text),)))
     return _Filter(
         " AND ".join(part.sql for part in parts) or "true",
         tuple(parameter for part in parts for parameter in part.parameters),
@@ -96,9 +96,9 @@ def _filter(query: RunQuery) -> _Filter:
 
 
 def _token(query: RunQuery, key: int) -> str:
-    """Where a page ended, with a check that ties it to the filters: another list has other rows."""
-    place = key.to_bytes(_KEY_BYTES, "big")
-    return base64.urlsafe_b64encode(place + _check(query, place)).decode()
+    """The end of a page, with a check that ties it to the filters: another list has other rows."""
+    position = key.to_bytes(_KEY_BYTES, "big")
+    return base64.urlsafe_b64encode(position + _check(query, position)).decode()
 
 
 def _key_in_token(query: RunQuery) -> int:
@@ -109,14 +109,14 @@ def _key_in_token(query: RunQuery) -> int:
         data = base64.b64decode(token.encode("ascii"), altchars=b"-_", validate=True)
     except (UnicodeEncodeError, binascii.Error):
         raise PageTokenError from None
-    place = data[:_KEY_BYTES]
-    if data[_KEY_BYTES:] != _check(query, place):
+    position = data[:_KEY_BYTES]
+    if data[_KEY_BYTES:] != _check(query, position):
         raise PageTokenError
-    return int.from_bytes(place, "big")
+    return int.from_bytes(position, "big")
 
 
-def _check(query: RunQuery, place: bytes) -> bytes:
+def _check(query: RunQuery, position: bytes) -> bytes:
     filters = msgspec.structs.replace(query, page_size=0, page_token="")
     return hashlib.blake2s(
-        msgspec.msgpack.encode(filters) + place, digest_size=_CHECK_BYTES
+        msgspec.msgpack.encode(filters) + position, digest_size=_CHECK_BYTES
     ).digest()

@@ -1,11 +1,11 @@
-"""RunRegistry: every run, its state and how it came there, and what happened since a moment.
+"""RunRegistry: all runs with their states and histories, and the log of run events.
 
-The dispatcher changes states here; the service lists, watches and annotates. Everything is
-synchronous and blocking (the daemon comes through `run_in_thread`) and safe from any thread.
+The dispatcher changes states; the service lists, watches and annotates. All methods are blocking
+(the daemon calls them through `run_in_thread`) and safe from any thread.
 
-Whatever is told to others survives a power cut: a state, a note, an event and its number are on
-disk before the method returns. Digests survive a kill only: they are made again from the run's own
-store, and flushing the disk every second for them would be the daemon's largest expense.
+States, notes and events are on disk before the method returns, and survive a power failure. Digests
+survive a crash of the process only: they are rebuilt from the run's own store, and flushing the
+disk every second for them would be the daemon's largest cost.
 """
 
 import builtins
@@ -28,7 +28,7 @@ from mosaic.trainer.registry.artifact_rows import (
     ArtifactPosition,
     ArtifactQuery,
     ArtifactRecord,
-    Leftover,
+    FinishedRun,
 )
 from mosaic.trainer.registry.database import RegistryDatabase
 from mosaic.trainer.registry.errors import UnknownRunError
@@ -42,7 +42,7 @@ class RunRegistry:
     """The runs of one home. `on_change` is called after each commit that added an event.
 
     Raises `NewerRegistryError` and `RegistryUnavailableError`. A damaged file is set aside, and
-    the registry begins empty.
+    the registry starts empty.
     """
 
     def __init__(
@@ -51,16 +51,16 @@ class RunRegistry:
         *,
         clock: Callable[[], float] = time.time,
         on_change: Callable[[], None] = lambda: None,
-        kept_events: int = event_log.KEPT_EVENTS,
+        max_events: int = event_log.MAX_EVENTS,
     ) -> None:
         self._clock = clock
         self._on_change = on_change
-        self._kept_events = kept_events
+        self._max_events = max_events
         self._database = RegistryDatabase(path)
         if self.set_aside is not None:
-            with self._changing() as change:
-                # Beyond any number that the lost registry gave out, so that no old cursor fits.
-                change.events.begin_after(int(change.now))
+            with self._transaction() as change:
+                # Larger than any number of the lost registry, so that no old cursor is valid.
+                change.events.continue_after(int(change.now))
 
     @property
     def set_aside(self) -> Path | None:
@@ -69,7 +69,7 @@ class RunRegistry:
 
     @property
     def set_aside_reason(self) -> str:
-        """What a person should know of that; empty when nothing was."""
+        """A message about that for the user; empty when nothing was set aside."""
         return self._database.set_aside_reason
 
     def __enter__(self) -> Self:
@@ -79,7 +79,7 @@ class RunRegistry:
         self.close()
 
     def close(self) -> None:
-        """Nothing may be asked afterwards."""
+        """The registry must not be used afterwards."""
         self._database.close()
 
     # Changing runs
@@ -99,14 +99,14 @@ class RunRegistry:
         started_at: float | None = None,
         ended_at: float | None = None,
     ) -> RunRecord:
-        """A new run, or the one that the same `request_id` made before.
+        """Add a run, or return the one that the same `request_id` created before.
 
-        A run that was imported or found on disk comes in the state it is in, with its times.
+        An imported run, or one found on disk, is added with its state and times.
         Raises `RequestIdReusedError`, `RunExistsError`.
         """
         if not is_ulid(run_id):
             raise ValueError(f"not a run id: {run_id!r}")
-        with self._changing() as change:
+        with self._transaction() as change:
             earlier = run_changes.earlier_submission(change, request_id, config)
             if earlier is not None:
                 return change.existing(earlier)[1]
@@ -141,11 +141,11 @@ class RunRegistry:
         started_at: float | None = None,
         ended_at: float | None = None,
     ) -> RunRecord:
-        """Compare and set: of all who try at once, one succeeds.
+        """Compare and set: of several concurrent calls, one succeeds.
 
-        `started_at` and `ended_at` are the present time when they are not given and the state
-        begins or ends the run. Raises `StateConflictError` when the run is in none of the
-        `expected` states, and `ValueError` for a change that no run may make.
+        `started_at` and `ended_at` default to the current time when the state starts or ends the
+        run. Raises `StateConflictError` when the run is in none of the `expected` states, and
+        `ValueError` for an invalid transition.
         """
         new = NewState(
             state=to,
@@ -156,7 +156,7 @@ class RunRegistry:
             started_at=started_at,
             ended_at=ended_at,
         )
-        with self._changing() as change:
+        with self._transaction() as change:
             run_changes.change_state(change, run_id, expected, new)
             return change.existing(run_id)[1]
 
@@ -170,56 +170,56 @@ class RunRegistry:
         name: str | None = None,
         archived: bool | None = None,
     ) -> RunRecord:
-        """What a person has to say of a run; None leaves it as it is, an empty text takes it away.
+        """Change a user's annotations; None leaves a field unchanged, an empty text removes it.
 
         Raises `InvalidFieldError`.
         """
-        with self._changing() as change:
+        with self._transaction() as change:
             run_changes.annotate(change, run_id, add_tags, remove_tags, note, name, archived)
             return change.existing(run_id)[1]
 
     def set_manifest(self, run_id: str, manifest: ArtifactManifest) -> bool:
-        """Whether it is another than before; watchers are told then."""
+        """Store the manifest; returns whether it has changed, which adds an event."""
         encoded = encode_manifest(manifest)
-        with self._changing() as change:
+        with self._transaction() as change:
             return run_changes.set_manifest(change, run_id, encoded)
 
     def record_pruned(self, run_id: str, path: str, freed_bytes: int, reason: str) -> None:
-        """An artifact was removed to free room; watchers are told."""
-        with self._changing() as change:
+        """Add an event: an artifact was removed."""
+        with self._transaction() as change:
             run_changes.record_pruned(
                 change, run_id, ArtifactPruned(path=path, freed_bytes=freed_bytes, reason=reason)
             )
 
     def record_retention(self, freed_bytes: int, removed: int) -> None:
-        """So much was removed, of all runs together; watchers of all runs are told."""
-        with self._changing() as change:
+        """Add an event of no run: the total that pruning removed."""
+        with self._transaction() as change:
             change.events.append(
                 "", change.now, RetentionChanged(freed_bytes=freed_bytes, removed=removed)
             )
 
     def set_warnings(self, run_id: str, warnings: Sequence[str]) -> None:
-        """Watchers are told when they differ from those before."""
-        with self._changing() as change:
+        """Store the warnings; adds an event when they have changed."""
+        with self._transaction() as change:
             run_changes.set_warnings(change, run_id, warnings)
 
     def set_digests(self, digests: Mapping[str, RunDigest]) -> None:
-        """The newest numbers of many runs at once. Runs that are gone are passed over."""
+        """Store the newest digests of many runs at once. Runs that no longer exist are skipped."""
         if digests:
             with self._database.writing(durable=False) as connection:
                 run_rows.write_digests(connection, digests)
 
     def set_disk_bytes(self, sizes: Mapping[str, int]) -> None:
-        """What runs take, where it is found out apart from their other numbers."""
+        """Store the sizes of runs, where they are measured separately."""
         with self._database.writing(durable=False) as connection:
             run_rows.write_disk_bytes(connection, sizes)
 
     def set_resolved_config(self, run_id: str, line: bytes) -> None:
-        """The worker's `config` event as it came."""
+        """Store the line of the worker's `config` event."""
         self._set_document(run_id, "resolved = ?", line)
 
     def set_launch(self, run_id: str, command: Sequence[str], bundle: BundleUse | None) -> None:
-        """What the run is started with. Its bundle is in use until the run is deleted."""
+        """Store what the run is started with. Its bundle is in use until the run is deleted."""
         self._set_document(
             run_id,
             "command = ?, bundle = ?, bundle_folder = ?, code_folder = ?",
@@ -230,27 +230,27 @@ class RunRegistry:
         )
 
     def set_paused_seconds(self, run_id: str, seconds: float) -> None:
-        """How long the run has been paused up to now, all in all."""
-        with self._changing() as change:
+        """Store the total time that the run has been paused."""
+        with self._transaction() as change:
             key, _ = change.existing(run_id)
             change.connection.execute("UPDATE run SET paused_s = ? WHERE key = ?", (seconds, key))
 
     def delete(self, run_id: str) -> None:
-        """Forget a run. Whether that may be, and what becomes of its files, the caller decides."""
-        with self._changing() as change:
+        """Delete the rows of a run. The caller checks its state and deletes its files."""
+        with self._transaction() as change:
             run_changes.delete_run(change, run_id)
 
     # Asking about runs
 
     def get(self, run_id: str) -> RunRecord:
         with self._database.reading() as connection:
-            found = run_rows.fetch_record(connection, run_id)
-        if found is None:
+            keyed = run_rows.fetch_record(connection, run_id)
+        if keyed is None:
             raise UnknownRunError(run_id)
-        return found[1]
+        return keyed[1]
 
     def unmeasured_run_ids(self) -> list[str]:
-        """Runs that are over and of which nobody has found out what they take."""
+        """Finished runs without a recorded size."""
         with self._database.reading() as connection:
             return run_rows.fetch_unmeasured_ids(connection)
 
@@ -277,35 +277,35 @@ class RunRegistry:
             return fetch_page(connection, query)
 
     def in_states(self, states: Collection[RunState]) -> builtins.list[RunRecord]:
-        """As the queue has them: highest priority first, then first added first."""
+        """In queue order: highest priority first, then first added first."""
         with self._database.reading() as connection:
-            found = run_rows.fetch_records(
+            keyed = run_rows.fetch_records(
                 connection,
                 "WHERE state IN (SELECT value FROM json_each(?)) ORDER BY priority DESC, key",
                 (run_rows.as_json_list([str(state) for state in states]),),
             )
-        return [record for _, record in found]
+        return [record for _, record in keyed]
 
     def unstored(self) -> builtins.list[str]:
-        """Runs that are over, and of which ingest was held up before their last line."""
+        """Finished runs whose telemetry is not completely stored."""
         final = ", ".join(f"'{state}'" for state in sorted(FINAL_STATES))
         return [
             run_id
             for (run_id,) in self._rows(
-                "SELECT run.run_id FROM run JOIN run_digest ON run_digest.run = run.key"  # noqa: S608 - our words
+                "SELECT run.run_id FROM run JOIN run_digest ON run_digest.run = run.key"  # noqa: S608 - our own column names states
                 f" WHERE state IN ({final}) AND committed_bytes < spool_bytes"
             )
         ]
 
     def counts_by_state(self) -> dict[str, int]:
-        """States that no run is in are left out."""
+        """Number of runs by state; states without runs are omitted."""
         return dict(self._rows("SELECT state, count(*) FROM run GROUP BY state"))
 
     def run_ids(self) -> set[str]:
         return {run_id for (run_id,) in self._rows("SELECT run_id FROM run")}
 
     def bundle_uses(self) -> dict[str, int]:
-        """How many runs there are for each folder `<bundle>-<hash>`."""
+        """Number of runs for each folder `<bundle>-<hash>`."""
         return dict(
             self._rows(
                 "SELECT bundle_folder, count(*) FROM run_document"
@@ -314,7 +314,7 @@ class RunRegistry:
         )
 
     def code_uses(self) -> set[str]:
-        """The folders of workers' code that some run was started with."""
+        """The folders of workers' code that runs were started with."""
         return {
             folder
             for (folder,) in self._rows(
@@ -329,15 +329,15 @@ class RunRegistry:
         with self._database.reading() as connection:
             return artifact_rows.fetch_artifacts(connection, query, before, limit)
 
-    def leftovers(self) -> builtins.list[Leftover]:
-        """Runs that are over and have artifacts, the one that ended first first."""
+    def finished_runs(self) -> builtins.list[FinishedRun]:
+        """Finished runs with artifacts, in order of their end."""
         with self._database.reading() as connection:
-            return artifact_rows.fetch_leftovers(connection)
+            return artifact_rows.fetch_finished_runs(connection)
 
     def earlier_runs(
         self, worker: str, algo: str, env_id: str, limit: int = 10
     ) -> builtins.list[EarlierRun]:
-        """What runs of this kind took that succeeded, newest first."""
+        """Durations and resource usage of successful runs of this kind, newest first."""
         with self._database.reading() as connection:
             return fetch_earlier_runs(connection, worker, algo, env_id, limit)
 
@@ -346,10 +346,9 @@ class RunRegistry:
     def events_after(
         self, seq: int, limit: int = 500, run_ids: Collection[str] = ()
     ) -> builtins.list[RunEvent]:
-        """What happened after the event `seq`, in order, of these runs or of all.
+        """Events after the number `seq`, in order, of these runs or of all.
 
-        `EventsForgotten` comes first when some of it is no longer kept; going on from its number
-        is right.
+        `EventsForgotten` comes first when some of them were deleted; continue from its number.
         """
         with self._database.reading() as connection:
             return event_log.fetch_events(connection, seq, limit, run_ids, self._clock())
@@ -359,18 +358,18 @@ class RunRegistry:
             return event_log.last_event_seq(connection)
 
     @contextmanager
-    def _changing(self) -> Iterator[Change]:
+    def _transaction(self) -> Iterator[Change]:
         with self._database.writing() as connection:
-            events = event_log.RunEventWriter(connection, self._kept_events)
+            events = event_log.RunEventWriter(connection, self._max_events)
             yield Change(connection, events, self._clock())
         if events.has_written:
             self._on_change()
 
     def _set_document(self, run_id: str, assignments: str, *values: object) -> None:
-        with self._changing() as change:
+        with self._transaction() as change:
             key, _ = change.existing(run_id)
             change.connection.execute(
-                f"UPDATE run_document SET {assignments} WHERE run = ?",  # noqa: S608 - our own
+                f"UPDATE run_document SET {assignments} WHERE run = ?",  # noqa: S608 - our own column names
                 (*values, key),
             )
 

@@ -1,7 +1,7 @@
-"""Rows of the registry as the structs of `mosaic.contract.runs`, and digests as rows.
+"""Conversion between rows of the registry and the structs of `mosaic.contract.runs`.
 
-SQLite has no NaN: it would keep NULL, which means "not known". A digest's NaN (the return of a run
-that went astray) is kept as the text of that name, and comes back as the float.
+SQLite has no NaN: it would store NULL, which means "unknown". A digest's NaN (the return of a
+diverged run) is stored as the text "NaN", and read as the float.
 """
 
 import math
@@ -27,8 +27,8 @@ _NAN = "NaN"
 _TEXT_IN_DIGEST = _DIGEST_FIELDS.index("progress_unit")
 
 _SELECT = (
-    f"SELECT key, {_RUN_COLUMNS}, {', '.join(_DIGEST_FIELDS)}"  # noqa: S608 - names of our own
-    # A cross join keeps the order of the tables: the runs are chosen first, then their digests.
+    f"SELECT key, {_RUN_COLUMNS}, {', '.join(_DIGEST_FIELDS)}"  # noqa: S608 - our own column names
+    # A cross join keeps the order of the tables: runs are selected first, then their digests.
     " FROM run CROSS JOIN run_digest ON run_digest.run = key "
 )
 _SET_DIGEST = (
@@ -37,18 +37,18 @@ _SET_DIGEST = (
 )
 
 Keyed = tuple[int, RunRecord]
-"""A run with its `key`."""
+"""A run with its primary key."""
 
 
 def as_json_list(values: Collection[str] | Collection[int]) -> str:
-    """`values` for `IN (SELECT value FROM json_each(?))`, which takes any number of them."""
+    """`values` for `IN (SELECT value FROM json_each(?))`, which accepts any number of them."""
     return msgspec.json.encode([*values]).decode()
 
 
 def fetch_records(
     connection: sqlite3.Connection, where: str, parameters: Sequence[Any]
 ) -> list[Keyed]:
-    """The runs that `where` (a WHERE clause and what may follow it) chooses, in its order."""
+    """The runs that `where` (a WHERE clause and what may follow it) selects, in its order."""
     rows = connection.execute(_SELECT + where, parameters).fetchall()
     tags = _tags_of(connection, [row[0] for row in rows])
     return [(row[0], _record(row, tags.get(row[0], ()))) for row in rows]
@@ -61,17 +61,17 @@ def fetch_record(connection: sqlite3.Connection, run_id: str) -> Keyed | None:
 def fetch_records_by_id(
     connection: sqlite3.Connection, run_ids: Collection[str]
 ) -> dict[str, RunRecord]:
-    """Those of the runs that exist, with two queries however many they are."""
+    """Those runs that exist, with two queries for any number of them."""
     where = "WHERE run_id IN (SELECT value FROM json_each(?))"
-    found = fetch_records(connection, where, (as_json_list(run_ids),))
-    return {record.run_id: record for _, record in found}
+    keyed = fetch_records(connection, where, (as_json_list(run_ids),))
+    return {record.run_id: record for _, record in keyed}
 
 
 def fetch_details(connection: sqlite3.Connection, run_id: str) -> RunDetails | None:
-    found = fetch_record(connection, run_id)
-    if found is None:
+    keyed = fetch_record(connection, run_id)
+    if keyed is None:
         return None
-    key, record = found
+    key, record = keyed
     config, resolved, manifest, command, bundle, tail = connection.execute(
         "SELECT config, resolved, manifest, command, bundle, output_tail FROM run_document"
         " WHERE run = ?",
@@ -97,7 +97,7 @@ def fetch_details(connection: sqlite3.Connection, run_id: str) -> RunDetails | N
 
 
 def write_digests(connection: sqlite3.Connection, digests: Mapping[str, RunDigest]) -> None:
-    """Runs that no longer exist are passed over."""
+    """Runs that no longer exist are skipped."""
     connection.executemany(
         _SET_DIGEST,
         (
@@ -108,7 +108,7 @@ def write_digests(connection: sqlite3.Connection, digests: Mapping[str, RunDiges
 
 
 def write_disk_bytes(connection: sqlite3.Connection, sizes: Mapping[str, int]) -> None:
-    """Runs that no longer exist are passed over."""
+    """Runs that no longer exist are skipped."""
     connection.executemany(
         "UPDATE run_digest SET disk_bytes = ? WHERE run = (SELECT key FROM run WHERE run_id = ?)",
         ((size, run_id) for run_id, size in sizes.items()),
@@ -116,7 +116,7 @@ def write_disk_bytes(connection: sqlite3.Connection, sizes: Mapping[str, int]) -
 
 
 def fetch_unmeasured_ids(connection: sqlite3.Connection) -> list[str]:
-    """Of runs that are over, the newest first."""
+    """Finished runs without a recorded size, the newest first."""
     rows = connection.execute(
         "SELECT run_id FROM run JOIN run_digest ON run_digest.run = key"
         " WHERE disk_bytes IS NULL AND state IN (SELECT value FROM json_each(?))"
@@ -134,12 +134,12 @@ def decode_texts(column: str) -> tuple[str, ...]:
     return msgspec.json.decode(column, type=tuple[str, ...])
 
 
-def searched_text(*parts: str) -> str:
-    """What the search for a text looks into. Case folds as it does in `folded`."""
-    return "\n".join(map(folded, parts))
+def build_search_text(*parts: str) -> str:
+    """The text that a search matches against, case-folded."""
+    return "\n".join(map(fold_case, parts))
 
 
-def folded(text: str) -> str:
+def fold_case(text: str) -> str:
     return text.casefold()
 
 
@@ -190,17 +190,17 @@ _SELECT_EARLIER = """
     SELECT max(ended_at - started_at - paused_s, 0.0), sps, rss_bytes, steps
     FROM run CROSS JOIN run_digest ON run_digest.run = key
     WHERE worker = ? AND algo = ? AND env_id = ? AND state = 'succeeded'
-        -- A clock that was set back in between says nothing of the duration.
+        -- The duration is unknown if the clock was set back in between.
         AND started_at <= ended_at
     ORDER BY key DESC LIMIT ?
 """
 
 
 class EarlierRun(msgspec.Struct, kw_only=True, frozen=True):
-    """A run that succeeded."""
+    """Duration and resource usage of a run that succeeded."""
 
     duration_s: float
-    """Without the time in which it was paused."""
+    """Without pauses."""
     sps: float | None
     rss_bytes: int | None
     steps: int
@@ -214,7 +214,7 @@ def fetch_earlier_runs(
     return [
         EarlierRun(
             duration_s=duration_s,
-            sps=None if isinstance(sps, str) else sps,  # NaN is no expectation
+            sps=None if isinstance(sps, str) else sps,  # NaN is useless for an estimate
             rss_bytes=rss_bytes,
             steps=steps,
         )

@@ -1,12 +1,12 @@
-"""The tables of the registry, and how an older file is brought up to them.
+"""The tables of the registry, and the migration of older files.
 
-- `run`: one row per run, in order of `key`, which is never used twice.
-- `run_digest`: its numbers, apart because they change every second while it runs.
-- `run_document`: its configuration and everything else that no list shows.
-- `run_tag`, `state_change`: its tags, and every state it came into.
+- `run`: one row per run, in order of `key`, which is never reused.
+- `run_digest`: its statistics, separate because they change every second while it runs.
+- `run_document`: its configuration and everything else that lists do not show.
+- `run_tag`, `state_change`: its tags, and its state history.
 - `run_artifact`: the checkpoints and data sets of its manifest, so that those of all runs can be
   listed without reading every manifest. Triggers keep it in step with `run_document.manifest`.
-- `event`: what happened to runs; `event_horizon` has the number up to which that is forgotten.
+- `event`: the log of run events; `event_horizon` has the number up to which it was deleted.
 """
 
 import sqlite3
@@ -42,7 +42,7 @@ _FIRST_SCHEMA = (
         searched TEXT NOT NULL DEFAULT ''
     )
     """,
-    # Each ends with the key, as every index does: a filtered list comes out in order, unsorted.
+    # Each ends with the key, as every index does: a filtered list needs no sorting.
     "CREATE INDEX run_archived ON run (archived)",
     "CREATE INDEX run_state ON run (state, archived)",
     "CREATE INDEX run_kind ON run (worker, algo, env_id)",
@@ -101,7 +101,7 @@ _FIRST_SCHEMA = (
     )
     """,
     "CREATE INDEX state_change_run ON state_change (run)",
-    # Not bound to `run`: the events of a deleted run stay, its deletion among them.
+    # Not a foreign key to `run`: the events of a deleted run stay, including its deletion.
     """
     CREATE TABLE event (
         seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -163,21 +163,21 @@ def schema_version(connection: sqlite3.Connection) -> int:
 
 
 def is_foreign(connection: sqlite3.Connection) -> bool:
-    """Whether the file is a database, but none of ours: it holds something else."""
+    """Whether the file is a database of another program."""
     (application_id,) = connection.execute("PRAGMA application_id").fetchone()
     (things,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     return bool(application_id != APPLICATION_ID and things)
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
-    """Bring the file up to the last of `migrations`.
+    """Apply the missing `migrations`.
 
-    Each is committed together with its number, so that whatever cuts in, none is half applied.
+    Each is committed together with its number, so that none is applied partially.
     """
     while schema_version(connection) < len(migrations):
         connection.execute("BEGIN IMMEDIATE")
         try:
-            number = schema_version(connection)  # another process may have been quicker
+            number = schema_version(connection)  # another process may have migrated it
             for migration in migrations[number : number + 1]:
                 for statement in migration:
                     connection.execute(statement)

@@ -177,7 +177,7 @@ class Dispatcher:
         return await run_in_thread(self._services.registry.get, run_id)
 
     async def control(self, run_id: str, command_json: bytes) -> int:
-        """Send a command to the worker; returns its sequence number, which later events refer to."""
+        """Send a command to the worker; returns its number, which later events refer to."""
         controller = self._controllers.get(run_id)
         if controller is None:  # the registry only then: input latency matters
             raise NoWorkerError((await run_in_thread(self._services.registry.get, run_id)).run_id)

@@ -22,7 +22,7 @@ from mosaic.contract.run_states import FINAL_STATES, RunState
 from mosaic.contract.runs import RunRecord
 from mosaic.trainer.artifacts.output_tail import last_lines
 from mosaic.trainer.artifacts.run_removal import clean_leftovers
-from mosaic.trainer.processes.launcher import Launcher
+from mosaic.trainer.processes.launcher import RunLauncher
 from mosaic.trainer.processes.run_process import NotStarted
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.runs.run_files import LaunchRecord, remove_frames, write_config
@@ -51,7 +51,7 @@ class Recovery:
         self,
         home: Home,
         registry: RunRegistry,
-        launcher: Launcher,
+        launcher: RunLauncher,
         wait: Callable[[float], None] = time.sleep,
     ) -> None:
         self._home = home
@@ -96,7 +96,7 @@ class Recovery:
                 self._wait_for_start(run)
                 process = self._launcher.status(run)
         except UserError as error:
-            self._launcher.end_unrecorded(run)
+            self._launcher.terminate_unrecorded(run)
             self._mark_lost(record, str(error))
             return
         if isinstance(process, NotStarted):
@@ -118,7 +118,7 @@ class Recovery:
                 record.run_id, {RunState.STOPPING}, RunState.CANCELLED, record.reason
             )
         else:
-            self._launcher.end_unrecorded(run)
+            self._launcher.terminate_unrecorded(run)
             self._mark_lost(record, "Its directory has no record of what happened to it.")
 
     def _mark_lost(self, record: RunRecord, reason: str) -> None:

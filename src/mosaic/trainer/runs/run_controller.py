@@ -130,7 +130,7 @@ class RunController:
         await self._follow()
 
     async def recover(self) -> None:
-        """Continue after an error of the daemon, from the state in the directory and the registry."""
+        """Continue after an error of the daemon, from the state on disk and in the registry."""
         self.state = await self._read_state()
         if self.state.is_final:
             return
@@ -148,12 +148,12 @@ class RunController:
     def detach(self) -> None:
         """The daemon stops: leave the run unchanged to the next one."""
         self.cancel_preparation()
-        self._grace.detach()
+        self._grace.cancel()
 
     def terminate(self, grace_s: float) -> None:
         """Terminate the processes in the background. Another call can only shorten the grace."""
         self.cancel_preparation()
-        self._grace.hurry(grace_s)
+        self._grace.shorten(grace_s)
         if self._has_process and self._termination is None:
             self._termination = asyncio.create_task(self._terminate())
 

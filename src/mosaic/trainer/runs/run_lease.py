@@ -98,7 +98,7 @@ class RunLease:
         self._lock = asyncio.Lock()
 
     def renew(self, *, is_resumed: bool = False) -> None:
-        """Renew the lease after a call of a client; `is_resumed` when the client resumes the run."""
+        """Renew the lease on a client's call; `is_resumed` if the client resumes the run."""
         if self._timer is not None:
             self._timer.renew(_now())
         if is_resumed:

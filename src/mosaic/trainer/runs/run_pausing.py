@@ -90,7 +90,7 @@ class RunPausing:
         )
 
     async def follow_worker(self) -> RunRecord | None:
-        """Record when the worker paused or resumed on its own: a session pauses when its actor fails."""
+        """Record a pause or resume by the worker itself: a session pauses if its actor fails."""
         if self._monitor.status.seq <= self._handled_seq:
             return None
         async with self._lock:

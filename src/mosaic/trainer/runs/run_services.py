@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from mosaic.contract.layout import Home
 from mosaic.trainer.bundles.bundle_store import BundleStore
 from mosaic.trainer.machine.machine import Machine
-from mosaic.trainer.processes.launcher import Launcher
+from mosaic.trainer.processes.launcher import RunLauncher
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.runs.commit_signals import CommitSignals
 from mosaic.trainer.runs.ingest_pool import IngestPool
@@ -27,6 +27,6 @@ class RunServices:
     machine: Machine
     secrets: Secrets
     checkpoints: Checkpoints
-    launcher: Launcher
+    launcher: RunLauncher
     ingest: IngestPool
     commits: CommitSignals

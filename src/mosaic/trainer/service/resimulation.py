@@ -46,7 +46,7 @@ class SimulationReader:
             self._capacity.release()
             if isinstance(received, BaseException):
                 raise received
-            if received is None or self._simulation.is_wanted(received.message):
+            if received is None or self._simulation.is_current(received.message):
                 return received
 
     async def stop(self) -> None:

@@ -86,7 +86,7 @@ class WorkerServicer(PartialServicer):
         uses = self._trainer.registry.bundle_uses()
         removed = self._trainer.bundles.remove(name, bundle_hash, uses)
         return pb.RemoveBundleResponse(
-            freed_bytes=removed.freed_bytes, removed=removed.removed, kept=removed.kept
+            freed_bytes=removed.freed_bytes, removed=removed.removed, kept=removed.not_removed
         )
 
     def _start_installation(

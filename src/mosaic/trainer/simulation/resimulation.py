@@ -104,7 +104,7 @@ class EpisodeSimulation:
             self._is_pending = True
         self._helper.send({"request": request, "first": first, "count": count})
 
-    def is_wanted(self, message: Opened | FrameMessage | Checked | Done) -> bool:
+    def is_current(self, message: Opened | FrameMessage | Checked | Done) -> bool:
         """Whether it does not belong to a request that a newer one has replaced."""
         return (
             not isinstance(message, (FrameMessage, Done)) or message.request == self._newest_request
@@ -172,7 +172,7 @@ class EpisodeSimulation:
     def _part(self, message: Opened | FrameMessage | Checked | Done) -> SimulationPart | None:
         if isinstance(message, Opened):
             return self._opened(message)
-        if not self.is_wanted(message):
+        if not self.is_current(message):
             return None
         if isinstance(message, Done) or (
             isinstance(message, Checked) and message.is_over and self._verify_only

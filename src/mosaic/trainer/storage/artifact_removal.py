@@ -15,7 +15,7 @@ from mosaic.contract.manifest import decode_manifest, write_manifest
 from mosaic.contract.run_states import RunState
 from mosaic.trainer.artifacts.artifact_scan import scan_artifacts
 from mosaic.trainer.artifacts.run_removal import DELETING, remove_folder
-from mosaic.trainer.artifacts.run_tree import inside
+from mosaic.trainer.artifacts.run_tree import resolve_inside
 from mosaic.trainer.registry.errors import UnknownRunError
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.runs.run_stats import RunStatsBuilder
@@ -102,7 +102,7 @@ class CheckpointRemoval:
         if not self._registry.get(row.run_id).state.is_final:
             raise _in_use(checkpoint_id, f"run {row.run_id}, which wrote it, has not finished")
         manifest = decode_manifest(self._registry.details(row.run_id).manifest_json)
-        path = inside(run, row.path)
+        path = resolve_inside(run, row.path)
         freed = 0
         if path.exists():
             freed = _freed_bytes(path, row.size_bytes)

@@ -19,7 +19,7 @@ from mosaic.contract.storage import (
     CheckpointQuery,
     CheckpointReport,
 )
-from mosaic.trainer.artifacts.run_tree import RunTree, inside, is_within, open_regular
+from mosaic.trainer.artifacts.run_tree import RunTree, is_within, open_regular, resolve_inside
 from mosaic.trainer.registry.artifact_rows import ArtifactPosition, ArtifactQuery, ArtifactRecord
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.storage.errors import (
@@ -70,7 +70,7 @@ class Checkpoints:
             path = folder / self.imported.record(checkpoint_id).file
         else:
             row = self.row(checkpoint_id)
-            path = inside(self._home.run(row.run_id), row.path)
+            path = resolve_inside(self._home.run(row.run_id), row.path)
         if not path.exists():
             raise UserError(
                 f"The file of the checkpoint '{checkpoint_id}' no longer exists.",

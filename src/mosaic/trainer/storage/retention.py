@@ -116,7 +116,7 @@ class RetentionService:
 
     def _prunable(self) -> Iterable[Prunable]:
         in_use = checkpoints_in_use(self._registry)
-        for run_id, ended_at, encoded in self._registry.leftovers():
+        for run_id, ended_at, encoded in self._registry.finished_runs():
             try:
                 manifest = decode_manifest(encoded)
             except ManifestError:

@@ -1,1 +1,1 @@
-"""Finding workers and asking them what they are."""
+"""Finding workers, and describing them."""

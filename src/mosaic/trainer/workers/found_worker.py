@@ -1,4 +1,4 @@
-"""What a scan for workers finds: those that can be used, and those that cannot, with the reason."""
+"""Results of a scan for workers: usable ones, and broken ones with the reason."""
 
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -16,26 +16,26 @@ class SourceTree(NamedTuple):
     """A package or module of a worker's code."""
 
     name: str
-    """Where it stands on the import path, such as `echo_worker`, `acme/lake` or `lake.py`."""
+    """Its path on the import path, such as `echo_worker`, `acme/lake` or `lake.py`."""
     path: Path
 
 
 @dataclass(frozen=True, slots=True)
 class FoundWorker:
-    """A worker that can be started, as far as its files tell."""
+    """A worker that can be started, according to its files."""
 
     manifest: WorkerManifest
     source: WorkerSource
     location: Path
     """The folder of its `worker.toml`."""
     sources: tuple[SourceTree, ...]
-    """All of its own code; neither the SDK nor what it depends on."""
+    """All of its own code, without the SDK and its dependencies."""
     declaration: Path | None = None
-    """The `pyproject.toml` or the metadata that names what it depends on."""
+    """The `pyproject.toml` or the metadata with its dependencies."""
     version: str = ""
-    """Of its distribution, when it is installed as one."""
+    """Of its distribution, if it is installed."""
     also_at: tuple[Path, ...] = ()
-    """Installed there too; the folder wins."""
+    """Other locations where it is installed too; the folder has priority."""
 
     @property
     def worker_id(self) -> str:
@@ -43,16 +43,16 @@ class FoundWorker:
 
     @property
     def packages(self) -> tuple[Path, ...]:
-        """The source trees that make up its code, the SDK excluded."""
+        """The source trees of its code, without the SDK."""
         return tuple(tree.path for tree in self.sources)
 
 
 @dataclass(frozen=True, slots=True)
 class BrokenWorker:
-    """Something with a `worker.toml` that cannot be used."""
+    """A `worker.toml` that cannot be used."""
 
     worker_id: str
-    """From its manifest; of a manifest that cannot be read, the folder's name."""
+    """From its manifest, or the folder's name if the manifest is unreadable."""
     location: Path
     source: WorkerSource
     problem: str
@@ -64,14 +64,14 @@ _IN_CHECKOUT = Path(mosaic.__file__).parents[2] / "worker_sdk" / "src" / _PACKAG
 
 
 def sdk_sources() -> SourceTree:
-    """The SDK of the checkout, else the installed one; found without importing it."""
+    """The sources of the worker SDK, in the checkout or installed; found without importing it."""
     if (_IN_CHECKOUT / "__init__.py").is_file():
         return SourceTree(_PACKAGE, _IN_CHECKOUT)
     spec = find_spec(_PACKAGE)
     folders = spec.submodule_search_locations if spec else None
     if not folders:
         raise UserError(
-            "The worker SDK is not here: workers cannot be started without it.",
+            "The worker SDK is missing: workers cannot be started without it.",
             remedy="Install the distribution `mosaic-worker` beside MOSAIC.",
             code="T132",
         )

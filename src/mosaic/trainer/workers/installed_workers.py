@@ -1,7 +1,7 @@
 """Workers among the installed distributions, found by their metadata; nothing is imported.
 
-A distribution is one that lists a `worker.toml` inside a package. Of an editable installation,
-which lists none of its sources, the project's folder is looked at.
+A distribution with a worker lists a `worker.toml` inside a package. An editable installation does
+not list its sources, so the project's folder is searched.
 """
 
 import csv
@@ -26,24 +26,24 @@ from mosaic.trainer.workers.source_files import Stamp, file_stamp
 
 
 def raise_if_out_of_files(error: OSError) -> None:
-    """Raises `UserError` when `error` says that no more files can be opened."""
+    """Raise `UserError` when `error` means that no more files can be opened."""
     if error.errno in (errno.EMFILE, errno.ENFILE):
         raise UserError(
-            "Workers cannot be looked for: too many files are open.",
+            "Workers cannot be searched: too many files are open.",
             remedy="Close some views or stop some runs; or raise `ulimit -n` and start the daemon"
             " again.",
             code="T139",
         ) from error
 
 
-def check_listable(places: Iterable[str]) -> None:
-    """Raises `UserError` when folders of distributions could not be listed for want of files.
+def check_listable(folders: Iterable[str]) -> None:
+    """Raise `UserError` when folders could not be listed because too many files are open.
 
-    The standard library takes a folder that it cannot list for an empty one, and remembers that.
+    The standard library treats a folder that it cannot list as empty, and caches that.
     """
-    for place in places:
+    for folder in folders:
         try:
-            os.close(os.open(place or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+            os.close(os.open(folder or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
         except OSError as error:
             if error.errno in (errno.EMFILE, errno.ENFILE):
                 MetadataPathFinder().invalidate_caches()
@@ -54,18 +54,18 @@ _log = logging.getLogger(__name__)
 
 
 class InstalledManifest(NamedTuple):
-    """A `worker.toml` that came with a distribution."""
+    """A `worker.toml` in a distribution."""
 
     path: Path
     version: str
     root: Path
     """The folder on the import path that the distribution is installed in."""
     files: tuple[PurePosixPath, ...]
-    """What it installed, below that folder; empty for an editable one."""
+    """Its installed files below that folder; empty for an editable one."""
 
 
 class InstalledWorkers:
-    """The manifests in an environment; looked for again when something was installed there."""
+    """The manifests in an environment; searched again when something was installed there."""
 
     def __init__(self, search_path: Sequence[str] | None = None) -> None:
         self._search_path = search_path
@@ -74,22 +74,22 @@ class InstalledWorkers:
         self._manifests: tuple[InstalledManifest, ...] = ()
 
     def manifests(self) -> tuple[InstalledManifest, ...]:
-        places = list(dict.fromkeys(sys.path if self._search_path is None else self._search_path))
-        signature = tuple((place, file_stamp(place or ".")) for place in places)
+        folders = list(dict.fromkeys(sys.path if self._search_path is None else self._search_path))
+        signature = tuple((folder, file_stamp(folder or ".")) for folder in folders)
         with self._lock:
             if signature != self._signature:
-                found = tuple(_find(places))
-                check_listable(places)
-                self._manifests = found
+                manifests = tuple(_find(folders))
+                check_listable(folders)
+                self._manifests = manifests
                 self._signature = signature
             return self._manifests
 
 
-def _find(places: list[str]) -> Iterator[InstalledManifest]:
+def _find(folders: list[str]) -> Iterator[InstalledManifest]:
     seen: set[Path] = set()
-    for distribution in distributions(path=places):
+    for distribution in distributions(path=folders):
         try:
-            # An editable one may have copied its worker.toml here too, but its code is elsewhere.
+            # An editable one may have a copy of its worker.toml here, but its code is elsewhere.
             manifests = list(_editable(distribution)) or list(_listed(distribution))
         except (OSError, ValueError, LookupError, csv.Error) as error:
             if isinstance(error, OSError):
@@ -105,7 +105,7 @@ def _find(places: list[str]) -> Iterator[InstalledManifest]:
 
 def _listed(distribution: Distribution) -> Iterator[InstalledManifest]:
     listing = distribution.read_text("RECORD") or distribution.read_text("SOURCES.txt") or ""
-    if f"/{WORKER_MANIFEST}" not in listing:  # most have none, and parsing a list is slow
+    if f"/{WORKER_MANIFEST}" not in listing:  # most have none, and parsing is slow
         return
     root = Path(str(distribution.locate_file("")))
     listed = (PurePosixPath(file) for file in distribution.files or ())
@@ -121,7 +121,7 @@ class _DirectoryInfo(msgspec.Struct):
 
 
 class _DirectUrl(msgspec.Struct):
-    """`direct_url.json`: where pip took a distribution from."""
+    """`direct_url.json`: the origin of a distribution."""
 
     url: str
     dir_info: _DirectoryInfo = msgspec.field(default_factory=_DirectoryInfo)
@@ -135,7 +135,7 @@ def _editable(distribution: Distribution) -> Iterator[InstalledManifest]:
         origin = msgspec.json.decode(text, type=_DirectUrl)
         address = urlsplit(origin.url)
     except (msgspec.DecodeError, ValueError):
-        return  # not a worker's fault, and not ours to mend
+        return  # metadata that is not ours to fix
     if not origin.dir_info.editable or address.scheme != "file":
         return
     project = Path(unquote(address.path))

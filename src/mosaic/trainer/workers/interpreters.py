@@ -1,4 +1,4 @@
-"""Finding a Python that a worker's range has. A candidate is run before it is believed."""
+"""Finding a Python in a worker's version range. Each candidate is executed to verify it."""
 
 import os
 import re
@@ -27,13 +27,13 @@ print(json.dumps({
     "platform": sysconfig.get_platform(),
 }))
 """
-_PROBE_LIMIT_S = 20.0
+_PROBE_TIMEOUT_S = 20.0
 _NAMED = re.compile(r"python3\.(\d+)\Z")
 _IN_PYENV = re.compile(r"3\.(\d+)\.")
 
 
 class Interpreter(msgspec.Struct, frozen=True, kw_only=True):
-    """A Python that runs."""
+    """A working Python."""
 
     path: str
     version: tuple[int, int, int]
@@ -46,7 +46,7 @@ class Interpreter(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def kind(self) -> str:
-        """What compiled packages depend on; releases of one minor version share it."""
+        """What compiled packages depend on; the same for all releases of a minor version."""
         return f"{self.implementation}-{self.version[0]}.{self.version[1]}-{self.platform}"
 
 
@@ -57,14 +57,14 @@ class _Candidate:
 
 
 class Interpreters:
-    """The Pythons of this machine. Thread-safe; each is run once, and again when it changed."""
+    """The Pythons of this machine. Thread-safe; each is executed once per change."""
 
     def __init__(self) -> None:
         self._probed: dict[Path, tuple[Stamp, Interpreter | None]] = {}
         self._lock = threading.Lock()
 
     def own(self) -> Interpreter:
-        """The one that runs this program, outside of any virtual environment."""
+        """The Python of this program, outside of any virtual environment."""
         base = str(getattr(sys, "_base_executable", "") or sys.executable)
         return Interpreter(
             path=base if Path(base).is_file() else sys.executable,
@@ -74,25 +74,26 @@ class Interpreters:
         )
 
     def find(self, manifest: WorkerManifest) -> Interpreter:
-        """Our own if the worker can use it, else the newest one that it can. Raises T339."""
+        """Our own if the worker supports it, else the newest that it supports. Raises T339."""
         own = self.own()
         if manifest.supports_python(own.version):
             return own
-        found = {own.version_text}
-        # Those that cannot serve come last: they are run only to tell what there is.
+        versions = {own.version_text}
+        # Unsuitable ones come last: they are executed only for the error message.
         for candidate in sorted(
-            _candidates(), key=lambda each: (not _may_serve(each, manifest), -each.minor)
+            _candidates(),
+            key=lambda candidate: (not _may_be_suitable(candidate, manifest), -candidate.minor),
         ):
             interpreter = self._probe(candidate.path)
             if interpreter is None:
                 continue
             if manifest.supports_python(interpreter.version):
                 return interpreter
-            found.add(interpreter.version_text)
+            versions.add(interpreter.version_text)
         raise UserError(
             f"The worker {manifest.id} needs a Python {manifest.python}, "
-            f"and there is none here; found: {', '.join(sorted(found))}.",
-            remedy="Install such a Python so that it is on PATH, for example with pyenv.",
+            f"and none was found; available: {', '.join(sorted(versions))}.",
+            remedy="Install such a Python on PATH, for example with pyenv.",
             code="T339",
         )
 
@@ -111,13 +112,13 @@ class Interpreters:
 
 
 def _run_probe(path: Path) -> Interpreter | None:
-    """None when it does not run: the launchers of version switchers often lead nowhere."""
+    """None when it does not run, like the shims of version managers without a version."""
     try:
         answer = subprocess.run(
             [path, "-I", "-S", "-c", _PROBE],
             capture_output=True,
             check=True,
-            timeout=_PROBE_LIMIT_S,
+            timeout=_PROBE_TIMEOUT_S,
             env=bare_environment(),
             stdin=subprocess.DEVNULL,
         )
@@ -139,8 +140,8 @@ def _candidates() -> Iterator[_Candidate]:
             yield _Candidate(path / "bin" / "python", int(version[1]))
 
 
-def _may_serve(candidate: _Candidate, manifest: WorkerManifest) -> bool:
-    """As far as its name tells, which has no patch version."""
+def _may_be_suitable(candidate: _Candidate, manifest: WorkerManifest) -> bool:
+    """According to its name, which has no patch version."""
     return any(manifest.supports_python((3, candidate.minor, patch)) for patch in (0, 99))
 
 

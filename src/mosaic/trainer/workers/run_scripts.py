@@ -1,7 +1,7 @@
-"""Scripts that a worker runs instead of its own algorithms: what one may be called, and is there.
+"""Scripts that a worker runs instead of its own algorithms: validation and descriptors.
 
-A script is a file, by its whole path, or a name (`ppo`, `cleanrl.ppo`) that the worker looks up in
-the environment of the run. Only the worker reads it.
+A script is the absolute path of a file, or a name (`ppo`, `cleanrl.ppo`) that the worker looks up
+in the environment of the run. Only the worker reads it.
 """
 
 from pathlib import Path
@@ -15,16 +15,16 @@ from mosaic.trainer.workers.worker_catalog import NO_SCRIPTS, WorkerCatalog
 from mosaic.trainer.workers.worker_description import SCRIPT_NOT_DESCRIBED
 
 SCRIPT_MISSING = "T450"
-"""The script of a run is not there, or is no file."""
+"""The script of a run does not exist, or is not a file."""
 SCRIPT_CODES = (SCRIPT_MISSING, NO_SCRIPTS, SCRIPT_NOT_DESCRIBED)
-"""Of errors that are about a run's script and not about its worker."""
+"""Codes of errors that concern a run's script and not its worker."""
 
 
 def descriptor_of_run(catalog: WorkerCatalog, config: TrainRunConfig) -> WorkerDescriptor:
-    """What the worker says of itself; of a run with a script, with that as its only algorithm.
+    """The worker's descriptor; for a run with a script, with that as its only algorithm.
 
-    A script by name that cannot be found before the run's environment is there leaves none: the
-    worker finds it, or says so. Raises `UserError`.
+    Without an algorithm if a script's name cannot be resolved before the run's environment is
+    installed: the worker resolves it, or fails. Raises `UserError`.
     """
     if config.script is None:
         return catalog.describe(config.worker)
@@ -40,28 +40,28 @@ def descriptor_of_run(catalog: WorkerCatalog, config: TrainRunConfig) -> WorkerD
 
 
 def is_file_name(script: str) -> bool:
-    """Whether a path is meant, and not the name of a module or of one of the worker's scripts."""
+    """Whether it is a path, and not the name of a module or of one of the worker's scripts."""
     return "/" in script or script.endswith(".py")
 
 
 def check_script_file(script: str) -> None:
-    """Raises T450 when the script is not there, or not where everybody would look for it."""
+    """Raise T450 when the script does not exist, or its path is not absolute."""
     path = Path(script)
     if not path.is_absolute():
         raise UserError(
-            f"`script`: {script} is no whole path, and a run has a folder of its own.",
-            remedy="Give the path from the root on.",
+            f"`script`: {script} must be an absolute path, because a run has its own folder.",
+            remedy="Use the absolute path.",
             code=SCRIPT_MISSING,
         )
     try:
-        is_there = path.is_file()
+        exists = path.is_file()
     except OSError:
-        is_there = False  # a name that is too long, say
-    if not is_there:
+        exists = False  # such as a name that is too long
+    if not exists:
         others = _neighbours(path)
         hint = f" That folder has {', '.join(others)}." if others else ""
         raise UserError(
-            f"`script`: there is no file {script}.",
+            f"`script`: the file {script} does not exist.",
             remedy=f"Correct the path.{hint}",
             code=SCRIPT_MISSING,
         )
@@ -72,6 +72,6 @@ _MAX_NEIGHBOURS = 8
 
 def _neighbours(path: Path) -> list[str]:
     try:
-        return sorted(each.name for each in path.parent.glob("*.py"))[:_MAX_NEIGHBOURS]
+        return sorted(file.name for file in path.parent.glob("*.py"))[:_MAX_NEIGHBOURS]
     except OSError:
         return []

@@ -1,7 +1,7 @@
-"""The files of a worker's code, and a hash of their content that is taken once per change.
+"""The files of a worker's code, and a hash of their content that is computed once per change.
 
-Describing a worker and copying its code both go by this hash. A worker's own tests, caches and
-hidden files are no part of its code.
+Descriptions and code copies are keyed by this hash. A worker's own tests, caches and hidden files
+are not part of its code.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ Stamp = tuple[int, int, int, int, int]
 
 
 def stamp_of(status: os.stat_result) -> Stamp:
-    """Differs whenever the file was replaced or written to."""
+    """A value that changes whenever the file is replaced or written."""
     return (
         status.st_dev,
         status.st_ino,
@@ -30,14 +30,14 @@ def stamp_of(status: os.stat_result) -> Stamp:
 
 
 def file_stamp(path: Path | str) -> Stamp | None:
-    """Of what `path` leads to; None when there is nothing."""
+    """The stamp of the file at `path`; None when it does not exist."""
     try:
         return stamp_of(os.stat(path))  # noqa: PTH116 - entries of sys.path are text
     except OSError:
         return None
 
 
-HASH_LETTERS = 12
+HASH_LENGTH = 12
 _MAX_BYTES = 256 * 1024 * 1024
 _SKIPPED_FOLDERS = frozenset({"__pycache__", "tests", "node_modules"})
 _SKIPPED_ENDINGS = (".pyc", ".pyo")
@@ -52,7 +52,7 @@ class SourceFile(NamedTuple):
 
 
 class SourceDigests:
-    """Hashes of source trees; files are read again only when one of them changed. Thread-safe."""
+    """Hashes of source trees; files are read again only when one of them changes. Thread-safe."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[SourceTree, ...], tuple[tuple[SourceFile, ...], str]] = {}
@@ -66,19 +66,19 @@ class SourceDigests:
             known = self._known.get(key)
         if known is not None and known[0] == files:
             return known[1]
-        digest = _hash_of(files)
+        digest = _compute_hash(files)
         with self._lock:
             self._known[key] = (files, digest)
         return digest
 
     def forget(self, trees: Sequence[SourceTree]) -> None:
-        """Of trees that are no more."""
+        """Remove the cached hash of trees that no longer exist."""
         with self._lock:
             self._known.pop(tuple(trees), None)
 
 
 def list_source_files(trees: Sequence[SourceTree]) -> tuple[SourceFile, ...]:
-    """All files of the code, in the order of their names. Raises `UserError`."""
+    """All files of the code, sorted by name. Raises `UserError`."""
     try:
         files = sorted(file for tree in trees for file in _files_of(tree.name, tree.path, ()))
     except OSError as error:
@@ -116,10 +116,10 @@ def _is_skipped(entry: os.DirEntry[str]) -> bool:
         return True
     if entry.is_dir():
         return entry.name in _SKIPPED_FOLDERS or entry.name.endswith(".egg-info")
-    return entry.is_symlink() and not entry.is_file()  # a link to nothing
+    return entry.is_symlink() and not entry.is_file()  # a broken link
 
 
-def _hash_of(files: Sequence[SourceFile]) -> str:
+def _compute_hash(files: Sequence[SourceFile]) -> str:
     digest = hashlib.sha256()
     for file in files:
         try:
@@ -128,7 +128,7 @@ def _hash_of(files: Sequence[SourceFile]) -> str:
             raise _unreadable(error) from error
         digest.update(f"{file.name}\0{len(content)}\0".encode("utf-8", "surrogateescape"))
         digest.update(content)
-    return digest.hexdigest()[:HASH_LETTERS]
+    return digest.hexdigest()[:HASH_LENGTH]
 
 
 def _unreadable(error: OSError) -> UserError:

@@ -1,7 +1,7 @@
-"""WorkerCatalog: every worker there is, in folders and installed distributions.
+"""WorkerCatalog: all workers, in folders and installed distributions.
 
-Nothing of a worker is imported; only `describe` runs its code, in a process of its own. A worker
-that cannot be used is listed with the reason and never hides the others. Thread-safe.
+No code of a worker is imported; only `describe` runs it, in its own process. A broken worker is
+listed with the reason and never hides the others. Thread-safe.
 """
 
 import dataclasses
@@ -30,10 +30,10 @@ from mosaic.trainer.workers.worker_layout import (
 )
 
 NO_SCRIPTS = "T451"
-"""A run has a script, and its worker runs none."""
+"""A run has a script, and its worker does not run scripts."""
 
-_FAILURE_KEPT_S = 30.0
-"""A worker that hangs is not asked again by every listing; one that was unlucky gets its chance."""
+_FAILURE_CACHE_S = 30.0
+"""A worker that hangs is not described again by every listing, but it is retried later."""
 
 _MAX_SCRIPTS = 100
 
@@ -43,7 +43,7 @@ Scanned = FoundWorker | BrokenWorker
 
 
 class WorkerCatalog:
-    """Finds workers, and knows what they say of themselves."""
+    """Finds workers, and caches their descriptors."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class WorkerCatalog:
         cache: DescriptionCache | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`search_path`: where distributions are looked for, instead of `sys.path`."""
+        """`search_path`: where distributions are searched, instead of `sys.path`."""
         self.interpreters = Interpreters()
         self.digests = SourceDigests()
         self._folders = tuple(folders)
@@ -62,12 +62,12 @@ class WorkerCatalog:
         self._clock = clock
         self._lock = threading.Lock()
         self._manifests: dict[Path, tuple[Stamp | None, WorkerManifest]] = {}
-        self._descriptions: dict[str, _Description] = {}
-        self._scripts: dict[tuple[str, str], _Description] = {}
+        self._descriptions: dict[str, _CachedDescriptor] = {}
+        self._scripts: dict[tuple[str, str], _CachedDescriptor] = {}
         self._shadowed: set[Path] = set()
 
     def scan(self) -> list[Scanned]:
-        """All workers by id, those that cannot be used after those that can."""
+        """All workers by id, broken ones after usable ones."""
         found: dict[str, FoundWorker] = {}
         broken: list[BrokenWorker] = []
         for candidate in (*self._in_folders(), *self._in_distributions()):
@@ -81,12 +81,12 @@ class WorkerCatalog:
             elif first.source == "folder" and candidate.source == "distribution":
                 found[candidate.worker_id] = self._shadow(first, candidate)
             else:
-                broken.append(_second(first, candidate))
+                broken.append(_duplicate(first, candidate))
         workers: list[Scanned] = [*found.values(), *broken]
         return sorted(workers, key=lambda worker: worker.worker_id)
 
     def find(self, worker_id: str) -> FoundWorker:
-        """The worker of that id. Raises T130, or T131 when it cannot be used."""
+        """The worker with that id. Raises T130, or T131 when it is broken."""
         workers = [worker for worker in self.scan() if worker.worker_id == worker_id]
         for worker in workers:
             if isinstance(worker, FoundWorker):
@@ -101,15 +101,15 @@ class WorkerCatalog:
         raise self._unknown(worker_id)
 
     def describe(self, worker_id: str, script: str | None = None) -> WorkerDescriptor:
-        """What the worker says of itself. Runs its `--describe` once per content of its code.
+        """The worker's descriptor. Runs its `--describe` once per content of its code.
 
-        With a script, that is its only algorithm; asked once per content of the script, too. The
-        cache on disk answers for code that was described before.
+        With a script, that is its only algorithm; run once per content of the script, too. The
+        cache on disk has the answers for code that was described before.
         """
         if script is not None and not self.describe(worker_id).supports.scripts:
             raise UserError(
-                f"`script`: {worker_id} runs no scripts.",
-                remedy="Leave it out, or choose a worker that runs them.",
+                f"`script`: {worker_id} does not run scripts.",
+                remedy="Omit it, or choose a worker that runs scripts.",
                 code=NO_SCRIPTS,
             )
         worker = self.find(worker_id)
@@ -119,12 +119,12 @@ class WorkerCatalog:
         stamp = None if script is None else file_stamp(script)
         key = f"{worker.manifest.module} {content} {interpreter.path} {stamp}"
 
-        def ask() -> WorkerDescriptor:
-            # Before the stamp of a script there is its path: two scripts have two answers.
+        def load() -> WorkerDescriptor:
+            # Includes the path of a script: two scripts have two answers.
             stored_key = f"{worker_id} {key} {interpreter.version_text} {script}"
             stored = self._cache.read(stored_key) if self._cache else None
             if stored is not None:
-                with suppress(UserError):  # written by hand, or cut off by a full disk
+                with suppress(UserError):  # damaged, for example by a full disk
                     return decode_answer(worker, stored)
             answer = run_describe(worker, sdk, interpreter, script=script)
             descriptor = decode_answer(worker, answer)
@@ -132,15 +132,15 @@ class WorkerCatalog:
                 self._cache.write(stored_key, answer)
             return descriptor
 
-        return self._description(worker_id, script).get(key, self._clock, ask)
+        return self._cached_descriptor(worker_id, script).get(key, self._clock, load)
 
-    def _description(self, worker_id: str, script: str | None) -> "_Description":
+    def _cached_descriptor(self, worker_id: str, script: str | None) -> "_CachedDescriptor":
         with self._lock:
             if script is None:
-                return self._descriptions.setdefault(worker_id, _Description())
-            asked = (worker_id, script)
-            description = self._scripts.pop(asked, None) or _Description()
-            self._scripts[asked] = description  # the newest last
+                return self._descriptions.setdefault(worker_id, _CachedDescriptor())
+            key_of_script = (worker_id, script)
+            description = self._scripts.pop(key_of_script, None) or _CachedDescriptor()
+            self._scripts[key_of_script] = description  # the newest last
             if len(self._scripts) > _MAX_SCRIPTS:
                 del self._scripts[next(iter(self._scripts))]
             return description
@@ -186,7 +186,7 @@ class WorkerCatalog:
             self._shadowed.add(installed.location)
         if is_new:
             _log.info(
-                "T134 worker %s is in %s and installed in %s too: the folder is used",
+                "T134 worker %s is in %s and also installed in %s: the folder is used",
                 folder.worker_id,
                 folder.location,
                 installed.location,
@@ -195,8 +195,8 @@ class WorkerCatalog:
 
     def _unknown(self, worker_id: str) -> UserError:
         known = [worker.worker_id for worker in self.scan()]
-        meant = closest(worker_id, known)
-        hint = f"Did you mean {meant}? " if meant else ""
+        closest_id = closest(worker_id, known)
+        hint = f"Did you mean {closest_id}? " if closest_id else ""
         return UserError(
             f"There is no worker '{worker_id}'.",
             remedy=f"{hint}Workers here: {', '.join(known) or 'none'}.",
@@ -204,18 +204,18 @@ class WorkerCatalog:
         )
 
 
-def _second(first: FoundWorker, second: FoundWorker) -> BrokenWorker:
+def _duplicate(first: FoundWorker, second: FoundWorker) -> BrokenWorker:
     return BrokenWorker(
         second.worker_id,
         second.location,
         second.source,
-        f"Its id {second.worker_id} is taken by the worker in {first.location}.",
-        "Remove one of them, or give this one another id.",
+        f"Its id {second.worker_id} is used by the worker in {first.location}.",
+        "Remove one of them, or change the id of this one.",
     )
 
 
-class _Description:
-    """What one worker said last. Whoever asks meanwhile waits, and gets the same answer."""
+class _CachedDescriptor:
+    """The last descriptor of one worker. Concurrent callers wait, and get the same answer."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -224,17 +224,17 @@ class _Description:
         self._expires = 0.0
 
     def get(
-        self, key: str, clock: Callable[[], float], ask: Callable[[], WorkerDescriptor]
+        self, key: str, clock: Callable[[], float], load: Callable[[], WorkerDescriptor]
     ) -> WorkerDescriptor:
         with self._lock:
             is_stale = isinstance(self._answer, UserError) and clock() >= self._expires
             if self._answer is None or self._key != key or is_stale:
                 self._key = key
                 try:
-                    self._answer = ask()
+                    self._answer = load()
                 except UserError as error:
                     self._answer = error
-                    self._expires = clock() + _FAILURE_KEPT_S
+                    self._expires = clock() + _FAILURE_CACHE_S
             if isinstance(self._answer, UserError):
                 raise UserError(
                     self._answer.message, remedy=self._answer.remedy, code=self._answer.code

@@ -1,9 +1,9 @@
-"""Asking a worker what it is: `python -m MODULE --describe`, before anything is installed for it.
+"""Describing a worker: `python -m MODULE --describe`, before its packages are installed.
 
-With `--script PATH` it says what that script is, which it reads and does not run.
+With `--script PATH` it describes that script, which it reads and does not run.
 
-It runs with the standard library, its own code and the SDK alone, in an empty folder, without
-secrets, for a limited time, and nothing of it outlives the question.
+It runs with the standard library, its own code and the SDK only, in an empty folder, without
+secrets, for a limited time, and none of its processes outlives the call.
 """
 
 import hashlib
@@ -24,15 +24,15 @@ from mosaic.trainer.workers.found_worker import FoundWorker, SourceTree
 from mosaic.trainer.workers.interpreters import Interpreter
 
 DESCRIBE_FAILED = "T133"
-"""A worker did not say what it is: `--describe` failed, took too long, or answered nonsense."""
+"""`--describe` of a worker failed, timed out, or gave an invalid answer."""
 
 SCRIPT_NOT_DESCRIBED = "T452"
-"""A worker could not say what a script is."""
+"""A worker could not describe a script."""
 
-_LIMIT_S = 30.0
-_WRONG_USE = 2
-"""The exit code of a worker that says what is wrong with the question."""
-_ERROR_BYTES_KEPT = 16384
+_TIMEOUT_S = 30.0
+_USAGE_ERROR = 2
+"""The exit code of a worker that rejects its arguments."""
+_MAX_ERROR_BYTES = 16384
 _MAX_LINE_LENGTH = 500
 _MISSING_MODULE = re.compile(r"ModuleNotFoundError: No module named '([^']+)'")
 
@@ -41,12 +41,12 @@ def run_describe(
     worker: FoundWorker,
     sdk: SourceTree,
     interpreter: Interpreter,
-    limit_s: float = _LIMIT_S,
+    limit_s: float = _TIMEOUT_S,
     script: str | None = None,
 ) -> bytes:
-    """The answer of the worker about itself, or about a script of a run. Raises `UserError`.
+    """The worker's description of itself, or of a run's script. Raises `UserError`.
 
-    It is a complete document; `decode_answer` checks what it says.
+    It is a complete document; `decode_answer` validates it.
     """
     with tempfile.TemporaryDirectory(prefix="mosaic-describe-") as folder:
         code, empty = Path(folder, "code"), Path(folder, "work")
@@ -56,7 +56,7 @@ def run_describe(
             link.parent.mkdir(parents=True, exist_ok=True)
             link.symlink_to(tree.path.absolute())
         answer = _Answer(limit_s)
-        # -S: without the packages that happen to be installed here. -B: leaves no files behind.
+        # -S: without installed packages. -B: leaves no files behind.
         command = [interpreter.path, "-S", "-B", "-m", worker.manifest.module, "--describe"]
         if script is not None:
             command += ["--script", script]
@@ -66,7 +66,7 @@ def run_describe(
                 command,
                 cwd=empty,
                 environment=environment,
-                on_output=answer.take,
+                on_output=answer.handle_output,
                 may_continue=answer.may_continue,
             )
         except OSError as error:
@@ -75,10 +75,10 @@ def run_describe(
                 remedy="Repair or install Python.",
                 code=DESCRIBE_FAILED,
             ) from error
-    if script is not None and exit_code == _WRONG_USE:
+    if script is not None and exit_code == _USAGE_ERROR:
         raise UserError(
-            answer.last_words(worker.worker_id),
-            remedy=f"`mosaic workers {worker.worker_id} --script {script}` asks again.",
+            answer.last_error_line(worker.worker_id),
+            remedy=f"`mosaic workers {worker.worker_id} --script {script}` tries again.",
             code=SCRIPT_NOT_DESCRIBED,
         )
     answer.check(exit_code)
@@ -86,7 +86,7 @@ def run_describe(
 
 
 class _Answer:
-    """What came back, up to a limit of size and time."""
+    """The output of the worker, limited in size and time."""
 
     def __init__(self, limit_s: float) -> None:
         self._limit_s = limit_s
@@ -94,40 +94,40 @@ class _Answer:
         self.out = bytearray()
         self._err = bytearray()
 
-    def take(self, stream: Stream, data: bytes) -> None:
+    def handle_output(self, stream: Stream, data: bytes) -> None:
         if stream == "out":
             self.out += data
         else:
             self._err += data
-            del self._err[:-_ERROR_BYTES_KEPT]
+            del self._err[:-_MAX_ERROR_BYTES]
 
     def may_continue(self) -> bool:
         return len(self.out) <= MAX_DOCUMENT_BYTES and time.monotonic() < self._deadline
 
-    def last_words(self, worker_id: str) -> str:
-        """The last line on stderr, without the name that stands before it."""
-        said = self._err.decode("utf-8", "replace").strip().splitlines()
-        return said[-1][:_MAX_LINE_LENGTH].removeprefix(f"{worker_id}: ") if said else "nothing"
+    def last_error_line(self, worker_id: str) -> str:
+        """The last line on stderr, without the worker's name as a prefix."""
+        lines = self._err.decode("utf-8", "replace").strip().splitlines()
+        return lines[-1][:_MAX_LINE_LENGTH].removeprefix(f"{worker_id}: ") if lines else "nothing"
 
     def check(self, exit_code: int | None) -> None:
-        """Raises when there is no whole answer."""
+        """Raise when there is no complete answer."""
         if len(self.out) > MAX_DOCUMENT_BYTES:
-            raise _failure(
-                "wrote more than a descriptor can have", "Print the descriptor and nothing else."
+            raise _describe_error(
+                "printed more than the maximum size of a descriptor", "Print only the descriptor."
             )
         if exit_code is None:
-            raise _failure(
+            raise _describe_error(
                 f"gave no answer within {self._limit_s:g} s",
                 "Keep slow imports and the network out of `__main__.py` and the descriptor.",
             )
         if exit_code != 0:
-            last = self.last_words("")
+            last = self.last_error_line("")
             missing = _MISSING_MODULE.match(last)
-            raise _failure(
-                f"failed with exit code {exit_code} and said: {last}",
+            raise _describe_error(
+                f"failed with exit code {exit_code}: {last}",
                 f"It must work before any package is installed: import {missing[1]} inside `work`."
                 if missing
-                else "Run it by hand to see all of it, and correct the worker.",
+                else "Run it by hand to see its output, and correct the worker.",
             )
 
 
@@ -138,25 +138,30 @@ def decode_answer(worker: FoundWorker, answer: bytes) -> WorkerDescriptor:
     except DescriptorError as error:
         raise UserError(error.message, remedy=error.remedy, code=DESCRIBE_FAILED) from error
     if descriptor.worker != worker.worker_id:
-        raise _failure(
-            f"calls the worker {descriptor.worker}, its manifest {worker.worker_id}",
-            "Give both the same id.",
+        raise _describe_error(
+            f"has the worker id {descriptor.worker}, and its manifest has {worker.worker_id}",
+            "Use the same id in both.",
         )
     return descriptor
 
 
-def _failure(what: str, remedy: str) -> UserError:
+def _describe_error(what: str, remedy: str) -> UserError:
     return UserError(f"`--describe` {what}.", remedy=remedy, code=DESCRIBE_FAILED)
 
 
 _log = logging.getLogger(__name__)
 
 MAX_FILES = 200
-"""Every edit of a worker adds a file. The oldest files are removed."""
+"""Every change of a worker adds a file. The oldest files are removed."""
 
 
 class DescriptionCache:
-    """Answers in one folder. Any number of threads and processes may use it at once."""
+    """Answers to `--describe` in one folder, by the content of the worker's code.
+
+    A daemon starts no process for a worker that has not changed. Only complete answers are stored.
+    A file that cannot be read or written is not an error: the worker is described again. Any number
+    of threads and processes may use it at once.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -1,4 +1,4 @@
-"""The list of workers as clients see it. Called by the service."""
+"""The list of workers for clients. Called by the service."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
@@ -11,34 +11,34 @@ from mosaic.trainer.workers.found_worker import BrokenWorker, FoundWorker
 from mosaic.trainer.workers.run_scripts import check_script_file, is_file_name
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 
-_ASKED_AT_ONCE = 4
+_MAX_CONCURRENT = 4
 
 
 class Readiness(Protocol):
-    """As much of the bundle store as the list needs."""
+    """The part of the bundle store that the list needs."""
 
     def is_ready(self, worker_id: str, script: str | None = None) -> bool:
-        """Whether the worker's environment is there, or that of its scripts, or it needs none."""
+        """Whether the environment of the worker or its script is installed, or not needed."""
 
 
 def worker_infos(catalog: WorkerCatalog, bundles: Readiness) -> list[WorkerInfo]:
-    """Every worker by id. Those not asked before are asked a few at a time."""
+    """All workers by id. New ones are described, a few at a time."""
     workers = catalog.scan()
-    with ThreadPoolExecutor(_ASKED_AT_ONCE, thread_name_prefix="describe") as pool:
+    with ThreadPoolExecutor(_MAX_CONCURRENT, thread_name_prefix="describe") as pool:
         return list(pool.map(lambda worker: _info(worker, catalog, bundles), workers))
 
 
 def worker_info(
     worker_id: str, catalog: WorkerCatalog, bundles: Readiness, script: str | None = None
 ) -> WorkerInfo:
-    """One worker, also one that cannot be used, or how it would run a script.
+    """One worker, including a broken one, or its description of a script.
 
-    Raises T130 when there is none of that id, and T450 when there is no such script.
+    Raises T130 when there is no worker with that id, and T450 when the script does not exist.
     """
-    named = [worker for worker in catalog.scan() if worker.worker_id == worker_id]
+    matching = [worker for worker in catalog.scan() if worker.worker_id == worker_id]
     if script is not None and is_file_name(script):
         check_script_file(script)
-    return _info(named[0] if named else catalog.find(worker_id), catalog, bundles, script)
+    return _info(matching[0] if matching else catalog.find(worker_id), catalog, bundles, script)
 
 
 def _info(

@@ -22,7 +22,7 @@ from mosaic.trainer.processes.run_process import (
     observe,
     signal_worker,
 )
-from mosaic.trainer.processes.run_termination import end_worker, members_of, settle_lost
+from mosaic.trainer.processes.run_termination import finalize_lost, find_members, terminate_worker
 
 pytestmark = pytest.mark.process
 
@@ -87,29 +87,29 @@ def record_start(run_dir: RunDirectory, worker: ProcessIdentity) -> None:
 def test_a_worker_is_asked_first(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
     """A worker that obeys `stop` ends by itself, with its own exit code."""
     launch_ready(OBEDIENT)
-    process = end_worker(run_dir, grace=30, stop_seq=12)
+    process = terminate_worker(run_dir, grace=30, stop_seq=12)
     assert isinstance(process, Exited)
     assert process.exit.exit_code == 6
     assert run_dir.spool.read_text() == 'ready\n{"cmd":"stop","seq":12}\n'
 
 
 @pytest.mark.parametrize(("code", "number"), [(DEAF, signal.SIGTERM), (STUBBORN, signal.SIGKILL)])
-def test_then_it_is_told_and_then_killed(
+def test_sigterm_and_then_sigkill(
     run_dir: RunDirectory, launch_ready: LaunchReady, code: str, number: signal.Signals
 ) -> None:
     """Without an answer to `stop` comes SIGTERM, and without an answer to that SIGKILL."""
     started = launch_ready(code).started
-    process = end_worker(run_dir, grace=0.2)
+    process = terminate_worker(run_dir, grace=0.2)
     assert isinstance(process, Exited)
     assert process.exit.signal == number
-    assert not members_of(run_dir, started)
+    assert not find_members(run_dir, started)
 
 
 def test_a_paused_worker_can_be_ended(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
     """A worker that was paused is woken, so that it can obey."""
     launch_ready(OBEDIENT)
     signal_worker(run_dir, signal.SIGSTOP)
-    process = end_worker(run_dir, grace=30)
+    process = terminate_worker(run_dir, grace=30)
     assert isinstance(process, Exited)
     assert process.exit.exit_code == 6
 
@@ -118,11 +118,11 @@ def test_a_run_without_a_worker_is_left_alone(
     run_dir: RunDirectory, launch_ready: LaunchReady
 ) -> None:
     """Ending a run that was not started, or is over already, changes nothing."""
-    assert end_worker(run_dir) == NotStarted()
-    assert settle_lost(run_dir) == NotStarted()
+    assert terminate_worker(run_dir) == NotStarted()
+    assert finalize_lost(run_dir) == NotStarted()
     launch_ready(OBEDIENT)
-    first = end_worker(run_dir, grace=30)
-    assert end_worker(run_dir) == settle_lost(run_dir) == first
+    first = terminate_worker(run_dir, grace=30)
+    assert terminate_worker(run_dir) == finalize_lost(run_dir) == first
 
 
 def test_settling_leaves_a_running_run_alone(
@@ -130,13 +130,13 @@ def test_settling_leaves_a_running_run_alone(
 ) -> None:
     """As long as the supervisor lives, nothing is lost and nothing is ended."""
     process = launch_ready(OBEDIENT)
-    assert isinstance(settle_lost(run_dir), Running)
+    assert isinstance(finalize_lost(run_dir), Running)
     assert process.worker.is_alive()
-    end_worker(run_dir, grace=30)
+    terminate_worker(run_dir, grace=30)
 
 
 @pytest.mark.parametrize("code", [LEADER_STAYS, LEADER_GOES_WITH_THE_SUPERVISOR])
-@pytest.mark.parametrize("finish", [settle_lost, end_worker])
+@pytest.mark.parametrize("finish", [finalize_lost, terminate_worker])
 def test_a_lost_run_is_ended_before_it_is_called_lost(
     run_dir: RunDirectory,
     launch_ready: LaunchReady,
@@ -167,7 +167,7 @@ def test_the_supervisor_vanishes_while_the_worker_is_being_ended(
         "os.kill(os.getppid(), signal.SIGKILL)\n"
         "signal.pause()"
     )
-    assert isinstance(end_worker(run_dir, grace=10), Lost)
+    assert isinstance(terminate_worker(run_dir, grace=10), Lost)
     assert not process.worker.is_alive()
 
 
@@ -187,8 +187,8 @@ def test_an_innocent_process_with_the_pid_of_a_worker_survives(
             record_start(run_dir, dataclasses.replace(identity, boot_id="another"))
         else:
             record_start(run_dir, dataclasses.replace(identity, start_ticks=1))
-        assert isinstance(settle_lost(run_dir, 0.1), Lost)
-        assert isinstance(end_worker(run_dir, 0.1), Lost)
+        assert isinstance(finalize_lost(run_dir, 0.1), Lost)
+        assert isinstance(terminate_worker(run_dir, 0.1), Lost)
         assert innocent.poll() is None
         innocent.kill()
 
@@ -207,7 +207,7 @@ def test_an_innocent_group_with_the_number_of_the_workers_survives(
         innocent = ProcessIdentity.of(int(leader.stdout.readline()))
     assert innocent is not None
     record_start(run_dir, ProcessIdentity(leader.pid, 1, innocent.boot_id))
-    assert isinstance(settle_lost(run_dir, 0.1), Lost)
+    assert isinstance(finalize_lost(run_dir, 0.1), Lost)
     assert innocent.is_alive()
     assert innocent.send(signal.SIGKILL)
 
@@ -231,7 +231,7 @@ def test_a_leaderless_process_that_writes_to_the_spool_is_a_member(
     member = ProcessIdentity.of(int(run_dir.spool.read_bytes()))
     assert member is not None
     record_start(run_dir, ProcessIdentity(leader.pid, member.start_ticks, member.boot_id))
-    assert isinstance(settle_lost(run_dir, 10), Lost)
+    assert isinstance(finalize_lost(run_dir, 10), Lost)
     assert not member.is_alive()
 
 
@@ -251,7 +251,7 @@ def test_another_run_with_the_same_name_is_not_a_member(
         assert other.stdout is not None
         other.stdout.readline()
         kill_supervisor(process)
-        settle_lost(run_dir, 10)
+        finalize_lost(run_dir, 10)
         assert not process.worker.is_alive()
         assert other.poll() is None
         other.kill()

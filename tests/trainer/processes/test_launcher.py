@@ -16,7 +16,7 @@ from mosaic.trainer.processes.control_channel import send_command
 from mosaic.trainer.processes.launcher import launch
 from mosaic.trainer.processes.process_identity import read_stat
 from mosaic.trainer.processes.run_process import Exited, NotStarted, Running, observe
-from mosaic.trainer.processes.run_termination import end_worker
+from mosaic.trainer.processes.run_termination import terminate_worker
 
 pytestmark = pytest.mark.process
 
@@ -103,7 +103,7 @@ def test_the_supervisor_is_detached(launch_ready: LaunchReady, run_dir: RunDirec
         run_dir.spool,
         run_dir.worker_log,
     }
-    end_worker(run_dir, grace=10)
+    terminate_worker(run_dir, grace=10)
 
 
 def test_a_path_with_spaces_and_other_letters(tmp_path: Path, eventually: Eventually) -> None:
@@ -122,9 +122,9 @@ def test_a_program_on_the_path_is_found(run_dir: RunDirectory, exited: WaitForEx
 
 
 @pytest.mark.parametrize("argv", [[], [""], ["no-such-program"], ["/no/such/program"], ["/etc"]])
-def test_a_missing_program_is_refused(run_dir: RunDirectory, argv: list[str]) -> None:
+def test_a_missing_program_is_rejected(run_dir: RunDirectory, argv: list[str]) -> None:
     """Before anything is made on the disk."""
-    with pytest.raises(UserError, match="does not exist or may not be executed"):
+    with pytest.raises(UserError, match="does not exist or is not executable"):
         launch(run_dir, argv)
     assert not run_dir.path.exists()
 
@@ -158,10 +158,10 @@ def test_a_directory_in_the_way(run_dir: RunDirectory, obstacle: str, reason: st
 def test_a_run_is_started_once(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
     """A second launch is refused and leaves the first alone."""
     process = launch_ready("print('ready', flush=True); input()")
-    with pytest.raises(UserError, match="Another supervisor looks after this run"):
+    with pytest.raises(UserError, match="Another supervisor controls this run"):
         launch(run_dir, ["true"])
     assert process.worker.is_alive()
-    end_worker(run_dir, grace=10)
+    terminate_worker(run_dir, grace=10)
     with pytest.raises(UserError, match="started before"):
         launch(run_dir, ["true"])
 

@@ -25,16 +25,16 @@ def _exited(exit_code: int | None = 0, **fields: Any) -> Exited:
 @pytest.mark.parametrize(
     ("process", "bye", "stop_reason", "state", "reason"),
     [
-        (_exited(0), SUCCEEDED, None, RunState.SUCCEEDED, "ended by itself"),
-        (_exited(0), None, None, RunState.SUCCEEDED, "ended by itself"),
+        (_exited(0), SUCCEEDED, None, RunState.SUCCEEDED, "Finished."),
+        (_exited(0), None, None, RunState.SUCCEEDED, "Finished."),
         (_exited(3), FAILED, None, RunState.FAILED, "no such map"),
         (_exited(3), None, None, RunState.FAILED, "exit code 3"),
         (_exited(0), FAILED, None, RunState.FAILED, "no such map"),
-        (_exited(0), CANCELLED, None, RunState.CANCELLED, "from outside"),
+        (_exited(0), CANCELLED, None, RunState.CANCELLED, "by another program"),
         (_exited(0), CANCELLED, "on request", RunState.CANCELLED, "on request"),
         (_exited(0), None, "on request", RunState.CANCELLED, "on request"),
         # It was done before it heard of the stop: what it did is whole.
-        (_exited(0), SUCCEEDED, "on request", RunState.SUCCEEDED, "ended by itself"),
+        (_exited(0), SUCCEEDED, "on request", RunState.SUCCEEDED, "Finished."),
         (
             _exited(None, signal=9, signal_name="SIGKILL"),
             None,
@@ -52,7 +52,7 @@ def _exited(exit_code: int | None = 0, **fields: Any) -> Exited:
         (_exited(127, error="no such program"), None, None, RunState.FAILED, "no such program"),
     ],
 )
-def test_how_it_ended(
+def test_outcomes(
     process: Exited, bye: Bye | None, stop_reason: str | None, state: RunState, reason: str
 ) -> None:
     """Exit code, farewell and our own doing together decide; none of them alone."""

@@ -76,7 +76,7 @@ def test_every_number_of_a_digest_has_its_column() -> None:
     assert tuple(columns) == ("run", *RunDigest.__struct_fields__)
 
 
-def test_a_manifest_is_told_when_it_changes(registry: RunRegistry, add_run: AddRun) -> None:
+def test_a_changed_manifest_adds_an_event(registry: RunRegistry, add_run: AddRun) -> None:
     """Finding nothing, or the same again, is no news."""
     run_id = add_run().run_id
     manifest = ArtifactManifest(

@@ -15,7 +15,7 @@ from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
 from mosaic.trainer.bundles.install_lock import hold_lock
 from mosaic.trainer.processes.process_identity import environment_of, live_processes, read_stat
-from mosaic.trainer.processes.run_termination import members_of
+from mosaic.trainer.processes.run_termination import find_members
 from tests.support.daemon import DaemonUnderTest, eventually
 
 pytestmark = pytest.mark.process
@@ -82,7 +82,7 @@ def test_the_same_configuration_again_is_another_run(daemon: DaemonUnderTest) ->
     assert daemon.until(first, RunState.FAILED).exit_code == 3
 
 
-def test_a_crash_is_told_with_the_last_lines(daemon: DaemonUnderTest) -> None:
+def test_a_crash_is_reported_with_the_last_lines(daemon: DaemonUnderTest) -> None:
     """A worker that dies leaves the reason and what it said last, in the event and on the run."""
     run_id = daemon.submit(steps=100, crash_at=20)
     record = daemon.until(run_id, RunState.FAILED)
@@ -128,7 +128,7 @@ def test_cancel_while_running(daemon: DaemonUnderTest) -> None:
     assert _cancel(daemon, run_id).state == "stopping"
     record = daemon.until(run_id)
     assert (record.state, record.reason) == ("cancelled", "Enough.")
-    assert not members_of(daemon.run(run_id), started)
+    assert not find_members(daemon.run(run_id), started)
 
 
 def test_cancel_while_paused(daemon: DaemonUnderTest) -> None:
@@ -138,7 +138,7 @@ def test_cancel_while_paused(daemon: DaemonUnderTest) -> None:
     assert daemon.stub.PauseRun(pb.RunRef(run_id=run_id)).state == "paused"
     _cancel(daemon, run_id)
     assert daemon.until(run_id).state == "cancelled"
-    assert not members_of(daemon.run(run_id), started)
+    assert not find_members(daemon.run(run_id), started)
 
 
 def test_cancel_again_while_stopping(daemon: DaemonUnderTest) -> None:
@@ -149,7 +149,7 @@ def test_cancel_again_while_stopping(daemon: DaemonUnderTest) -> None:
     _cancel(daemon, run_id, grace_s=3600)
     assert _cancel(daemon, run_id, grace_s=0.1).state == "stopping"
     assert daemon.until(run_id).state == "cancelled"
-    assert not members_of(daemon.run(run_id), started)
+    assert not find_members(daemon.run(run_id), started)
 
 
 def test_cancel_of_one_that_is_over(daemon: DaemonUnderTest) -> None:
@@ -177,7 +177,7 @@ def test_pause_by_command_and_resume(daemon: DaemonUnderTest) -> None:
     run_id = daemon.submit(steps=400, rate=200)
     _started(daemon, run_id)
     paused = daemon.stub.PauseRun(pb.RunRef(run_id=run_id))
-    assert (paused.state, paused.reason) == ("paused", "The worker waits.")
+    assert (paused.state, paused.reason) == ("paused", "The worker is waiting.")
     assert daemon.stub.ResumeRun(pb.RunRef(run_id=run_id)).state == "running"
     assert daemon.until(run_id).digest.steps == 400
 
@@ -193,7 +193,7 @@ def test_pause_by_force(daemon: DaemonUnderTest) -> None:
     paused = daemon.stub.PauseRun(pb.RunRef(run_id=run_id))
     assert (paused.state, paused.reason) == (
         "paused",
-        "Its processes were frozen where they stood.",
+        "Its processes were suspended.",
     )
     eventually(lambda: (stat := read_stat(started.pid)) is not None and stat.state == "T")
     _cancel(daemon, run_id, grace_s=0.5)
@@ -232,7 +232,7 @@ def test_priority(daemon: DaemonUnderTest) -> None:
         ({"launcher": "ray"}, "ray"),
     ],
 )
-def test_what_cannot_run_is_refused_at_once(
+def test_a_run_that_cannot_start_is_rejected_at_once(
     daemon: DaemonUnderTest, fields: dict[str, Any], word: str
 ) -> None:
     """A GPU that is not there, a misspelt parameter: told before anything is queued."""
@@ -247,9 +247,7 @@ def test_a_stalled_run_gets_a_warning(tmp_path: Path) -> None:
     try:
         daemon.start()
         run_id = daemon.submit(steps=100, hang_at=10)
-        eventually(
-            lambda: any("No sign of life" in text for text in daemon.record(run_id).warnings)
-        )
+        eventually(lambda: any("No heartbeat" in text for text in daemon.record(run_id).warnings))
         assert daemon.record(run_id).state == "running"
         _cancel(daemon, run_id, grace_s=0.5)
         record = daemon.until(run_id)
@@ -258,7 +256,7 @@ def test_a_stalled_run_gets_a_warning(tmp_path: Path) -> None:
         daemon.clean_up()
 
 
-def test_a_worker_killed_by_somebody(daemon: DaemonUnderTest) -> None:
+def test_a_worker_killed_by_a_signal(daemon: DaemonUnderTest) -> None:
     """A worker that somebody kills has failed, by that signal."""
     run_id = daemon.submit(**ENDLESS)
     os.kill(_started(daemon, run_id).pid, signal.SIGKILL)

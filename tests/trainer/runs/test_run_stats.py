@@ -59,7 +59,7 @@ def test_returns_and_steps(run: RunDirectory) -> None:
     assert digest.last_step_at == 1_700_000_000.5
 
 
-def test_progress_told_by_the_worker(run: RunDirectory) -> None:
+def test_progress_reported_by_the_worker(run: RunDirectory) -> None:
     """The worker's own progress line wins over what could be counted."""
     _tell(
         run, _step(0), {"type": "progress", "done": 5, "total": 20, "unit": "updates", "eta_s": 3}
@@ -100,7 +100,7 @@ def test_steps_a_second_of_a_run_that_counts_episodes(run: RunDirectory) -> None
     assert digest.eta_s == pytest.approx(2.0)
 
 
-def test_nonsense_is_no_number(run: RunDirectory) -> None:
+def test_invalid_numbers_are_ignored(run: RunDirectory) -> None:
     """NaN returns, speeds and times never reach a list as numbers to sort by."""
     _tell(
         run,

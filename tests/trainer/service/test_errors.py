@@ -53,7 +53,7 @@ def test_a_full_disk_behind_another_error() -> None:
     assert to_rpc_error(error, str).status is grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
-def test_a_bug_is_logged_and_not_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_bug_is_logged_and_not_sent(caplog: pytest.LogCaptureFixture) -> None:
     """The client learns where to look, the log has the traceback, and no detail leaks."""
     with caplog.at_level(logging.ERROR):
         refusal = to_rpc_error(KeyError("a private detail"), str)
