@@ -21,7 +21,7 @@ from gym_gui.services.minds import BdiChange, Intention, Mind, MindEntry, Place
 from gym_gui.services.pulse import Pulse
 from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
-from mosaic.contract.bdi import change_on_step
+from mosaic.contract.bdi import change_from_step
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_states import LIVE_STATES
 
@@ -317,7 +317,7 @@ class BeliefsModel(QObject):
     def _step_change(self) -> BdiChange | None:
         """What the replayed step itself says."""
         step = self._replay.step
-        return change_on_step(step.bdi) if step is not None and self.follows_replay else None
+        return change_from_step(step.bdi) if step is not None and self.follows_replay else None
 
     def _is_mine(self, change: BdiChange, place: Place, history: MindHistory) -> bool:
         """A step does not always say whose mind it tells of; the line it repeats does."""

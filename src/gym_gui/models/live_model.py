@@ -22,9 +22,9 @@ from gym_gui.services.pulse import Pulse
 from gym_gui.services.run_papers import RunPapers, fetch_papers, start_again_telling
 from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
+from mosaic.contract.episodes import EpisodePage, EpisodeRollup
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import EnvironmentEvent, StepRecord
-from mosaic.contract.rollups import EpisodePage, EpisodeRollup
 from mosaic.contract.runs import RunRecord
 from mosaic.envs.scenes.scene import Scene
 

@@ -13,8 +13,8 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from gym_gui.models.number_words import significant
 from gym_gui.models.observation_names import observation_names
 from mosaic.contract.events import EnvironmentEvent
+from mosaic.envs.scenes.factory import scene_for
 from mosaic.envs.scenes.scene import GridScene
-from mosaic.envs.scenes.scenes import scene_for
 
 AnyIndex = QModelIndex | QPersistentModelIndex
 BAR_ROLE = Qt.ItemDataRole.UserRole + 1

@@ -25,8 +25,8 @@ from gym_gui.services.pulse import Pulse
 from gym_gui.services.sessions import PlayedLine, SessionRequest, SessionService
 from mosaic.contract.events import EpisodeEnd, PolicyEvent, StepRecord
 from mosaic.envs import catalog
+from mosaic.envs.scenes.factory import scene_for
 from mosaic.envs.scenes.scene import GridScene, Scene
-from mosaic.envs.scenes.scenes import scene_for
 
 
 class PlayModel(SessionFacts):

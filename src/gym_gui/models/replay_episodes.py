@@ -13,8 +13,8 @@ from gym_gui.models.notices import Notices
 from gym_gui.models.number_words import fixed
 from gym_gui.services.replays import Replays
 from gym_gui.services.tasks import Tasks
+from mosaic.contract.episodes import EpisodePage, EpisodeRollup
 from mosaic.contract.errors import UserError
-from mosaic.contract.rollups import EpisodePage, EpisodeRollup
 
 COLUMNS = ("#", "return", "steps", "actor")
 _TIPS = (

@@ -11,9 +11,9 @@ from gym_gui.models.paged_table import PagedTable
 from gym_gui.services.csv_export import Batch
 from gym_gui.services.table_pages import PAGE_ROWS, Answer, Fetch
 from mosaic.contract.decode import decode
+from mosaic.contract.episodes import EpisodeRollup
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import EnvironmentEvent, StepRecord
-from mosaic.contract.rollups import EpisodeRollup
 from mosaic.envs import catalog
 
 _CSV_ROWS = 2_000

@@ -11,10 +11,9 @@ from typing import Any
 
 import msgspec
 
-from mosaic.envs.entries import ActionKind, EnvironmentEntry, Family
+from mosaic.envs.entries import ActionKind, EnvironmentEntry, Family, title_from_id
 from mosaic.envs.families import atari, box2d, classic_control, minigrid, mujoco, toy_text
-from mosaic.envs.key_map_making import key_map_for_space
-from mosaic.envs.titles import title_of
+from mosaic.envs.key_map_builders import key_map_for_space
 
 OTHER = Family(
     id="other",
@@ -149,7 +148,7 @@ def _unknown(env_id: str) -> EnvironmentEntry:
     return EnvironmentEntry(
         env_id=env_id,
         family="atari" if atari.owns(env_id) else "other",
-        title=title_of(env_id),
+        title=title_from_id(env_id),
         summary=f"`{env_id}` is not in the catalog.",
         goal=_NOT_KNOWN,
         observation=_SHOWN_LATER,

@@ -14,7 +14,7 @@ from mosaic.contract.problems import DocumentError, Problem
 from mosaic.envs.entries import EnvironmentEntry
 from mosaic.envs.frozen_lake_maps import MAP_FIELDS, check_map, map_keywords
 
-LARGEST_SEED = INT64_MAX
+MAX_SEED = INT64_MAX
 _MISSPELT = 0.85
 """How alike two names are when one was probably meant to be the other."""
 
@@ -84,9 +84,9 @@ def check_seed(given: Any) -> int:
         seed = int(str(given).strip())
     except ValueError:
         seed = -1
-    if not 0 <= seed <= LARGEST_SEED:
+    if not 0 <= seed <= MAX_SEED:
         raise UserError(
-            f"The seed {str(given)[:40]!r} is not a whole number from 0 to {LARGEST_SEED}.",
+            f"The seed {str(given)[:40]!r} is not a whole number from 0 to {MAX_SEED}.",
             remedy="Give such a number, or none for a random start.",
             code="C191",
         )

@@ -3,7 +3,7 @@
 from mosaic.contract.parameters import Parameter
 
 
-def whole(
+def integer(
     name: str,
     default: int | None,
     low: int | None,
@@ -48,7 +48,7 @@ def number(
     )
 
 
-def switch(name: str, default: bool, help_: str, *, group: str = "") -> Parameter:
+def boolean(name: str, default: bool, help_: str, *, group: str = "") -> Parameter:
     return Parameter(name=name, type="bool", default=default, help=help_, group=group)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from mosaic.contract.parameters import Parameter
 from mosaic.contract.problems import Path, Problem
 from mosaic.envs.entries import ShownWhen
-from mosaic.envs.fields import choice, number, text, whole
+from mosaic.envs.fields import choice, integer, number, text
 
 MAP_FIELDS = ("map_name", "map_size", "hole_probability", "map_seed", "desc")
 """Together they are the keyword `map_name` or the keyword `desc`."""
@@ -40,7 +40,7 @@ def map_fields(named: str) -> tuple[Parameter, ...]:
             "One of the two well-known maps, a random one, or one that you draw.",
             group=_MAP_GROUP,
         ),
-        whole(
+        integer(
             "map_size",
             8,
             2,
@@ -57,7 +57,7 @@ def map_fields(named: str) -> tuple[Parameter, ...]:
             "How likely a cell of a random map is a hole. There is always a way to the goal.",
             group=_MAP_GROUP,
         ),
-        whole(
+        integer(
             "map_seed",
             0,
             0,

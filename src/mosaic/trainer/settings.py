@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from mosaic.contract.errors import UserError
-from mosaic.contract.type_info import work_out
+from mosaic.contract.prebuild import prebuild_decoders
 
 DEFAULT_PORT = 50055
 _MOST_MB = 1 << 40
@@ -78,4 +78,4 @@ def _wrong(path: Path, error: Exception) -> UserError:
     )
 
 
-work_out(DaemonSettings)
+prebuild_decoders(DaemonSettings)

@@ -7,7 +7,7 @@ from functools import cache
 import msgspec
 
 from mosaic.contract.parameters import Parameter
-from mosaic.envs.entries import EnvironmentEntry, Family
+from mosaic.envs.entries import EnvironmentEntry, Family, split_words
 from mosaic.envs.families.atari_controls import (
     ALL_ACTIONS,
     actions_of,
@@ -15,9 +15,8 @@ from mosaic.envs.families.atari_controls import (
     modes_of,
 )
 from mosaic.envs.families.atari_texts import ENDS, GOALS, REWARDS, SUMMARIES, TITLES
-from mosaic.envs.fields import choice, number, switch, whole
-from mosaic.envs.key_map_making import joystick_keys, turned_upright
-from mosaic.envs.titles import spaced
+from mosaic.envs.fields import boolean, choice, integer, number
+from mosaic.envs.key_map_builders import joystick_keys, rotate_to_vertical
 
 FAMILY = Family(
     id="atari",
@@ -67,11 +66,11 @@ def _entry(env_id: str, game: str, frame_skip: int | None, stickiness: float) ->
     meanings = actions_of(game)
     keys = joystick_keys(meanings)
     if game in _UPRIGHT_PADDLES:
-        keys = turned_upright(keys)
+        keys = rotate_to_vertical(keys)
     return EnvironmentEntry(
         env_id=env_id,
         family="atari",
-        title=TITLES.get(game) or spaced(game),
+        title=TITLES.get(game) or split_words(game),
         summary=SUMMARIES[game],
         goal=GOALS.get(game, _GENERAL_GOAL),
         observation="The screen in colour, 210 by 160 pixels or a little more, by default.",
@@ -116,13 +115,13 @@ def _fields(game: str, frame_skip: int | None, stickiness: float) -> tuple[Param
             "The position of the console's difficulty switch; by default the game's own.",
             group="Game",
         ),
-        switch(
+        boolean(
             "full_action_space",
             False,
             "All 18 positions of the joystick, also those that do nothing in this game.",
             group="Game",
         ),
-        whole("frameskip", frame_skip, 1, 16, skip_help, unit="frames", group="Pace"),
+        integer("frameskip", frame_skip, 1, 16, skip_help, unit="frames", group="Pace"),
         number(
             "repeat_action_probability",
             stickiness,
@@ -131,7 +130,7 @@ def _fields(game: str, frame_skip: int | None, stickiness: float) -> tuple[Param
             "How likely a frame repeats the last action instead of yours. 0 for people.",
             group="Pace",
         ),
-        whole(
+        integer(
             "max_num_frames_per_episode",
             _MOST_FRAMES,
             1,
@@ -153,5 +152,5 @@ def _fields(game: str, frame_skip: int | None, stickiness: float) -> tuple[Param
 def _mode_field(modes: tuple[int, ...]) -> Parameter:
     help_ = "Which variant of the game; by default the game's own."
     if len(modes) > _MOST_MODES_LISTED:
-        return whole("mode", None, modes[0], modes[-1], help_, group="Game")
+        return integer("mode", None, modes[0], modes[-1], help_, group="Game")
     return choice("mode", None, modes, help_, group="Game")

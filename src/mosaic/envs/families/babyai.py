@@ -1,7 +1,7 @@
 """BabyAI: missions in plain English, in the rooms of MiniGrid."""
 
-from mosaic.envs.families.minigrid_kinds import grid_entry
-from mosaic.envs.titles import title_of
+from mosaic.envs.entries import title_from_id
+from mosaic.envs.families.minigrid_templates import grid_entry
 
 _PREFIX = "BabyAI-"
 _ENDS = "When the mission is done or can no longer be, or after the most steps."
@@ -57,7 +57,7 @@ def _goal(name: str) -> str:
 ENTRIES = tuple(
     grid_entry(
         env_id=f"{_PREFIX}{name}",
-        title=f"BabyAI: {title_of(name)}",
+        title=f"BabyAI: {title_from_id(name)}",
         summary="Rooms with doors and things, and a mission in plain English.",
         goal=_goal(name),
         ends=_ENDS,

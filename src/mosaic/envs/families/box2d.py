@@ -1,8 +1,8 @@
 """Box2D: rigid bodies in two dimensions. Several keys at once; throttles and wheels ramp."""
 
 from mosaic.envs.entries import EnvironmentEntry, Family
-from mosaic.envs.fields import number, switch
-from mosaic.envs.key_map_making import WASD, discrete_keys, joint_keys
+from mosaic.envs.fields import boolean, number
+from mosaic.envs.key_map_builders import WASD, discrete_keys, joint_keys
 from mosaic.envs.key_maps import KeyAxis, KeyMap
 
 FAMILY = Family(
@@ -130,7 +130,7 @@ def _lunar_lander(env_id: str, title: str, continuous: bool) -> EnvironmentEntry
         ),
         action_kind="continuous" if continuous else "discrete",
         fields=(
-            switch(
+            boolean(
                 "continuous",
                 continuous,
                 "Throttles instead of engines that are on or off.",
@@ -144,7 +144,7 @@ def _lunar_lander(env_id: str, title: str, continuous: bool) -> EnvironmentEntry
                 "How strongly the moon pulls; downwards is negative.",
                 group="World",
             ),
-            switch("enable_wind", False, "Whether there is wind.", group="World"),
+            boolean("enable_wind", False, "Whether there is wind.", group="World"),
             number("wind_power", 15.0, 0.0, 20.0, "The strongest push of the wind.", group="World"),
             number(
                 "turbulence_power",
@@ -186,7 +186,7 @@ def _bipedal_walker(env_id: str, title: str, hardcore: bool, steps: int) -> Envi
         ),
         action_kind="continuous",
         fields=(
-            switch("hardcore", hardcore, "Ladders, stumps and pits instead of gentle ground."),
+            boolean("hardcore", hardcore, "Ladders, stumps and pits instead of gentle ground."),
         ),
         keys=joint_keys(_WALKER_JOINTS, -1.0, 1.0),
         render_fps=_FPS,
@@ -212,7 +212,7 @@ _CAR_RACING = EnvironmentEntry(
     ends="After the lap, far off the track, or after 1,000 steps.",
     action_kind="continuous",
     fields=(
-        switch("continuous", True, "Wheel and pedals instead of five fixed actions.", group="Car"),
+        boolean("continuous", True, "Wheel and pedals instead of five fixed actions.", group="Car"),
         number(
             "lap_complete_percent",
             0.95,
@@ -221,7 +221,7 @@ _CAR_RACING = EnvironmentEntry(
             "The share of tiles that must be driven on before a lap counts.",
             group="Track",
         ),
-        switch(
+        boolean(
             "domain_randomize",
             False,
             "New colours of grass and track in every episode.",

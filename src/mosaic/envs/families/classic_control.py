@@ -1,8 +1,8 @@
 """Classic control: carts, poles and pendulums, a few numbers each."""
 
 from mosaic.envs.entries import EnvironmentEntry, Family
-from mosaic.envs.fields import number, switch
-from mosaic.envs.key_map_making import discrete_keys, slider_keys
+from mosaic.envs.fields import boolean, number
+from mosaic.envs.key_map_builders import discrete_keys, slider_keys
 
 FAMILY = Family(
     id="classic-control",
@@ -39,7 +39,7 @@ ENTRIES = (
         ),
         action_kind="discrete",
         fields=(
-            switch(
+            boolean(
                 "sutton_barto_reward",
                 False,
                 "0 for each step and -1 for the one that fails, as in Sutton and Barto's book.",

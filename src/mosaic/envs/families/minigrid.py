@@ -1,8 +1,8 @@
 """MiniGrid: rooms of coloured doors, keys, balls and boxes, seen from above."""
 
-from mosaic.envs.entries import EnvironmentEntry, Family
+from mosaic.envs.entries import EnvironmentEntry, Family, title_from_id
 from mosaic.envs.families import babyai
-from mosaic.envs.families.minigrid_kinds import (
+from mosaic.envs.families.minigrid_templates import (
     AGENT_POSITION,
     AGENT_START,
     AGENT_START_IN_SIZE,
@@ -16,8 +16,7 @@ from mosaic.envs.families.minigrid_kinds import (
     size,
     step_limit,
 )
-from mosaic.envs.fields import choice, switch, whole
-from mosaic.envs.titles import title_of
+from mosaic.envs.fields import boolean, choice, integer
 
 FAMILY = Family(
     id="minigrid",
@@ -83,7 +82,7 @@ _KINDS = (
         fields=(
             count("minNumRooms", 6, 1, 8, "The fewest rooms."),
             count("maxNumRooms", 6, 1, 8, "The most rooms."),
-            whole("maxRoomSize", 10, 4, 10, "Of the largest room, walls included.", unit="cells"),
+            integer("maxRoomSize", 10, 4, 10, "Of the largest room, walls included.", unit="cells"),
         ),
         ranges=(("minNumRooms", "maxNumRooms"),),
         steps="20 for each room",
@@ -140,7 +139,7 @@ _KINDS = (
         goal="Walk around the lava to the green goal in the top right corner.",
         ends=f"At the goal, in the lava, {_TIMEOUT}.",
         fields=(
-            whole("strip2_row", 2, 1, 5, "The row of the second strip."),
+            integer("strip2_row", 2, 1, 5, "The row of the second strip."),
             *agent_start(columns=7, rows=5),
         ),
         pairs=(AGENT_START,),
@@ -250,7 +249,7 @@ _KINDS = (
         ends=f"At either of the two things, {_TIMEOUT}.",
         fields=(
             choice("size", 13, (7, 9, 11, 13, 15, 17), "Rows and columns, walls included."),
-            switch("random_length", False, "Whether the corridor's length differs."),
+            boolean("random_length", False, "Whether the corridor's length differs."),
         ),
         steps="5 times the cells of the room",
         variants={
@@ -327,8 +326,8 @@ _KINDS = (
         goal="Find the blue ball and pick it up.",
         ends=f"With the blue ball in your hand, {_TIMEOUT}.",
         fields=(
-            switch("key_in_box", True, "Whether keys hide in boxes."),
-            switch("blocked", True, "Whether balls block the doors."),
+            boolean("key_in_box", True, "Whether keys hide in boxes."),
+            boolean("blocked", True, "Whether balls block the doors."),
         ),
         steps="144 for each room on the way",
         variants={
@@ -366,7 +365,7 @@ def generated(env_id: str) -> EnvironmentEntry:
     name = env_id.removeprefix("MiniGrid-").removeprefix("BabyAI-")
     return grid_entry(
         env_id=env_id,
-        title=title_of(name),
+        title=title_from_id(name),
         summary=f"`{env_id}` is a grid of MiniGrid's kind that is not in the catalog.",
         goal="What the mission says.",
         ends=f"When the mission is done or can no longer be, {_TIMEOUT}.",

@@ -2,7 +2,7 @@
 
 from mosaic.envs.entries import EnvironmentEntry, Family
 from mosaic.envs.families import mujoco_fields as fields
-from mosaic.envs.key_map_making import joint_keys, slider_keys
+from mosaic.envs.key_map_builders import joint_keys, slider_keys
 
 FAMILY = Family(
     id="mujoco",

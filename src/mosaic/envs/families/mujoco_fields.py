@@ -2,7 +2,7 @@
 
 from mosaic.contract.parameters import Parameter
 from mosaic.envs.entries import KeywordPair
-from mosaic.envs.fields import number, switch, whole
+from mosaic.envs.fields import boolean, integer, number
 
 _REWARD = "Reward"
 _HEALTH = "Health"
@@ -39,7 +39,7 @@ def healthy_reward(default: float) -> Parameter:
 
 
 def health_ends() -> Parameter:
-    return switch(
+    return boolean(
         "terminate_when_unhealthy",
         True,
         "Whether the episode ends when the robot is no longer healthy.",
@@ -107,7 +107,7 @@ def start_noise(default: float) -> Parameter:
 
 
 def hides_position() -> Parameter:
-    return switch(
+    return boolean(
         "exclude_current_positions_from_observation",
         True,
         "Whether the place in the world is left out of the observation.",
@@ -117,12 +117,12 @@ def hides_position() -> Parameter:
 
 def shows(name: str, what: str) -> Parameter:
     """Whether the observation has a part that makes it much longer."""
-    return switch(name, True, f"Whether the observation has {what}.", group=_OBSERVATION)
+    return boolean(name, True, f"Whether the observation has {what}.", group=_OBSERVATION)
 
 
 def simulation(frame_skip: int) -> tuple[Parameter, ...]:
     return (
-        whole(
+        integer(
             "frame_skip",
             frame_skip,
             1,
@@ -130,10 +130,10 @@ def simulation(frame_skip: int) -> tuple[Parameter, ...]:
             "Steps of the physics for each step of the environment.",
             group=_SIMULATION,
         ),
-        whole(
+        integer(
             "width", 480, 64, _LARGEST_PICTURE, "Of the picture.", unit="pixels", group=_SIMULATION
         ),
-        whole(
+        integer(
             "height", 480, 64, _LARGEST_PICTURE, "Of the picture.", unit="pixels", group=_SIMULATION
         ),
     )

@@ -1,9 +1,9 @@
 """Toy text: small worlds of cells and cards, played move by move."""
 
 from mosaic.envs.entries import EnvironmentEntry, Family, ShownWhen
-from mosaic.envs.fields import number, switch
+from mosaic.envs.fields import boolean, number
 from mosaic.envs.frozen_lake_maps import SHOWN_WHEN, map_fields
-from mosaic.envs.key_map_making import discrete_keys
+from mosaic.envs.key_map_builders import discrete_keys
 
 FAMILY = Family(
     id="toy-text",
@@ -66,7 +66,7 @@ def _frozen_lake(env_id: str, title: str, named: str, cells: int, steps: int) ->
         action_kind="discrete",
         fields=(
             *map_fields(named),
-            switch("is_slippery", True, "Whether moves may slide to the side.", group="Ice"),
+            boolean("is_slippery", True, "Whether moves may slide to the side.", group="Ice"),
             number(
                 "success_rate",
                 1 / 3,
@@ -112,7 +112,7 @@ def _cliff_walking(env_id: str, title: str, is_slippery: bool) -> EnvironmentEnt
         ),
         ends="At the goal. A fall does not end it, and there is no limit of steps.",
         action_kind="discrete",
-        fields=(switch("is_slippery", is_slippery, "Whether moves may slide to the side."),),
+        fields=(boolean("is_slippery", is_slippery, "Whether moves may slide to the side."),),
         keys=_CLIFF_KEYS,
         views=("grid", "frame"),
         render_fps=_FPS,
@@ -140,7 +140,7 @@ _TAXI = EnvironmentEntry(
     ends="When the passenger is dropped off at the destination, or after 200 steps.",
     action_kind="discrete",
     fields=(
-        switch("is_rainy", False, "In the rain the taxi may slide to the side.", group="Rain"),
+        boolean("is_rainy", False, "In the rain the taxi may slide to the side.", group="Rain"),
         number(
             "rainy_probability",
             0.8,
@@ -149,7 +149,7 @@ _TAXI = EnvironmentEntry(
             "In the rain, how likely a move goes where it was meant to.",
             group="Rain",
         ),
-        switch(
+        boolean(
             "fickle_passenger",
             False,
             "The passenger may choose another destination once the taxi drives off.",
@@ -187,13 +187,13 @@ _BLACKJACK = EnvironmentEntry(
     ends="When you stick, or when your sum goes over 21. The dealer draws up to 17.",
     action_kind="discrete",
     fields=(
-        switch(
+        boolean(
             "natural",
             False,
             "Whether a win with an ace and a ten at once pays 1.5. Has no effect under the rules"
             " of the book.",
         ),
-        switch(
+        boolean(
             "sab",
             True,
             "The rules of Sutton and Barto's book: an ace and a ten at once win,"

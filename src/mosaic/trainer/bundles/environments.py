@@ -21,7 +21,7 @@ import msgspec
 
 from mosaic.contract.atomic_file import write_atomically
 from mosaic.contract.layout import Home
-from mosaic.contract.type_info import work_out
+from mosaic.contract.prebuild import prebuild_decoders
 from mosaic.trainer.workers.file_stamp import Stamp, file_stamp
 from mosaic.trainer.workers.tool_environment import bare_environment
 
@@ -248,4 +248,4 @@ def _run_check(environment: Environment) -> str:
     return ""
 
 
-work_out(EnvironmentRecord)
+prebuild_decoders(EnvironmentRecord)

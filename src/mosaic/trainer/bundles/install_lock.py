@@ -15,8 +15,8 @@ from pathlib import Path
 
 import msgspec
 
+from mosaic.contract.prebuild import prebuild_decoders
 from mosaic.contract.readiness import InstallProgress
-from mosaic.contract.type_info import work_out
 from mosaic.trainer.bundles.installation_errors import InstallCancelledError
 from mosaic.trainer.processes.process_identity import ProcessIdentity
 
@@ -147,4 +147,4 @@ def _waiting(others: InstallProgress | None) -> InstallProgress:
     )
 
 
-work_out(_Note)
+prebuild_decoders(_Note)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import msgspec
 
 from mosaic.contract.text_types import Name
-from mosaic.contract.wording import expected
+from mosaic.contract.validation import describe_type
 from mosaic.trainer.registry.failures import RefusedFieldError
 from mosaic.trainer.registry.stored_text import shown
 
@@ -24,14 +24,16 @@ def checked_name(name: str) -> str:
     """`name` without the space around it; empty takes the run's name away."""
     name = name.strip()
     if name and not _is_name(name):
-        raise RefusedFieldError("name", "is text that is not allowed here.", _give(expected(Name)))
+        raise RefusedFieldError(
+            "name", "is text that is not allowed here.", _give(describe_type(Name))
+        )
     return name
 
 
 def checked_request_id(request_id: str) -> str:
     if request_id and not _is_name(request_id):
         raise RefusedFieldError(
-            "request_id", "is text that is not allowed here.", _give(expected(Name))
+            "request_id", "is text that is not allowed here.", _give(describe_type(Name))
         )
     return request_id
 

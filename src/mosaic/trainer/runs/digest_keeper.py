@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 
 from mosaic.contract.errors import UserError
-from mosaic.contract.runs import RunDigest
+from mosaic.contract.runs import RunStats
 from mosaic.trainer.concurrency import in_thread
 from mosaic.trainer.registry.failures import UnknownRunError
 from mosaic.trainer.registry.run_registry import RunRegistry
@@ -64,7 +64,7 @@ class DigestKeeper:
         with self._lock:
             grown, self._grown = self._grown, set()
         now = time.monotonic()
-        digests: dict[str, RunDigest] = {}
+        digests: dict[str, RunStats] = {}
         for life in lives:
             quiet_s = now - self._looked_at.get(life.run_id, float("-inf"))
             if not life.state.is_final and (life.run_id in grown or quiet_s >= _QUIET_EVERY_S):

@@ -15,7 +15,7 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.ids import new_ulid
 from mosaic.contract.run_config import ConfigError, TrainRunConfig
 from mosaic.contract.run_states import RunState
-from mosaic.contract.runs import RunDigest, RunRecord
+from mosaic.contract.runs import RunRecord, RunStats
 from mosaic.trainer.artifacts.run_archive import ImportedRun, delete_run
 from mosaic.trainer.concurrency import in_long_thread, in_thread
 from mosaic.trainer.processes.control_channel import NoWorkerError
@@ -81,7 +81,7 @@ class Dispatcher:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def digest(self, run_id: str) -> RunDigest | None:
+    def digest(self, run_id: str) -> RunStats | None:
         """The newest numbers of a run that is not in the queue and not over."""
         life = self._lives.get(run_id)
         return life.digest if life else None

@@ -3,7 +3,7 @@
 from contextlib import ExitStack
 
 from mosaic.contract.run_states import RunState
-from mosaic.contract.runs import RunDigest, RunRecord
+from mosaic.contract.runs import RunRecord, RunStats
 from mosaic.trainer.artifacts.output_tail import last_lines
 from mosaic.trainer.artifacts.run_archive import ImportedRun, delete_run
 from mosaic.trainer.runs.run_parts import RunParts
@@ -58,7 +58,7 @@ def _annotate(parts: RunParts, imported: ImportedRun) -> None:
         )
 
 
-def _look(parts: RunParts, imported: ImportedRun) -> RunDigest:
+def _look(parts: RunParts, imported: ImportedRun) -> RunStats:
     watch = RunWatch(
         parts.home.run(imported.run_id),
         imported.config,
@@ -70,7 +70,7 @@ def _look(parts: RunParts, imported: ImportedRun) -> RunDigest:
     try:
         status = parts.ingest.status(imported.run_id)
         # What is in the way of storing, the look below says by itself.
-        if status is not None and status.is_behind and status.blockage is None:
+        if status is not None and status.is_behind and status.fault is None:
             watch.warn("import", _NOT_WHOLE)
         return watch.look(may_stall=False, final=True)
     finally:

@@ -22,7 +22,7 @@ from mosaic.contract.layout import CHECKPOINT_VARIABLE, RunDirectory
 from mosaic.contract.readiness import InstallProgress
 from mosaic.contract.run_config import TrainRunConfig
 from mosaic.contract.run_states import LIVE_STATES, RunState
-from mosaic.contract.runs import RunDigest, RunRecord
+from mosaic.contract.runs import RunRecord, RunStats
 from mosaic.trainer.artifacts.output_tail import last_lines
 from mosaic.trainer.concurrency import in_long_thread, in_thread
 from mosaic.trainer.machine.gpus import visible_devices
@@ -88,12 +88,12 @@ class RunLife:
         )
 
     @property
-    def digest(self) -> RunDigest:
+    def digest(self) -> RunStats:
         """The newest numbers; while packages are installed, how many of them are."""
         progress = self._install_progress
         if progress is None or not progress.total or self._has_process:
             return self.watch.digest
-        return RunDigest(
+        return RunStats(
             progress_done=float(progress.done),
             progress_total=float(progress.total),
             progress_unit="packages",
@@ -195,7 +195,7 @@ class RunLife:
         self._parts.launcher.send(self._run, command)
         return command.seq
 
-    def look(self) -> RunDigest:
+    def look(self) -> RunStats:
         """Bring numbers, manifest and warnings up to date. Blocking."""
         return self.watch.look(may_stall=self.state is RunState.RUNNING)
 

@@ -15,7 +15,7 @@ from mosaic.contract.events import Bye
 from mosaic.contract.layout import RunDirectory
 from mosaic.contract.manifest import write_manifest
 from mosaic.contract.run_config import TrainRunConfig
-from mosaic.contract.runs import RunDigest
+from mosaic.contract.runs import RunStats
 from mosaic.trainer.artifacts.artifact_scan import scan_artifacts
 from mosaic.trainer.registry.failures import RegistryUnavailableError
 from mosaic.trainer.registry.run_registry import RunRegistry
@@ -69,7 +69,7 @@ class RunWatch:
         self._grown = (-1, clock())
 
     @property
-    def digest(self) -> RunDigest:
+    def digest(self) -> RunStats:
         return self._builder.digest
 
     @property
@@ -85,7 +85,7 @@ class RunWatch:
             return WorkerStatus(-1, "", "")
         return WorkerStatus(self._builder.status_seq, told.state, told.reason or "")
 
-    def look(self, *, may_stall: bool, final: bool = False) -> RunDigest:
+    def look(self, *, may_stall: bool, final: bool = False) -> RunStats:
         """Bring everything up to date. `may_stall`: the run is supposed to be at work."""
         with self._lock:
             self._builder.update()
@@ -128,7 +128,7 @@ class RunWatch:
 
     def _judge_ingest(self) -> None:
         status = self._ingest.status(self._run.run_id)
-        blockage = status.blockage if status else None
+        blockage = status.fault if status else None
         self._set(
             "ingest",
             f"What it writes is not stored at the moment: {blockage.message}. {blockage.remedy}"
@@ -136,7 +136,7 @@ class RunWatch:
             else "",
         )
 
-    def _judge_liveliness(self, digest: RunDigest, may_stall: bool) -> None:
+    def _judge_liveliness(self, digest: RunStats, may_stall: bool) -> None:
         now = self._clock()
         beats = self._builder.heartbeat_seq
         if beats != self._beat[0]:

@@ -1,6 +1,6 @@
 """Cursors over a run's store: each look gives what came since the last one, as messages."""
 
-from mosaic.contract.rollups import EpisodeRollup
+from mosaic.contract.episodes import EpisodeRollup
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.telemetry.chunks import StoredChunk
 from mosaic.telemetry.reader import StoredEvent, TelemetryReader

@@ -2,7 +2,7 @@
 
 from typing import Literal, get_args
 
-from mosaic.contract.rollups import EpisodeChoice, EpisodeEnding, EpisodeOrder
+from mosaic.contract.episodes import EpisodeOrder, EpisodeQuery, EpisodeStatus
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.convert import to_message
 from mosaic.telemetry.episode_pages import EpisodePages
@@ -20,7 +20,7 @@ from mosaic.trainer.service.service_part import Context, ServicePart, existing_r
 _EPISODES = 200
 _MOST_EPISODES = 10_000
 _ORDERS: tuple[EpisodeOrder, ...] = get_args(EpisodeOrder)
-_ENDINGS: tuple[EpisodeEnding, ...] = get_args(EpisodeEnding)
+_ENDINGS: tuple[EpisodeStatus, ...] = get_args(EpisodeStatus)
 
 
 class EpisodeQueryCalls(ServicePart):
@@ -43,7 +43,7 @@ class EpisodeQueryCalls(ServicePart):
         return await in_long_thread(answer, run, page) or pb.EpisodePage()
 
 
-def _choice(request: pb.QueryEpisodesRequest) -> EpisodeChoice:
+def _choice(request: pb.QueryEpisodesRequest) -> EpisodeQuery:
     order = next((each for each in _ORDERS if each == (request.order or "episode")), None)
     if order is None:
         raise BadRequestError(
@@ -56,7 +56,7 @@ def _choice(request: pb.QueryEpisodesRequest) -> EpisodeChoice:
             f"is {shown(request.ended)}.",
             "It is `over`, `terminated`, `truncated`, `open`, or empty for any.",
         )
-    return EpisodeChoice(
+    return EpisodeQuery(
         order=order,
         descending=request.descending,
         ended=ended,

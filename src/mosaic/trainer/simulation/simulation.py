@@ -16,8 +16,8 @@ import msgspec
 import zstandard
 
 from mosaic.contract import numbers
+from mosaic.contract.episodes import EpisodeRecording
 from mosaic.contract.errors import UserError
-from mosaic.contract.replays import EpisodeRecording
 from mosaic.trainer.processes.worker_environment import simulation_environment
 from mosaic.trainer.simulation.failures import (
     SimulationCrashedError,

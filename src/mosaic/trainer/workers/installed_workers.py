@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 
-from mosaic.contract.type_info import work_out
+from mosaic.contract.prebuild import prebuild_decoders
 from mosaic.contract.worker_manifest import WORKER_MANIFEST
 from mosaic.trainer.workers.file_shortage import expect_listable, expect_no_shortage
 from mosaic.trainer.workers.file_stamp import Stamp, file_stamp
@@ -117,4 +117,4 @@ def _editable(distribution: Distribution) -> Iterator[InstalledManifest]:
         yield InstalledManifest(path, distribution.version, project, ())
 
 
-work_out(_DirectUrl)
+prebuild_decoders(_DirectUrl)

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from mosaic.contract.errors import UserError
-from mosaic.contract.type_info import work_out
+from mosaic.contract.prebuild import prebuild_decoders
 from mosaic.contract.worker_manifest import WorkerManifest
 from mosaic.trainer.workers.file_stamp import Stamp, file_stamp
 from mosaic.trainer.workers.tool_environment import bare_environment
@@ -151,4 +151,4 @@ def _children(folder: Path) -> list[Path]:
         return []
 
 
-work_out(Interpreter)
+prebuild_decoders(Interpreter)

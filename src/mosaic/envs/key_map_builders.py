@@ -78,7 +78,7 @@ def joystick_keys(meanings: Sequence[str]) -> KeyMap:
     )
 
 
-def turned_upright(stick: KeyMap) -> KeyMap:
+def rotate_to_vertical(stick: KeyMap) -> KeyMap:
     """The keys up and down for what the stick calls right and left; those work, too."""
     turned = {"right": "up", "left": "down"}
     bindings = tuple(

@@ -7,8 +7,8 @@ import msgspec
 
 from mosaic.contract.parameters import Parameter
 from mosaic.envs.entries import EnvironmentEntry, KeywordPair
-from mosaic.envs.fields import choice, switch, whole
-from mosaic.envs.key_map_making import discrete_keys
+from mosaic.envs.fields import boolean, choice, integer
+from mosaic.envs.key_map_builders import discrete_keys
 
 _MEANINGS = ("turn left", "turn right", "forward", "pick up", "drop", "toggle", "done")
 _KEYS = discrete_keys(
@@ -124,20 +124,20 @@ def grid_entry(
 
 def size(default: int, low: int = 5, high: int = 32) -> Parameter:
     """Of a square room."""
-    return whole("size", default, low, high, "Rows and columns, walls included.", unit="cells")
+    return integer("size", default, low, high, "Rows and columns, walls included.", unit="cells")
 
 
 def count(name: str, default: int, low: int, high: int, help_: str) -> Parameter:
-    return whole(name, default, low, high, help_)
+    return integer(name, default, low, high, help_)
 
 
 def room_size(default: int, low: int = 3, high: int = 12) -> Parameter:
-    return whole("room_size", default, low, high, "Of each room, walls included.", unit="cells")
+    return integer("room_size", default, low, high, "Of each room, walls included.", unit="cells")
 
 
 def step_limit(by_default: str, default: int | None = None) -> Parameter:
     """Where the episode is cut off."""
-    return whole(
+    return integer(
         "max_steps",
         default,
         1,
@@ -168,8 +168,8 @@ def cell(
     if default is not None:
         help_ = f"{what}: the {{}}, from 1."
     return (
-        whole(f"{name}_x", default, 1, columns, help_.format("column")),
-        whole(f"{name}_y", default, 1, rows, help_.format("row")),
+        integer(f"{name}_x", default, 1, columns, help_.format("column")),
+        integer(f"{name}_y", default, 1, rows, help_.format("row")),
     )
 
 
@@ -181,7 +181,7 @@ _SIGHT = (
         "How many cells you see ahead and across.",
         group="Sight",
     ),
-    switch("highlight", True, "Whether the picture marks what you see.", group="Sight"),
+    boolean("highlight", True, "Whether the picture marks what you see.", group="Sight"),
 )
 
 
