@@ -1,4 +1,4 @@
-"""Short ways to write a configuration field, for the modules of `families`."""
+"""Constructors of configuration fields, for the modules of `families`."""
 
 from mosaic.contract.parameters import Parameter
 
@@ -13,7 +13,7 @@ def integer(
     unit: str = "",
     group: str = "",
 ) -> Parameter:
-    """A whole number; without a default the environment chooses."""
+    """Create an integer field; without a default the environment chooses."""
     return Parameter(
         name=name,
         type="int",
