@@ -19,7 +19,7 @@ from mosaic.contract.ids import new_ulid
 from mosaic.contract.layout import Home
 from mosaic.contract.run_config import TrainRunConfig, to_json
 from mosaic.contract.run_states import RunState
-from mosaic.contract.runs import BundleUse, RunDigest, RunQuery
+from mosaic.contract.runs import BundleUse, RunQuery, RunStats
 from mosaic.trainer.registry.run_registry import RunRegistry
 
 _ROUNDS = 200
@@ -68,7 +68,7 @@ def fill(registry: RunRegistry, runs: int) -> None:
         )
         if n % 10 == 0:
             registry.annotate(run_id, add_tags=("baseline", f"round-{n // 1000}"), note="as before")
-        digests[run_id] = RunDigest(
+        digests[run_id] = RunStats(
             steps=n * 100,
             episodes=n,
             mean_return=n * 0.5,

@@ -22,9 +22,9 @@ from kept_bundles import bundle_python
 from report import print_table
 
 from mosaic.contract import numbers
+from mosaic.contract.episodes import EpisodeRecording
 from mosaic.contract.ids import new_ulid
 from mosaic.contract.layout import RunDirectory
-from mosaic.contract.replays import EpisodeRecording
 from mosaic.telemetry.reader import TelemetryReader
 from mosaic.telemetry.service import TelemetryService
 

@@ -33,7 +33,7 @@ from mosaic.contract.ids import new_ulid
 from mosaic.contract.layout import Home
 from mosaic.contract.run_config import TrainRunConfig
 from mosaic.contract.run_states import RunState
-from mosaic.contract.runs import RunDigest
+from mosaic.contract.runs import RunStats
 from mosaic.telemetry.service import TelemetryService
 from mosaic.trainer.registry.run_registry import RunRegistry
 
@@ -88,7 +88,7 @@ def make_run(home: Home, registry: RunRegistry, rows: int) -> Seen:
         file.writelines(episode_lines(rows))
     with TelemetryService(run) as service:
         assert service.finish()
-    registry.set_digests({run_id: RunDigest(episodes=rows)})
+    registry.set_digests({run_id: RunStats(episodes=rows)})
     return Seen(rows, run_id)
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from mosaic.analytics.event_files import scalars
 from mosaic.analytics.run_event_files import ExportCancelledError, export_event_file
+from mosaic.contract.episodes import EpisodePage, EpisodeRollup
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import Metric
-from mosaic.contract.rollups import EpisodePage, EpisodeRollup
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
 

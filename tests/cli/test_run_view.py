@@ -4,7 +4,7 @@ import pytest
 
 from mosaic.cli.run_view import numbers_of
 from mosaic.contract.run_states import RunState
-from mosaic.contract.runs import RunDigest, RunRecord
+from mosaic.contract.runs import RunRecord, RunStats
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,6 @@ def test_a_finished_evaluation_leaves_its_return_to_the_results(
         seed=1,
         state=state,
         created_at=0.0,
-        digest=RunDigest(mean_return=0.5),
+        digest=RunStats(mean_return=0.5),
     )
     assert ("return 0.5" in numbers_of(run)) is has_return

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mosaic.contract.bdi import BdiChange, Intention, change_on_line, change_on_step
+from mosaic.contract.bdi import BdiChange, Intention, change_from_event, change_from_step
 from mosaic.contract.decode import RejectedLineError, decode, decode_head_fast
 from mosaic.contract.events import BdiEvent, StepRecord
 
@@ -34,9 +34,9 @@ def test_a_line_and_a_step_say_the_same() -> None:
     event = decode(json.dumps({"type": "bdi", "step": 3, "agent_id": "a", **FIELDS}).encode())
     assert isinstance(event, BdiEvent)
     assert (event.step, event.agent_id) == (3, "a")
-    assert change_on_line(event) == CHANGE
-    assert change_on_step(FIELDS) == CHANGE
-    assert change_on_line(BdiEvent()) == BdiChange()
+    assert change_from_event(event) == CHANGE
+    assert change_from_step(FIELDS) == CHANGE
+    assert change_from_event(BdiEvent()) == BdiChange()
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_line_of_another_shape_is_no_event(fields: dict[str, Any]) -> None:
 )
 def test_of_a_step_whatever_makes_sense_is_taken(told: Any, change: BdiChange | None) -> None:
     """A step is kept whatever its `bdi` is; the rest of it is not shown."""
-    assert change_on_step(told) == change
+    assert change_from_step(told) == change
 
 
 @given(
@@ -91,6 +91,6 @@ def test_no_step_is_lost_for_its_bdi(told: Any) -> None:
     line = json.dumps({"type": "step", **fields, **ended, "bdi": told}).encode()
     step = decode(line)
     assert isinstance(step, StepRecord)
-    change_on_step(step.bdi)
+    change_from_step(step.bdi)
     if b"NaN" not in line and b"Infinity" not in line:
         decode_head_fast(line)

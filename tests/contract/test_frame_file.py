@@ -82,10 +82,10 @@ def test_the_layout_of_the_page(path: Path, reader: FrameReader) -> None:
 
 def test_both_sides_have_the_same_limits() -> None:
     """What the SDK lets pass is never refused by the reader."""
-    for name in ("MAGIC", "VERSION", "MOST_SIDE", "CHANNELS", "HEADER_BYTES", "SLOT_HEADER_BYTES"):
+    for name in ("MAGIC", "VERSION", "MAX_SIDE", "CHANNELS", "HEADER_BYTES", "SLOT_HEADER_BYTES"):
         assert getattr(frames, name) == getattr(frame_file, name)
-    assert frame_file.FEWEST_SLOTS <= frames.SLOTS <= frame_file.MOST_SLOTS
-    assert frames.STEP_BYTES <= frame_file.MOST_STEP_BYTES
+    assert frame_file.MIN_SLOTS <= frames.SLOTS <= frame_file.MAX_SLOTS
+    assert frames.STEP_BYTES <= frame_file.MAX_STEP_BYTES
 
 
 def test_a_frame_is_given_once_to_who_asks_for_a_newer_one(

@@ -5,7 +5,7 @@ import typing
 import msgspec
 import pytest
 
-from mosaic.contract import daemon_settings, readiness, replays, rollups, run_events, runs, storage
+from mosaic.contract import daemon_settings, episodes, readiness, run_events, runs, storage
 from mosaic.contract.rpc import trainer_pb2
 from mosaic.contract.rpc.convert import from_message, to_message
 from mosaic.contract.run_states import RunState
@@ -18,11 +18,13 @@ _SAME = [
     and issubclass(struct, msgspec.Struct)
     and struct.__module__ == module.__name__
     and not struct.__name__.endswith("Query")
+    and struct is not runs.RunStats
 ] + [
+    (runs.RunStats, trainer_pb2.RunDigest),
     (runs.RunQuery, trainer_pb2.ListRunsRequest),
-    (rollups.EpisodeRollup, trainer_pb2.Episode),
-    (rollups.EpisodePage, trainer_pb2.EpisodePage),
-    (replays.EpisodeDetails, trainer_pb2.EpisodeDetails),
+    (episodes.EpisodeRollup, trainer_pb2.Episode),
+    (episodes.EpisodePage, trainer_pb2.EpisodePage),
+    (episodes.EpisodeDetails, trainer_pb2.EpisodeDetails),
     (storage.CheckpointQuery, trainer_pb2.ListCheckpointsRequest),
 ]
 
@@ -52,7 +54,7 @@ def _run() -> runs.RunRecord:
         exit_code=-9,
         created_at=1.5,
         tags=("a", "ü"),
-        digest=runs.RunDigest(steps=3, mean_return=-0.0),
+        digest=runs.RunStats(steps=3, mean_return=-0.0),
     )
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mosaic.contract.secret_names import holds_a_secret, names_a_secret
+from mosaic.contract.secret_names import contains_secret, is_secret_name
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ from mosaic.contract.secret_names import holds_a_secret, names_a_secret
 )
 def test_secrets_are_recognised(name: str) -> None:
     """Names under which people keep secrets are recognised in any spelling."""
-    assert names_a_secret(name)
+    assert is_secret_name(name)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_secrets_are_recognised(name: str) -> None:
 )
 def test_ordinary_names_are_not(name: str) -> None:
     """Parameters of language models, key maps and places of secrets are ordinary."""
-    assert not names_a_secret(name)
+    assert not is_secret_name(name)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_ordinary_names_are_not(name: str) -> None:
 )
 def test_text_that_gives_a_secret_away(text: str) -> None:
     """An assignment of a secret, or an address with a password, is recognised in text."""
-    assert holds_a_secret(text)
+    assert contains_secret(text)
 
 
 @pytest.mark.parametrize(
@@ -89,4 +89,4 @@ def test_text_that_gives_a_secret_away(text: str) -> None:
 )
 def test_ordinary_text_is_not(text: str) -> None:
     """Flags, addresses and prose are ordinary."""
-    assert not holds_a_secret(text)
+    assert not contains_secret(text)

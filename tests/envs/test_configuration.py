@@ -12,7 +12,7 @@ from mosaic.envs.configuration import (
     check_values,
     env_kwargs,
 )
-from mosaic.envs.frozen_lake_maps import has_way, random_map
+from mosaic.envs.frozen_lake_maps import has_path, random_map
 
 LAKE = catalog.environment("FrozenLake-v1")
 SMALL_MAP = ["SFF", "FHF", "FFG"]
@@ -71,19 +71,19 @@ def test_every_random_map_has_a_way(size: int, holes: float, seed: int) -> None:
     assert rows[0][0] == "S"
     assert rows[-1][-1] == "G"
     assert {len(row) for row in rows} == {size} == {len(rows)}
-    assert has_way(rows, (0, 0))
+    assert has_path(rows, (0, 0))
 
 
 @pytest.mark.parametrize(
     ("drawn", "said"),
     [
         ("SFF/FH/FFG", "not rectangular: row 2 has 2 cells"),
-        ("SFX/FHF/FFG", "has the letter 'X'"),
+        ("SFX/FHF/FFG", "contains 'X'"),
         ("FFF/FHF/FFG", "has no start"),
         ("SFF/FHF/FFF", "has no goal"),
-        ("SHF/HHF/FFG", "has no way from the start in row 1, column 1"),
-        ("SFH/FHF/HFG", "has no way"),
-        ("", "has no map"),
+        ("SHF/HHF/FFG", "has no path from the start in row 1, column 1"),
+        ("SFH/FHF/HFG", "has no path"),
+        ("", "is empty"),
     ],
 )
 def test_a_map_that_cannot_be_played_is_refused(drawn: str, said: str) -> None:
@@ -101,7 +101,7 @@ def test_wrong_values_are_told_with_their_field() -> None:
     assert "-11.99" in problems("LunarLander-v3", gravity=-20.0)[0]
     assert "`mode`" in problems("ALE/Pong-v5", mode=7)[0]
     assert problems("FrozenLake-v1", is_slipery=False) == [
-        "`is_slipery` is no setting of this environment. Did you mean `is_slippery`?"
+        "`is_slipery` is not a setting of this environment. Did you mean `is_slippery`?"
     ]
 
 

@@ -15,7 +15,7 @@ def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     for code in re.findall(r"```python\n(.*?)```", _PAGE.read_text(), re.DOTALL):
         exec(compile(code, str(_PAGE), "exec"), {})  # noqa: S102 - our own page
     printed = capsys.readouterr().out
-    assert "has no way" in printed
+    assert "has no path" in printed
     assert "'desc': ['S" in printed
 
 

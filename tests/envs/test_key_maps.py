@@ -3,7 +3,7 @@
 import pytest
 
 from mosaic.envs import catalog
-from mosaic.envs.key_map_making import discrete_keys, joystick_keys, key_map_for_space
+from mosaic.envs.key_map_builders import discrete_keys, joystick_keys, key_map_for_space
 from mosaic.envs.key_maps import KeyAxis, KeyMap, key_cap
 
 STICK = ("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "RIGHTFIRE", "UPRIGHTFIRE")

@@ -17,10 +17,9 @@ from mosaic.client.resimulation import (
     SimulationOpened,
     SimulationPart,
 )
+from mosaic.contract.episodes import EpisodeDetails, EpisodeRollup
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import StepRecord
-from mosaic.contract.replays import EpisodeDetails
-from mosaic.contract.rollups import EpisodeRollup
 
 WIDTH, HEIGHT = 32, 24
 PATIENCE_S = 30.0

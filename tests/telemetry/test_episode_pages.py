@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mosaic.contract.rollups import EpisodeChoice
+from mosaic.contract.episodes import EpisodeQuery
 from mosaic.telemetry import episode_pages
 from mosaic.telemetry.episode_pages import EpisodePages
 from mosaic.telemetry.reader import TelemetryReader
@@ -44,11 +44,11 @@ def numbers_of(
 ) -> Callable[..., tuple[list[int], int]]:
     """The numbers on a page, and how many there are."""
     if request.param == "ranked":
-        monkeypatch.setattr(episode_pages, "_FOUND_AT_ONCE", 0)
+        monkeypatch.setattr(episode_pages, "_MAX_UNRANKED_ROWS", 0)
     pages = EpisodePages()
 
     def numbers(first: int = 0, count: int = 200, **chosen: Any) -> tuple[list[int], int]:
-        page = pages.page("run", reader, EpisodeChoice(**chosen), first, count)
+        page = pages.page("run", reader, EpisodeQuery(**chosen), first, count)
         return [each.episode for each in page.episodes], page.total
 
     return numbers
@@ -90,7 +90,7 @@ def test_numbers_that_a_worker_leaves_out(spool: Spool, stored: Stored) -> None:
         spool.write({"type": "episode_start", "episode_id": f"e{number}", "episode": number})
     reader = stored()
     for descending, expected in ((False, [6, 40, 41]), (True, [41, 40, 6])):
-        page = EpisodePages().page("run", reader, EpisodeChoice(descending=descending), 1, 3)
+        page = EpisodePages().page("run", reader, EpisodeQuery(descending=descending), 1, 3)
         assert [each.episode for each in page.episodes] == expected
         assert page.total == 5
 
@@ -99,8 +99,8 @@ def test_a_ranking_is_made_anew_when_it_is_old(
     spool: Spool, stored: Stored, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run that goes on is not ranked at every page, but its new episodes do come."""
-    monkeypatch.setattr(episode_pages, "_FOUND_AT_ONCE", 0)
-    pages, choice = EpisodePages(), EpisodeChoice(order="return")
+    monkeypatch.setattr(episode_pages, "_MAX_UNRANKED_ROWS", 0)
+    pages, choice = EpisodePages(), EpisodeQuery(order="return")
     spool.write(step(0, "e0"))
     assert pages.page("run", stored(), choice, 0, 10, now=0.0).total == 1
     spool.write(step(0, "e1"))
@@ -112,8 +112,8 @@ def test_a_store_that_was_made_again(
     spool: Spool, stored: Stored, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While it is filled from the spool, pages are of what it has by then."""
-    monkeypatch.setattr(episode_pages, "_FOUND_AT_ONCE", 0)
-    pages, choice = EpisodePages(), EpisodeChoice(order="return")
+    monkeypatch.setattr(episode_pages, "_MAX_UNRANKED_ROWS", 0)
+    pages, choice = EpisodePages(), EpisodeQuery(order="return")
     spool.write(*(step(0, f"e{number}") for number in range(5)))
     assert pages.page("run", stored(), choice, 0, 10, now=0.0).total == 5
     for file in spool.run.path.glob(f"{spool.run.store.name}*"):
@@ -126,8 +126,8 @@ def test_a_store_that_was_made_again(
 
 def test_rankings_do_not_pile_up(reader: TelemetryReader, monkeypatch: pytest.MonkeyPatch) -> None:
     """The oldest go when there are too many."""
-    monkeypatch.setattr(episode_pages, "_MOST_RANKED", 30_000)
+    monkeypatch.setattr(episode_pages, "_MAX_RANKED", 30_000)
     pages = EpisodePages()
     for number in range(10):
-        pages.page(f"run {number}", reader, EpisodeChoice(order="steps"), 0, 10)
+        pages.page(f"run {number}", reader, EpisodeQuery(order="steps"), 0, 10)
     assert len(pages._rankings) == 3

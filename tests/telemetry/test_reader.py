@@ -110,7 +110,7 @@ def test_a_reader_never_blocks_the_writer(run: RunDirectory, spool: Spool) -> No
         rows.fetchone()
         spool.write(step(2_000))
         assert service.ingest()
-        assert service.status().blockage is None
+        assert service.status().fault is None
         rows.close()
         connection.close()
 

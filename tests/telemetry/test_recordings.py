@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from mosaic.contract.episodes import EpisodeRecording
 from mosaic.contract.events import EpisodeOrigin
 from mosaic.contract.layout import RunDirectory
-from mosaic.contract.replays import EpisodeRecording
 from mosaic.telemetry.reader import TelemetryReader
 from mosaic.telemetry.service import TelemetryService
 from tests.telemetry.conftest import Line, Spool, step
@@ -191,12 +191,12 @@ def test_without_an_environment_line_the_configuration_counts(spool: Spool, stor
     ("lines", "reason"),
     [
         ([start(seed=1), step(0)], "environment"),
-        ([LAKE, step(0)], "started from"),
-        ([LAKE, start(), step(0)], "started from"),
+        ([LAKE, step(0)], "start state"),
+        ([LAKE, start(), step(0)], "start state"),
         ([LAKE, start(seed=1), end(5)], "steps were not recorded"),
-        ([LAKE, start(seed=1), step(0), step(2), end(3)], "Not every one"),
-        ([LAKE, start(seed=1), step(0), step(0), end(1)], "Not every one"),
-        ([LAKE, start(seed=1), step(0), end(2)], "Not every one"),
+        ([LAKE, start(seed=1), step(0), step(2), end(3)], "Some of its steps"),
+        ([LAKE, start(seed=1), step(0), step(0), end(1)], "Some of its steps"),
+        ([LAKE, start(seed=1), step(0), end(2)], "Some of its steps"),
         ([LAKE, start(seed=1), step(0, agent_id="a"), step(0, agent_id="b")], "agents"),
         ([{**LAKE, "not_replayable": "It is alive."}, start(seed=1), step(0)], "It is alive."),
     ],

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from mosaic.contract.layout import RunDirectory
-from mosaic.telemetry.episode_columns import without_columns
+from mosaic.telemetry.line_ingester import remove_columns
 from mosaic.telemetry.reader import TelemetryReader
 from mosaic.telemetry.service import TelemetryService
 from tests.telemetry.conftest import Line, Spool, step
@@ -132,4 +132,4 @@ def test_an_episode_is_known_again_in_a_later_commit(
 )
 def test_the_row_of_an_end_has_no_columns(line: bytes, kept: dict[str, object]) -> None:
     """Wherever they stand and however they are written; all else stays."""
-    assert msgspec.json.decode(without_columns(line)) == {"type": "episode", **kept}
+    assert msgspec.json.decode(remove_columns(line)) == {"type": "episode", **kept}

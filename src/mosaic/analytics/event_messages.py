@@ -55,7 +55,7 @@ class NotAnEventError(ValueError):
     """The bytes are no event."""
 
 
-class Said(NamedTuple):
+class SummaryValue(NamedTuple):
     """One value of an event. `number` is None for what is no number: a picture, a text."""
 
     tag: str
@@ -65,7 +65,7 @@ class Said(NamedTuple):
 class Event(NamedTuple):
     step: int
     wall_time: float
-    said: list[Said]
+    said: list[SummaryValue]
 
 
 def read_event(content: bytes) -> Event:
@@ -92,13 +92,13 @@ def scalars_event(wall_time: float, step: int, numbers: Mapping[str, float]) -> 
     return bytes(event.SerializeToString())
 
 
-def _said(value: Any) -> Said:
+def _said(value: Any) -> SummaryValue:
     tag = value.tag.decode("utf-8", "replace")
     if value.HasField("simple_value"):
-        return Said(tag, value.simple_value)
+        return SummaryValue(tag, value.simple_value)
     if not value.HasField("tensor") or value.metadata.plugin.name not in (b"", b"scalars"):
-        return Said(tag, None)
-    return Said(tag, _only_number(value.tensor))
+        return SummaryValue(tag, None)
+    return SummaryValue(tag, _only_number(value.tensor))
 
 
 def _only_number(tensor: Any) -> float | None:

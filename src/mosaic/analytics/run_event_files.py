@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from mosaic.analytics.event_file_writer import EventFileWriter
+from mosaic.contract.episodes import EpisodePage, EpisodeRollup
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import Metric
-from mosaic.contract.rollups import EpisodePage, EpisodeRollup
 from mosaic.contract.runs import RunRecord
 
 RETURN_TAG = "episodes/return"
@@ -25,7 +25,7 @@ _KNOTS_APART = 50
 """Metrics between two that say which time and which step belong together."""
 
 
-class TellsOfRuns(Protocol):
+class RunMetricsSource(Protocol):
     """What is asked of the daemon."""
 
     def metrics(
@@ -51,7 +51,7 @@ class ExportCancelledError(UserError):
 
 
 def export_event_file(
-    client: TellsOfRuns,
+    client: RunMetricsSource,
     run: RunRecord,
     folder: Path,
     *,
@@ -124,7 +124,7 @@ class _Clock:
 
 
 def _write_metrics(
-    client: TellsOfRuns, run_id: str, file: EventFileWriter, points: _Points, begun_at: float
+    client: RunMetricsSource, run_id: str, file: EventFileWriter, points: _Points, begun_at: float
 ) -> _Clock:
     clock = _Clock(begun_at)
     newest = begun_at
@@ -141,7 +141,7 @@ def _write_metrics(
 
 
 def _write_episodes(
-    client: TellsOfRuns, run_id: str, file: EventFileWriter, points: _Points, clock: _Clock
+    client: RunMetricsSource, run_id: str, file: EventFileWriter, points: _Points, clock: _Clock
 ) -> None:
     """At the step at which each was over; episodes themselves have no time."""
     steps = first = 0

@@ -17,9 +17,9 @@ from mosaic.cli.options import home_option, json_option
 from mosaic.cli.output import print_fields, print_json, result_console, say
 from mosaic.cli.window import become_window, why_no_window
 from mosaic.client.demo_run import echo_run, learning_run, missing_bundle
+from mosaic.contract.episodes import TelemetryStats
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
-from mosaic.contract.rollups import TelemetryStats
 from mosaic.contract.run_config import load_run_config
 from mosaic.contract.run_states import RunState
 

@@ -8,7 +8,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from mosaic.cli import formats
 from mosaic.cli.output import message_console
 from mosaic.contract.run_states import RunState
-from mosaic.contract.runs import RunDigest, RunRecord
+from mosaic.contract.runs import RunRecord, RunStats
 
 _SAY_EVERY_S = 30.0
 """In a log file, so that a long run is seen to go on."""
@@ -97,7 +97,7 @@ def numbers_of(run: RunRecord) -> str:
     return "  ".join(part for part in parts if part)
 
 
-def _progress(digest: RunDigest) -> str:
+def _progress(digest: RunStats) -> str:
     if digest.progress_done is None:
         return f"{formats.count(digest.steps_done)} steps" if digest.steps_done else ""
     done = formats.count(digest.progress_done)

@@ -17,7 +17,7 @@ from mosaic.client.connection import Connection
 from mosaic.client.errors import TrainerError
 from mosaic.client.interruptible import Task, carry_out
 from mosaic.client.rpc_errors import readable
-from mosaic.contract.compression import decompressed
+from mosaic.contract.compression import decompress
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.convert import from_message
 
@@ -48,7 +48,7 @@ class SimulatedFrame(msgspec.Struct, kw_only=True, frozen=True):
         if not self.zstd:
             return b""
         size = self.width * self.height * self.channels
-        return decompressed(self.zstd, size)
+        return decompress(self.zstd, size)
 
 
 class SimulationChecked(msgspec.Struct, kw_only=True, frozen=True):

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 
-from mosaic.contract.compression import decompressed
-from mosaic.contract.decode import decode
+from mosaic.contract.compression import decompress
+from mosaic.contract.decode import decode, decode_steps
 from mosaic.contract.events import Metric, StepRecord, absolute_time
 from mosaic.contract.rpc.trainer_pb2 import LineChunk
-from mosaic.contract.step_lines import steps_on_line
 
 _MAX_DECOMPRESSED = 4 << 20
 
@@ -19,7 +18,7 @@ class LineCursor:
         """Of the last line that was handed out."""
 
     def lines_of(self, chunk: LineChunk) -> list[tuple[int, bytes]]:
-        text = decompressed(chunk.zstd, _MAX_DECOMPRESSED)
+        text = decompress(chunk.zstd, _MAX_DECOMPRESSED)
         first = max(chunk.first_seq, self.seq + 1)
         found = list(enumerate(text.split(b"\n")[first - chunk.first_seq :], first))
         self.seq = max(self.seq, chunk.first_seq + chunk.lines - 1)
@@ -41,7 +40,7 @@ class RunClock:
 
 def steps_on(line: bytes, clock: RunClock) -> list[StepRecord]:
     """The step on a stored line, or all of them when they came as columns."""
-    steps = steps_on_line(line)
+    steps = decode_steps(line)
     for step in steps:
         if step.t is not None:
             step.t = clock.absolute(step.t)

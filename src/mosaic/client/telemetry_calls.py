@@ -13,15 +13,15 @@ from mosaic.client.results import (
 )
 from mosaic.client.step_lines import LineCursor, RunClock, metric_on, steps_on
 from mosaic.client.streams import Stream
-from mosaic.contract.events import Metric, StepRecord
-from mosaic.contract.replays import EpisodeDetails
-from mosaic.contract.rollups import (
-    EpisodeEnding,
+from mosaic.contract.episodes import (
+    EpisodeDetails,
     EpisodeOrder,
     EpisodePage,
     EpisodeRollup,
+    EpisodeStatus,
     TelemetryStats,
 )
+from mosaic.contract.events import Metric, StepRecord
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.convert import from_message
 
@@ -180,7 +180,7 @@ class TelemetryCalls(CallGroup):
         count: int = 200,
         order: EpisodeOrder = "episode",
         descending: bool = False,
-        ended: EpisodeEnding = "",
+        ended: EpisodeStatus = "",
         least_return: float | None = None,
         most_return: float | None = None,
     ) -> EpisodePage:

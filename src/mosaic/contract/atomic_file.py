@@ -1,4 +1,4 @@
-"""Files that are either the old ones or the new ones, never half of one."""
+"""Atomic file replacement: a reader sees the previous content or the complete new one."""
 
 import os
 import tempfile
@@ -8,9 +8,9 @@ from mosaic.contract.errors import UserError
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Replace `path` by `data`, durably: a crash at any moment leaves one whole file.
+    """Replace the content of `path` by `data`, durably: a crash never leaves a partial file.
 
-    Raises `UserError` when the file system does not let it.
+    Raises `UserError` when the file cannot be written.
     """
     try:
         descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)

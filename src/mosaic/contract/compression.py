@@ -1,14 +1,14 @@
-"""Decompression within a limit: what is stored or sent may come out of anybody's archive."""
+"""Size-limited decompression: stored and received data may come from an untrusted archive."""
 
 import zstandard
 
 
-def decompressed(data: bytes, most_bytes: int) -> bytes:
-    """What `data` holds. Raises `ZstdError` when it is damaged, or larger than that.
+def decompress(data: bytes, max_bytes: int) -> bytes:
+    """Decompress `data`. Raises `ZstdError` when it is damaged or expands beyond `max_bytes`.
 
-    The library's own limit does not count where the data say themselves how much they hold.
+    The library ignores its own limit for frames that declare their content size.
     """
     size = zstandard.frame_content_size(data)
-    if size > most_bytes:
-        raise zstandard.ZstdError(f"it holds {size:,} bytes, of which {most_bytes:,} are allowed")
-    return zstandard.ZstdDecompressor().decompress(data, max_output_size=most_bytes)
+    if size > max_bytes:
+        raise zstandard.ZstdError(f"expands to {size:,} bytes; the limit is {max_bytes:,}")
+    return zstandard.ZstdDecompressor().decompress(data, max_output_size=max_bytes)

@@ -6,45 +6,49 @@ import msgspec
 from msgspec import Meta
 
 from mosaic.contract.json_value import INT64_MAX, copy_json, parse_json
+from mosaic.contract.prebuild import prebuild_decoders
 from mosaic.contract.problems import DocumentError, Problem
-from mosaic.contract.shape import build, check
 from mosaic.contract.text_types import Name
-from mosaic.contract.type_info import work_out
+from mosaic.contract.validation import build, check
 
 MAX_COMMAND_BYTES = 4096
-"""A line with its newline. Linux writes this much to a pipe whole or not at all."""
+"""Maximum length of a line with its newline. Linux writes up to this much to a pipe atomically."""
 
 
 class ControlError(DocumentError):
-    """A command cannot be sent."""
+    """A control command is invalid."""
 
     document = "control command"
     default_code = "C131"
 
 
 class Command(msgspec.Struct, tag_field="cmd", kw_only=True, frozen=True, omit_defaults=True):
-    """What every command carries."""
+    """Fields of every command."""
 
     seq: Annotated[
         int,
-        Meta(ge=0, le=INT64_MAX, description="Comes back in the step and frame that it caused."),
+        Meta(
+            ge=0,
+            le=INT64_MAX,
+            description="Returned in the step and the frame that the command caused.",
+        ),
     ]
 
 
 class Stop(Command, tag="stop", kw_only=True, frozen=True):
-    """Finish what must be finished, say `bye`, and exit."""
+    """Finish cleanly, write `bye`, and exit."""
 
 
 class Pause(Command, tag="pause", kw_only=True, frozen=True):
-    """Stand still, and say so with a `status` line."""
+    """Pause, and report it with a `status` line."""
 
 
 class Resume(Command, tag="resume", kw_only=True, frozen=True):
-    """Go on after a pause."""
+    """Resume after a pause."""
 
 
 class Reset(Command, tag="reset", kw_only=True, frozen=True):
-    """Begin a new episode."""
+    """Start a new episode."""
 
     seed: Annotated[int, Meta(ge=0, le=INT64_MAX)] | None = None
 
@@ -62,34 +66,36 @@ class Action(Command, tag="action", kw_only=True, frozen=True):
 
 
 class Takeover(Command, tag="takeover", kw_only=True, frozen=True):
-    """From now on a person acts."""
+    """Give control to the human player."""
 
 
 class Release(Command, tag="release", kw_only=True, frozen=True):
-    """From now on the agent acts again."""
+    """Return control to the agent."""
 
 
 class Speed(Command, tag="speed", kw_only=True, frozen=True):
-    """How fast to play."""
+    """Set the playback speed."""
 
-    value: Annotated[float, Meta(ge=0, description="Times real time; 0: as fast as it can.")]
+    value: Annotated[float, Meta(ge=0, description="Multiple of real time; 0: unlimited.")]
 
 
 class SetActor(Command, tag="set_actor", kw_only=True, frozen=True):
-    """Let another actor act."""
+    """Switch to another actor."""
 
     actor: Name
 
 
 class Configure(Command, tag="configure", kw_only=True, frozen=True):
-    """Change how a session goes on; what is left out stays as it is."""
+    """Change the settings of a running session; omitted fields keep their value."""
 
     auto_reset: Annotated[
-        bool | None, Meta(description="Whether a new episode begins by itself after the last.")
+        bool | None, Meta(description="Start the next episode automatically.")
     ] = None
     env_kwargs: Annotated[
         dict[str, Any] | None,
-        Meta(description="The environment is made again with these at the next reset."),
+        Meta(
+            description="Recreate the environment with these keyword arguments at the next reset."
+        ),
     ] = None
 
 
@@ -114,27 +120,29 @@ COMMAND_TYPES: tuple[type[Command], ...] = (
 
 
 def decode_command(data: bytes, next_seq: int) -> Command:
-    """The command in `data`; one without a `seq` gets `next_seq`.
+    """Decode a command; one without a `seq` gets `next_seq`.
 
-    Raises `ControlError`, naming the fields.
+    Raises `ControlError` with the invalid fields.
     """
     document, problems = parse_json(data)
     if not problems:
         document, problems = copy_json(document)
     if problems:
         raise ControlError(problems)
-    word = document.get("cmd") if isinstance(document, dict) else None
-    kind = next((kind for kind in COMMAND_TYPES if kind.__struct_config__.tag == word), None)
+    tag = document.get("cmd") if isinstance(document, dict) else None
+    kind = next((kind for kind in COMMAND_TYPES if kind.__struct_config__.tag == tag), None)
     if kind is None:
         known = ", ".join(f"`{kind.__struct_config__.tag}`" for kind in COMMAND_TYPES)
-        raise ControlError([Problem(("cmd",), "value", "is no command.", f"Commands: {known}.")])
+        raise ControlError(
+            [Problem(("cmd",), "value", "is not a known command.", f"Expected one of {known}.")]
+        )
     return build({"seq": next_seq, **document}, kind, ControlError, "")
 
 
 def encode_command(command: Command) -> bytes:
-    """The line to write, newline included.
+    """Encode a command as a line with its newline.
 
-    Raises `ControlError` for a value that JSON cannot hold or a line over the limit.
+    Raises `ControlError` for a value that JSON cannot represent or a line over the limit.
     """
     fields, problems = copy_json(msgspec.structs.asdict(command))
     problems = problems or list(check(fields, type(command)))
@@ -142,9 +150,9 @@ def encode_command(command: Command) -> bytes:
         raise ControlError(problems)
     line = msgspec.json.encode(msgspec.convert(fields, type(command))) + b"\n"
     if len(line) > MAX_COMMAND_BYTES:
-        message = f"takes {len(line)} bytes; a line may have {MAX_COMMAND_BYTES}."
+        message = f"is {len(line)} bytes long; the limit is {MAX_COMMAND_BYTES}."
         raise ControlError([Problem((), "document", message, "Send a smaller value.")])
     return line
 
 
-work_out(*COMMAND_TYPES)
+prebuild_decoders(*COMMAND_TYPES)

@@ -1,4 +1,4 @@
-"""Settings and keys of a daemon, as clients see them. A secret is a name, never a value.
+"""Settings and secrets of a daemon, as clients see them. Secret values are never sent.
 
 The messages of the same names in `proto/trainer.proto` have the same fields.
 """
@@ -7,26 +7,26 @@ import msgspec
 
 
 class SecretInfo(msgspec.Struct, kw_only=True, frozen=True):
-    """Whether a secret is there, and where it comes from."""
+    """Whether a secret is set, and where it comes from."""
 
     name: str
     is_set: bool = False
     source: str = ""
-    """The one that counts: `secrets.env`, `environment` or `.env`; empty: not set."""
+    """The source in use: `secrets.env`, `environment` or `.env`; empty: not set."""
     is_kept: bool = False
-    """It is in `secrets.env`, and can be removed from there."""
+    """Stored in `secrets.env`, from which it can be removed."""
     needed_by: tuple[str, ...] = ()
-    """Ids of workers that ask for it."""
+    """Ids of the workers that need it."""
 
 
 class SecretList(msgspec.Struct, kw_only=True, frozen=True):
-    """Every secret that is known by name, in order of name."""
+    """Every known secret, sorted by name."""
 
     secrets: tuple[SecretInfo, ...] = ()
 
 
 class SettingValues(msgspec.Struct, kw_only=True, frozen=True):
-    """The settings that can be changed while a daemon runs; None: its default."""
+    """Settings that can be changed while the daemon runs; None: the default."""
 
     retention_max_gb: float | None = None
     retention_keep_days: float | None = None
@@ -39,14 +39,14 @@ class SettingValues(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class SettingsView(msgspec.Struct, kw_only=True, frozen=True):
-    """What `settings.toml` says, and what the daemon goes by."""
+    """The settings in `settings.toml` and the values in use."""
 
     stored: SettingValues = SettingValues()
     in_force: SettingValues = SettingValues()
     after_restart: tuple[str, ...] = ()
-    """Names that take effect when the daemon starts again."""
+    """Names of settings that take effect after a daemon restart."""
     waiting: tuple[str, ...] = ()
-    """Those of them that were changed since it started."""
+    """Names of those that have changed since the daemon started."""
     host: str = ""
     tls_certificate: str = ""
-    """A file; empty: no TLS."""
+    """Path of the PEM file; empty: no TLS."""

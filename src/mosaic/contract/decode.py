@@ -1,7 +1,7 @@
-"""From a line to a typed event, or to the reason why it is none.
+"""Decodes lines into typed events, or rejects them with a reason.
 
-The fast path is one call into msgspec. Everything odd (Python's bare `NaN`, unknown types, the
-older artifact form, broken lines) takes the slow path, which decides once what a line is worth.
+The fast path is one call into msgspec. Everything unusual (Python's bare `NaN`, unknown types, the
+older artifact format, malformed lines) takes the slow path, which normalises or rejects the line.
 """
 
 import json
@@ -16,8 +16,10 @@ from mosaic.contract.events import (
     EVENT_TYPES,
     MAX_LINE_BYTES,
     MAX_NESTING,
+    EpisodeEnd,
     Event,
     LegacyArtifacts,
+    StepColumns,
     StepHead,
     StepRecord,
     UnknownEvent,
@@ -40,7 +42,7 @@ class RejectKind(StrEnum):
 
 
 class RejectedLineError(ValueError):
-    """A line that cannot be kept as an event."""
+    """A line that cannot be stored as an event."""
 
     def __init__(self, kind: RejectKind, reason: str) -> None:
         super().__init__(f"{kind}: {reason}")
@@ -49,14 +51,14 @@ class RejectedLineError(ValueError):
 
 
 class Decoded(NamedTuple):
-    """An event and the line to store for it: as written, or as normalised."""
+    """An event and the line to store for it: as written, or normalised."""
 
     event: AnyEvent
     line: bytes
 
 
-_LONGEST_INTEGER = 4_000
-_LONGEST_TYPE = 256
+_MAX_INTEGER_DIGITS = 4_000
+_MAX_TYPE_LENGTH = 256
 _STRING = re.compile(rb'"(?:[^"\\\\]|\\\\.)*"')
 _BRACKET = re.compile(rb"[\[\]{}]")
 _KNOWN_TAGS = frozenset(tag_of(event_type) for event_type in EVENT_TYPES)
@@ -69,30 +71,30 @@ _HEAD_DECODER: msgspec.json.Decoder[Event] = msgspec.json.Decoder(
 )
 
 
-def _may_be_a_number(annotation: Any) -> bool:
+def _may_be_number(annotation: Any) -> bool:
     if annotation is Any or annotation is float:
         return True
-    return any(_may_be_a_number(part) for part in get_args(annotation))
+    return any(_may_be_number(option) for option in get_args(annotation))
 
 
 _NUMERIC_FIELDS = {
     event_type: tuple(
-        field.name for field in msgspec.structs.fields(event_type) if _may_be_a_number(field.type)
+        field.name for field in msgspec.structs.fields(event_type) if _may_be_number(field.type)
     )
     for event_type in EVENT_TYPES
 }
-"""Where a non-finite word stands for a float; elsewhere (an id, a name) it is just a word."""
+"""Fields in which `"NaN"` and the like stand for a float; in an id or a name they are text."""
 
 _STEP_DECODER = msgspec.json.Decoder(StepRecord)
 
 decode_head_fast = _HEAD_DECODER.decode
-"""Decode a UTF-8 line, steps only as far as storing needs. Raises what `FAST_ERRORS` names."""
+"""Decode a UTF-8 line, steps only as `StepHead`. Raises `FAST_ERRORS`."""
 
 FAST_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 def decode(line: bytes) -> AnyEvent:
-    """The event on `line`, with NaN and infinities as floats. Raises `RejectedLineError`."""
+    """Decode the event on `line`, with NaN and infinities as floats. Raises `RejectedLineError`."""
     try:
         event = _ANY_DECODER.decode(line)
     except FAST_ERRORS:
@@ -103,7 +105,7 @@ def decode(line: bytes) -> AnyEvent:
 
 
 def decode_head(line: bytes) -> AnyEvent:
-    """Like `decode`, but a step only as far as storing needs. Numbers stay as on the wire."""
+    """Like `decode`, but steps only as `StepHead`, and numbers as on the wire."""
     try:
         return _HEAD_DECODER.decode(line)
     except FAST_ERRORS:
@@ -111,21 +113,42 @@ def decode_head(line: bytes) -> AnyEvent:
 
 
 def decode_step(line: bytes) -> StepRecord:
-    """A stored step line in full. Raises `RejectedLineError` when it is no step."""
+    """Decode a stored step line. Raises `RejectedLineError` for any other event."""
     try:
         step = _STEP_DECODER.decode(line)
     except FAST_ERRORS:
         event = decode_slowly(line).event
         if not isinstance(event, StepRecord):
-            raise RejectedLineError(RejectKind.WRONG_TYPE, "not a step") from None
+            raise RejectedLineError(RejectKind.WRONG_TYPE, "expected a step") from None
         return event
     if numbers.may_hold_non_finite(line):
         _restore_fields(step)
     return step
 
 
+def decode_steps(line: bytes, first: int = 0, last: int | None = None) -> list[StepRecord]:
+    """Decode the steps on a stored line; of columns only the steps `first` to `last` (included)."""
+    if line.startswith(b'{"type":"step",'):
+        return [decode_step(line)]
+    event = decode(line)
+    if isinstance(event, StepRecord):
+        return [event]
+    if isinstance(event, StepColumns):
+        return _expand_columns(event, event.actions, event.rewards, first, last)
+    if isinstance(event, EpisodeEnd) and event.actions and event.rewards:
+        steps = _expand_columns(event, event.actions, event.rewards, first, last)
+        if steps and steps[-1].step + 1 == _columns_end(event, event.actions) == event.steps:
+            steps[-1].terminated = bool(event.terminated)
+            steps[-1].truncated = bool(event.truncated)
+        return steps
+    raise TypeError(f"expected a line with steps, got {type(event).__name__}")
+
+
 def decode_slowly(line: bytes) -> Decoded:
-    """What the fast path could not take: an odd event with the line to keep, or the reason."""
+    """Decode a line that the fast path rejected; returns the event and the line to store.
+
+    Raises `RejectedLineError` with the reason.
+    """
     if len(line) > MAX_LINE_BYTES:
         raise RejectedLineError(RejectKind.TOO_LONG, f"{len(line)} bytes")
     try:
@@ -133,7 +156,7 @@ def decode_slowly(line: bytes) -> Decoded:
     except UnicodeDecodeError as error:
         raise RejectedLineError(RejectKind.NOT_UTF8, str(error)) from None
     if nests_too_deeply(line):
-        _refuse_nesting()
+        _reject_nesting()
     document, line = _parse(text, line)
     if not isinstance(document, dict):
         raise RejectedLineError(RejectKind.NOT_AN_OBJECT, f"got {type(document).__name__}")
@@ -143,7 +166,7 @@ def decode_slowly(line: bytes) -> Decoded:
     if not isinstance(kind, str):
         raise RejectedLineError(RejectKind.WRONG_TYPE, "`type` must be a string")
     if kind not in _KNOWN_TAGS:
-        if len(kind) > _LONGEST_TYPE:
+        if len(kind) > _MAX_TYPE_LENGTH:
             raise RejectedLineError(RejectKind.WRONG_TYPE, "`type` is too long")
         return Decoded(UnknownEvent(kind), line)
     return _decode_known(document, line)
@@ -153,18 +176,18 @@ def _decode_known(document: dict[str, Any], line: bytes) -> Decoded:
     try:
         event = _ANY_DECODER.decode(line)
     except msgspec.ValidationError as error:
-        with_words = msgspec.json.encode(numbers.to_wire(document))
+        normalised = msgspec.json.encode(numbers.to_wire(document))
         try:
-            event = _ANY_DECODER.decode(with_words)
+            event = _ANY_DECODER.decode(normalised)
         except msgspec.ValidationError:
             raise RejectedLineError(RejectKind.WRONG_TYPE, str(error)) from None
-        line = with_words
+        line = normalised
     _restore_fields(event)
     return Decoded(event, line)
 
 
 def nests_too_deeply(line: bytes) -> bool:
-    """Whether reading the line again could exhaust the stack, wherever that is done."""
+    """Return whether the line is nested deeply enough to exhaust the stack of a JSON reader."""
     if len(line) <= 2 * MAX_NESTING or line.count(b"[") + line.count(b"{") <= MAX_NESTING:
         return False
     depth = 0
@@ -176,28 +199,28 @@ def nests_too_deeply(line: bytes) -> bool:
 
 
 def _parse(text: str, line: bytes) -> tuple[Any, bytes]:
-    """The JSON on the line, and the line itself, rewritten when only Python would read it."""
+    """Parse the line; returns the line too, rewritten when only Python's `json` can read it."""
     try:
         return msgspec.json.decode(line), line
     except RecursionError:
-        _refuse_nesting()
+        _reject_nesting()
     except msgspec.DecodeError as error:
         strict_reason = str(error)
     try:
         document = json.loads(text, parse_int=_parse_int)
         return document, msgspec.json.encode(numbers.to_wire(document))
     except RecursionError:
-        _refuse_nesting()
+        _reject_nesting()
     except ValueError:
         raise RejectedLineError(RejectKind.NOT_JSON, strict_reason) from None
 
 
 def _parse_int(digits: str) -> float:
-    """Python refuses to read integers beyond a length; such a number is an infinity to everyone."""
-    return int(digits) if len(digits) < _LONGEST_INTEGER else float(digits)
+    """Read integers that are too long for Python as floats, which makes them infinite."""
+    return int(digits) if len(digits) < _MAX_INTEGER_DIGITS else float(digits)
 
 
-def _refuse_nesting() -> NoReturn:
+def _reject_nesting() -> NoReturn:
     raise RejectedLineError(
         RejectKind.NOT_JSON, f"nested more than {MAX_NESTING} levels deep"
     ) from None
@@ -214,3 +237,30 @@ def _restore_fields(event: Event) -> None:
         value = getattr(event, name)
         if isinstance(value, (str, list, dict)):
             setattr(event, name, numbers.restore(value))
+
+
+def _columns_end(event: StepColumns | EpisodeEnd, actions: list[Any]) -> int:
+    """Return the number after the last step of the columns."""
+    return (event.first or 0) + len(actions)
+
+
+def _expand_columns(
+    event: StepColumns | EpisodeEnd,
+    actions: list[Any],
+    rewards: list[float],
+    first: int,
+    last: int | None,
+) -> list[StepRecord]:
+    start, end = event.first or 0, _columns_end(event, actions)
+    return [
+        StepRecord(
+            agent_id=event.agent_id,
+            episode_id=event.episode_id,
+            step=step,
+            action=actions[step - start],
+            reward=numbers.as_float(rewards[step - start]),
+            terminated=False,
+            truncated=False,
+        )
+        for step in range(max(start, first), end if last is None else min(end, last + 1))
+    ]

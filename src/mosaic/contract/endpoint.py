@@ -1,4 +1,4 @@
-"""`endpoint.json`: where the daemon of a home listens. Written by the daemon, read by clients."""
+"""`endpoint.json`: the address of a home's daemon. Written by the daemon, read by clients."""
 
 from pathlib import Path
 from typing import Self
@@ -7,11 +7,11 @@ import msgspec
 
 from mosaic.contract.atomic_file import write_atomically
 from mosaic.contract.errors import UserError
-from mosaic.contract.type_info import work_out
+from mosaic.contract.prebuild import prebuild_decoders
 
 
 class Endpoint(msgspec.Struct, kw_only=True, frozen=True):
-    """How to reach the daemon, and which process it is."""
+    """Address and process of the daemon."""
 
     address: str
     """Such as `127.0.0.1:50055`."""
@@ -21,11 +21,11 @@ class Endpoint(msgspec.Struct, kw_only=True, frozen=True):
     version: str
     started_at: float
     certificate: str | None = None
-    """PEM file that clients must trust; None: plain text on loopback."""
+    """PEM file that clients must trust; None: no TLS, loopback only."""
 
     @classmethod
     def read(cls, path: Path) -> Self | None:
-        """None when there is no such file."""
+        """Read the file; None when it does not exist."""
         try:
             return msgspec.json.decode(path.read_bytes(), type=cls)
         except (FileNotFoundError, NotADirectoryError):
@@ -41,4 +41,4 @@ class Endpoint(msgspec.Struct, kw_only=True, frozen=True):
         write_atomically(path, msgspec.json.encode(self))
 
 
-work_out(Endpoint)
+prebuild_decoders(Endpoint)

@@ -1,11 +1,11 @@
-"""The one kind of error a person is meant to read."""
+"""The base class of errors that are shown to users."""
 
 
 class UserError(Exception):
-    """The world is not as it must be, and a person can change that.
+    """An error that the user can fix.
 
-    `message` says what happened, `remedy` what to do next, `code` is stable and greppable.
-    Everything else that is raised is a bug and crashes loudly.
+    `message` says what is wrong, `remedy` what to do, `code` is stable and searchable.
+    Any other exception is a bug and is not caught.
     """
 
     def __init__(self, message: str, *, remedy: str, code: str = "") -> None:

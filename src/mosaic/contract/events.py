@@ -1,7 +1,7 @@
 """The telemetry events: what a worker writes, one JSON object per line.
 
-`docs/protocol.md` describes them for people; these structs are what is enforced.
-Fields that are not named here are kept, because the line itself is stored.
+`docs/protocol.md` documents them; these structs enforce them.
+Unknown fields are preserved, because the line itself is stored.
 """
 
 from typing import Annotated, Any, Literal
@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from mosaic.contract.numbers import Real
-from mosaic.contract.type_info import work_out
+from mosaic.contract.prebuild import prebuild_decoders
 
 PROTOCOL_VERSION = 1
 MAX_LINE_BYTES = 1 << 20
@@ -32,13 +32,13 @@ ArtifactKind = Literal["video", "tensorboard", "wandb", "optuna", "checkpoint", 
 
 
 class Event(msgspec.Struct, tag_field="type", kw_only=True, omit_defaults=True):
-    """What every line may carry."""
+    """Fields that every line may have."""
 
     agent_id: str | None = None
 
 
 class Hello(Event, tag="hello"):
-    """The first line: who writes, and which version of the protocol."""
+    """The first line: the worker and its protocol version."""
 
     v: Count
     worker: str
@@ -49,7 +49,7 @@ class Hello(Event, tag="hello"):
 
 
 class ConfigEvent(Event, tag="config"):
-    """Every value as the worker resolved it."""
+    """The configuration with every value as the worker resolved it."""
 
     run_id: str
     algo: str
@@ -62,7 +62,7 @@ class ConfigEvent(Event, tag="config"):
 
 
 class EnvironmentEvent(Event, tag="environment"):
-    """An environment as it was made: the episodes of `env_index` that follow are played in it."""
+    """An environment that was created; the following episodes with its `env_index` run in it."""
 
     env_id: str
     env_kwargs: dict[str, Any] | None = None
@@ -77,14 +77,14 @@ class EnvironmentEvent(Event, tag="environment"):
 
 
 class EpisodeOrigin(msgspec.Struct, kw_only=True):
-    """What an episode's start depended on when a seed alone does not say it."""
+    """The random state at an episode's start, when a seed does not determine it."""
 
     kind: Literal["pcg64", "ale", "state"]
     data: str
 
 
 class EpisodeStart(Event, tag="episode_start"):
-    """An episode begins."""
+    """An episode starts."""
 
     episode_id: EpisodeId
     episode: Ordinal | None = None
@@ -119,9 +119,9 @@ class StepRecord(Event, tag="step", gc=False):
 
 
 class StepHead(Event, tag="step", gc=False):
-    """The part of a step that storing it depends on; the rest of the line is not even parsed.
+    """The fields of a step that ingest needs; the rest of the line is not parsed.
 
-    Whatever decodes as a `StepHead` decodes as a `StepRecord`.
+    A line that decodes as a `StepHead` also decodes as a `StepRecord`.
     """
 
     episode_id: EpisodeId
@@ -136,7 +136,7 @@ class StepHead(Event, tag="step", gc=False):
 
 
 class StepColumns(Event, tag="steps"):
-    """Many steps of one episode as columns: enough to replay them, at almost no cost."""
+    """Consecutive steps of one episode as columns: the minimum that a replay needs."""
 
     episode_id: EpisodeId
     first: Count
@@ -153,10 +153,10 @@ class StepColumns(Event, tag="steps"):
 
 
 class EpisodeEnd(Event, tag="episode"):
-    """An episode is over.
+    """An episode ended.
 
-    It may carry its last steps as columns, and, when it had no `episode_start` line, how it began:
-    a short episode is then one line.
+    It may contain its last steps as columns and, without an `episode_start` line, the fields of the
+    start: a short episode is then a single line.
     """
 
     episode_id: EpisodeId
@@ -185,9 +185,9 @@ class EpisodeEnd(Event, tag="episode"):
 
 
 class PolicyEvent(Event, tag="policy"):
-    """What an actor would do in each state of an environment whose observation is a number.
+    """The policy for each state of an environment with discrete observations.
 
-    A later line replaces an earlier one; one with neither `actions` nor `q_values` withdraws it.
+    A later line replaces an earlier one; a line without `actions` and `q_values` clears the policy.
     """
 
     actions: Annotated[list[Int64 | None], _PerState] | None = None
@@ -204,12 +204,12 @@ class PolicyEvent(Event, tag="policy"):
 
     @property
     def states(self) -> int:
-        """Of how many states it tells; 0 when it withdraws what was told."""
+        """Number of states it covers; 0 when it clears the policy."""
         return len(self.actions or self.q_values or ())
 
 
 class Intention(msgspec.Struct, kw_only=True, frozen=True, omit_defaults=True):
-    """Something that an agent is at."""
+    """An active intention of an agent."""
 
     goal: str
     plan: str = ""
@@ -217,9 +217,9 @@ class Intention(msgspec.Struct, kw_only=True, frozen=True, omit_defaults=True):
 
 
 class BdiEvent(Event, tag="bdi"):
-    """What changed in an agent's mind: beliefs as changes, all else as it is now.
+    """A change of a BDI agent's state: beliefs as differences, other fields as current values.
 
-    The same fields, from `added` to `confidence`, make a step's `bdi`: see `bdi.py`.
+    A step's `bdi` has the same fields, from `added` to `confidence`: see `bdi.py`.
     """
 
     step: Count | None = None
@@ -233,7 +233,7 @@ class BdiEvent(Event, tag="bdi"):
 
 
 class Metric(Event, tag="metric"):
-    """One number by name, or several that belong to one step."""
+    """One named value, or several of the same step."""
 
     name: Word | None = None
     value: Real | None = None
@@ -248,7 +248,7 @@ class Metric(Event, tag="metric"):
 
 
 class Artifact(Event, tag="artifact"):
-    """A file or an address that the run has made."""
+    """A file or URL that the run produced."""
 
     kind: ArtifactKind
     path: str | None = None
@@ -261,7 +261,7 @@ class Artifact(Event, tag="artifact"):
 
 
 class Heartbeat(Event, tag="heartbeat"):
-    """The worker lives."""
+    """The worker is alive."""
 
     t: Real
     global_step: Count | None = None
@@ -273,7 +273,7 @@ class Heartbeat(Event, tag="heartbeat"):
 
 
 class Progress(Event, tag="progress"):
-    """How far the run has come."""
+    """Progress of the run."""
 
     done: Real
     total: Real
@@ -282,7 +282,7 @@ class Progress(Event, tag="progress"):
 
 
 class Log(Event, tag="log"):
-    """A message for people, with a code that can be searched for."""
+    """A log message with a searchable code."""
 
     level: str
     code: str
@@ -291,14 +291,14 @@ class Log(Event, tag="log"):
 
 
 class Status(Event, tag="status"):
-    """The worker changed what it is doing."""
+    """The worker changed its state."""
 
     state: Literal["running", "paused", "stopping"]
     reason: str | None = None
 
 
 class Bye(Event, tag="bye"):
-    """The last line: how it ended."""
+    """The last line: the outcome of the run."""
 
     outcome: Literal["succeeded", "failed", "cancelled"]
     error: str | None = None
@@ -306,13 +306,13 @@ class Bye(Event, tag="bye"):
 
 
 class UnknownEvent(msgspec.Struct):
-    """A line whose type this version does not know: counted and kept."""
+    """A line of a type that this version does not know: counted and stored."""
 
     type: str
 
 
 class LegacyArtifacts(msgspec.Struct, tag_field="event", tag="artifacts", kw_only=True):
-    """The older way of announcing artifacts, all in one line."""
+    """The older format, which reports all artifacts in one line."""
 
     video: Any = None
     tensorboard: Any = None
@@ -344,18 +344,18 @@ EVENT_TYPES: tuple[type[Event], ...] = (
 
 
 def absolute_time(t: float, run_started: float | None) -> float:
-    """`t` since the epoch; a small one counts from the run's start, where that is known."""
+    """Return `t` in seconds since the epoch; a small `t` is relative to the start of the run."""
     if run_started is None or t >= _EPOCH_THRESHOLD_S:
         return t
     return t + run_started
 
 
 def tag_of(event_type: type[Event]) -> str:
-    """The `type` that stands on the line."""
+    """Return the value of the `type` field of such events."""
     tag = event_type.__struct_config__.tag
     if not isinstance(tag, str):
         raise TypeError(f"{event_type.__name__} has no tag")
     return tag
 
 
-work_out(LegacyArtifacts)
+prebuild_decoders(LegacyArtifacts)

@@ -11,7 +11,7 @@ _MAX_FIRST = 7  # 26 letters of 5 bits are 130; a ULID has 128
 
 
 def new_ulid(time_ms: int | None = None) -> str:
-    """A ULID for `time_ms` (milliseconds since the epoch; now, when not given)."""
+    """Generate a ULID for `time_ms` (milliseconds since the epoch). Default: now."""
     if time_ms is None:
         time_ms = time.time_ns() // 1_000_000
     value = (time_ms << _RANDOM_BITS) | int.from_bytes(os.urandom(_RANDOM_BITS // 8), "big")
@@ -23,7 +23,7 @@ def new_ulid(time_ms: int | None = None) -> str:
 
 
 def is_ulid(text: str) -> bool:
-    """Whether `text` is a ULID in its canonical form (upper case, no separators)."""
+    """Return whether `text` is a ULID in canonical form (upper case, no separators)."""
     return (
         len(text) == _LENGTH
         and all(letter in _VALUE_OF for letter in text)
@@ -32,7 +32,7 @@ def is_ulid(text: str) -> bool:
 
 
 def ulid_time_ms(ulid: str) -> int:
-    """When the ULID was made, in milliseconds since the epoch."""
+    """Return the creation time of a ULID, in milliseconds since the epoch."""
     if not is_ulid(ulid):
         raise ValueError(f"not a ULID: {ulid!r}")
     value = 0

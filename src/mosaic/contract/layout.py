@@ -1,6 +1,6 @@
-"""Where everything under `var/` lives. No other module joins these names.
+"""Paths of everything under `var/`. No other module builds these paths.
 
-Paths that are stored anywhere are relative to `var/`, so that the folder can be moved.
+Stored paths are relative to `var/`, so that the folder can be moved.
 """
 
 import os
@@ -18,7 +18,7 @@ RUN_DIR_VARIABLE = "MOSAIC_RUN_DIR"
 
 @dataclass(frozen=True, slots=True)
 class RunDirectory:
-    """Everything one run is: the truth on disk, readable without the daemon."""
+    """The files of one run: the source of truth, readable without the daemon."""
 
     path: Path
 
@@ -32,17 +32,17 @@ class RunDirectory:
 
     @property
     def spool(self) -> Path:
-        """What the worker wrote to its stdout: append-only, the source of truth."""
+        """The worker's stdout: append-only, the source of the store."""
         return self.path / "telemetry.jsonl"
 
     @property
     def store(self) -> Path:
-        """The SQLite file made from the spool."""
+        """The SQLite file that ingest builds from the spool."""
         return self.path / "telemetry.db"
 
     @property
     def rejects(self) -> Path:
-        """Lines that could not be decoded, each with its place in the spool."""
+        """Lines that failed to parse, each with its offset in the spool."""
         return self.path / "rejects.jsonl"
 
     @property
@@ -51,7 +51,7 @@ class RunDirectory:
 
     @property
     def control(self) -> Path:
-        """The FIFO that is the worker's stdin."""
+        """The FIFO connected to the worker's stdin."""
         return self.path / "control"
 
     @property
@@ -60,7 +60,7 @@ class RunDirectory:
 
     @property
     def supervisor_lock(self) -> Path:
-        """Locked by the supervisor for as long as it lives."""
+        """Locked by the supervisor while it runs."""
         return self.path / "supervisor.lock"
 
     @property
@@ -69,7 +69,7 @@ class RunDirectory:
 
     @property
     def launch(self) -> Path:
-        """What the run was started with: command line and bundle."""
+        """Command line and bundle of the run."""
         return self.path / "launch.json"
 
     @property
@@ -98,7 +98,7 @@ class RunDirectory:
 
     @property
     def study(self) -> Path:
-        """What a sweep has tried: an Optuna study, an SQLite file."""
+        """The Optuna study of a sweep, an SQLite file."""
         return self.path / "optuna.db"
 
 
@@ -110,7 +110,7 @@ class Home:
 
     @classmethod
     def locate(cls, given: str | os.PathLike[str] | None = None) -> "Home":
-        """`given` (from --home), else $MOSAIC_HOME, else `var` in the current folder."""
+        """Return `given` (from --home), else $MOSAIC_HOME, else `var` in the current folder."""
         chosen = given or os.environ.get(HOME_VARIABLE) or "var"
         return cls(Path(chosen).expanduser().absolute())
 
@@ -136,22 +136,22 @@ class Home:
 
     @property
     def daemon_lock(self) -> Path:
-        """Locked by the daemon for as long as it lives."""
+        """Locked by the daemon while it runs."""
         return self.trainer / "daemon.lock"
 
     @property
     def quarantine(self) -> Path:
-        """Directories of runs that cannot be used, each with a reason beside it."""
+        """Run directories that cannot be used, each with a file that gives the reason."""
         return self.trainer / "quarantine"
 
     @property
     def worker_code(self) -> Path:
-        """Copies of workers' sources, one per content, so that old runs keep theirs."""
+        """Copies of workers' sources, by content hash, so that earlier runs keep theirs."""
         return self.trainer / "worker_code"
 
     @property
     def worker_descriptions(self) -> Path:
-        """What workers answered to `--describe`, by the content of their code: a cache."""
+        """Cache of worker descriptors, by content hash of the worker's code."""
         return self.trainer / "worker_descriptions"
 
     @property
@@ -180,7 +180,7 @@ class Home:
 
     @property
     def presets(self) -> Path:
-        """Configurations to begin a run with, by name."""
+        """Saved run configurations, by name."""
         return self.path / "presets"
 
     @property
@@ -188,11 +188,11 @@ class Home:
         return self.path / "logs"
 
     def run(self, run_id: str) -> RunDirectory:
-        """The directory of one run. The id is checked, so it can never lead out of the home."""
+        """Return the directory of a run. The id is validated, so the path stays in the home."""
         if not is_ulid(run_id):
             raise UserError(
                 f"'{run_id}' is not a run id.",
-                remedy="A run id is 26 letters and digits; `mosaic runs list` shows them.",
+                remedy="A run id has 26 letters and digits; `mosaic runs list` shows them.",
             )
         return RunDirectory(self.runs / run_id)
 
@@ -200,11 +200,11 @@ class Home:
         return self.configs / f"config-{run_id}.json"
 
     def relative(self, path: Path) -> str:
-        """`path` as it is stored: relative to the home. Refuses what lies outside of it."""
+        """Return `path` relative to the home, as it is stored. Raises `UserError` outside of it."""
         try:
             return path.relative_to(self.path).as_posix()
         except ValueError:
             raise UserError(
-                f"{path} lies outside of the home {self.path}.",
-                remedy="Move it into the home, or name a file inside it.",
+                f"{path} is outside of the home {self.path}.",
+                remedy="Move it into the home, or choose a file inside it.",
             ) from None

@@ -1,6 +1,6 @@
-"""NaN and the infinities in JSON, which has no word for them.
+"""NaN and infinities in JSON, which cannot represent them as numbers.
 
-On the wire they are the strings in `NON_FINITE`; in memory they are floats again.
+On the wire they are the strings in `NON_FINITE`; in memory they are floats.
 """
 
 import math
@@ -11,25 +11,25 @@ NonFinite = Literal["NaN", "Infinity", "-Infinity"]
 NON_FINITE: dict[str, float] = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 if TYPE_CHECKING:
-    Real = float  # what a reader holds after `restore`
+    Real = float  # the type after `restore`
 else:
-    Real = float | NonFinite  # what the decoder accepts
+    Real = float | NonFinite  # the type that the decoder accepts
 
 _MARKERS = (b'NaN"', b'Infinity"')
 
 
 def may_hold_non_finite(line: bytes) -> bool:
-    """A cheap test that spares nearly every line the walk of `restore`."""
+    """Return False for lines that need no `restore`: a cheap test that skips nearly all."""
     return _MARKERS[0] in line or _MARKERS[1] in line
 
 
 def as_float(value: float | str) -> float:
-    """A decoded `Real` as the float it stands for."""
+    """Convert a decoded `Real` to a float."""
     return NON_FINITE[value] if isinstance(value, str) else value
 
 
 def restore(value: Any) -> Any:
-    """`value` with every non-finite word, at any depth, turned back into its float."""
+    """Replace the strings of `NON_FINITE` by floats, at any depth."""
     if isinstance(value, str):
         return NON_FINITE.get(value, value)
     if isinstance(value, list):
@@ -40,7 +40,7 @@ def restore(value: Any) -> Any:
 
 
 def to_wire(value: Any) -> Any:
-    """`value` with every number that is no finite float, at any depth, turned into its word."""
+    """Replace every non-finite number by its string in `NON_FINITE`, at any depth."""
     if isinstance(value, float) and math.isnan(value):
         return "NaN"
     if isinstance(value, (float, int)) and abs(value) > sys.float_info.max:

@@ -1,4 +1,4 @@
-"""The typed parameters of an algorithm, and whether a value is one that they accept."""
+"""Typed parameters of algorithms and environments, and validation of their values."""
 
 import json
 import math
@@ -10,9 +10,8 @@ from msgspec import Meta
 
 from mosaic.contract.json_value import INT64_MAX, INT64_MIN
 from mosaic.contract.problems import Path, Problem, closest
-from mosaic.contract.shape import check, unknown_field
 from mosaic.contract.text_types import Name
-from mosaic.contract.wording import EXPECTED
+from mosaic.contract.validation import EXPECTED, check, unknown_field
 
 ParameterType = Literal["int", "float", "bool", "str", "choice"]
 Range = Annotated[
@@ -25,25 +24,25 @@ class Parameter(msgspec.Struct, kw_only=True, frozen=True):
 
     name: Name
     type: ParameterType
-    default: Annotated[Any, Meta(description="null: not set unless a person sets it.")] = None
+    default: Annotated[Any, Meta(description="null: not set by default.")] = None
     min: float | int | None = None
     max: float | int | None = None
-    choices: Annotated[tuple[str | int | float | bool, ...], Meta(description="Of a choice.")] = ()
+    choices: Annotated[
+        tuple[str | int | float | bool, ...], Meta(description="Valid values of type `choice`.")
+    ] = ()
     unit: str = ""
     group: str = ""
     help: str = ""
-    label: Annotated[str, Meta(description="What a form calls it; empty: made of its name.")] = ""
+    label: Annotated[str, Meta(description="Label in forms; empty: derived from the name.")] = ""
     search: Annotated[
         Range | None,
-        Meta(description="Lowest and highest value that a sweep tries; null: not by itself."),
+        Meta(description="Range that a sweep searches; null: not searched by default."),
     ] = None
-    log: Annotated[bool, Meta(description="Whether a sweep tries them by order of magnitude.")] = (
-        False
-    )
+    log: Annotated[bool, Meta(description="Whether a sweep samples on a log scale.")] = False
 
 
 def check_value(value: Any, parameter: Parameter, path: Path) -> Iterator[Problem]:
-    """Every problem of `value` as a value of `parameter`."""
+    """Yield every problem of `value` as a value of `parameter`."""
     if value is None and parameter.default is None:
         return
     if parameter.type == "choice":
@@ -55,7 +54,7 @@ def check_value(value: Any, parameter: Parameter, path: Path) -> Iterator[Proble
 def check_values(
     values: Mapping[str, Any], parameters: Sequence[Parameter], path: Path
 ) -> Iterator[Problem]:
-    """Every problem of a set of values, names that are no parameter included."""
+    """Yield every problem of a set of values, including names of unknown parameters."""
     by_name = {parameter.name: parameter for parameter in parameters}
     for name, value in values.items():
         if name in by_name:
@@ -65,32 +64,32 @@ def check_values(
 
 
 def check_parameter(parameter: Parameter, path: Path) -> Iterator[Problem]:
-    """Whether a parameter makes sense in itself."""
+    """Yield the problems of a parameter's own definition."""
     if parameter.type == "choice" and not parameter.choices:
-        yield Problem((*path, "choices"), "missing", "is empty.", "List what can be chosen.")
+        yield Problem((*path, "choices"), "missing", "is empty.", "List the valid values.")
     elif parameter.min is not None and parameter.max is not None and parameter.min > parameter.max:
-        yield Problem((*path, "min"), "value", "is greater than `max`.", "Exchange the two.")
+        yield Problem((*path, "min"), "value", "is greater than `max`.", "Swap the two.")
     else:
         yield from check_value(parameter.default, parameter, (*path, "default"))
         yield from _check_search(parameter, path)
 
 
 def _check_search(parameter: Parameter, path: Path) -> Iterator[Problem]:
-    """Whether a sweep could use what the parameter says of its values."""
+    """Yield the problems of the fields that sweeps use."""
     if parameter.type not in ("int", "float"):
         for field in ("search", "log"):
             if getattr(parameter, field):
-                yield Problem((*path, field), "value", "belongs to numbers.", "Leave it out.")
+                yield Problem((*path, field), "value", "is only valid for numbers.", "Remove it.")
         return
     if parameter.search is None:
         return
     low, high = parameter.search
     if low >= high:
-        message = "does not go from low to high."
-        yield Problem((*path, "search"), "value", message, "Give the lower value first.")
+        message = "must have its lower value first."
+        yield Problem((*path, "search"), "value", message, "Swap the two values.")
     elif parameter.log and low <= 0:
-        message = "has no order of magnitude."
-        yield Problem((*path, "search", 0), "value", message, "Begin above 0.")
+        message = "must be positive for a log scale."
+        yield Problem((*path, "search", 0), "value", message, "Use a value above 0.")
     for index, bound in enumerate(parameter.search):
         yield from check_value(bound, parameter, (*path, "search", index))
 
@@ -99,14 +98,14 @@ def _check_choice(value: Any, choices: Sequence[Any], path: Path) -> Iterator[Pr
     if any(_same_json(value, choice) for choice in choices):
         return
     texts = [choice for choice in choices if isinstance(choice, str)]
-    meant = closest(value, texts) if isinstance(value, str) else None
-    hint = f'Did you mean "{meant}"? ' if meant else ""
+    suggestion = closest(value, texts) if isinstance(value, str) else None
+    hint = f'Did you mean "{suggestion}"? ' if suggestion else ""
     listing = ", ".join(json.dumps(choice, ensure_ascii=False) for choice in choices)
-    yield Problem(path, "value", "is not one of the choices.", f"{hint}Give one of {listing}.")
+    yield Problem(path, "value", "is not one of the choices.", f"{hint}Expected one of {listing}.")
 
 
 def _same_json(one: Any, other: Any) -> bool:
-    """Equal as JSON, where true is not 1."""
+    """Compare as JSON, where true is not 1."""
     return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
 
 
@@ -114,9 +113,9 @@ def _annotation(parameter: Parameter) -> Any:
     low, high = parameter.min, parameter.max
     match parameter.type:
         case "int":
-            least = INT64_MIN if low is None else max(INT64_MIN, math.ceil(low))
-            most = INT64_MAX if high is None else min(INT64_MAX, math.floor(high))
-            return Annotated[int, Meta(ge=least, le=most)]
+            lowest = INT64_MIN if low is None else max(INT64_MIN, math.ceil(low))
+            highest = INT64_MAX if high is None else min(INT64_MAX, math.floor(high))
+            return Annotated[int, Meta(ge=lowest, le=highest)]
         case "float":
             return Annotated[float, Meta(ge=low, le=high)]
         case "bool":

@@ -1,7 +1,7 @@
-"""What is wrong with a document, field by field, in words for the person who wrote it.
+"""Problems of a document, field by field, with messages for its author.
 
 Every reader of this package (run configuration, descriptor, manifest, `worker.toml`) collects
-`Problem`s and raises one `DocumentError` that holds them all.
+`Problem`s and raises one `DocumentError` with all of them.
 """
 
 import difflib
@@ -17,15 +17,15 @@ Path = tuple[str | int, ...]
 ProblemKind = Literal["unknown", "missing", "type", "value", "secret", "document"]
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
-_LONGEST_KEY_SHOWN = 60
-_MOST_PROBLEMS_SHOWN = 20
-MOST_PROBLEMS = 100
-"""Where a reader stops looking: who made that many has seen enough, and hostile input ends."""
+_MAX_KEY_LENGTH = 60
+_MAX_PROBLEMS_LISTED = 20
+MAX_PROBLEMS = 100
+"""Where validation stops, which also bounds the time that malicious input takes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One field that is not as it must be: `message` says how, `remedy` what to do."""
+    """One invalid field: `message` says what is wrong, `remedy` what to do."""
 
     path: Path
     kind: ProblemKind
@@ -35,12 +35,12 @@ class Problem:
 
     @property
     def field(self) -> str:
-        """The field's name as a path, such as `artifacts.video.every_episodes`."""
+        """Path of the field, such as `artifacts.video.every_episodes`."""
         return render_path(self.path)
 
     @property
     def sentence(self) -> str:
-        """Which field is how."""
+        """The field and the message as one sentence."""
         return f"`{self.field}` {self.message}" if self.path else f"the document {self.message}"
 
     def __str__(self) -> str:
@@ -48,7 +48,7 @@ class Problem:
 
 
 class DocumentError(UserError):
-    """A document was refused; `problems` has every reason that was found."""
+    """A document is invalid; `problems` lists why."""
 
     document = "document"
     default_code = ""
@@ -63,42 +63,42 @@ class DocumentError(UserError):
 def _summary(what: str, problems: tuple[Problem, ...]) -> tuple[str, str]:
     if len(problems) == 1:
         return f"In the {what}: {problems[0].sentence}", problems[0].remedy
-    lines = [f"  {problem}" for problem in problems[:_MOST_PROBLEMS_SHOWN]]
+    lines = [f"  {problem}" for problem in problems[:_MAX_PROBLEMS_LISTED]]
     hidden = len(problems) - len(lines)
     if hidden:
         lines.append(f"  … and {hidden} more.")
     listing = "\n".join(lines)
-    count = f"{len(problems)} problems" if len(problems) < MOST_PROBLEMS else "Many problems"
+    count = f"{len(problems)} problems" if len(problems) < MAX_PROBLEMS else "Many problems"
     return f"{count} in the {what}:\n{listing}", "Correct these and try again."
 
 
 def render_path(path: Path) -> str:
-    """`path` as people write it. Keys are escaped and cut, so that none can spoil a terminal."""
+    """Format a path. Keys are escaped and truncated, so that none can corrupt a terminal."""
     parts: list[str] = []
     for part in path:
         if isinstance(part, int):
             parts.append(f"[{part}]")
-        elif _PLAIN_KEY.match(part) and len(part) <= _LONGEST_KEY_SHOWN:
+        elif _PLAIN_KEY.match(part) and len(part) <= _MAX_KEY_LENGTH:
             parts.append(f".{part}" if parts else part)
         else:
-            parts.append(f"[{_quoted_key(part)}]")
+            parts.append(f"[{_quote_key(part)}]")
     return "".join(parts)
 
 
-def _quoted_key(key: str) -> str:
-    # A key such as `--api-key=…` must not carry its value into a message.
+def _quote_key(key: str) -> str:
+    # The message must not show the value in a key such as `--api-key=…`.
     name, equals, _ = key.partition("=")
-    shown = name[:_LONGEST_KEY_SHOWN] + ("…" if equals or len(name) > _LONGEST_KEY_SHOWN else "")
-    escaped = json.dumps(shown, ensure_ascii=not shown.isprintable())
+    visible = name[:_MAX_KEY_LENGTH] + ("…" if equals or len(name) > _MAX_KEY_LENGTH else "")
+    escaped = json.dumps(visible, ensure_ascii=not visible.isprintable())
     return escaped.replace("`", "'")
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that `word` was probably meant to be."""
-    by_folded = {_folded(candidate): candidate for candidate in known}
-    matches = difflib.get_close_matches(_folded(word[:_LONGEST_KEY_SHOWN]), by_folded, n=1)
-    return by_folded[matches[0]] if matches else None
+    """Return the known word of which `word` is probably a misspelling, or None."""
+    by_normalise = {_normalise(candidate): candidate for candidate in known}
+    matches = difflib.get_close_matches(_normalise(word[:_MAX_KEY_LENGTH]), by_normalise, n=1)
+    return by_normalise[matches[0]] if matches else None
 
 
-def _folded(word: str) -> str:
+def _normalise(word: str) -> str:
     return word.lower().replace("-", "_")

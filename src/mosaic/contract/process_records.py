@@ -1,7 +1,8 @@
-"""`started.json` and `exit.json`: what the supervisor tells about a run's process.
+"""`started.json` and `exit.json`: the supervisor's records of a run's process.
 
-The supervisor writes them without this module (it imports nothing of ours); a test keeps the two in
-step. Unknown fields are ignored, so that a daemon can read what a newer supervisor wrote.
+The supervisor writes them without this module, because it imports only the standard library; a test
+keeps the two consistent. Unknown fields are ignored, so that a daemon can read the records of a
+newer supervisor.
 """
 
 from pathlib import Path
@@ -10,17 +11,18 @@ from typing import Self
 import msgspec
 
 from mosaic.contract.errors import UserError
-from mosaic.contract.type_info import work_out
+from mosaic.contract.layout import RunDirectory
+from mosaic.contract.prebuild import prebuild_decoders
 
 
 class ProcessRecord(msgspec.Struct, kw_only=True, frozen=True):
-    """A record that is there completely or not at all."""
+    """A record that is written atomically."""
 
     v: int = 1
 
     @classmethod
     def read(cls, path: Path) -> Self | None:
-        """None when there is no such file."""
+        """Read the record; None when the file does not exist."""
         try:
             return msgspec.json.decode(path.read_bytes(), type=cls)
         except FileNotFoundError:
@@ -28,12 +30,12 @@ class ProcessRecord(msgspec.Struct, kw_only=True, frozen=True):
         except (OSError, msgspec.MsgspecError) as error:
             raise UserError(
                 f"{path} cannot be read: {error}.",
-                remedy="It is written by the run's supervisor alone; restore it or delete the run.",
+                remedy="Only the run's supervisor writes it; restore the file or delete the run.",
             ) from error
 
 
 class SupervisorStamp(msgspec.Struct, kw_only=True, frozen=True):
-    """Which process the supervisor is; of the same boot as the worker."""
+    """Identity of the supervisor process; the boot id is that of the worker."""
 
     pid: int
     start_ticks: int
@@ -43,34 +45,43 @@ class StartedRecord(ProcessRecord, kw_only=True, frozen=True):
     """`started.json`, written before the worker's first instruction."""
 
     pid: int
-    """Of the worker, and of its process group and session."""
+    """Of the worker; also the id of its process group and session."""
     start_ticks: int
-    """Field 22 of `/proc/PID/stat`: with the boot id it tells a process from a later one."""
+    """Field 22 of `/proc/PID/stat`: with the boot id it identifies a process."""
     boot_id: str
     t: float
     supervisor: SupervisorStamp
 
 
 class ExitRecord(ProcessRecord, kw_only=True, frozen=True):
-    """`exit.json`, written when the worker and all that it left behind are gone."""
+    """`exit.json`, written when the worker and all of its child processes have exited."""
 
     exit_code: int | None
-    """None when a signal ended the worker."""
+    """None when a signal killed the worker."""
     signal: int | None
     signal_name: str | None = None
     t: float
-    """When the worker ended, in seconds since the epoch."""
+    """When the worker exited, in seconds since the epoch."""
     duration_s: float
     max_rss_bytes: int
     """Of the largest process of the run."""
     cpu_s: float
     """Of all processes of the run."""
     strays_ended: int
-    """How many processes outlived the worker and had to be ended."""
+    """Number of processes that outlived the worker and were killed."""
     strays_left: int = 0
-    """How many could not be ended within the time that the supervisor allows."""
+    """Number of those that could not be killed before the supervisor's timeout."""
     error: str | None = None
     """Why the command could not be executed."""
 
 
-work_out(StartedRecord, ExitRecord)
+def run_start_time(run: RunDirectory) -> float | None:
+    """Return the start of a run in seconds since the epoch; None when its record is unusable."""
+    try:
+        started = StartedRecord.read(run.started)
+    except UserError:
+        return None
+    return started.t if started else None
+
+
+prebuild_decoders(StartedRecord, ExitRecord)

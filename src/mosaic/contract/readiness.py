@@ -1,4 +1,4 @@
-"""Whether a run can start: preflight, dry run, workers and their bundles, as clients see them.
+"""Preflight, dry runs, workers and bundles, as clients see them.
 
 The messages of the same names in `proto/trainer.proto` have the same fields.
 """
@@ -16,28 +16,28 @@ class CheckStatus(StrEnum):
 
 
 class PreflightItem(msgspec.Struct, kw_only=True, frozen=True):
-    """One thing that was looked at before a run starts."""
+    """The result of one preflight check."""
 
     check: str
     status: CheckStatus
     message: str
     remedy: str = ""
     action: str = ""
-    """What a client can offer as a button, such as `install_bundle`."""
+    """An action that clients can offer as a button, such as `install_bundle`."""
     action_argument: str = ""
 
 
 class PreflightReport(msgspec.Struct, kw_only=True, frozen=True):
-    """Whether a run can start here, and what to expect of it."""
+    """Whether a run can start on this machine, and its expected cost."""
 
     items: tuple[PreflightItem, ...]
     expected_duration_s: float | None = None
     expected_sps: float | None = None
     expected_memory_bytes: int | None = None
     earlier_runs: int = 0
-    """How many runs the expectation rests on."""
+    """Number of earlier runs that the estimate is based on."""
     command: tuple[str, ...] = ()
-    """What would be run."""
+    """The command line of the run."""
 
     @property
     def is_blocked(self) -> bool:
@@ -45,7 +45,7 @@ class PreflightReport(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class DryRunReport(msgspec.Struct, kw_only=True, frozen=True):
-    """What the worker itself says of a configuration, without training."""
+    """The worker's own check of a configuration, without training."""
 
     ok: bool
     exit_code: int
@@ -55,11 +55,11 @@ class DryRunReport(msgspec.Struct, kw_only=True, frozen=True):
     summary_json: bytes | None = None
     duration_s: float
     run_command: tuple[str, ...]
-    """What a real run would start."""
+    """The command line of a real run."""
 
 
 class WorkerInfo(msgspec.Struct, kw_only=True, frozen=True):
-    """A worker that was found, also one that cannot be used."""
+    """A discovered worker, usable or not."""
 
     worker_id: str
     label: str = ""
@@ -68,7 +68,7 @@ class WorkerInfo(msgspec.Struct, kw_only=True, frozen=True):
     location: str = ""
     bundle: str = ""
     ready: bool = False
-    """It can start a run now, without installing anything."""
+    """Whether a run can start without installing anything."""
     problem: str = ""
     remedy: str = ""
     descriptor_json: bytes | None = None
@@ -78,7 +78,7 @@ BundleState = Literal["ready", "missing", "broken", "installing", "outdated"]
 
 
 class BundleInfo(msgspec.Struct, kw_only=True, frozen=True):
-    """The environment of a worker, installed or not."""
+    """The virtual environment of a worker, installed or not."""
 
     name: str
     state: BundleState
@@ -92,7 +92,7 @@ class BundleInfo(msgspec.Struct, kw_only=True, frozen=True):
     size_bytes: int = 0
     packages: int = 0
     runs: int = 0
-    """How many runs need it."""
+    """Number of runs that use it."""
     problem: str = ""
     remedy: str = ""
 
@@ -101,19 +101,19 @@ InstallPhase = Literal["waiting", "preparing", "downloading", "installing", "che
 
 
 class InstallProgress(msgspec.Struct, kw_only=True, frozen=True):
-    """How far the installation of a bundle is."""
+    """Progress of a bundle's installation."""
 
     phase: InstallPhase
     message: str = ""
     done: int = 0
     total: int = 0
-    """0: not known."""
+    """0: unknown."""
     bundle: BundleInfo | None = None
-    """With the phase `done`."""
+    """Set in the phase `done`."""
 
 
 class DaemonHealth(msgspec.Struct, kw_only=True, frozen=True):
-    """The daemon in one look."""
+    """Status of the daemon."""
 
     version: str
     pid: int

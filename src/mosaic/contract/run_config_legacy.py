@@ -1,8 +1,8 @@
-"""The nested payload of the earlier design, turned into the present flat one.
+"""Converts the legacy nested configuration to the current flat format.
 
-A document is of the earlier form when it has `metadata.worker.config` or `extras`. What has a place
-today is moved there; what has none is kept under `metadata.earlier_form`; a value that is given in
-two places with two meanings is refused. `docs/protocol.md` lists the mapping.
+A document is in the legacy format when it has `metadata.worker.config` or `extras`. Supported
+values move to their current field; the others are stored under `metadata.earlier_form`; conflicting
+values for the same field are rejected. `docs/protocol.md` lists the mapping.
 """
 
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from typing import Any
 from mosaic.contract.problems import Path, Problem, render_path
 
 _NESTED: Path = ("metadata", "worker", "config")
-_KEPT_ASIDE: Path = ("metadata", "earlier_form")
+_UNSUPPORTED_TARGET: Path = ("metadata", "earlier_form")
 
 _EXTRAS: dict[str, Path] = {
     "algo_params": ("params",),
@@ -27,7 +27,7 @@ _EXTRAS: dict[str, Path] = {
     "tensorboard_dir": ("artifacts", "tensorboard", "enabled"),
     "capture_video": ("artifacts", "video", "enabled"),
 }
-_WITHOUT_A_PLACE: tuple[Path, ...] = (
+_UNSUPPORTED: tuple[Path, ...] = (
     ("entry_point",),
     ("arguments",),
     ("environment",),
@@ -37,7 +37,7 @@ _WITHOUT_A_PLACE: tuple[Path, ...] = (
     ("artifacts", "persist_logs"),
     ("artifacts", "keep_checkpoints"),
 )
-_DEFAULTS_FROM: tuple[tuple[Path, Path], ...] = (
+_DEFAULT_SOURCES: tuple[tuple[Path, Path], ...] = (
     (("metadata", "worker", "worker_id"), ("worker",)),
     (("metadata", "ui", "worker_id"), ("worker",)),
     (("metadata", "artifacts", "tensorboard", "enabled"), ("artifacts", "tensorboard", "enabled")),
@@ -47,14 +47,14 @@ _DEFAULTS_FROM: tuple[tuple[Path, Path], ...] = (
 
 @dataclass
 class Normalised:
-    """A document in the present form, and where its values stood before."""
+    """A document in the current format, and the original paths of the moved values."""
 
     document: dict[str, Any]
     problems: list[Problem] = field(default_factory=list)
     moved_from: dict[Path, Path] = field(default_factory=dict)
 
     def path_as_written(self, path: Path) -> Path:
-        """The path by which the author of the document knows the value at `path`."""
+        """Return the original path of the value at `path`, for error messages."""
         for length in range(len(path), 0, -1):
             origin = self.moved_from.get(path[:length])
             if origin is not None:
@@ -62,72 +62,72 @@ class Normalised:
         return path
 
     def find(self, path: Path) -> Any:
-        """The value at `path`, or None."""
+        """Return the value at `path`, or None."""
         value: Any = self.document
-        for part in path:
+        for key in path:
             if not isinstance(value, dict):
                 return None
-            value = value.get(part)
+            value = value.get(key)
         return value
 
-    def take(self, path: Path) -> Any:
-        """The value at `path`, which is removed; None when there is none."""
+    def pop(self, path: Path) -> Any:
+        """Remove and return the value at `path`; None when it does not exist."""
         parent = self.find(path[:-1])
         return parent.pop(path[-1], None) if isinstance(parent, dict) else None
 
     def put(self, target: Path, value: Any, origin: Path) -> None:
-        """Set `target`, merging objects; what differs from a value already there is a problem."""
+        """Set `target`, merging objects; a conflict with an existing value is a problem."""
         parent: Any = self.document
-        for part in target[:-1]:
-            parent = parent.setdefault(part, {})
+        for key in target[:-1]:
+            parent = parent.setdefault(key, {})
             if not isinstance(parent, dict):
-                return  # the check of the whole reports this
-        present = parent.get(target[-1])
-        if present is None:
+                return  # validation of the document reports this
+        existing = parent.get(target[-1])
+        if existing is None:
             parent[target[-1]] = value
             self.moved_from[target] = origin
-        elif isinstance(present, dict) and isinstance(value, dict):
+        elif isinstance(existing, dict) and isinstance(value, dict):
             for key, item in value.items():
                 self.put((*target, key), item, (*origin, key))
-        elif present != value:
-            self._refuse_conflict(target, origin)
+        elif existing != value:
+            self._reject_conflict(target, origin)
 
-    def _refuse_conflict(self, target: Path, origin: Path) -> None:
+    def _reject_conflict(self, target: Path, origin: Path) -> None:
         other = render_path(self.path_as_written(target))
-        message = f"and `{other}` give different values for the same thing."
-        self.problems.append(Problem(origin, "value", message, "Keep one of the two."))
+        message = f"conflicts with `{other}`, which has another value for the same setting."
+        self.problems.append(Problem(origin, "value", message, "Remove one of the two."))
 
 
 def normalise(document: dict[str, Any]) -> Normalised:
-    """`document`, which is changed in place, in the present form."""
+    """Convert `document` in place to the current format."""
     normalised = Normalised(document)
     nested = normalised.find(_NESTED)
     if isinstance(nested, dict):
-        normalised.take(_NESTED)
-        _lift(normalised, nested)
+        normalised.pop(_NESTED)
+        _flatten(normalised, nested)
     if isinstance(document.get("extras"), dict):
         _spread_extras(normalised, document.pop("extras"), ("extras",))
     return normalised
 
 
-def _lift(normalised: Normalised, nested: dict[str, Any]) -> None:
+def _flatten(normalised: Normalised, nested: dict[str, Any]) -> None:
     extras = nested.get("extras")
     if isinstance(extras, dict):
         del nested["extras"]
         _spread_extras(normalised, extras, (*_NESTED, "extras"))
     for key, value in nested.items():
         normalised.put((key,), value, (*_NESTED, key))
-    for path in _WITHOUT_A_PLACE:
-        value = normalised.take(path)
+    for path in _UNSUPPORTED:
+        value = normalised.pop(path)
         if value is not None:
-            normalised.put(_KEPT_ASIDE + path, value, normalised.path_as_written(path))
+            normalised.put(_UNSUPPORTED_TARGET + path, value, normalised.path_as_written(path))
     gpus: Path = ("resources", "gpus")
     if isinstance(normalised.find((*gpus, "requested")), int):
-        normalised.put(gpus, normalised.take(gpus)["requested"], (*gpus, "requested"))
+        normalised.put(gpus, normalised.pop(gpus)["requested"], (*gpus, "requested"))
     module: Path = ("metadata", "worker", "module")
     if isinstance(normalised.find(module), str):
         _put_default(normalised, ("worker",), normalised.find(module).partition(".")[0], module)
-    for origin, target in _DEFAULTS_FROM:
+    for origin, target in _DEFAULT_SOURCES:
         _put_default(normalised, target, normalised.find(origin), origin)
 
 
@@ -135,7 +135,7 @@ def _spread_extras(normalised: Normalised, extras: dict[str, Any], origin: Path)
     http_proxy = extras.pop("wandb_http_proxy", None)
     for key, value in extras.items():
         if value in (None, ""):
-            continue  # an empty field of the earlier form
+            continue  # an empty field of the legacy format
         target = _EXTRAS.get(key, ("extra_args", key))
         flag = True if key == "tensorboard_dir" else value
         normalised.put(target, flag, (*origin, key))

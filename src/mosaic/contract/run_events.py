@@ -1,7 +1,7 @@
-"""What `WatchRuns` tells: something happened to a run.
+"""Events of `WatchRuns`: changes of runs.
 
-Each event but a digest has a number and is kept, so that a client that was away goes on where it
-stopped. The messages of the same names in `proto/trainer.proto` have the same fields.
+Every event but `DigestChanged` has a sequence number and is stored, so that a client can resume
+after a disconnect. The messages of the same names in `proto/trainer.proto` have the same fields.
 """
 
 import msgspec
@@ -10,26 +10,26 @@ from mosaic.contract.runs import RunRecord, StateChange
 
 
 class StateChanged(msgspec.Struct, kw_only=True, frozen=True, tag="state"):
-    """The run came into another state."""
+    """The run changed its state."""
 
     change: StateChange
     exit_code: int | None = None
     output_tail: tuple[str, ...] = ()
-    """Of a final state: the last 50 lines of the run's output."""
+    """In a final state: the last 50 lines of the run's output."""
 
 
 class DigestChanged(msgspec.Struct, frozen=True, tag="digest"):
-    """The numbers in `RunRecord.digest` are newer. Not kept."""
+    """The statistics in `RunRecord.digest` changed. Not stored."""
 
 
 class ArtifactsAvailable(msgspec.Struct, kw_only=True, frozen=True, tag="artifacts"):
-    """The run's directory holds other artifacts than before."""
+    """The artifacts in the run's directory changed."""
 
     manifest_json: bytes
 
 
 class ArtifactPruned(msgspec.Struct, kw_only=True, frozen=True, tag="pruned"):
-    """An artifact was removed to free room."""
+    """An artifact was removed to free disk space."""
 
     path: str
     freed_bytes: int
@@ -37,27 +37,27 @@ class ArtifactPruned(msgspec.Struct, kw_only=True, frozen=True, tag="pruned"):
 
 
 class RunAnnotated(msgspec.Struct, frozen=True, tag="annotated"):
-    """Name, tags, note or archive flag were changed by a person."""
+    """A user changed the name, tags, note or archive flag."""
 
 
 class RunDeleted(msgspec.Struct, frozen=True, tag="deleted"):
-    """The run and all its files are gone."""
+    """The run and all its files were deleted."""
 
 
 class WarningsChanged(msgspec.Struct, frozen=True, tag="warnings"):
-    """`RunRecord.warnings` is different."""
+    """`RunRecord.warnings` changed."""
 
 
 class RetentionChanged(msgspec.Struct, kw_only=True, frozen=True, tag="retention"):
-    """Artifacts of runs were removed to free room. Of no run: `RunEvent.run_id` is empty."""
+    """Artifacts were removed to free disk space. `RunEvent.run_id` is empty."""
 
     freed_bytes: int
     removed: int
-    """How many artifacts; each has an `ArtifactPruned` of its own."""
+    """Number of removed artifacts; each has its own `ArtifactPruned`."""
 
 
 class EventsForgotten(msgspec.Struct, frozen=True, tag="forgotten"):
-    """Earlier events are no longer kept: list the runs again, then go on from this `seq`."""
+    """Earlier events are no longer stored: list the runs again and resume from this `seq`."""
 
 
 RunEventBody = (
@@ -74,11 +74,11 @@ RunEventBody = (
 
 
 class RunEvent(msgspec.Struct, kw_only=True, frozen=True):
-    """One thing that happened. `seq` is 0 for what is not kept."""
+    """One event. `seq` is 0 for events that are not stored."""
 
     seq: int
     t: float
     run_id: str
     run: RunRecord | None = None
-    """The run as it is now; None when it is deleted, and for an event of no run."""
+    """The run after the event; None when it was deleted, and for events without a run."""
     what: RunEventBody

@@ -1,10 +1,10 @@
-"""The states of a run, and which may follow which. The registry lets no other change happen."""
+"""States of a run and their valid transitions, which the registry enforces."""
 
 from enum import StrEnum
 
 
 class RunState(StrEnum):
-    """Where a run is in its life."""
+    """State of a run."""
 
     QUEUED = "queued"
     PREPARING = "preparing"
@@ -20,17 +20,18 @@ class RunState(StrEnum):
     def is_final(self) -> bool:
         return self in FINAL_STATES
 
-    def may_become(self, following: "RunState") -> bool:
-        return following in _FOLLOWING[self]
+    def may_become(self, state: "RunState") -> bool:
+        """Return whether the transition to `state` is valid."""
+        return state in _TRANSITIONS[self]
 
 
 FINAL_STATES = frozenset({RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED, RunState.LOST})
 LIVE_STATES = frozenset({RunState.PREPARING, RunState.RUNNING, RunState.PAUSED, RunState.STOPPING})
-"""A process of the run may exist."""
+"""States in which a process of the run may exist."""
 
-_FOLLOWING = {
+_TRANSITIONS = {
     RunState.QUEUED: {RunState.PREPARING, RunState.CANCELLED, RunState.FAILED},
-    # Back to the queue when the daemon went before anything was started.
+    # Back to the queue when the daemon stopped before it started a process.
     RunState.PREPARING: {RunState.QUEUED, RunState.RUNNING, RunState.STOPPING, *FINAL_STATES},
     RunState.RUNNING: {RunState.PAUSED, RunState.STOPPING, *FINAL_STATES},
     RunState.PAUSED: {RunState.RUNNING, RunState.STOPPING, *FINAL_STATES},

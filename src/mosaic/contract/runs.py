@@ -1,16 +1,17 @@
-"""What the daemon knows of a run, as clients see it.
+"""Runs as clients see them.
 
-The messages of the same names in `proto/trainer.proto` have the same fields.
+The messages of the same names in `proto/trainer.proto` have the same fields; that of `RunStats` is
+`RunDigest`.
 """
 
 import msgspec
 
+from mosaic.contract.prebuild import prebuild_decoders
 from mosaic.contract.run_states import RunState
-from mosaic.contract.type_info import work_out
 
 
-class RunDigest(msgspec.Struct, kw_only=True, frozen=True):
-    """A run in numbers, for lists and progress bars."""
+class RunStats(msgspec.Struct, kw_only=True, frozen=True):
+    """Statistics of a run, for lists and progress bars."""
 
     steps: int = 0
     episodes: int = 0
@@ -30,17 +31,17 @@ class RunDigest(msgspec.Struct, kw_only=True, frozen=True):
     spool_bytes: int = 0
     committed_bytes: int = 0
     disk_bytes: int | None = None
-    """Of all files in the run's directory, as of the last look at it."""
+    """Total size of the run's directory when it was last measured."""
 
     @property
     def steps_done(self) -> int:
-        """Also of a run that does not tell every step, but how far it is."""
-        told = self.progress_done if self.progress_unit == "steps" else None
-        return max(self.steps, int(told or 0))
+        """Number of steps, also of a run that reports progress but not every step."""
+        reported = self.progress_done if self.progress_unit == "steps" else None
+        return max(self.steps, int(reported or 0))
 
 
 class RunRecord(msgspec.Struct, kw_only=True, frozen=True):
-    """One row of the list of runs."""
+    """One run in the list of runs."""
 
     run_id: str
     name: str = ""
@@ -62,11 +63,11 @@ class RunRecord(msgspec.Struct, kw_only=True, frozen=True):
     archived: bool = False
     parent_run: str | None = None
     warnings: tuple[str, ...] = ()
-    digest: RunDigest = RunDigest()
+    digest: RunStats = RunStats()
 
 
 class StateChange(msgspec.Struct, kw_only=True, frozen=True):
-    """A run came into a state, and why."""
+    """A state transition of a run, with its reason."""
 
     state: RunState
     t: float
@@ -74,7 +75,7 @@ class StateChange(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class BundleUse(msgspec.Struct, kw_only=True, frozen=True):
-    """Which environment and which sources a run ran with. Paths are relative to the home."""
+    """The virtual environment and sources that a run used. Paths are relative to the home."""
 
     name: str
     hash: str
@@ -92,19 +93,19 @@ class RunDetails(msgspec.Struct, kw_only=True, frozen=True):
     run: RunRecord
     config_json: bytes
     resolved_json: bytes | None = None
-    """The worker's `config` event: every resolved value."""
+    """The worker's `config` event: all resolved values."""
     manifest_json: bytes = b"{}"
     command: tuple[str, ...] = ()
     bundle: BundleUse | None = None
     history: tuple[StateChange, ...] = ()
     output_tail: tuple[str, ...] = ()
-    """Of a run that is over: the last 50 lines of its output."""
+    """In a final state: the last 50 lines of the run's output."""
     directory: str = ""
     queue_position: int | None = None
 
 
 class RunQuery(msgspec.Struct, kw_only=True, frozen=True):
-    """Which runs to list. What is empty does not filter."""
+    """Filter of a list of runs. An empty field does not filter."""
 
     states: tuple[RunState, ...] = ()
     worker: str = ""
@@ -112,7 +113,7 @@ class RunQuery(msgspec.Struct, kw_only=True, frozen=True):
     env_id: str = ""
     tag: str = ""
     text: str = ""
-    """Part of the name, id, environment, algorithm, worker or note."""
+    """Substring of the name, id, environment, algorithm, worker or note."""
     parent_run: str = ""
     include_archived: bool = False
     page_size: int = 0
@@ -126,7 +127,7 @@ class RunPage(msgspec.Struct, kw_only=True, frozen=True):
     next_page_token: str = ""
     total: int = 0
     last_event_seq: int = 0
-    """Watching from here on misses nothing that the page does not show."""
+    """Resume `WatchRuns` from this number to miss no event after this page."""
 
 
-work_out(BundleUse)
+prebuild_decoders(BundleUse)

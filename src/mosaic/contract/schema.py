@@ -1,7 +1,7 @@
-"""The JSON Schema of the protocol, made from the structs that enforce it.
+"""The JSON Schema of the protocol, generated from the structs that enforce it.
 
-`python -m mosaic.contract.schema --write` renews `docs/protocol.schema.json`; `--check` fails when
-it is out of date. What speaks the protocol in another language can test itself against it.
+`python -m mosaic.contract.schema --write` updates `docs/protocol.schema.json`; `--check` fails when
+it is out of date. Implementations in other languages can validate against it.
 """
 
 import argparse
@@ -34,7 +34,7 @@ _DOCUMENTS: tuple[type[msgspec.Struct], ...] = (
 )
 _NOT_NULL = {"not": {"type": "null"}}
 
-# What the structs check beyond the types of their fields.
+# Rules that the structs check in addition to the types of their fields.
 _RULES: dict[str, dict[str, Any]] = {
     "Metric": {
         "oneOf": [
@@ -47,8 +47,8 @@ _RULES: dict[str, dict[str, Any]] = {
     },
     "Artifact": {
         "anyOf": [
-            {"required": [place], "properties": {place: {"type": "string", "minLength": 1}}}
-            for place in ("path", "url")
+            {"required": [name], "properties": {name: {"type": "string", "minLength": 1}}}
+            for name in ("path", "url")
         ]
     },
     "StepColumns": {
@@ -72,7 +72,7 @@ _RULES: dict[str, dict[str, Any]] = {
 
 
 def protocol_schema() -> dict[str, Any]:
-    """The schema: one definition for each event, command and document."""
+    """Return the schema, with one definition for each event, command and document."""
     structs = (*EVENT_TYPES, LegacyArtifacts, *COMMAND_TYPES, *_DOCUMENTS)
     _, definitions = msgspec.json.schema_components(structs, ref_template="#/$defs/{name}")
     for name, rule in _RULES.items():
@@ -93,7 +93,7 @@ def protocol_schema() -> dict[str, Any]:
 
 
 def schema_text() -> str:
-    """The schema as it stands in the file: the same text for the same structs."""
+    """Return the content of the schema file; deterministic."""
     return json.dumps(protocol_schema(), indent=2) + "\n"
 
 
@@ -105,7 +105,7 @@ def _unknown_event() -> dict[str, Any]:
     known = [tag_of(event) for event in EVENT_TYPES]
     return {
         "title": "UnknownEvent",
-        "description": "A line whose type this version does not know: counted and kept.",
+        "description": "A line of a type that this version does not know: counted and stored.",
         "type": "object",
         "properties": {"type": {"type": "string", "not": {"enum": known}}},
         "required": ["type"],
@@ -113,11 +113,11 @@ def _unknown_event() -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write or check the file. Returns the exit code."""
-    parser = argparse.ArgumentParser(description="The JSON Schema of the MOSAIC protocol.")
+    """Write or check the schema file; returns the exit code."""
+    parser = argparse.ArgumentParser(description="Generate the JSON Schema of the MOSAIC protocol.")
     action = parser.add_mutually_exclusive_group(required=True)
-    action.add_argument("--write", action="store_true", help="renew the file")
-    action.add_argument("--check", action="store_true", help="fail when the file is out of date")
+    action.add_argument("--write", action="store_true", help="update the file")
+    action.add_argument("--check", action="store_true", help="fail if the file is out of date")
     parser.add_argument("--file", type=Path, default=SCHEMA_FILE, help="default: %(default)s")
     options = parser.parse_args(arguments)
     if options.write:
@@ -126,7 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.file.is_file() and options.file.read_text(encoding="utf-8") == schema_text():
         return 0
     command = "python -m mosaic.contract.schema --write"
-    sys.stderr.write(f"{options.file} is not what the structs say. Run: {command}\n")
+    sys.stderr.write(f"{options.file} is out of date. Run: {command}\n")
     return 1
 
 

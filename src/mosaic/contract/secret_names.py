@@ -1,7 +1,7 @@
-"""Telling a secret by its name, so that none is ever stored.
+"""Recognises secrets by their names, so that none is ever stored.
 
-Keys reach a worker through its environment; a configuration that holds one is refused.
-A name that says where a secret is kept (`api_key_env`, `token_file`) is not a secret.
+API keys reach a worker through its environment; a configuration that contains one is rejected.
+A name that says where a secret is stored (`api_key_env`, `token_file`) is not a secret.
 """
 
 import re
@@ -19,30 +19,30 @@ _KEY_OWNERS = frozenset(
 _VOCABULARY_TOKENS = frozenset(
     {"bos", "cls", "end", "eos", "mask", "pad", "per", "sep", "special", "start", "stop", "unk"}
 )
-_PLACES = frozenset(
+_REFERENCES = frozenset(
     {"env", "file", "path", "var", "variable", "variables", "name", "names", "length", "required"}
 )
 _ASSIGNMENT = re.compile(r"\s*-{0,2}(?P<name>[A-Za-z][\w.-]*)\s*=\s*\S")
-# Begins with a literal, so that it stays linear in the length of a hostile text.
+# Starts with a literal, so that matching is linear in the length of malicious input.
 _URL_WITH_PASSWORD = re.compile(r"://[^/\s:@]*:[^/\s@]+@")
 
 
-def names_a_secret(name: str) -> bool:
-    """Whether a value under this name is meant to be secret (`WANDB_API_KEY`, `hfToken` …)."""
-    words = [word.lower() for word in _WORD.findall(name)]
-    if not words or words[-1] in _PLACES:
+def is_secret_name(name: str) -> bool:
+    """Return whether values with this name are secret (`WANDB_API_KEY`, `hfToken` …)."""
+    tokens = [token.lower() for token in _WORD.findall(name)]
+    if not tokens or tokens[-1] in _REFERENCES:
         return False
-    if any(word in _SECRETS or word.endswith(("apikey", "password")) for word in words):
+    if any(token in _SECRETS or token.endswith(("apikey", "password")) for token in tokens):
         return True
-    owner = words[-2] if len(words) > 1 else ""
-    if words[-1] == "token":
+    owner = tokens[-2] if len(tokens) > 1 else ""
+    if tokens[-1] == "token":
         return owner not in _VOCABULARY_TOKENS
-    return words[-1] == "key" and owner in _KEY_OWNERS
+    return tokens[-1] == "key" and owner in _KEY_OWNERS
 
 
-def holds_a_secret(text: str) -> bool:
-    """Whether the text itself gives one away: `--api-key=…`, or an address with a password."""
+def contains_secret(text: str) -> bool:
+    """Return whether the text contains a secret: `--api-key=…`, or a URL with a password."""
     assignment = _ASSIGNMENT.match(text)
-    if assignment and names_a_secret(assignment["name"]):
+    if assignment and is_secret_name(assignment["name"]):
         return True
     return _URL_WITH_PASSWORD.search(text) is not None

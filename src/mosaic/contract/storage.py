@@ -1,4 +1,4 @@
-"""What a home keeps besides the runs themselves: checkpoints, data sets, and how much it all takes.
+"""Checkpoints, data sets and disk usage of a home, as clients see them.
 
 The messages of the same names in `proto/trainer.proto` have the same fields.
 """
@@ -7,7 +7,7 @@ import msgspec
 
 
 class CheckpointQuery(msgspec.Struct, kw_only=True, frozen=True):
-    """Which checkpoints to list. What is empty does not filter."""
+    """Filter of a list of checkpoints. An empty field does not filter."""
 
     run_id: str = ""
     worker: str = ""
@@ -18,7 +18,7 @@ class CheckpointQuery(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class Checkpoint(msgspec.Struct, kw_only=True, frozen=True):
-    """A saved policy: one that a run wrote, or one that was imported."""
+    """A checkpoint that a run wrote or a user imported."""
 
     checkpoint_id: str
     source: str
@@ -32,7 +32,7 @@ class Checkpoint(msgspec.Struct, kw_only=True, frozen=True):
     algo: str = ""
     env_id: str = ""
     meta_json: bytes = b"{}"
-    """What its writer told of it: step, metrics, sha256."""
+    """Metadata from its writer: step, metrics, sha256."""
 
 
 class CheckpointPage(msgspec.Struct, kw_only=True, frozen=True):
@@ -43,32 +43,32 @@ class CheckpointPage(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class CheckpointHeader(msgspec.Struct, kw_only=True, frozen=True):
-    """What comes before the content of a checkpoint that is imported."""
+    """Metadata that precedes the content of an imported checkpoint."""
 
     name: str = ""
-    """Of the file; empty: `checkpoint`."""
+    """File name; empty: `checkpoint`."""
     worker: str
     algo: str = ""
     env_id: str
     meta_json: bytes = b""
     size_bytes: int = 0
-    """0: not known."""
+    """0: unknown."""
     sha256: str = ""
-    """Empty: not known."""
+    """Empty: unknown."""
 
 
 class CheckpointReport(msgspec.Struct, kw_only=True, frozen=True):
-    """Whether a checkpoint is what was recorded of it."""
+    """Whether a checkpoint matches its recorded metadata."""
 
     ok: bool
     problems: tuple[str, ...] = ()
     sha256: str = ""
-    """As it is now; empty for a folder, and for what cannot be read."""
+    """Of the current content; empty for a folder and for unreadable files."""
     size_bytes: int = 0
 
 
 class Dataset(msgspec.Struct, kw_only=True, frozen=True):
-    """A data set of the home, or one that a run has made."""
+    """A data set of the home, or one that a run wrote."""
 
     dataset_id: str
     source: str
@@ -82,7 +82,7 @@ class Dataset(msgspec.Struct, kw_only=True, frozen=True):
     files: int = 0
     meta_json: bytes = b"{}"
     problem: str = ""
-    """Why it cannot be used; empty: none."""
+    """Why it cannot be used; empty when it can."""
 
 
 class DatasetPage(msgspec.Struct, kw_only=True, frozen=True):
@@ -93,29 +93,29 @@ class DatasetPage(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class StorageUse(msgspec.Struct, kw_only=True, frozen=True):
-    """What one kind of file takes."""
+    """Disk usage of one kind of file."""
 
     kind: str
     size_bytes: int
 
 
 class Retention(msgspec.Struct, kw_only=True, frozen=True):
-    """What is kept, what it takes, and what `Prune` would do about it."""
+    """Retention limits, disk usage, and what `Prune` would remove."""
 
     max_gb: float | None = None
     """None: no limit."""
     keep_days: float | None = None
-    """None: for ever."""
+    """None: no limit."""
     used: tuple[StorageUse, ...] = ()
     limited_bytes: int = 0
-    """What counts towards `max_gb`: all but bundles."""
+    """Usage that counts towards `max_gb`: everything but bundles."""
     measured_at: float = 0.0
     prunable_bytes: int = 0
     prunable_items: int = 0
 
 
 class PrunedItem(msgspec.Struct, kw_only=True, frozen=True):
-    """An artifact that was removed, or would be."""
+    """An artifact that pruning removed or would remove."""
 
     run_id: str
     path: str
@@ -125,11 +125,11 @@ class PrunedItem(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class PruneReport(msgspec.Struct, kw_only=True, frozen=True):
-    """What pruning has done, or would do."""
+    """What pruning removed or would remove."""
 
     items: tuple[PrunedItem, ...] = ()
     freed_bytes: int = 0
     not_listed: int = 0
-    """How many more there are than `items` lists."""
+    """Number of items that are not in `items`."""
     problems: tuple[str, ...] = ()
-    """What could not be removed, and why."""
+    """Items that could not be removed, with the reason."""

@@ -1,16 +1,16 @@
-"""The kinds of text that cross a process boundary, with what each may contain.
+"""Constrained text types of documents that cross a process boundary.
 
-The patterns are read by Python here and by any JSON Schema validator, so they use only what both
-understand; `$(?!\\n)` is the end of the text in either.
+The patterns are also part of the JSON Schema, so they use only syntax that Python and JavaScript
+share; `$(?!\\n)` is the end of the text in both.
 """
 
 from typing import Annotated
 
 from msgspec import Meta
 
-from mosaic.contract.wording import EXPECTED
+from mosaic.contract.validation import EXPECTED
 
-# Control characters, line separators, and the marks that turn the direction of writing.
+# Control characters, line separators and bidirectional formatting characters.
 _UNPRINTABLE = r"\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069"
 _NAME = rf"^[^{_UNPRINTABLE}]+$(?!\n)"
 _IDENTIFIER = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$(?!\n)"

@@ -1,4 +1,4 @@
-"""`worker.toml`: how a worker is found, read without importing anything of it."""
+"""`worker.toml`: how a worker is discovered, without importing its code."""
 
 import re
 import tomllib
@@ -8,14 +8,12 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from mosaic.contract.document_file import read_document
 from mosaic.contract.json_value import MAX_DOCUMENT_BYTES, TOO_LARGE, copy_json
+from mosaic.contract.prebuild import prebuild_decoders
 from mosaic.contract.problems import DocumentError, Problem, closest
 from mosaic.contract.run_config import BundleConfig
-from mosaic.contract.shape import build
 from mosaic.contract.text_types import Identifier, ModuleName, Name
-from mosaic.contract.type_info import work_out
-from mosaic.contract.wording import EXPECTED
+from mosaic.contract.validation import EXPECTED, build, read_document
 
 WORKER_MANIFEST = "worker.toml"
 
@@ -31,50 +29,50 @@ PythonRange = Annotated[
 
 
 class WorkerManifestError(DocumentError):
-    """A `worker.toml` was refused."""
+    """A `worker.toml` is invalid."""
 
     document = "worker manifest"
     default_code = "C121"
 
 
 class WorkerManifest(msgspec.Struct, kw_only=True, frozen=True):
-    """What must be known of a worker before it can run at all."""
+    """What the daemon must know to start a worker."""
 
     id: Identifier
     label: Name
     module: Annotated[ModuleName, Meta(description="Started as `python -m MODULE`.")]
     bundle: Annotated[
-        Identifier | None, Meta(description="The environment it needs; null: Python alone.")
+        Identifier | None, Meta(description="Bundle it runs in; null: only Python.")
     ] = None
     script_bundle: Annotated[
         Identifier | None,
-        Meta(description="The environment of runs that have a `script`; null: `bundle`."),
+        Meta(description="Bundle of runs with a `script`; null: `bundle`."),
     ] = None
     python: PythonRange = ">=3.8"
     uses_client: Annotated[
-        bool, Meta(description="It talks to the daemon: MOSAIC's own packages are on its path.")
+        bool, Meta(description="Connects to the daemon: adds MOSAIC's packages to its path.")
     ] = False
 
     @property
     def bundles(self) -> tuple[str, ...]:
-        """Every environment that some run of the worker needs."""
+        """Every bundle that a run of the worker may need."""
         named = (self.bundle, self.script_bundle)
         return tuple(dict.fromkeys(name for name in named if name is not None))
 
-    def bundle_for(self, asked: BundleConfig | None, script: str | None) -> str | None:
-        """The environment of a run with that `bundle` and `script`; None: Python alone."""
-        if asked is not None and asked.name is not None:
-            return asked.name
+    def bundle_for(self, requested: BundleConfig | None, script: str | None) -> str | None:
+        """Return the bundle of a run with that `bundle` and `script`; None: only Python."""
+        if requested is not None and requested.name is not None:
+            return requested.name
         return (self.script_bundle if script is not None else None) or self.bundle
 
     def supports_python(self, version: tuple[int, int, int]) -> bool:
-        """Whether the range in `python` has this version, such as (3, 11, 7)."""
+        """Return whether `python` includes this version, such as (3, 11, 7)."""
         return all(_satisfies(version, clause) for clause in self.python.split(","))
 
 
 def read_worker_manifest(path: Path) -> WorkerManifest:
-    """The manifest in a `worker.toml`. Raises `WorkerManifestError`, naming file and field."""
-    data = read_document(path, WorkerManifestError)
+    """Read a `worker.toml`. Raises `WorkerManifestError` with the path and the fields."""
+    data = read_document(path, WorkerManifestError, MAX_DOCUMENT_BYTES)
     source = str(path)
     if len(data) > MAX_DOCUMENT_BYTES:
         raise WorkerManifestError([TOO_LARGE], source=source)
@@ -85,14 +83,14 @@ def read_worker_manifest(path: Path) -> WorkerManifest:
         problem = Problem((), "document", f"is not TOML: {reason}.", "Correct the file.")
         raise WorkerManifestError([problem], source=source) from None
     misspelt = [
-        Problem((name,), "unknown", "is no field of a worker.", f"Did you mean `{meant}`?")
+        Problem((name,), "unknown", "is not a known field.", f"Did you mean `{suggestion}`?")
         for name in parsed
         if name not in _FIELDS
-        and (meant := closest(name, sorted(_OPTIONAL_FIELDS - parsed.keys())))
+        and (suggestion := closest(name, sorted(_OPTIONAL_FIELDS - parsed.keys())))
     ]
     if misspelt:
         raise WorkerManifestError(misspelt, source=source)
-    # Fields of later versions may hold anything, dates included; only their names matter here.
+    # Fields of later versions may have any type, including dates; only their names matter here.
     known = {name: value if name in _FIELDS else None for name, value in parsed.items()}
     document, problems = copy_json(known)
     if problems:
@@ -101,7 +99,7 @@ def read_worker_manifest(path: Path) -> WorkerManifest:
 
 
 _FIELDS = frozenset(field.name for field in msgspec.structs.fields(WorkerManifest))
-# A required one that is misspelt is missing, and told as such.
+# A misspelt required field is reported as missing.
 _OPTIONAL_FIELDS = frozenset(
     field.name for field in msgspec.structs.fields(WorkerManifest) if not field.required
 )
@@ -113,7 +111,7 @@ def _satisfies(version: tuple[int, int, int], clause: str) -> bool:
         raise ValueError(f"not a version clause: {clause!r}")
     operator, bound_text = match.groups()
     bound = tuple(int(part) for part in bound_text.split("."))
-    # "==3.11" means every 3.11.x, and "<=3.11" has them all.
+    # "==3.11" matches every 3.11.x, and "<=3.11" includes them.
     return {
         ">=": version >= bound,
         "<": version < bound,
@@ -124,4 +122,4 @@ def _satisfies(version: tuple[int, int, int], clause: str) -> bool:
     }[operator]
 
 
-work_out(WorkerManifest)
+prebuild_decoders(WorkerManifest)

@@ -1,7 +1,7 @@
-"""The environment catalog: what there is, and what is known of any id. Imports no environment.
+"""The environment catalog: descriptions and settings by id. Imports no environment.
 
-The window, `mosaic envs`, `mosaic play` and the actor service ask here. An id that the catalog
-does not know still gets an entry, with what can be told from the id alone.
+Used by the window, `mosaic envs`, `mosaic play` and the actor service. An unknown id gets a
+generated entry.
 """
 
 import re
@@ -11,22 +11,21 @@ from typing import Any
 
 import msgspec
 
-from mosaic.envs.entries import ActionKind, EnvironmentEntry, Family
+from mosaic.envs.entries import ActionKind, EnvironmentEntry, Family, title_from_id
 from mosaic.envs.families import atari, box2d, classic_control, minigrid, mujoco, toy_text
-from mosaic.envs.key_map_making import key_map_for_space
-from mosaic.envs.titles import title_of
+from mosaic.envs.key_map_builders import key_map_for_space
 
 OTHER = Family(
     id="other",
     title="Other",
-    summary="Environments that are not in the catalog: any id that gymnasium knows, or module:Id.",
+    summary="Environments that are not in the catalog: any registered id, or module:Id.",
     module="gymnasium",
 )
 
 _MODULES = (toy_text, classic_control, box2d, mujoco, atari, minigrid)
 _VERSION = re.compile(r"-v\d+\Z")
-_SHOWN_LATER = "Shown once the environment is made."
-_NOT_KNOWN = "As the environment's own documentation says."
+_KNOWN_LATER = "Shown once the environment is created."
+_SEE_DOCUMENTATION = "See the environment's documentation."
 _ACTION_KINDS: dict[str, ActionKind] = {
     "discrete": "discrete",
     "multi_discrete": "discrete",
@@ -36,29 +35,29 @@ _ACTION_KINDS: dict[str, ActionKind] = {
 
 
 def families() -> tuple[Family, ...]:
-    """In the order in which they are shown."""
+    """Return all families in display order."""
     return tuple(module.FAMILY for module in _MODULES)
 
 
 def family(family_id: str) -> Family:
-    """The family of an entry."""
-    return next((each for each in families() if each.id == family_id), OTHER)
+    """Return the family with that id, or `OTHER`."""
+    return next((entry for entry in families() if entry.id == family_id), OTHER)
 
 
 def environments(family_id: str | None = None) -> tuple[EnvironmentEntry, ...]:
-    """All that the catalog lists, family by family, or one family."""
+    """Return the listed environments, of all families or of one."""
     return tuple(
         entry for entry in _listed().values() if family_id is None or entry.family == family_id
     )
 
 
 def environment(env_id: str) -> EnvironmentEntry:
-    """What is known of an environment; never fails.
+    """Return the entry of any id; never fails.
 
-    Other ids of games that are listed (`PongNoFrameskip-v4`) and other versions of environments
-    (`HalfCheetah-v4`) are recognised; of any other id there is what can be generated.
+    Older ids of Atari games (`PongNoFrameskip-v4`) and other versions of listed environments
+    (`HalfCheetah-v4`) are recognised; for any other id the entry is generated.
     """
-    known = _listed().get(env_id) or atari.entry_of_older_id(env_id)
+    known = _listed().get(env_id) or atari.entry_for_legacy_id(env_id)
     if known is not None:
         return known
     module, colon, plain_id = env_id.rpartition(":")
@@ -66,20 +65,20 @@ def environment(env_id: str) -> EnvironmentEntry:
         return msgspec.structs.replace(environment(plain_id), env_id=env_id)
     if env_id.startswith(minigrid.PREFIXES):
         return minigrid.generated(env_id)
-    relative = _relative(env_id)
-    return _another_version(env_id, relative) if relative else _unknown(env_id)
+    other = _find_other_version(env_id)
+    return _entry_from_version(env_id, other) if other else _unknown(env_id)
 
 
 def search(text: str) -> tuple[EnvironmentEntry, ...]:
-    """The listed environments in whose id, title or words all words of `text` occur, best first."""
-    words = text.lower().split()
-    found = []
+    """Return the listed environments that contain all terms of `text`, best matches first."""
+    terms = text.lower().split()
+    matches = []
     for order, entry in enumerate(_listed().values()):
         names = f"{entry.env_id} {entry.title} {entry.family} {family(entry.family).title}".lower()
-        told = f"{names} {entry.summary} {entry.goal}".lower()
-        if all(word in told for word in words):
-            found.append((not all(word in names for word in words), order, entry))
-    return tuple(entry for _, _, entry in sorted(found, key=lambda each: each[:2]))
+        description = f"{names} {entry.summary} {entry.goal}".lower()
+        if all(term in description for term in terms):
+            matches.append((not all(term in names for term in terms), order, entry))
+    return tuple(entry for _, _, entry in sorted(matches, key=lambda match: match[:2]))
 
 
 def with_action_space(
@@ -87,9 +86,9 @@ def with_action_space(
     action_space: Mapping[str, Any],
     action_meanings: Sequence[str] | None = None,
 ) -> EnvironmentEntry:
-    """The entry with keys for the space that its environment really has.
+    """Return the entry with a key map for the actual action space.
 
-    `action_space` and `action_meanings` are those of the run's `environment` line.
+    `action_space` and `action_meanings` are those of the run's `environment` event.
     """
     keys = next((keys for keys in (entry.keys, *entry.other_keys) if keys.fits(action_space)), None)
     if keys is None:
@@ -117,24 +116,24 @@ def _listed() -> dict[str, EnvironmentEntry]:
     return {entry.env_id: entry for entry in entries}
 
 
-def _relative(env_id: str) -> EnvironmentEntry | None:
-    """Another version of the same environment."""
+def _find_other_version(env_id: str) -> EnvironmentEntry | None:
+    """Return another listed version of the same environment."""
     name = _VERSION.sub("", env_id)
     return next(
         (entry for entry in _listed().values() if _VERSION.sub("", entry.env_id) == name), None
     )
 
 
-def _another_version(env_id: str, relative: EnvironmentEntry) -> EnvironmentEntry:
-    """What hardly ever changes between versions; the rest is left open."""
+def _entry_from_version(env_id: str, other: EnvironmentEntry) -> EnvironmentEntry:
+    """Copy the fields that rarely change between versions."""
     return msgspec.structs.replace(
-        relative,
+        other,
         env_id=env_id,
-        title=f"{relative.title} ({env_id})",
-        summary=f"Another version of {relative.env_id}: {relative.summary}",
-        observation=_SHOWN_LATER,
-        rewards=_NOT_KNOWN,
-        ends=_NOT_KNOWN,
+        title=f"{other.title} ({env_id})",
+        summary=f"Another version of {other.env_id}: {other.summary}",
+        observation=_KNOWN_LATER,
+        rewards=_SEE_DOCUMENTATION,
+        ends=_SEE_DOCUMENTATION,
         fields=(),
         pairs=(),
         shown_when=(),
@@ -149,15 +148,15 @@ def _unknown(env_id: str) -> EnvironmentEntry:
     return EnvironmentEntry(
         env_id=env_id,
         family="atari" if atari.owns(env_id) else "other",
-        title=title_of(env_id),
+        title=title_from_id(env_id),
         summary=f"`{env_id}` is not in the catalog.",
-        goal=_NOT_KNOWN,
-        observation=_SHOWN_LATER,
-        actions="Shown once the environment is made; keys are made from its action space.",
-        rewards=_NOT_KNOWN,
-        ends=_NOT_KNOWN,
+        goal=_SEE_DOCUMENTATION,
+        observation=_KNOWN_LATER,
+        actions="Shown once the environment is created; keys are derived from its action space.",
+        rewards=_SEE_DOCUMENTATION,
+        ends=_SEE_DOCUMENTATION,
         action_kind="unknown",
-        # It waits for the person until its action space tells whether it can do nothing.
+        # Turn-based until the action space shows whether there is a no-op.
         turn_based=True,
         is_generated=True,
     )

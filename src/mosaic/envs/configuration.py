@@ -1,6 +1,6 @@
-"""From the values of an entry's fields to the keywords that its environment is made with.
+"""Converts the values of an entry's fields to keyword arguments of `gymnasium.make`.
 
-Called by the window's forms, `mosaic play` and whoever builds a run configuration.
+Used by the window's forms, `mosaic play` and other code that builds run configurations.
 """
 
 import difflib
@@ -14,24 +14,23 @@ from mosaic.contract.problems import DocumentError, Problem
 from mosaic.envs.entries import EnvironmentEntry
 from mosaic.envs.frozen_lake_maps import MAP_FIELDS, check_map, map_keywords
 
-LARGEST_SEED = INT64_MAX
-_MISSPELT = 0.85
-"""How alike two names are when one was probably meant to be the other."""
+MAX_SEED = INT64_MAX
+_MISSPELLING_CUTOFF = 0.85
+"""Similarity above which an unknown name counts as a misspelt field."""
 
 
 class EnvironmentValuesError(DocumentError):
-    """Values that an environment cannot be made with."""
+    """Invalid settings of an environment."""
 
     document = "settings of the environment"
     default_code = "C190"
 
 
 def env_kwargs(entry: EnvironmentEntry, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The keywords of `gymnasium.make` for these values of the entry's fields.
+    """Return the keyword arguments of `gymnasium.make` for these values.
 
-    What has its default is left out, so that older packages, which may not know the keyword, can
-    still make the environment. A name that is no field is passed on as it is. Raises
-    `EnvironmentValuesError`.
+    Defaults are omitted, so that older packages without the keyword can still create the
+    environment. Unknown names are passed through. Raises `EnvironmentValuesError`.
     """
     problems = check_values(entry, values)
     if problems:
@@ -54,10 +53,10 @@ def env_kwargs(entry: EnvironmentEntry, values: Mapping[str, Any]) -> dict[str, 
 
 
 def check_values(entry: EnvironmentEntry, values: Mapping[str, Any]) -> tuple[Problem, ...]:
-    """Everything that is wrong with these values, each with its remedy.
+    """Return all problems of these values.
 
-    A name that is no field may be a keyword that the catalog does not list, which only making the
-    environment can tell; it is a problem when it looks like a misspelt field.
+    An unknown name may be a keyword that the catalog does not list; it is a problem only if it
+    looks like a misspelt field.
     """
     fields = {field.name: field for field in entry.fields}
     problems = [
@@ -79,22 +78,22 @@ def check_values(entry: EnvironmentEntry, values: Mapping[str, Any]) -> tuple[Pr
 
 
 def check_seed(given: Any) -> int:
-    """The seed that a person typed, as a number. Raises `UserError`."""
+    """Parse a seed. Raises `UserError`."""
     try:
         seed = int(str(given).strip())
     except ValueError:
         seed = -1
-    if not 0 <= seed <= LARGEST_SEED:
+    if not 0 <= seed <= MAX_SEED:
         raise UserError(
-            f"The seed {str(given)[:40]!r} is not a whole number from 0 to {LARGEST_SEED}.",
-            remedy="Give such a number, or none for a random start.",
+            f"The seed must be an integer from 0 to {MAX_SEED}, got {str(given)[:40]!r}.",
+            remedy="Use such a number, or leave it empty for a random seed.",
             code="C191",
         )
     return seed
 
 
 def _as_text(entry: EnvironmentEntry, name: str, value: Any) -> Any:
-    """A map may be given as the list of its rows, too."""
+    """Join the rows of a map that is given as a list."""
     if name == entry.map_field and isinstance(value, (list, tuple)):
         return "/".join(map(str, value))
     return value
@@ -103,16 +102,16 @@ def _as_text(entry: EnvironmentEntry, name: str, value: Any) -> Any:
 def _check_other(entry: EnvironmentEntry, name: str) -> Iterator[Problem]:
     if name in (pair.keyword for pair in entry.pairs):
         return
-    meant = difflib.get_close_matches(name, entry.defaults, n=1, cutoff=_MISSPELT)
-    if meant:
-        remedy = f"Did you mean `{meant[0]}`?"
-        yield Problem((name,), "unknown", "is no setting of this environment.", remedy)
+    suggestions = difflib.get_close_matches(name, entry.defaults, n=1, cutoff=_MISSPELLING_CUTOFF)
+    if suggestions:
+        remedy = f"Did you mean `{suggestions[0]}`?"
+        yield Problem((name,), "unknown", "is not a setting of this environment.", remedy)
 
 
 def _check_ranges(entry: EnvironmentEntry, chosen: Mapping[str, Any]) -> Iterator[Problem]:
     for low, high in entry.ranges:
         if chosen[low] > chosen[high]:
-            yield Problem((low,), "value", f"is above `{high}`.", "Exchange the two.")
+            yield Problem((low,), "value", f"is greater than `{high}`.", "Swap the two.")
 
 
 def _check_pairs(entry: EnvironmentEntry, chosen: Mapping[str, Any]) -> Iterator[Problem]:
@@ -122,12 +121,12 @@ def _check_pairs(entry: EnvironmentEntry, chosen: Mapping[str, Any]) -> Iterator
             continue
         together = " and ".join(f"`{name}`" for name in pair.fields)
         for name in missing:
-            yield Problem((name,), "missing", "is missing.", f"Give {together} together.")
+            yield Problem((name,), "missing", "is missing.", f"Set {together} together.")
         if missing or not pair.within:
             continue
         # The outermost cells are walls.
         last = chosen[pair.within] - 2
         for name in pair.fields:
             if chosen[name] > last:
-                remedy = f"Give at most {last}, or a larger `{pair.within}`."
-                yield Problem((name,), "value", "lies outside of the room.", remedy)
+                remedy = f"Use at most {last}, or a larger `{pair.within}`."
+                yield Problem((name,), "value", "is outside of the room.", remedy)

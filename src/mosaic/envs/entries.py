@@ -1,5 +1,6 @@
-"""What the catalog says of a family and of an environment. Plain values: they go into JSON."""
+"""Catalog entries of families and environments. Plain values that serialise to JSON."""
 
+import re
 from typing import Any, Literal
 
 import msgspec
@@ -11,39 +12,47 @@ FamilyId = Literal["toy-text", "classic-control", "box2d", "mujoco", "atari", "m
 ViewKind = Literal["grid", "frame", "text"]
 ActionKind = Literal["discrete", "continuous", "unknown"]
 
+_VERSION = re.compile(r"-v\d+\Z")
+_WORD = re.compile(
+    r"[A-Z]\d+"  # S5
+    r"|\d+[A-Za-z]*"  # 2Dlhb
+    r"|[A-Z]+(?![a-z])"  # WFC
+    r"|[A-Z]?[a-z]+"
+)
+
 BUNDLE = "session_worker"
-"""The bundle that environments are played in."""
+"""The bundle in which environments are played."""
 
 
 class Family(msgspec.Struct, frozen=True, kw_only=True):
-    """Environments that come together and need the same packages."""
+    """A group of environments that need the same packages."""
 
     id: FamilyId
     title: str
     summary: str
     module: str
-    """Importing this tells whether the family is installed."""
+    """Python module that is importable when the family is installed."""
     extra: str | None = None
-    """Of the bundle `session_worker`; null: the bundle has it in any case."""
+    """Extra of the bundle `session_worker`; null: always included."""
 
     @property
     def installs(self) -> str:
-        """The command after which environments of the family can be played."""
+        """The command that installs the family."""
         extra = f" --extra {self.extra}" if self.extra else ""
         return f"mosaic bundles install {BUNDLE}{extra}"
 
 
 class KeywordPair(msgspec.Struct, frozen=True, kw_only=True):
-    """Two fields that are one keyword together: the ends of a range, column and row of a cell."""
+    """Two fields that form one keyword argument: bounds of a range, or column and row."""
 
     keyword: str
     fields: tuple[str, str]
     within: str = ""
-    """The field that says how large the square room is in which these are a cell."""
+    """The field with the size of the square room that contains the cell."""
 
 
 class ShownWhen(msgspec.Struct, frozen=True, kw_only=True):
-    """Fields that count only while another one has one of these values."""
+    """Fields that have an effect only while `other` has one of these values."""
 
     fields: tuple[str, ...]
     other: str
@@ -51,7 +60,7 @@ class ShownWhen(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EnvironmentEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """One environment, in words and numbers."""
+    """Description and configuration of one environment."""
 
     env_id: str
     family: FamilyId
@@ -64,30 +73,41 @@ class EnvironmentEntry(msgspec.Struct, frozen=True, kw_only=True):
     ends: str
     action_kind: ActionKind
     action_meanings: tuple[str, ...] = ()
-    """Of each action of a discrete space, of each number of a continuous one."""
+    """Of each action of a discrete space, or of each component of a continuous one."""
     fields: tuple[Parameter, ...] = ()
-    """What can be set; `mosaic.envs.configuration` turns values into keywords of `make`."""
+    """Settings; `mosaic.envs.configuration` converts their values to arguments of `make`."""
     pairs: tuple[KeywordPair, ...] = ()
     shown_when: tuple[ShownWhen, ...] = ()
-    """Fields that a form leaves out as long as they would change nothing."""
+    """Fields that forms hide while they have no effect."""
     ranges: tuple[tuple[str, str], ...] = ()
-    """Pairs of fields of which the first must not be above the second."""
+    """Pairs of fields, of which the first must not exceed the second."""
     map_field: str | None = None
-    """The field that holds a map drawn in letters, one row a line."""
+    """The field with a map of letters, one line per row."""
     keys: KeyMap = KeyMap()
     other_keys: tuple[KeyMap, ...] = ()
-    """For the action spaces that fields can switch to."""
+    """Key maps for the action spaces that fields can select."""
     views: tuple[ViewKind, ...] = ("frame",)
-    """The one to begin with first. Only `frame` needs pictures from the environment."""
+    """Available views, the default first. Only `frame` needs rendered frames."""
     render_fps: float = 30
-    """Steps a second at which a person plays it."""
+    """Steps per second in human play."""
     turn_based: bool = False
-    """It waits for the person instead of running on."""
+    """Waits for each action of the player instead of running in real time."""
     max_episode_steps: int | None = None
     is_generated: bool = False
-    """Nobody described it: made from the id alone."""
+    """Not in the catalog: generated from the id."""
 
     @property
     def defaults(self) -> dict[str, Any]:
-        """Each field's value when nobody sets it."""
+        """The default value of each field."""
         return {field.name: field.default for field in self.fields}
+
+
+def title_from_id(env_id: str) -> str:
+    """Derive a title: `module:space/SomeGame-v2` becomes `Some Game`."""
+    name = _VERSION.sub("", env_id.rpartition(":")[2].rpartition("/")[2])
+    return split_words(name) or env_id
+
+
+def split_words(name: str) -> str:
+    """Split a camel-case name: `SomeGame` becomes `Some Game`."""
+    return " ".join(word[0].upper() + word[1:] for word in _WORD.findall(name))

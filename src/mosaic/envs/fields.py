@@ -1,9 +1,9 @@
-"""Short ways to write a configuration field, for the modules of `families`."""
+"""Constructors of configuration fields, for the modules of `families`."""
 
 from mosaic.contract.parameters import Parameter
 
 
-def whole(
+def integer(
     name: str,
     default: int | None,
     low: int | None,
@@ -13,7 +13,7 @@ def whole(
     unit: str = "",
     group: str = "",
 ) -> Parameter:
-    """A whole number; without a default the environment chooses."""
+    """Create an integer field; without a default the environment chooses."""
     return Parameter(
         name=name,
         type="int",
@@ -48,7 +48,7 @@ def number(
     )
 
 
-def switch(name: str, default: bool, help_: str, *, group: str = "") -> Parameter:
+def boolean(name: str, default: bool, help_: str, *, group: str = "") -> Parameter:
     return Parameter(name=name, type="bool", default=default, help=help_, group=group)
 
 

@@ -1,7 +1,7 @@
-"""Which action a person means: keys, mouse and gamepad to the value that an environment is sent.
+"""Key maps: convert keys, mouse and gamepad input to actions of an environment.
 
-The window and `mosaic play` hand in what is pressed and send what comes back as the `value` of an
-`action` command. A map is immutable and holds no state: an axis that ramps is told its last value.
+The window and `mosaic play` pass the pressed keys and send the result as the `value` of an `action`
+command. A map is immutable and stateless: callers pass the previous value of an axis that ramps.
 
 Keys have lower-case names: `a`, `7`, `left`, `right`, `up`, `down`, `space`, `enter`, `tab`.
 """
@@ -24,15 +24,15 @@ AnalogSource = Literal[
 """Each is a number from -1 (left, down) to 1 (right, up); triggers are 0 to 1."""
 
 _OPPOSITES = (("left", "right"), ("up", "down"))
-_STICK_AT_REST = 0.12
-"""Below this a gamepad's stick stands still, and the keys decide."""
+_STICK_DEAD_ZONE = 0.12
+"""Below this a stick of a gamepad counts as centred, and the keys decide."""
 
 _CAPS = {"left": "←", "right": "→", "up": "↑", "down": "↓", "comma": ","}
 _LONG_CAPS = {"space": "Space", "enter": "Enter", "tab": "Tab"}
 
 
 class KeyBinding(msgspec.Struct, frozen=True, kw_only=True):
-    """Keys that, held together, are one action."""
+    """A combination of keys that is one action."""
 
     keys: tuple[str, ...]
     action: Any
@@ -40,22 +40,22 @@ class KeyBinding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KeyAxis(msgspec.Struct, frozen=True, kw_only=True):
-    """One number of a continuous action, pushed down and up by keys or set by a stick."""
+    """One component of a continuous action, controlled by keys or a stick."""
 
     index: int
     label: str
     low: float
     high: float
     down_keys: tuple[str, ...] = ()
-    """Push towards `low`; any of them does."""
+    """Keys that move it towards `low`."""
     up_keys: tuple[str, ...] = ()
     rest: float = 0.0
-    """Where it returns to when nothing is pressed."""
+    """Value when nothing is pressed."""
     ramp_per_s: float = 0.0
-    """How fast keys change it, as a share of `high - low`; 0: at once."""
+    """Rate of change by keys, as a fraction of `high - low` per second; 0: immediate."""
     sources: tuple[AnalogSource, ...] = ()
     is_inverted: bool = False
-    """Whether `sources` count the other way round."""
+    """Whether the direction of `sources` is inverted."""
 
     def value(
         self,
@@ -65,53 +65,53 @@ class KeyAxis(msgspec.Struct, frozen=True, kw_only=True):
         previous: float,
         analog: Mapping[str, float],
     ) -> float:
-        """Where it stands after `dt_s` seconds."""
-        held = self._held(analog)
-        if held is not None:
-            return held
+        """Return the value after `dt_s` seconds."""
+        analog_value = self._analog_value(analog)
+        if analog_value is not None:
+            return analog_value
         down = any(key in pressed for key in self.down_keys)
         up = any(key in pressed for key in self.up_keys)
-        goal = self.rest if down == up else self.low if down else self.high
+        target = self.rest if down == up else self.low if down else self.high
         if self.ramp_per_s <= 0:
-            return goal
-        most = self.ramp_per_s * (self.high - self.low) * dt_s
-        return max(previous - most, min(previous + most, goal))
+            return target
+        max_change = self.ramp_per_s * (self.high - self.low) * dt_s
+        return max(previous - max_change, min(previous + max_change, target))
 
-    def _held(self, analog: Mapping[str, float]) -> float | None:
+    def _analog_value(self, analog: Mapping[str, float]) -> float | None:
         for source in self.sources:
             if source not in analog:
                 continue
-            share = max(-1.0, min(1.0, analog[source] * (-1 if self.is_inverted else 1)))
-            if source.startswith("gamepad") and abs(share) < _STICK_AT_REST:
+            deflection = max(-1.0, min(1.0, analog[source] * (-1 if self.is_inverted else 1)))
+            if source.startswith("gamepad") and abs(deflection) < _STICK_DEAD_ZONE:
                 continue
-            end = self.high if share > 0 else self.low
-            return self.rest + abs(share) * (end - self.rest)
+            end = self.high if deflection > 0 else self.low
+            return self.rest + abs(deflection) * (end - self.rest)
         return None
 
 
 class KeyHint(msgspec.Struct, frozen=True):
-    """What a view prints of one binding: the caps of its keys, and what they do."""
+    """Label of one binding: the key caps and what they do."""
 
     caps: tuple[str, ...]
     label: str
 
 
 class KeyMap(msgspec.Struct, frozen=True, kw_only=True):
-    """All that a person can do in one environment.
+    """The controls of one environment.
 
-    Either `bindings` of keys to whole actions, or `axes` that make up a list of numbers.
+    Either `bindings` of keys to discrete actions, or `axes` for the components of a continuous one.
     """
 
     bindings: tuple[KeyBinding, ...] = ()
     axes: tuple[KeyAxis, ...] = ()
     aliases: dict[str, str] = {}
-    """Other keys for the same: `a` for `left`."""
+    """Alternative keys, such as `a` for `left`."""
     idle: Any = None
-    """The action when nothing is pressed; null: the environment waits for a key."""
+    """Action when nothing is pressed; null: the environment waits for a key."""
 
     @property
     def keys(self) -> frozenset[str]:
-        """Every key that means something here, for views that must not use it otherwise."""
+        """All keys that are in use; views must not bind them to anything else."""
         of_bindings = (key for binding in self.bindings for key in binding.keys)
         of_axes = (key for axis in self.axes for key in (*axis.down_keys, *axis.up_keys))
         return frozenset((*of_bindings, *of_axes, *self.aliases))
@@ -124,13 +124,13 @@ class KeyMap(msgspec.Struct, frozen=True, kw_only=True):
         previous: Any = None,
         analog: Mapping[str, float] | None = None,
     ) -> Any:
-        """The action as a JSON value; `idle` when what is pressed means nothing.
+        """Return the action as a JSON value; `idle` when no binding matches.
 
-        `pressed` is in the order of pressing: where two actions claim as many keys, the one
-        pressed last wins. Opposite directions cancel each other. `previous` is the last action,
-        from which axes ramp for `dt_s` seconds. `analog` has the sources that are in use.
+        `pressed` is in order of pressing: of two bindings with equally many keys, the one pressed
+        last wins. Opposite directions cancel each other. `previous` is the previous action, from
+        which axes ramp for `dt_s` seconds. `analog` has the values of the active sources.
         """
-        held = _without_opposites([self.aliases.get(key, key) for key in pressed])
+        held = _cancel_opposites([self.aliases.get(key, key) for key in pressed])
         if self.axes:
             return self._axes_action(held, dt_s, previous, analog or {})
         best, best_rank = self.idle, (0, -1)
@@ -151,10 +151,9 @@ class KeyMap(msgspec.Struct, frozen=True, kw_only=True):
         return action
 
     def hints(self) -> tuple[KeyHint, ...]:
-        """What to show on the screen, in the order of the map.
+        """Return the labels to display, in the order of the map.
 
-        Keys held together are left out where each of them is shown alone: up and fire explain
-        themselves.
+        Combinations are omitted when each of their keys has a label of its own.
         """
         alone = {key for binding in self.bindings if len(binding.keys) == 1 for key in binding.keys}
         from_bindings = (
@@ -169,7 +168,7 @@ class KeyMap(msgspec.Struct, frozen=True, kw_only=True):
         return (*from_bindings, *from_axes)
 
     def fits(self, action_space: Mapping[str, Any]) -> bool:
-        """Whether its actions belong to this space, as `environment` lines describe it."""
+        """Return whether the map fits an action space, as described in `environment` events."""
         kind = action_space.get("type")
         if self.axes:
             return kind == "box" and action_space.get("shape") == [len(self.idle)]
@@ -184,10 +183,10 @@ class KeyMap(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def key_cap(key: str) -> str:
-    """A key as it is printed: an arrow, a capital letter, or its name."""
+    """Return the label of a key: an arrow, a capital letter, or its name."""
     return _CAPS.get(key) or _LONG_CAPS.get(key) or key.upper()
 
 
-def _without_opposites(pressed: list[str]) -> list[str]:
+def _cancel_opposites(pressed: list[str]) -> list[str]:
     cancelled = {key for pair in _OPPOSITES if all(key in pressed for key in pair) for key in pair}
     return [key for key in pressed if key not in cancelled]

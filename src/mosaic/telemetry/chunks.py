@@ -1,7 +1,7 @@
-"""Lines in order of arrival, as zstd-compressed chunks of a few hundred.
+"""Lines in order of arrival, in zstd-compressed chunks of a few hundred.
 
-The last chunk is the tail: it is written again, longer, at every commit until it is full, and then
-never touched again. `seq` numbers the lines of one table from 0.
+The last chunk is the tail: it is rewritten with more lines at every commit until it is full, and
+never changes after that. `seq` numbers the lines of one table from 0.
 """
 
 import sqlite3
@@ -11,16 +11,16 @@ from typing import NamedTuple
 
 import zstandard
 
-from mosaic.contract.compression import decompressed
+from mosaic.contract.compression import decompress
 
 CHUNK_LINES = 512
 CHUNK_BYTES = 1 << 18
 _LEVEL = 3
-_MAX_DECOMPRESSED = 1 << 22  # CHUNK_BYTES and one block of the spool, with room to spare
+_MAX_DECOMPRESSED = 1 << 22  # CHUNK_BYTES and one block of the spool, with a margin
 
 
 class StoredChunk(NamedTuple):
-    """A chunk as it lies in the store: what a stream sends without encoding anything twice."""
+    """A chunk as stored, which streams send without re-encoding."""
 
     first_seq: int
     lines: int
@@ -31,12 +31,12 @@ class StoredChunk(NamedTuple):
 
 
 def decompress_lines(data: bytes) -> list[bytes]:
-    """The lines of a chunk."""
-    return decompressed(data, _MAX_DECOMPRESSED).split(b"\n")
+    """Return the lines of a chunk."""
+    return decompress(data, _MAX_DECOMPRESSED).split(b"\n")
 
 
 class ChunkWriter:
-    """Appends lines to one chunk table. Nothing is visible before `flush` and a commit."""
+    """Appends lines to one chunk table. Readers see nothing before `flush` and a commit."""
 
     def __init__(self, connection: sqlite3.Connection, table: str) -> None:
         self._connection = connection
@@ -57,18 +57,18 @@ class ChunkWriter:
         return self.first_seq + len(self.tail)
 
     @property
-    def room(self) -> int:
-        """How many lines may be added at once."""
+    def free_lines(self) -> int:
+        """Number of lines that may be added at once."""
         return CHUNK_LINES - len(self.tail)
 
-    def fitting(self, lines: list[bytes], start: int) -> int:
-        """How many lines, from `start` on, may be added until the chunk is full; 1 at the least."""
-        sizes = (len(line) + 1 for line in islice(lines, start, start + self.room))
+    def count_fitting(self, lines: list[bytes], start: int) -> int:
+        """Return how many lines from `start` fit before the chunk is full; at least 1."""
+        sizes = (len(line) + 1 for line in islice(lines, start, start + self.free_lines))
         until_full = bisect_left(list(accumulate(sizes, initial=self._tail_bytes)), CHUNK_BYTES)
-        return min(until_full, self.room)
+        return min(until_full, self.free_lines)
 
     def extend(self, lines: list[bytes]) -> int | None:
-        """Add lines, at most `room`. When they filled the chunk, it is sealed: its `first_seq`."""
+        """Add at most `free_lines` lines; returns the chunk's `first_seq` if it is now full."""
         self.tail += lines
         self._tail_bytes += sum(map(len, lines)) + len(lines)
         if len(self.tail) < CHUNK_LINES and self._tail_bytes < CHUNK_BYTES:
@@ -79,7 +79,7 @@ class ChunkWriter:
         return sealed
 
     def flush(self) -> None:
-        """Write the tail as it is now."""
+        """Write the tail."""
         if len(self.tail) > self._written:
             data = self._compressor.compress(b"\n".join(self.tail))
             self._connection.execute(self._insert, (self.first_seq, len(self.tail), data))

@@ -1,10 +1,10 @@
-"""The numbers that ingest keeps, committed together with the rows they count."""
+"""Counters of ingest, committed in the same transaction as the rows they count."""
 
 import sqlite3
 from collections.abc import Iterable, Mapping
 
 OFFSET = "offset"
-"""How much of the spool is in the store, in bytes."""
+"""Number of bytes of the spool that are in the store."""
 REJECTS_BYTES = "rejects_bytes"
 LINES = "lines"
 BLANK = "blank"
@@ -21,7 +21,7 @@ _OVERFLOW = "(others)"
 
 
 class Counters:
-    """Counts in memory; `flush` writes those that changed."""
+    """Counts in memory; `flush` writes the counters that changed."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -35,15 +35,15 @@ class Counters:
         self._values[name] = value
         self._changed.add(name)
 
-    def bump(self, name: str, by: int = 1) -> None:
+    def increment(self, name: str, by: int = 1) -> None:
         self[name] = self[name] + by
 
-    def bump_open_ended(self, prefix: str, name: str) -> None:
-        """Count under a name that a worker chose, without letting it make names without end."""
+    def increment_named(self, prefix: str, name: str) -> None:
+        """Count under a name that a worker chose; the number of such names is limited."""
         full = prefix + name[:64]
         if full not in self._values and len(self._values) >= _MAX_NAMES:
             full = prefix + _OVERFLOW
-        self.bump(full)
+        self.increment(full)
 
     def flush(self) -> None:
         rows: Iterable[tuple[str, int]] = ((name, self._values[name]) for name in self._changed)
@@ -56,7 +56,7 @@ def read_counters(connection: sqlite3.Connection) -> dict[str, int]:
 
 
 def with_prefix(counters: Mapping[str, int], prefix: str) -> dict[str, int]:
-    """The counters under `prefix`, without it."""
+    """Return the counters whose name starts with `prefix`, without the prefix."""
     return {
         name.removeprefix(prefix): value
         for name, value in sorted(counters.items())

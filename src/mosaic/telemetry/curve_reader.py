@@ -1,6 +1,6 @@
-"""Any stretch of any curve in a given number of points, read from the pyramid."""
+"""Reads any range of a curve in a limited number of points, using the pyramid."""
 
-from __future__ import annotations  # array[float] can only be written so before Python 3.12
+from __future__ import annotations  # array[float] is not subscriptable before Python 3.12
 
 import math
 import sqlite3
@@ -18,7 +18,7 @@ _AXIS_COLUMN: dict[Axis, int] = {"step": 0, "t": 1}
 
 
 class SeriesInfo(NamedTuple):
-    """A curve there is."""
+    """A stored curve."""
 
     key: int
     agent_id: str | None
@@ -26,11 +26,10 @@ class SeriesInfo(NamedTuple):
     points: int
 
 
-class Curve(msgspec.Struct, frozen=True):
-    """A curve ready to be drawn. `points` is how many there are in the stretch asked for.
+class SampledCurve(msgspec.Struct, frozen=True):
+    """A curve ready to plot. `points` is the number of points in the requested range.
 
-    When those are more than wanted, each bucket of neighbours is drawn by its smallest and its
-    largest point.
+    When they exceed the limit, each bucket is represented by its smallest and its largest point.
     """
 
     x: list[float]
@@ -46,8 +45,8 @@ class CurveReader:
 
     def series(self) -> list[SeriesInfo]:
         rows = self._connection.execute("SELECT key, agent_id, name, points FROM series")
-        found = [SeriesInfo(key, agent or None, name, points) for key, agent, name, points in rows]
-        return sorted(found, key=lambda info: (info.name, info.agent_id or ""))
+        series = [SeriesInfo(key, agent or None, name, points) for key, agent, name, points in rows]
+        return sorted(series, key=lambda info: (info.name, info.agent_id or ""))
 
     def curve(
         self,
@@ -57,40 +56,40 @@ class CurveReader:
         axis: Axis,
         first: float | None,
         last: float | None,
-    ) -> Curve:
-        """The curve between `first` and `last` on `axis`, in at most `max_points` points."""
+    ) -> SampledCurve:
+        """Return the curve between `first` and `last` on `axis`, in at most `max_points` points."""
         row = self._connection.execute(
             "SELECT key FROM series WHERE agent_id = ? AND name = ?", (agent_id, name)
         ).fetchone()
         if row is None:
-            return Curve([], [], 0)
+            return SampledCurve([], [], 0)
         (series,) = row
-        if (first, last) != (None, None) and not self._grows(series, axis):
-            return self._sifted(series, max_points, axis, _bounds(first, last))
-        start, end = self._stretch(series, axis, first, last)
+        if (first, last) != (None, None) and not self._is_monotonic(series, axis):
+            return self._scan_range(series, max_points, axis, _bounds(first, last))
+        start, end = self._index_range(series, axis, first, last)
         count = end - start
         if count <= 0:
-            return Curve([], [], 0)
+            return SampledCurve([], [], 0)
         if count <= max_points:
             columns = self._read(series, 0, start, end)
-            return Curve(list(columns[_AXIS_COLUMN[axis]]), list(columns[2]), count)
+            return SampledCurve(list(columns[_AXIS_COLUMN[axis]]), list(columns[2]), count)
         level = int(math.log(count / max(max_points // 2, 1), FAN_OUT))
         columns = self._extremes_of(series, _tile(level, start, end))
         return _decimate(columns, axis, max_points, count)
 
-    def _grows(self, series: int, axis: Axis) -> bool:
+    def _is_monotonic(self, series: int, axis: Axis) -> bool:
         row = self._connection.execute(
             f"SELECT {axis}_grows FROM series WHERE key = ?",  # noqa: S608 - our column
             (series,),
         ).fetchone()
         return bool(row[0])
 
-    def _sifted(
+    def _scan_range(
         self, series: int, max_points: int, axis: Axis, bounds: tuple[float, float]
-    ) -> Curve:
-        """A stretch of a curve that went back on the axis, as after a resume: point by point."""
+    ) -> SampledCurve:
+        """Read a range point by point, for a curve whose axis went back, as after a resume."""
         column = _AXIS_COLUMN[axis]
-        found = [array("d") for _ in range(width(0))]
+        selected = [array("d") for _ in range(width(0))]
         for (data,) in self._connection.execute(
             f"SELECT data FROM curve_chunk WHERE series = ? AND level = 0"  # noqa: S608 - our column
             f" AND max_{axis} >= ? AND min_{axis} <= ? ORDER BY number",
@@ -98,17 +97,17 @@ class CurveReader:
         ):
             for point in zip(*unpack(data, width(0)), strict=True):
                 if bounds[0] <= point[column] <= bounds[1]:
-                    for values, value in zip(found, point, strict=True):
+                    for values, value in zip(selected, point, strict=True):
                         values.append(value)
-        count = len(found[0])
+        count = len(selected[0])
         if count <= max_points:
-            return Curve(list(found[column]), list(found[2]), count)
-        return _decimate(found * 2, axis, max_points, count)
+            return SampledCurve(list(selected[column]), list(selected[2]), count)
+        return _decimate(selected * 2, axis, max_points, count)
 
-    def _stretch(
+    def _index_range(
         self, series: int, axis: Axis, first: float | None, last: float | None
     ) -> tuple[int, int]:
-        """The points between `first` and `last`, as their indices, of a curve that grows."""
+        """Return the indices of the points between `first` and `last` of a monotonic curve."""
         (points,) = self._connection.execute(
             "SELECT points FROM series WHERE key = ?", (series,)
         ).fetchone()
@@ -122,7 +121,7 @@ class CurveReader:
     def _points_before(
         self, series: int, points: int, axis: Axis, x: float, side: Callable[..., int]
     ) -> int:
-        """How many points lie before `x`: first which chunk it falls into, then where in there."""
+        """Count the points before `x`: find the chunk by bisection, then the point in it."""
 
         def chunk_start(number: int) -> float:
             row = self._connection.execute(
@@ -139,31 +138,31 @@ class CurveReader:
         return start + side(chunk[_AXIS_COLUMN[axis]], x)
 
     def _extremes_of(self, series: int, tiles: list[tuple[int, int, int]]) -> list[array[float]]:
-        whole = [array("d") for _ in range(width(1))]
+        merged = [array("d") for _ in range(width(1))]
         for level, start, end in tiles:
             columns = self._read(series, level, start, end)
-            # A single point is both the smallest and the largest of itself.
-            for column, more in zip(whole, columns if level else columns * 2, strict=True):
+            # A single point is both the smallest and the largest.
+            for column, more in zip(merged, columns if level else columns * 2, strict=True):
                 column.extend(more)
-        return whole
+        return merged
 
     def _read(self, series: int, level: int, start: int, end: int) -> list[array[float]]:
-        """The items `start` to `end` of one level."""
+        """Read the items `start` to `end` of one level."""
         first_chunk = start // CHUNK_ITEMS
-        whole = [array("d") for _ in range(width(level))]
+        merged = [array("d") for _ in range(width(level))]
         for (data,) in self._connection.execute(
             "SELECT data FROM curve_chunk WHERE series = ? AND level = ? AND number BETWEEN ? AND ?"
             " ORDER BY number",
             (series, level, first_chunk, (end - 1) // CHUNK_ITEMS),
         ):
-            for column, more in zip(whole, unpack(data, width(level)), strict=True):
+            for column, more in zip(merged, unpack(data, width(level)), strict=True):
                 column.extend(more)
         offset = first_chunk * CHUNK_ITEMS
-        return [column[start - offset : end - offset] for column in whole]
+        return [column[start - offset : end - offset] for column in merged]
 
 
 def _tile(level: int, start: int, end: int) -> list[tuple[int, int, int]]:
-    """The points `start` to `end` as whole items of `level`, and of lower levels at the edges."""
+    """Cover the points `start` to `end` with items of `level`, and of lower levels at the edges."""
     size = FAN_OUT**level
     first, last = -(-start // size), end // size
     if start >= end:
@@ -183,7 +182,9 @@ def _bounds(first: float | None, last: float | None) -> tuple[float, float]:
     return (-math.inf if first is None else first, math.inf if last is None else last)
 
 
-def _decimate(columns: list[array[float]], axis: Axis, max_points: int, points: int) -> Curve:
+def _decimate(
+    columns: list[array[float]], axis: Axis, max_points: int, points: int
+) -> SampledCurve:
     x: list[float] = []
     y: list[float] = []
     items = len(columns[0])
@@ -196,4 +197,4 @@ def _decimate(columns: list[array[float]], axis: Axis, max_points: int, points: 
         for at, value in sorted((low, high)) if low != high else (low,):
             x.append(at)
             y.append(value)
-    return Curve(x[:max_points], y[:max_points], points)
+    return SampledCurve(x[:max_points], y[:max_points], points)

@@ -1,12 +1,12 @@
-"""Metrics as columns with a pyramid of minima and maxima above them.
+"""Metrics as columns with a min/max pyramid.
 
-Level 0 holds the points. An item of level k + 1 stands for `FAN_OUT` neighbouring items of level k
-and keeps the smallest and the largest point among them, each with its own step and time, so that a
-spike stays visible, and in its place, at any zoom. Only whole groups have an item above them; the
-few items that are left over on each level are read from there.
+Level 0 holds the points. An item of level k + 1 aggregates `FAN_OUT` consecutive items of level k:
+it stores the smallest and the largest point, each with its own step and time, so that a spike stays
+visible at its position at any zoom. Only complete groups are aggregated; the remaining items of a
+level are read from that level.
 """
 
-from __future__ import annotations  # array[float] can only be written so before Python 3.12
+from __future__ import annotations  # array[float] is not subscriptable before Python 3.12
 
 import math
 import sqlite3
@@ -15,10 +15,14 @@ from collections.abc import Callable, Sequence
 
 import zstandard
 
-from mosaic.contract.compression import decompressed
+from mosaic.contract import numbers
+from mosaic.contract.compression import decompress
+from mosaic.contract.events import Metric, absolute_time
+from mosaic.telemetry import counters
+from mosaic.telemetry.chunks import ChunkWriter
 
 FAN_OUT = 8
-CHUNK_ITEMS = 512  # a multiple of FAN_OUT: an unfinished group always lies in its level's tail
+CHUNK_ITEMS = 512  # a multiple of FAN_OUT: an incomplete group is always in the tail of its level
 POINT_COLUMNS = 3  # step, t, value
 EXTREME_COLUMNS = 6  # the smallest point, then the largest
 _MAX_CACHED = 256
@@ -30,7 +34,7 @@ def pack(columns: list[array[float]]) -> bytes:
 
 
 def unpack(data: bytes, columns: int) -> list[array[float]]:
-    raw = decompressed(data, _MAX_CHUNK_BYTES)
+    raw = decompress(data, _MAX_CHUNK_BYTES)
     length = len(raw) // columns
     return [array("d", raw[i * length : (i + 1) * length]) for i in range(columns)]
 
@@ -47,22 +51,22 @@ class _Level:
 
 
 class _Axis:
-    """Where a curve has come to on one axis, and whether it never went back."""
+    """Last value of a curve on one axis, and whether the axis is monotonic so far."""
 
-    __slots__ = ("grows", "last")
+    __slots__ = ("is_monotonic", "last")
 
-    def __init__(self, last: float | None, grows: int) -> None:
+    def __init__(self, last: float | None, is_monotonic: int) -> None:
         self.last = math.nan if last is None else last
-        self.grows = bool(grows)
+        self.is_monotonic = bool(is_monotonic)
 
-    def note(self, x: float) -> None:
+    def record(self, x: float) -> None:
         if math.isnan(x) or x < self.last:
-            self.grows = False
+            self.is_monotonic = False
         self.last = x
 
 
 class _Curve:
-    """One series: its levels, of which each holds only its tail in memory."""
+    """One series; of each level only the tail is in memory."""
 
     __slots__ = ("changed", "key", "levels", "points", "step", "t")
 
@@ -76,14 +80,14 @@ class _Curve:
 
 
 class CurveWriter:
-    """Appends points to curves. Nothing is visible before `flush` and a commit."""
+    """Appends points to curves. Readers see nothing before `flush` and a commit."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._curves: dict[tuple[str, str], _Curve] = {}
 
     def add(self, agent_id: str, name: str, step: float, t: float, value: float) -> None:
-        """Add a point. Without a step (NaN) it stands at its index, without a time at the last."""
+        """Add a point. NaN as step means its index, NaN as time the time of the last point."""
         curve = self._curves.get((agent_id, name))
         if curve is None:
             curve = self._curves[agent_id, name] = self._open(agent_id, name)
@@ -91,8 +95,8 @@ class CurveWriter:
             step = float(curve.points)
         if math.isnan(t):
             t = curve.t.last
-        curve.step.note(step)
-        curve.t.note(t)
+        curve.step.record(step)
+        curve.t.record(t)
         curve.points += 1
         curve.changed = True
         self._append(curve, 0, (step, t, value))
@@ -107,9 +111,9 @@ class CurveWriter:
                     (
                         curve.points,
                         curve.step.last,
-                        curve.step.grows,
+                        curve.step.is_monotonic,
                         curve.t.last,
-                        curve.t.grows,
+                        curve.t.is_monotonic,
                         curve.key,
                     ),
                 )
@@ -175,6 +179,37 @@ class CurveWriter:
         return _Curve(key, points, _Axis(last_step, step_grows), _Axis(last_t, t_grows), levels)
 
 
+class MetricWriter:
+    """Stores metric lines in order of arrival and adds their values to the curves."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, tally: counters.Counters, run_started: float | None
+    ) -> None:
+        self._tally = tally
+        self._run_started = run_started
+        self._chunks = ChunkWriter(connection, "metric_chunk")
+        self._curves = CurveWriter(connection)
+
+    def add(self, event: Metric, line: bytes) -> None:
+        agent_id = event.agent_id or ""
+        step = math.nan if event.step is None else float(event.step)
+        t = math.nan
+        if event.t is not None:
+            t = absolute_time(numbers.as_float(event.t), self._run_started)
+        if event.values is not None:
+            for name, value in event.values.items():
+                self._curves.add(agent_id, name, step, t, numbers.as_float(value))
+            self._tally.increment(counters.METRIC_POINTS, len(event.values))
+        elif event.name is not None and event.value is not None:
+            self._curves.add(agent_id, event.name, step, t, numbers.as_float(event.value))
+            self._tally.increment(counters.METRIC_POINTS)
+        self._chunks.extend([line])
+
+    def flush(self) -> None:
+        self._chunks.flush()
+        self._curves.flush()
+
+
 def _range(values: array[float]) -> tuple[float, float] | tuple[None, None]:
     known = [value for value in values if not math.isnan(value)]
     return (min(known), max(known)) if known else (None, None)
@@ -185,12 +220,12 @@ def _empty(level: int) -> list[array[float]]:
 
 
 def width(level: int) -> int:
-    """How many columns an item of that level has."""
+    """Return the number of columns of an item of that level."""
     return EXTREME_COLUMNS if level else POINT_COLUMNS
 
 
 def extremes(columns: Sequence[array[float]], start: int, end: int) -> tuple[float, ...]:
-    """The smallest and the largest point among the items `start` to `end`; NaN is neither."""
+    """Return the smallest and the largest point of the items `start` to `end`, ignoring NaN."""
     low = start + _index_of(columns[2][start:end], min)
     high = start + _index_of(columns[-1][start:end], max)
     return (

@@ -1,29 +1,32 @@
-"""The SQLite file of one run: its schema, and how it is opened for writing and for reading.
+"""The SQLite file of one run: its schema, and connections for writing and reading.
 
 Tables:
 
-- `counter`: every number that ingest keeps, the spool offset among them.
-- `step_chunk`, `metric_chunk`: the lines themselves, zstd-compressed, in order of arrival.
-- `step_span`: which lines of which chunk belong to which episode.
-- `episode`: one row per episode, kept up to date while it runs.
-- `series`, `curve_chunk`: metrics as columns, with the min/max pyramid above them.
+- `counter`: the counters of ingest, including the spool offset.
+- `step_chunk`, `metric_chunk`: the lines, zstd-compressed, in order of arrival.
+- `step_span`: the lines of each chunk that belong to an episode.
+- `episode`: one row per episode, updated while it runs.
+- `series`, `curve_chunk`: metrics as columns, with a min/max pyramid.
 - `event`: all other lines, one row each.
 """
 
 import sqlite3
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
-from mosaic.telemetry.ordinary_files import expect_ordinary_database
+from mosaic.telemetry.regular_files import require_regular_database
 
 APPLICATION_ID = 0x4D4F5341  # "MOSA"
 _BUSY_TIMEOUT_MS = 200
-# A daemon has three connections per live run, and by default each would grow to 2 MB.
+# A daemon has three connections per live run; the default cache of each is 2 MB.
 _WRITER_CACHE_KIB = 512
 _READER_CACHE_KIB = 256
 _PRIMARY_CODE_MASK = 0xFF
-_CANNOT_MAKE_WAL_FILES = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+_ROWS_PER_STATEMENT = 32
+_CANNOT_CREATE_WAL = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 
-_FIRST_SCHEMA = """
+_INITIAL_SCHEMA = """
 CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE step_chunk (first_seq INTEGER PRIMARY KEY, lines INTEGER NOT NULL, data BLOB NOT NULL);
 CREATE TABLE metric_chunk (
@@ -78,12 +81,12 @@ CREATE TABLE event (seq INTEGER PRIMARY KEY, type TEXT NOT NULL, line BLOB NOT N
 CREATE INDEX event_type ON event (type, seq);
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST_SCHEMA,)
-"""Applied in order; `user_version` counts how many a file has seen."""
+MIGRATIONS: tuple[str, ...] = (_INITIAL_SCHEMA,)
+"""Applied in order; `user_version` is the number of applied migrations."""
 
 
 class NewerStoreError(Exception):
-    """The file was written by a later version of this program."""
+    """The file was written by a newer version of MOSAIC."""
 
 
 class EmptyStoreError(Exception):
@@ -91,17 +94,17 @@ class EmptyStoreError(Exception):
 
 
 def open_for_writing(path: Path) -> sqlite3.Connection:
-    """The writer's connection, with the schema in place. There is one writer per run.
+    """Open the writer's connection and apply migrations. There is one writer per run.
 
-    Raises `NotOrdinaryError` when a link or a pipe stands in the place of one of its files.
+    Raises `NotRegularFileError` when one of the database files is a link or a pipe.
     """
-    expect_ordinary_database(path)
+    require_regular_database(path)
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
         connection.execute(f"PRAGMA busy_timeout = {_BUSY_TIMEOUT_MS}")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA wal_autocheckpoint = 0")  # done, and logged, by the service
+        connection.execute("PRAGMA wal_autocheckpoint = 0")  # the service runs and logs checkpoints
         connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_KIB}")
         _migrate(connection)
     except BaseException:
@@ -111,17 +114,17 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
 
 
 def open_for_reading(path: Path) -> sqlite3.Connection:
-    """A connection that cannot write and that no writer waits for.
+    """Open a read-only connection that never blocks the writer.
 
-    Raises `EmptyStoreError` for a file whose writer has not made its tables yet.
+    Raises `EmptyStoreError` when the writer has not created the tables yet.
     """
     try:
         return _open_read_only(path, "mode=ro")
     except sqlite3.OperationalError as error:
         code = error.sqlite_errorcode & _PRIMARY_CODE_MASK
-        if code not in _CANNOT_MAKE_WAL_FILES or _has_unmerged_commits(path):
+        if code not in _CANNOT_CREATE_WAL or _has_unmerged_commits(path):
             raise
-    # In a folder that cannot be written to, nobody else writes either: the file stands still.
+    # In a read-only folder there is no writer, so the file cannot change.
     return _open_read_only(path, "mode=ro&immutable=1")
 
 
@@ -130,10 +133,10 @@ def _has_unmerged_commits(path: Path) -> bool:
     return wal.exists() and wal.stat().st_size > 0
 
 
-def _open_read_only(path: Path, how: str) -> sqlite3.Connection:
-    expect_ordinary_database(path)
+def _open_read_only(path: Path, parameters: str) -> sqlite3.Connection:
+    require_regular_database(path)
     connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?{how}",
+        f"{path.absolute().as_uri()}?{parameters}",
         uri=True,
         isolation_level=None,
         check_same_thread=False,
@@ -142,7 +145,7 @@ def _open_read_only(path: Path, how: str) -> sqlite3.Connection:
         connection.execute(f"PRAGMA busy_timeout = {_BUSY_TIMEOUT_MS}")
         connection.execute(f"PRAGMA cache_size = -{_READER_CACHE_KIB}")
         if _version(connection) == 0:
-            raise EmptyStoreError  # noqa: TRY301 - closed below like for any other error
+            raise EmptyStoreError  # noqa: TRY301 - closed below as for any other error
     except BaseException:
         connection.close()
         raise
@@ -163,3 +166,28 @@ def _migrate(connection: sqlite3.Connection) -> None:
             f"PRAGMA application_id = {APPLICATION_ID};"
             f"PRAGMA user_version = {number + 1};COMMIT;"
         )
+
+
+class BulkInsert:
+    """Inserts rows of `columns` values with a statement such as `INSERT INTO table`.
+
+    Each statement inserts many rows: half of the cost of a row is its statement.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, statement: str, columns: int) -> None:
+        row = f"({', '.join('?' * columns)})"
+        self._connection = connection
+        self._one = f"{statement} VALUES {row}"
+        self._many = f"{statement} VALUES {', '.join([row] * _ROWS_PER_STATEMENT)}"
+
+    def insert(self, rows: Sequence[tuple[object, ...]]) -> None:
+        """Insert `rows` in their order."""
+        remainder = len(rows) - len(rows) % _ROWS_PER_STATEMENT
+        self._connection.executemany(
+            self._many,
+            (
+                tuple(chain.from_iterable(rows[start : start + _ROWS_PER_STATEMENT]))
+                for start in range(0, remainder, _ROWS_PER_STATEMENT)
+            ),
+        )
+        self._connection.executemany(self._one, rows[remainder:])

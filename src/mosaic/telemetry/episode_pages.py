@@ -1,9 +1,8 @@
-"""Pages of a run's episodes in any order, quickly also when there are a million of them.
+"""Pages of a run's episodes in any order, fast for a million episodes.
 
-By number a page is found through its index. For any other order, or a part of the episodes, it is
-the first pages that are asked for most: those are found by one look at all episodes. For pages
-further on a ranking is made once and kept for a while. Nothing of this is seen by the writer, who
-has no index more to keep.
+Pages in order of number use the index of the table. For any other order or filter, the first pages
+are requested most often: they are found by one scan of all episodes. For later pages a ranking is
+built once and cached for a while. The writer needs no additional index for this.
 """
 
 import sqlite3
@@ -14,7 +13,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from itertools import chain
 
-from mosaic.contract.rollups import EpisodeChoice, EpisodePage
+from mosaic.contract.episodes import EpisodePage, EpisodeQuery
 from mosaic.telemetry import counters
 from mosaic.telemetry.reader import TelemetryReader, rollups_of
 
@@ -27,99 +26,101 @@ _ENDED = {
     "truncated": "truncated",
     "open": f"NOT {_IS_OVER}",
 }
-# NaN is stored as its word; it comes last, whichever way round.
+# NaN is stored as text; it is last in either direction.
 _ORDER = {
-    "episode": "ordinal {way}",
-    "return": f"typeof({_RETURN}) = 'text', {_RETURN} {{way}}, ordinal",
-    "steps": "steps {way}, ordinal",
+    "episode": "ordinal {direction}",
+    "return": f"typeof({_RETURN}) = 'text', {_RETURN} {{direction}}, ordinal",
+    "steps": "steps {direction}, ordinal",
 }
-_FOUND_AT_ONCE = 1_000
-"""Rows from the start that need no ranking."""
-_MOST_RANKED = 4_000_000
-"""Episodes in all rankings together, of eight bytes each."""
-_LEAST_AGE_S = 0.5
-_AGE_PER_BUILD = 20.0
-"""A ranking of a run that goes on is made anew after so many times what making it took."""
+_MAX_UNRANKED_ROWS = 1_000
+"""Pages that end before this row need no ranking."""
+_MAX_RANKED = 4_000_000
+"""Episodes in all cached rankings together, of eight bytes each."""
+_MIN_LIFETIME_S = 0.5
+_LIFETIME_PER_BUILD_TIME = 20.0
+"""Lifetime of a ranking of a live run, as a multiple of the time it took to build."""
 
 
 @dataclass(slots=True)
 class _Ranking:
-    """Keys of episodes in an order, as it was at one revision."""
+    """Keys of episodes in order, as of one revision."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     keys: "array[int] | None" = None
     revision: int = -1
-    good_until: float = 0.0
+    valid_until: float = 0.0
 
 
 class EpisodePages:
-    """Keeps rankings. One for all runs of a daemon; any thread may ask."""
+    """Caches rankings of all runs of a daemon. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._rankings: OrderedDict[tuple[str, EpisodeChoice], _Ranking] = OrderedDict()
+        self._rankings: OrderedDict[tuple[str, EpisodeQuery], _Ranking] = OrderedDict()
 
     def page(
         self,
         run_id: str,
         reader: TelemetryReader,
-        choice: EpisodeChoice,
+        query: EpisodeQuery,
         first: int,
         count: int,
         now: float | None = None,
     ) -> EpisodePage:
-        """Episodes `first` to `first + count` (excluded) of those chosen, and how many there are.
+        """Return the matching episodes `first` to `first + count` (excluded), and their number.
 
-        Of a run that goes on, what is ranked may be a little old.
+        For a live run, the ranking may be slightly out of date.
         """
         connection = reader.connection
-        if choice == EpisodeChoice(descending=choice.descending):
-            return _by_number(connection, choice.descending, first, count)
-        ranking = self._ranking(run_id, choice)
-        if ranking.keys is None and first + count <= _FOUND_AT_ONCE:
-            return _first_ones(connection, choice, first, count)
-        keys = self._ranked(connection, choice, ranking, time.monotonic() if now is None else now)
-        wanted = keys[first : first + count]
-        rows = rollups_of(connection, f"WHERE key IN ({','.join(map(str, wanted))}) ORDER BY key")
-        by_key = dict(zip(sorted(wanted), rows, strict=True))
-        return EpisodePage(episodes=tuple(by_key[key] for key in wanted), total=len(keys))
+        if query == EpisodeQuery(descending=query.descending):
+            return _by_number(connection, query.descending, first, count)
+        ranking = self._ranking(run_id, query)
+        if ranking.keys is None and first + count <= _MAX_UNRANKED_ROWS:
+            return _first_page(connection, query, first, count)
+        keys = self._ranked(connection, query, ranking, time.monotonic() if now is None else now)
+        page_keys = keys[first : first + count]
+        rows = rollups_of(
+            connection, f"WHERE key IN ({','.join(map(str, page_keys))}) ORDER BY key"
+        )
+        by_key = dict(zip(sorted(page_keys), rows, strict=True))
+        return EpisodePage(episodes=tuple(by_key[key] for key in page_keys), total=len(keys))
 
-    def _ranking(self, run_id: str, choice: EpisodeChoice) -> _Ranking:
+    def _ranking(self, run_id: str, query: EpisodeQuery) -> _Ranking:
         with self._lock:
-            ranking = self._rankings.setdefault((run_id, choice), _Ranking())
-            self._rankings.move_to_end((run_id, choice))
-            while len(self._rankings) > 1 and self._size() > _MOST_RANKED:
+            ranking = self._rankings.setdefault((run_id, query), _Ranking())
+            self._rankings.move_to_end((run_id, query))
+            while len(self._rankings) > 1 and self._size() > _MAX_RANKED:
                 self._rankings.popitem(last=False)
             return ranking
 
     def _size(self) -> int:
-        # One without keys counts too, or asking for ever new ones would pile them up.
-        return sum(len(each.keys or ()) + 10_000 for each in self._rankings.values())
+        # Rankings without keys count too, or they would accumulate without limit.
+        return sum(len(ranking.keys or ()) + 10_000 for ranking in self._rankings.values())
 
     def _ranked(
         self,
         connection: sqlite3.Connection,
-        choice: EpisodeChoice,
+        query: EpisodeQuery,
         ranking: _Ranking,
         now: float,
     ) -> "array[int]":
         with ranking.lock:
             revision = _single(connection, "SELECT coalesce(max(revision), 0) FROM episode")
-            is_good = ranking.revision == revision or (
-                # One that went back is of a store that was made anew, whose keys are others.
-                ranking.revision < revision and now < ranking.good_until
+            is_valid = ranking.revision == revision or (
+                # A lower revision means that the store was rebuilt with other keys.
+                ranking.revision < revision and now < ranking.valid_until
             )
-            if ranking.keys is None or not is_good:
-                began = time.monotonic()
-                condition, values = _condition(choice)
+            if ranking.keys is None or not is_valid:
+                started = time.monotonic()
+                condition, values = _condition(query)
                 rows = connection.execute(
-                    f"SELECT key FROM episode WHERE {condition} ORDER BY {_order(choice)}",  # noqa: S608 - our words
+                    f"SELECT key FROM episode WHERE {condition} ORDER BY {_order(query)}",  # noqa: S608 - our SQL
                     values,
                 )
                 ranking.keys = array("q", chain.from_iterable(rows))
                 ranking.revision = revision
-                took_s = time.monotonic() - began
-                ranking.good_until = now + max(_LEAST_AGE_S, took_s * _AGE_PER_BUILD)
+                took_s = time.monotonic() - started
+                ranking.valid_until = now + max(_MIN_LIFETIME_S, took_s * _LIFETIME_PER_BUILD_TIME)
             return ranking.keys
 
 
@@ -135,40 +136,40 @@ def _by_number(
     start = total - end if descending else first
     if highest - lowest + 1 == total:
         where, values = "WHERE ordinal >= ? ORDER BY ordinal LIMIT ?", (lowest + start, end - first)
-    else:  # a worker that leaves numbers out
+    else:  # the worker skipped numbers
         where, values = "WHERE 1 ORDER BY ordinal LIMIT ? OFFSET ?", (end - first, start)
     rows = rollups_of(connection, where, *values)
     return EpisodePage(episodes=tuple(reversed(rows) if descending else rows), total=total)
 
 
-def _first_ones(
-    connection: sqlite3.Connection, choice: EpisodeChoice, first: int, count: int
+def _first_page(
+    connection: sqlite3.Connection, query: EpisodeQuery, first: int, count: int
 ) -> EpisodePage:
-    condition, values = _condition(choice)
+    condition, values = _condition(query)
     rows = rollups_of(
         connection,
-        f"WHERE {condition} ORDER BY {_order(choice)} LIMIT ? OFFSET ?",
+        f"WHERE {condition} ORDER BY {_order(query)} LIMIT ? OFFSET ?",
         *values,
         count,
         first,
     )
-    total = _single(connection, f"SELECT count(*) FROM episode WHERE {condition}", *values)  # noqa: S608 - our words
+    total = _single(connection, f"SELECT count(*) FROM episode WHERE {condition}", *values)  # noqa: S608 - our SQL
     return EpisodePage(episodes=tuple(rows), total=total)
 
 
-def _condition(choice: EpisodeChoice) -> tuple[str, tuple[float, ...]]:
-    parts, values = [_ENDED[choice.ended]], []
-    for bound, comparison in ((choice.least_return, ">="), (choice.most_return, "<=")):
+def _condition(query: EpisodeQuery) -> tuple[str, tuple[float, ...]]:
+    parts, values = [_ENDED[query.ended]], []
+    for bound, comparison in ((query.least_return, ">="), (query.most_return, "<=")):
         if bound is not None:
             parts.append(f"typeof({_RETURN}) <> 'text' AND {_RETURN} {comparison} ?")
             values.append(bound)
     return " AND ".join(parts), tuple(values)
 
 
-def _order(choice: EpisodeChoice) -> str:
-    return _ORDER[choice.order].format(way="DESC" if choice.descending else "ASC")
+def _order(query: EpisodeQuery) -> str:
+    return _ORDER[query.order].format(direction="DESC" if query.descending else "ASC")
 
 
-def _single(connection: sqlite3.Connection, question: str, *values: float) -> int:
-    answer: int = connection.execute(question, values).fetchone()[0]
-    return answer
+def _single(connection: sqlite3.Connection, statement: str, *values: float) -> int:
+    value: int = connection.execute(statement, values).fetchone()[0]
+    return value

@@ -1,4 +1,4 @@
-"""What is known of each episode while its lines come in, and the row it becomes."""
+"""State of each episode while its lines are ingested, and its row in the store."""
 
 import math
 import sqlite3
@@ -9,9 +9,9 @@ import msgspec
 
 from mosaic.contract import numbers
 from mosaic.contract.events import EpisodeEnd, EpisodeStart
-from mosaic.contract.type_info import work_out
+from mosaic.contract.prebuild import prebuild_decoders
 from mosaic.telemetry import counters
-from mosaic.telemetry.bulk_insert import BulkInsert
+from mosaic.telemetry.database import BulkInsert
 
 _MAX_CACHED = 2_048
 STATE_COLUMNS = (
@@ -28,14 +28,14 @@ _UPDATE = (
     f"UPDATE episode SET {_CHANGING_COLUMNS.replace(',', ' = ?,')} = ?"  # noqa: S608 - our columns
     " WHERE key = ?"
 )
-_LOOKED_UP_AT_ONCE = 32
-_PLACES = ", ".join("?" * _LOOKED_UP_AT_ONCE)
-_WITH_A_ROW = f"SELECT episode_id FROM episode WHERE episode_id IN ({_PLACES})"  # noqa: S608
+_IDS_PER_LOOKUP = 32
+_PLACEHOLDERS = ", ".join("?" * _IDS_PER_LOOKUP)
+_SELECT_STORED_IDS = f"SELECT episode_id FROM episode WHERE episode_id IN ({_PLACEHOLDERS})"  # noqa: S608
 _encode = msgspec.json.Encoder().encode
 
 
 class SeenSteps(msgspec.Struct, array_like=True):
-    """Which step numbers of one agent have come: `first` to `last`, whole unless `has_gaps`."""
+    """Step numbers of one agent so far: `first` to `last`, complete unless `has_gaps`."""
 
     first: int
     last: int
@@ -43,7 +43,7 @@ class SeenSteps(msgspec.Struct, array_like=True):
 
 
 class EpisodeState(msgspec.Struct):
-    """An episode as far as its lines have come."""
+    """State of an episode after the lines so far."""
 
     key: int
     ordinal: int
@@ -63,11 +63,11 @@ class EpisodeState(msgspec.Struct):
 
     @property
     def is_in_order(self) -> bool:
-        """Whether its steps came one agent's, each above the last."""
+        """Whether all steps are of one agent, in ascending order."""
         return not self.duplicate_steps and not self.out_of_order_steps and len(self.seen) <= 1
 
-    def note_steps(self, agent_id: str | None, first: int, count: int) -> None:
-        """Steps `first`, `first` + 1 … have come; repeated and late ones are counted."""
+    def record_steps(self, agent_id: str | None, first: int, count: int) -> None:
+        """Record steps from `first` on; duplicate and late ones are counted."""
         self.steps += count
         last = first + count - 1
         seen = self.seen.get(agent_id or "")
@@ -77,13 +77,13 @@ class EpisodeState(msgspec.Struct):
             seen.has_gaps = seen.has_gaps or first > seen.last + 1
             seen.last = last
         else:
-            self._note_repeated(seen, first, last)
+            self._record_repeated(seen, first, last)
 
-    def _note_repeated(self, seen: SeenSteps, first: int, last: int) -> None:
+    def _record_repeated(self, seen: SeenSteps, first: int, last: int) -> None:
         repeated = min(last, seen.last) - first + 1
         is_known = first in (seen.first, seen.last)
-        certain = is_known or (first >= seen.first and not seen.has_gaps)
-        if certain:
+        is_duplicate = is_known or (first >= seen.first and not seen.has_gaps)
+        if is_duplicate:
             self.duplicate_steps += repeated
         else:
             self.out_of_order_steps += repeated
@@ -92,7 +92,7 @@ class EpisodeState(msgspec.Struct):
         seen.last = max(seen.last, last)
 
     def as_row(self, revision: int) -> tuple[object, ...]:
-        """`_CHANGING_COLUMNS`, then its key."""
+        """Return the values of `_CHANGING_COLUMNS`, then the key."""
         return (
             revision,
             self.ordinal,
@@ -112,11 +112,11 @@ class EpisodeState(msgspec.Struct):
         )
 
 
-class EpisodeBook:
-    """The episodes that lines are coming in for. Bounded: the rest is read back when needed.
+class EpisodeIndex:
+    """The episodes that are being ingested. The cache is bounded; others are read back on demand.
 
-    A new one gets its row at `flush`, where short ones are complete already; until then it is
-    among the cached.
+    A new episode gets its row at `flush`, when short ones are already complete; until then it is
+    in the cache.
     """
 
     def __init__(self, connection: sqlite3.Connection, tally: counters.Counters) -> None:
@@ -130,9 +130,9 @@ class EpisodeBook:
         self._cached: dict[str, EpisodeState] = {}
         self._dirty: dict[int, EpisodeState] = {}
         self._without_row: set[str] = set()
-        """Ids that need not be looked up."""
+        """Ids that are known to have no row."""
         self._new_ordinals: set[int] = set()
-        """Of episodes without a row."""
+        """Ordinals of episodes without a row."""
         next_key, next_ordinal, revision = connection.execute(
             "SELECT coalesce(max(key), 0) + 1, coalesce(max(ordinal), -1) + 1,"
             " coalesce(max(revision), 0) FROM episode"
@@ -141,25 +141,25 @@ class EpisodeBook:
         self._next_ordinal: int = next_ordinal
         self._revision: int = revision
 
-    def look_up(self, episode_ids: Iterable[str]) -> None:
-        """Find out, for many at a time, which have no row; those left over `open` asks for."""
+    def prefetch(self, episode_ids: Iterable[str]) -> None:
+        """Find out in batches which ids have no row; `open` looks up the remaining ones."""
         unknown = list(set(episode_ids).difference(self._cached))
-        for end in range(_LOOKED_UP_AT_ONCE, len(unknown) + 1, _LOOKED_UP_AT_ONCE):
-            asked = unknown[end - _LOOKED_UP_AT_ONCE : end]
-            self._without_row.update(asked)
+        for end in range(_IDS_PER_LOOKUP, len(unknown) + 1, _IDS_PER_LOOKUP):
+            batch = unknown[end - _IDS_PER_LOOKUP : end]
+            self._without_row.update(batch)
             self._without_row.difference_update(
-                *self._connection.execute(_WITH_A_ROW, asked).fetchall()
+                *self._connection.execute(_SELECT_STORED_IDS, batch).fetchall()
             )
 
-    def open(self, episode_id: str, wanted_ordinal: int | None = None) -> EpisodeState:
-        """The episode of that id, made when there is none; it will be written at `flush`."""
+    def open(self, episode_id: str, requested_ordinal: int | None = None) -> EpisodeState:
+        """Return the episode with that id, created if needed; it is written at `flush`."""
         state = self._cached.get(episode_id)
         if state is None and episode_id not in self._without_row:
             state = self._load(episode_id)
         if state is None:
-            state = self._create(episode_id, wanted_ordinal)
-        elif wanted_ordinal is not None and wanted_ordinal != state.ordinal:
-            self._renumber(state, wanted_ordinal)
+            state = self._create(episode_id, requested_ordinal)
+        elif requested_ordinal is not None and requested_ordinal != state.ordinal:
+            self._renumber(state, requested_ordinal)
         self._cached[episode_id] = state
         self._dirty[state.key] = state
         return state
@@ -170,7 +170,7 @@ class EpisodeBook:
         state.agent_id = state.agent_id or event.agent_id
 
     def end(self, state: EpisodeState, event: EpisodeEnd, seq: int) -> None:
-        """`state` is as `open` gave it."""
+        """Record the end of an episode; `state` is from `open`."""
         state.end_event = seq
         state.agent_id = state.agent_id or event.agent_id
         state.reported_steps = event.steps
@@ -179,14 +179,14 @@ class EpisodeBook:
         state.truncated = state.truncated or bool(event.truncated)
 
     def flush(self) -> None:
-        """Write what changed, and let go of what is over."""
+        """Write changed episodes, and drop finished ones from the cache."""
         first_new = self._first_new_key
         new = [state for key, state in self._dirty.items() if key >= first_new]
         changed = [state for key, state in self._dirty.items() if key < first_new]
         self._new_rows.insert([(*self._next_row(state), state.episode_id) for state in new])
         self._connection.executemany(_UPDATE, map(self._next_row, changed))
         if new:
-            self._tally.bump(counters.EPISODES, len(new))
+            self._tally.increment(counters.EPISODES, len(new))
         for state in self._dirty.values():
             if state.end_event is not None:
                 del self._cached[state.episode_id]
@@ -202,7 +202,7 @@ class EpisodeBook:
         return state.as_row(self._revision)
 
     def _is_new(self, state: EpisodeState) -> bool:
-        """Whether it has no row yet."""
+        """Return whether the episode has no row yet."""
         return state.key >= self._first_new_key
 
     def _load(self, episode_id: str) -> EpisodeState | None:
@@ -212,33 +212,33 @@ class EpisodeBook:
         ).fetchone()
         return state_of_row(row) if row else None
 
-    def _create(self, episode_id: str, wanted_ordinal: int | None) -> EpisodeState:
+    def _create(self, episode_id: str, requested_ordinal: int | None) -> EpisodeState:
         ordinal = self._next_ordinal
-        if wanted_ordinal is not None and not self._is_taken(wanted_ordinal):
-            ordinal = wanted_ordinal
+        if requested_ordinal is not None and not self._is_taken(requested_ordinal):
+            ordinal = requested_ordinal
         self._next_ordinal = max(self._next_ordinal, ordinal + 1)
         self._new_ordinals.add(ordinal)
         key = self._next_key
         self._next_key += 1
         return EpisodeState(key, ordinal, episode_id)
 
-    def _renumber(self, state: EpisodeState, wanted_ordinal: int) -> None:
-        """The worker's own number came after the first step; at once, so that no other takes it."""
-        if self._is_taken(wanted_ordinal):
+    def _renumber(self, state: EpisodeState, requested_ordinal: int) -> None:
+        """Apply the worker's number, which came after the first step, before another takes it."""
+        if self._is_taken(requested_ordinal):
             return
-        self._next_ordinal = max(self._next_ordinal, wanted_ordinal + 1)
+        self._next_ordinal = max(self._next_ordinal, requested_ordinal + 1)
         if self._is_new(state):
             self._new_ordinals.discard(state.ordinal)
-            self._new_ordinals.add(wanted_ordinal)
+            self._new_ordinals.add(requested_ordinal)
         else:
             self._connection.execute(
-                "UPDATE episode SET ordinal = ? WHERE key = ?", (wanted_ordinal, state.key)
+                "UPDATE episode SET ordinal = ? WHERE key = ?", (requested_ordinal, state.key)
             )
-        state.ordinal = wanted_ordinal
+        state.ordinal = requested_ordinal
 
     def _is_taken(self, ordinal: int) -> bool:
         if ordinal >= self._next_ordinal:
-            return False  # as of nearly every new one: numbers grow
+            return False  # the usual case: numbers increase
         if ordinal in self._new_ordinals:
             return True
         row = self._connection.execute("SELECT 1 FROM episode WHERE ordinal = ?", (ordinal,))
@@ -246,7 +246,7 @@ class EpisodeBook:
 
 
 def state_of_row(row: tuple[Any, ...]) -> EpisodeState:
-    """The state that `STATE_COLUMNS` of a row spell out."""
+    """Build the state from the `STATE_COLUMNS` of a row."""
     state = EpisodeState(*row)
     state.seen = msgspec.json.decode(row[_SEEN], type=dict[str, SeenSteps])
     state.reward_sum = numbers.as_float(state.reward_sum)
@@ -258,8 +258,8 @@ def state_of_row(row: tuple[Any, ...]) -> EpisodeState:
 
 
 def sql_real(value: float | None) -> float | str | None:
-    """SQLite stores NaN as NULL, so it goes in as its word."""
+    """Convert NaN to text, because SQLite stores NaN as NULL."""
     return "NaN" if value is not None and math.isnan(value) else value
 
 
-work_out(SeenSteps)
+prebuild_decoders(SeenSteps)

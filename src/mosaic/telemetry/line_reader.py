@@ -1,4 +1,4 @@
-"""Reading lines back out of chunks: by cursor, or by where an episode's lines lie."""
+"""Reads lines from chunks: by cursor, or the lines of an episode."""
 
 import sqlite3
 from array import array
@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from mosaic.contract import decode as line_decoding
+from mosaic.contract.decode import decode_steps
 from mosaic.contract.events import Metric, StepRecord, absolute_time
-from mosaic.contract.step_lines import steps_on_line
 from mosaic.telemetry.chunks import StoredChunk, decompress_lines
 from mosaic.telemetry.episodes import EpisodeState
 from mosaic.telemetry.steps import STEP_LINES, step_range
@@ -19,14 +19,14 @@ _CHUNKS_PER_CALL = 16
 
 
 class SequencedStep(NamedTuple):
-    """A step and the `seq` of the line it came on."""
+    """A step and the `seq` of its line."""
 
     seq: int
     step: StepRecord
 
 
 class SequencedMetric(NamedTuple):
-    """A metric and the `seq` of the line it came on."""
+    """A metric and the `seq` of its line."""
 
     seq: int
     metric: Metric
@@ -41,7 +41,7 @@ class LineReader:
         self._cache: OrderedDict[int, list[bytes]] = OrderedDict()
 
     def chunks_after(self, table: str, seq: int, limit: int) -> list[StoredChunk]:
-        """At most `limit` chunks that hold lines past `seq`; the first may also hold older ones."""
+        """Return up to `limit` chunks with lines after `seq`; the first may include older lines."""
         rows = self._connection.execute(
             f"SELECT first_seq, lines, data FROM {table} WHERE first_seq + lines > :next"  # noqa: S608 - our table
             f" AND first_seq >= coalesce("
@@ -52,7 +52,7 @@ class LineReader:
         return [StoredChunk(*row) for row in rows]
 
     def steps_after(self, seq: int, limit_chunks: int = _CHUNKS_PER_CALL) -> list[SequencedStep]:
-        """The steps on the lines past `seq`, in order of arrival."""
+        """Return the steps on the lines after `seq`, in order of arrival."""
         return [
             SequencedStep(at, step)
             for at, line in self._lines_after("step_chunk", seq, limit_chunks)
@@ -60,51 +60,49 @@ class LineReader:
         ]
 
     def newest_chunk(self, table: str) -> StoredChunk | None:
-        """The last chunk, which may be growing."""
+        """Return the last chunk, which may still grow."""
         row = self._connection.execute(
             f"SELECT first_seq, lines, data FROM {table} ORDER BY first_seq DESC LIMIT 1"  # noqa: S608 - our table
         ).fetchone()
         return StoredChunk(*row) if row else None
 
     def newest_step(self) -> StepRecord | None:
-        """The step that came last."""
+        """Return the step that arrived last."""
         chunk = self.newest_chunk("step_chunk")
         return self._steps_on(chunk.split()[-1])[-1] if chunk else None
 
     def metrics_after(
         self, seq: int, limit_chunks: int = _CHUNKS_PER_CALL
     ) -> list[SequencedMetric]:
-        """The metrics on the lines past `seq`, in order of arrival."""
-        found = []
+        """Return the metrics on the lines after `seq`, in order of arrival."""
+        metrics = []
         for at, line in self._lines_after("metric_chunk", seq, limit_chunks):
             event = line_decoding.decode(line)
             if isinstance(event, Metric):
                 if event.t is not None:
                     event.t = absolute_time(event.t, self._run_started)
-                found.append(SequencedMetric(at, event))
-        return found
+                metrics.append(SequencedMetric(at, event))
+        return metrics
 
     def steps_of(self, episode: EpisodeState, first: int, last: int) -> list[StepRecord]:
-        """The steps `first` to `last` (included) of an episode, in order of their numbers.
+        """Return the steps `first` to `last` (included) of an episode, in order of their numbers.
 
-        Steps that came twice are both there, in order of arrival.
+        Duplicates are all included, in order of arrival.
         """
-        found = list(self.arrived_steps_of(episode, first, last))
+        steps = list(self.iter_steps_of(episode, first, last))
         if not episode.is_in_order:
-            found.sort(key=lambda step: step.step)
-        return found
+            steps.sort(key=lambda step: step.step)
+        return steps
 
-    def arrived_steps_of(
-        self, episode: EpisodeState, first: int, last: int
-    ) -> Iterator[StepRecord]:
-        """The same in order of arrival, one by one: what is let go of takes no memory."""
+    def iter_steps_of(self, episode: EpisodeState, first: int, last: int) -> Iterator[StepRecord]:
+        """Iterate over the same steps in order of arrival, without holding all in memory."""
         for line in self._lines_of(episode, first, last):
             for step in self._steps_on(line, first, last):
                 if first <= step.step <= last:
                     yield step
 
     def _steps_on(self, line: bytes, first: int = 0, last: int | None = None) -> list[StepRecord]:
-        steps = steps_on_line(line, first, last)
+        steps = decode_steps(line, first, last)
         for step in steps:
             if step.t is not None:
                 step.t = absolute_time(step.t, self._run_started)
@@ -114,12 +112,14 @@ class LineReader:
         for chunk, runs in self._spans_of(episode, first, last):
             positions = array("H", runs)
             lines = self._lines(chunk, positions[-2] + positions[-1])
-            mine = [
+            episode_lines = [
                 line
                 for start, length in zip(positions[::2], positions[1::2], strict=True)
                 for line in lines[start : start + length]
             ]
-            yield from _narrowed(mine, first, last) if episode.is_in_order else mine
+            yield from (
+                _select_range(episode_lines, first, last) if episode.is_in_order else episode_lines
+            )
 
     def _spans_of(self, episode: EpisodeState, first: int, last: int) -> list[tuple[int, bytes]]:
         if not episode.is_in_order:
@@ -140,7 +140,7 @@ class LineReader:
         return spans
 
     def _lines(self, chunk: int, needed: int) -> list[bytes]:
-        """The lines of a chunk, `needed` at the least: a cached tail may have grown since."""
+        """Return at least `needed` lines of a chunk; a cached tail may be too short."""
         lines = self._cache.get(chunk)
         if lines is None or len(lines) < needed:
             (data,) = self._connection.execute(
@@ -159,8 +159,8 @@ class LineReader:
                     yield at, line
 
 
-def _narrowed(lines: list[bytes], first: int, last: int) -> list[bytes]:
-    """Those of the lines, which are in order, that hold the steps `first` to `last`."""
+def _select_range(lines: list[bytes], first: int, last: int) -> list[bytes]:
+    """Select the lines, which are in order, that contain the steps `first` to `last`."""
     start = bisect_right(lines, first, key=_first_step_on)
     end = bisect_right(lines, last, lo=start, key=_first_step_on)
     return lines[max(start - 1, 0) : end]
@@ -170,4 +170,4 @@ def _first_step_on(line: bytes) -> int:
     event = line_decoding.decode_head(line)
     if isinstance(event, STEP_LINES):
         return step_range(event)[0]
-    raise TypeError(f"a {type(event).__name__} among the steps")
+    raise TypeError(f"expected a line with steps, got {type(event).__name__}")

@@ -1,7 +1,7 @@
-"""TelemetryReader: what has been stored of a run. Never blocks the writer.
+"""TelemetryReader: reads the store of a run. Never blocks the writer.
 
-History and live views read the same way: by episode and step, or from a cursor on. A cursor is the
-`seq` of the last line that was read (-1 for none); reading again from there gives what came since.
+History and live views read the same way: by episode and step, or from a cursor. A cursor is the
+`seq` of the last line that was read (-1 for none); reading from it returns what arrived since.
 """
 
 import os
@@ -10,27 +10,26 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple, Self
 
 from mosaic.contract import numbers
+from mosaic.contract.episodes import EpisodeDetails, EpisodeRecording, EpisodeRollup, TelemetryStats
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import StepRecord
 from mosaic.contract.layout import RunDirectory
-from mosaic.contract.replays import EpisodeDetails, EpisodeRecording
-from mosaic.contract.rollups import EpisodeRollup, TelemetryStats
+from mosaic.contract.process_records import run_start_time
 from mosaic.telemetry import counters, database
 from mosaic.telemetry.chunks import StoredChunk
-from mosaic.telemetry.curve_reader import Axis, Curve, CurveReader, SeriesInfo
+from mosaic.telemetry.curve_reader import Axis, CurveReader, SampledCurve, SeriesInfo
 from mosaic.telemetry.episodes import STATE_COLUMNS, EpisodeState, state_of_row
-from mosaic.telemetry.failures import WORLD_ERRORS, blockage_of
+from mosaic.telemetry.errors import RETRYABLE_ERRORS, fault_from_error
 from mosaic.telemetry.line_reader import LineReader, SequencedMetric, SequencedStep
 from mosaic.telemetry.recordings import RecordingReader
 from mosaic.telemetry.rejects import RejectRecord, read_rejects
-from mosaic.telemetry.run_start import run_start_time
 
 _MAX_STEP = (1 << 63) - 1
 _ROWS_PER_CALL = 1_000
 
 
 class RunCounts(NamedTuple):
-    """How much is stored of a run."""
+    """Numbers of stored items of a run."""
 
     steps: int
     episodes: int
@@ -40,7 +39,7 @@ class RunCounts(NamedTuple):
 
 
 class StoredEvent(NamedTuple):
-    """A line that is neither a step nor a metric."""
+    """A stored line that is neither a step nor a metric."""
 
     seq: int
     type: str
@@ -53,13 +52,13 @@ class TelemetryReader:
     def __init__(self, run: RunDirectory) -> None:
         self._run = run
         if not os.path.lexists(run.store):
-            raise _nothing_yet(run)
+            raise _empty_store_error(run)
         try:
             self.connection = database.open_for_reading(run.store)
         except database.EmptyStoreError:
-            raise _nothing_yet(run) from None
-        except WORLD_ERRORS as error:
-            raise _unreadable(run, "The store", error) from error
+            raise _empty_store_error(run) from None
+        except RETRYABLE_ERRORS as error:
+            raise _unreadable_error(run, "The store", error) from error
         self._lines = LineReader(self.connection, run_start_time(run))
         self._curves = CurveReader(self.connection)
         self._recordings = RecordingReader(self.connection)
@@ -98,7 +97,7 @@ class TelemetryReader:
         )
 
     def counts(self) -> RunCounts:
-        """The numbers that change all the time, without looking at episodes one by one."""
+        """Return the frequently changing counts, without a scan of the episodes."""
         values = counters.read_counters(self.connection)
         return RunCounts(
             steps=values.get(counters.STEPS, 0),
@@ -109,13 +108,13 @@ class TelemetryReader:
         )
 
     def episode(self, ordinal: int) -> EpisodeRollup | None:
-        """The episode of that run-wide number."""
+        """Return the episode with that number."""
         return next(iter(self.episodes(ordinal, 1, ordinal)), None)
 
     def episodes(
         self, first: int = 0, limit: int = _ROWS_PER_CALL, last: int = _MAX_STEP
     ) -> list[EpisodeRollup]:
-        """Episodes from number `first` to `last`, in order of starting."""
+        """Return the episodes from number `first` to `last`, in order."""
         return rollups_of(
             self.connection,
             "WHERE ordinal BETWEEN ? AND ? ORDER BY ordinal LIMIT ?",
@@ -125,55 +124,55 @@ class TelemetryReader:
         )
 
     def episodes_after(self, revision: int, limit: int = _ROWS_PER_CALL) -> list[EpisodeRollup]:
-        """Episodes that are new or have changed since `revision`, in order of change."""
+        """Return the episodes that changed after `revision`, in order of change."""
         return rollups_of(
             self.connection, "WHERE revision > ? ORDER BY revision LIMIT ?", revision, limit
         )
 
     def steps(self, ordinal: int, first: int = 0, last: int = _MAX_STEP) -> list[StepRecord]:
-        """The steps `first` to `last` (included) of an episode, in order of their numbers.
+        """Return the steps `first` to `last` (included) of an episode, in order of their numbers.
 
-        Steps that came twice are both there; the episode's `duplicate_steps` says so.
+        Duplicates are all included; the episode's `duplicate_steps` counts them.
         """
-        found = self._episode(ordinal)
-        return self._lines.steps_of(found[0], first, last) if found else []
+        episode = self._episode(ordinal)
+        return self._lines.steps_of(episode[0], first, last) if episode else []
 
     def episode_details(self, ordinal: int) -> EpisodeDetails | None:
-        """The episode of that number, with how it began, and whether it can be replayed."""
-        found = self._episode(ordinal)
-        return self._recordings.details(*found) if found else None
+        """Return the episode with its start and end lines, and whether it can be replayed."""
+        episode = self._episode(ordinal)
+        return self._recordings.details(*episode) if episode else None
 
     def recording(self, ordinal: int) -> EpisodeRecording | str | None:
-        """All that a replay of the episode needs; or why it cannot be replayed."""
-        found = self._episode(ordinal)
-        if found is None:
+        """Return the data for a replay of the episode, or the reason why it cannot be replayed."""
+        episode = self._episode(ordinal)
+        if episode is None:
             return None
-        # Of an episode that goes on, no more than was there when its state was read.
-        steps = self._lines.arrived_steps_of(found[0], 0, found[0].steps - 1)
-        return self._recordings.recording(*found, steps)
+        # Of a running episode, only the steps that its state counts.
+        steps = self._lines.iter_steps_of(episode[0], 0, episode[0].steps - 1)
+        return self._recordings.recording(*episode, steps)
 
     def steps_after(self, seq: int, limit_chunks: int = 16) -> list[SequencedStep]:
-        """The steps that came after line `seq`, in order of arrival."""
+        """Return the steps that arrived after line `seq`, in order of arrival."""
         return self._lines.steps_after(seq, limit_chunks)
 
     def metrics_after(self, seq: int, limit_chunks: int = 16) -> list[SequencedMetric]:
-        """The metrics that came after line `seq`, in order of arrival."""
+        """Return the metrics that arrived after line `seq`, in order of arrival."""
         return self._lines.metrics_after(seq, limit_chunks)
 
     def chunks_after(
-        self, lane: Literal["step", "metric"], seq: int, limit: int = 16
+        self, kind: Literal["step", "metric"], seq: int, limit: int = 16
     ) -> list[StoredChunk]:
-        """Chunks as stored, with lines past `seq`; the first one may begin before it."""
-        return self._lines.chunks_after(f"{lane}_chunk", seq, limit)
+        """Return stored chunks with lines after `seq`; the first may include older lines."""
+        return self._lines.chunks_after(f"{kind}_chunk", seq, limit)
 
-    def newest_chunk(self, lane: Literal["step", "metric"]) -> StoredChunk | None:
-        """The last chunk as stored."""
-        return self._lines.newest_chunk(f"{lane}_chunk")
+    def newest_chunk(self, kind: Literal["step", "metric"]) -> StoredChunk | None:
+        """Return the last stored chunk."""
+        return self._lines.newest_chunk(f"{kind}_chunk")
 
     def events_after(
         self, seq: int, kind: str | None = None, limit: int = _ROWS_PER_CALL
     ) -> list[StoredEvent]:
-        """All other lines past `seq`, of one `kind` or of any, in order of arrival."""
+        """Return all other lines after `seq`, of one `kind` or of any, in order of arrival."""
         rows = self.connection.execute(
             "SELECT seq, type, line FROM event WHERE seq > :seq"
             " AND (:kind IS NULL OR type = :kind) ORDER BY seq LIMIT :limit",
@@ -182,18 +181,18 @@ class TelemetryReader:
         return [StoredEvent(*row) for row in rows]
 
     def newest_event(self, kind: str) -> StoredEvent | None:
-        """The last line of that kind."""
+        """Return the last line of that kind."""
         row = self.connection.execute(
             "SELECT seq, type, line FROM event WHERE type = ? ORDER BY seq DESC LIMIT 1", (kind,)
         ).fetchone()
         return StoredEvent(*row) if row else None
 
     def newest_step(self) -> StepRecord | None:
-        """The step that came last."""
+        """Return the step that arrived last."""
         return self._lines.newest_step()
 
     def recent_returns(self, limit: int = 100) -> list[float]:
-        """Returns of the finished episodes that started last, newest first."""
+        """Return the returns of the last finished episodes, newest first."""
         rows = self.connection.execute(
             "SELECT coalesce(reported_return, reward_sum) FROM episode"
             " WHERE end_event IS NOT NULL OR terminated OR truncated"
@@ -203,7 +202,7 @@ class TelemetryReader:
         return [numbers.as_float(value) for (value,) in rows]
 
     def series(self) -> list[SeriesInfo]:
-        """The curves there are."""
+        """Return the stored curves."""
         return self._curves.series()
 
     def curve(
@@ -215,17 +214,17 @@ class TelemetryReader:
         axis: Axis = "step",
         first: float | None = None,
         last: float | None = None,
-    ) -> Curve:
-        """A metric between `first` and `last` on `axis`, in at most `max_points` points."""
+    ) -> SampledCurve:
+        """Return a metric between `first` and `last` on `axis`, in at most `max_points` points."""
         return self._curves.curve(name, agent_id or "", max_points, axis, first, last)
 
     def rejects(self) -> Iterator[RejectRecord]:
-        """The lines that are no events, in order."""
+        """Iterate over the lines that failed to parse, in order."""
         values = counters.read_counters(self.connection)
         try:
             yield from read_rejects(self._run.rejects, values.get(counters.REJECTS_BYTES, 0))
-        except WORLD_ERRORS as error:
-            raise _unreadable(self._run, "What was rejected", error) from error
+        except RETRYABLE_ERRORS as error:
+            raise _unreadable_error(self._run, "The rejected lines", error) from error
 
     def _episode(self, ordinal: int) -> tuple[EpisodeState, EpisodeRollup] | None:
         row = self.connection.execute(
@@ -239,27 +238,27 @@ class TelemetryReader:
 
 
 def rollups_of(connection: sqlite3.Connection, which: str, *values: float) -> list[EpisodeRollup]:
-    """The episodes that `which` (WHERE … ORDER BY …) picks."""
+    """Return the episodes that `which` (WHERE … ORDER BY …) selects."""
     rows = connection.execute(
-        f"SELECT revision, {STATE_COLUMNS} FROM episode {which}",  # noqa: S608 - our words
+        f"SELECT revision, {STATE_COLUMNS} FROM episode {which}",  # noqa: S608 - our SQL
         values,
     )
     return [_rollup(revision, state_of_row(tuple(row))) for revision, *row in rows]
 
 
-def _nothing_yet(run: RunDirectory) -> UserError:
+def _empty_store_error(run: RunDirectory) -> UserError:
     return UserError(
-        f"Nothing has been stored of run {run.run_id} yet.",
-        remedy="Wait for its first line, or look at its worker.log.",
+        f"Run {run.run_id} has no stored telemetry yet.",
+        remedy="Wait for its first line, or check its worker.log.",
         code="T210",
     )
 
 
-def _unreadable(run: RunDirectory, what: str, error: BaseException) -> UserError:
-    blockage = blockage_of(error)
+def _unreadable_error(run: RunDirectory, what: str, error: BaseException) -> UserError:
+    fault = fault_from_error(error)
     return UserError(
-        f"{what} of run {run.run_id} cannot be read: {blockage.message}.",
-        remedy=blockage.remedy,
+        f"{what} of run {run.run_id} cannot be read: {fault.message}.",
+        remedy=fault.remedy,
         code="T211",
     )
 

@@ -1,6 +1,6 @@
-"""What is stored of an episode that a replay needs: how it began, where, and what was done.
+"""Builds recordings for replay: the start, the environment and the actions of an episode.
 
-An episode is played again in the environment of the last `environment` line before it, or, for a
+An episode is re-simulated in the environment of the last `environment` line before it or, for a
 worker that writes none, in that of the run's `config` line.
 """
 
@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from mosaic.contract.decode import RejectedLineError, decode
+from mosaic.contract.episodes import EpisodeDetails, EpisodeRecording, EpisodeRollup
 from mosaic.contract.events import (
     ConfigEvent,
     EnvironmentEvent,
@@ -16,16 +17,14 @@ from mosaic.contract.events import (
     EpisodeStart,
     StepRecord,
 )
-from mosaic.contract.replays import EpisodeDetails, EpisodeRecording
-from mosaic.contract.rollups import EpisodeRollup
 from mosaic.telemetry.episodes import EpisodeState
 
-_LOOKED_AT = 10_000
-"""Environments are made a few times in a run, once per sub-environment; more are not looked at."""
+_MAX_ENVIRONMENT_LINES = 10_000
+"""A run creates one environment per sub-environment, a few times; older lines are not searched."""
 
 
 class _Origin(NamedTuple):
-    """The lines that say how an episode began."""
+    """The events that define how an episode started."""
 
     start: EpisodeStart | EpisodeEnd | None
     environment: EnvironmentEvent | None
@@ -33,36 +32,36 @@ class _Origin(NamedTuple):
 
 
 class RecordingReader:
-    """Reads one run's `event` table for the sake of replays."""
+    """Reads the `event` table of one run for replays."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
     def details(self, state: EpisodeState, rollup: EpisodeRollup) -> EpisodeDetails:
-        """The episode with its lines, and whether it can be replayed."""
+        """Return the episode with its lines, and whether it can be replayed."""
         environment = self._environment_line(state)
         return EpisodeDetails(
             episode=rollup,
             start_json=self._line(state.start_event),
             end_json=self._line(state.end_event),
             environment_json=environment,
-            not_replayable=_obstacle(state, self._origin(state, environment)),
+            not_replayable=_not_replayable_reason(state, self._origin(state, environment)),
         )
 
     def recording(
         self, state: EpisodeState, rollup: EpisodeRollup, steps: Iterable[StepRecord]
     ) -> EpisodeRecording | str:
-        """All that a replay needs, or why there is none.
+        """Return the data for a replay, or the reason why the episode cannot be replayed.
 
-        `steps` are in order of arrival, which is that of their numbers where there is a replay. Of
-        each only what is needed is kept: observations may be many times as large.
+        `steps` are in order of arrival, which in a replayable episode is that of their numbers.
+        Only actions and rewards are kept in memory: observations may be much larger.
         """
         origin = self._origin(state, self._environment_line(state))
-        obstacle = _obstacle(state, origin)
-        if obstacle:
-            return obstacle
-        env_id, env_kwargs, max_episode_steps, packages = _surroundings(origin)
-        taken = [(step.action, step.reward) for step in steps]
+        reason = _not_replayable_reason(state, origin)
+        if reason:
+            return reason
+        env_id, env_kwargs, max_episode_steps, packages = _environment_args(origin)
+        transitions = [(step.action, step.reward) for step in steps]
         start = origin.start
         return EpisodeRecording(
             env_id=env_id,
@@ -72,50 +71,50 @@ class RecordingReader:
             start=start.start if start else None,
             options=start.options if start else None,
             action_dtype=(start and start.action_dtype) or self._dtype_at_end(state),
-            actions=[action for action, _ in taken],
-            rewards=[reward for _, reward in taken],
+            actions=[action for action, _ in transitions],
+            rewards=[reward for _, reward in transitions],
             terminated=rollup.terminated,
             truncated=rollup.truncated,
-            is_over=rollup.is_over and self._says_how_it_ended(state),
+            is_over=rollup.is_over and self._has_end_flags(state),
             packages=packages,
         )
 
     def _origin(self, state: EpisodeState, environment: bytes | None) -> _Origin:
-        start = _decoded(self._line(state.start_event))
+        start = _decode_or_none(self._line(state.start_event))
         if start is None:
-            start = _decoded(self._line(state.end_event))
-        made = _decoded(environment)
-        config = _decoded(self._newest_line("config"))
+            start = _decode_or_none(self._line(state.end_event))
+        made = _decode_or_none(environment)
+        config = _decode_or_none(self._newest_line("config"))
         return _Origin(
             start if isinstance(start, (EpisodeStart, EpisodeEnd)) else None,
             made if isinstance(made, EnvironmentEvent) else None,
             config if isinstance(config, ConfigEvent) else None,
         )
 
-    def _says_how_it_ended(self, state: EpisodeState) -> bool:
-        """Both flags may be left out of an `episode` line; then they are not known to be false."""
+    def _has_end_flags(self, state: EpisodeState) -> bool:
+        """Return whether the flags are known; an `episode` line may omit both."""
         if state.terminated or state.truncated:
             return True
-        end = _decoded(self._line(state.end_event))
+        end = _decode_or_none(self._line(state.end_event))
         return isinstance(end, EpisodeEnd) and (end.terminated, end.truncated) != (None, None)
 
     def _dtype_at_end(self, state: EpisodeState) -> str | None:
-        """An episode that was announced before its first action tells it only there."""
-        end = _decoded(self._line(state.end_event))
+        """Return the dtype from the end line; the start line may precede the first action."""
+        end = _decode_or_none(self._line(state.end_event))
         return end.action_dtype if isinstance(end, EpisodeEnd) else None
 
     def _environment_line(self, state: EpisodeState) -> bytes | None:
-        """The newest one from before the episode, of the same sub-environment."""
-        began = state.end_event if state.start_event is None else state.start_event
-        start = _decoded(self._line(began))
+        """Return the last environment line before the episode, of the same sub-environment."""
+        start_seq = state.end_event if state.start_event is None else state.start_event
+        start = _decode_or_none(self._line(start_seq))
         index = start.env_index if isinstance(start, (EpisodeStart, EpisodeEnd)) else None
         rows = self._connection.execute(
             "SELECT line FROM event WHERE type = 'environment' AND seq < ?"
             " ORDER BY seq DESC LIMIT ?",
-            (began if began is not None else 1 << 62, _LOOKED_AT),
+            (start_seq if start_seq is not None else 1 << 62, _MAX_ENVIRONMENT_LINES),
         )
         for (line,) in rows:
-            event = _decoded(line)
+            event = _decode_or_none(line)
             if isinstance(event, EnvironmentEvent) and event.env_index in (index, None):
                 return bytes(line)
         return None
@@ -133,40 +132,40 @@ class RecordingReader:
         return bytes(row[0]) if row else None
 
 
-def _surroundings(origin: _Origin) -> tuple[str, dict[str, Any], int | None, dict[str, Any]]:
-    """Id, keywords, step limit and packages; what the episode itself says comes first."""
+def _environment_args(origin: _Origin) -> tuple[str, dict[str, Any], int | None, dict[str, Any]]:
+    """Return id, kwargs, step limit and packages; the episode's own kwargs take precedence."""
     made, config = origin.environment, origin.config
     own = origin.start.env_kwargs if origin.start else None
-    said = (made and made.env_kwargs) or (config and config.env_kwargs) or {}
+    env_kwargs = (made and made.env_kwargs) or (config and config.env_kwargs) or {}
     return (
         made.env_id if made else config.env_id if config else "",
-        said if own is None else own,
+        env_kwargs if own is None else own,
         made.max_episode_steps if made else None,
         (made and made.packages) or (config and config.packages) or {},
     )
 
 
-def _obstacle(state: EpisodeState, origin: _Origin) -> str:
-    """Why the episode cannot be replayed; empty when it can."""
+def _not_replayable_reason(state: EpisodeState, origin: _Origin) -> str:
+    """Return why the episode cannot be replayed; empty when it can."""
     if origin.environment is not None and origin.environment.not_replayable:
         return origin.environment.not_replayable
-    if not _surroundings(origin)[0]:
-        return "How its environment was made was not recorded."
+    if not _environment_args(origin)[0]:
+        return "Its environment was not recorded."
     if origin.start is None or (origin.start.seed is None and origin.start.start is None):
-        return "What it started from was not recorded."
+        return "Neither its seed nor its start state was recorded."
     if len(state.seen) > 1:
-        return "Several agents acted in it."
+        return "It has several agents."
     if not state.steps:
         return "Its steps were not recorded."
     (seen,) = state.seen.values()
     expected = state.steps if state.reported_steps is None else state.reported_steps
-    is_whole = not seen.first and not seen.has_gaps and seen.last + 1 == state.steps
-    if not is_whole or state.duplicate_steps or state.steps != expected:
-        return "Not every one of its steps was recorded."
+    is_complete = not seen.first and not seen.has_gaps and seen.last + 1 == state.steps
+    if not is_complete or state.duplicate_steps or state.steps != expected:
+        return "Some of its steps were not recorded."
     return ""
 
 
-def _decoded(line: bytes | None) -> object:
+def _decode_or_none(line: bytes | None) -> object:
     try:
         return None if line is None else decode(line)
     except RejectedLineError:

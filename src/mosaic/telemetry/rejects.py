@@ -1,8 +1,8 @@
-"""`rejects.jsonl`: every line that is no event, kept with its place in the spool.
+"""`rejects.jsonl`: every line that failed to parse, with its offset in the spool.
 
-The file is not part of the store's transaction. The store remembers how long the file was at the
-last commit, and whatever an interrupted transaction left beyond that is cut off, so that each
-rejected line stands there exactly once.
+The file is not part of the store's transaction. The store records the length of the file at the
+last commit, and what an interrupted transaction wrote beyond that is truncated, so that each
+rejected line is in the file exactly once.
 """
 
 import base64
@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 
 from mosaic.contract.decode import RejectKind
-from mosaic.contract.type_info import work_out
-from mosaic.telemetry.ordinary_files import open_ordinary
+from mosaic.contract.prebuild import prebuild_decoders
+from mosaic.telemetry.regular_files import open_regular
 
 
 class RejectRecord(msgspec.Struct, omit_defaults=True):
@@ -29,7 +29,7 @@ class RejectRecord(msgspec.Struct, omit_defaults=True):
 
 
 class RejectsWriter:
-    """Appends to the file; `length` is what the store has to remember."""
+    """Appends to the file; the store must record `length`."""
 
     def __init__(self, path: Path, length: int) -> None:
         self._path = path
@@ -38,7 +38,7 @@ class RejectsWriter:
         self.length = length
 
     def add(self, offset: int, kind: RejectKind, reason: str, line: bytes) -> None:
-        """Keep a line that fits into memory."""
+        """Add a line."""
         record = RejectRecord(offset, len(line), kind, reason)
         try:
             record.text = line.decode("utf-8")
@@ -47,20 +47,20 @@ class RejectsWriter:
         self._pending.append(msgspec.json.encode(record) + b"\n")
 
     def add_oversize(self, offset: int, size: int, reason: str, pieces: Iterator[bytes]) -> None:
-        """Keep a line of any length, a piece at a time."""
+        """Add a line of any length, in pieces."""
         self.flush()
-        head = msgspec.json.encode(RejectRecord(offset, size, RejectKind.TOO_LONG, reason))
-        self._write(head[:-1] + b',"base64":"')
-        rest = b""
+        header = msgspec.json.encode(RejectRecord(offset, size, RejectKind.TOO_LONG, reason))
+        self._write(header[:-1] + b',"base64":"')
+        pending = b""
         for piece in pieces:
-            rest += piece
-            whole = len(rest) - len(rest) % 3
-            self._write(base64.b64encode(rest[:whole]))
-            rest = rest[whole:]
-        self._write(base64.b64encode(rest) + b'"}\n')
+            pending += piece
+            complete = len(pending) - len(pending) % 3
+            self._write(base64.b64encode(pending[:complete]))
+            pending = pending[complete:]
+        self._write(base64.b64encode(pending) + b'"}\n')
 
     def flush(self) -> None:
-        """Bring what was added to the file, before the store commits `length`."""
+        """Write added lines to the file, before the store commits `length`."""
         if self._pending:
             self._write(b"".join(self._pending))
             self._pending.clear()
@@ -72,28 +72,28 @@ class RejectsWriter:
 
     def _write(self, data: bytes) -> None:
         if self._fd < 0:
-            self._fd = open_ordinary(self._path, os.O_WRONLY | os.O_CREAT)
-            self._cut_to_committed()
+            self._fd = open_regular(self._path, os.O_WRONLY | os.O_CREAT)
+            self._truncate_to_committed()
         view = memoryview(data)
         while view:
             written = os.pwrite(self._fd, view, self.length)
             self.length += written
             view = view[written:]
 
-    def _cut_to_committed(self) -> None:
+    def _truncate_to_committed(self) -> None:
         size = os.fstat(self._fd).st_size
-        if size < self.length:  # a power cut took committed lines: start on a fresh one
+        if size < self.length:  # a power failure lost committed lines: start on a new line
             self.length = size + os.pwrite(self._fd, b"\n", size)
         elif size > self.length:
             os.ftruncate(self._fd, self.length)
 
 
 def read_rejects(path: Path, length: int) -> Iterator[RejectRecord]:
-    """The rejected lines within the first `length` bytes, which are the committed ones."""
+    """Iterate over the rejected lines in the first `length` bytes, which are committed."""
     if not length:
         return
     try:
-        fd = open_ordinary(path, os.O_RDONLY)
+        fd = open_regular(path, os.O_RDONLY)
     except FileNotFoundError:
         return
     with open(fd, "rb") as file:  # noqa: PTH123 - opened by descriptor
@@ -105,7 +105,7 @@ def read_rejects(path: Path, length: int) -> Iterator[RejectRecord]:
             try:
                 yield msgspec.json.decode(line, type=RejectRecord)
             except msgspec.DecodeError:
-                continue  # half a line that a power cut left behind
+                continue  # a partial line after a power failure
 
 
-work_out(RejectRecord)
+prebuild_decoders(RejectRecord)

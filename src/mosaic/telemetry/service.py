@@ -1,9 +1,9 @@
 """TelemetryService: the one writer of a run's store.
 
-It follows the spool and commits rows and offset in one transaction. Whatever is killed, and
-whenever: the next one starts at the committed offset, so that every complete line is in the store
-exactly once. What the world does to it (a full disk, a lock, damage) becomes a state with a remedy;
-it tries again by itself and goes on when the cause is gone.
+It follows the spool and commits rows and offset in one transaction. After a kill at any time, the
+next service starts at the committed offset, so that every complete line is in the store exactly
+once. System errors (a full disk, a lock, corruption) become a fault with a remedy; ingest retries
+automatically and resumes when the cause is gone.
 """
 
 import logging
@@ -18,32 +18,32 @@ import msgspec
 
 from mosaic.contract.layout import RunDirectory
 from mosaic.telemetry import counters, database
-from mosaic.telemetry.failures import (
-    BUGS,
-    WORLD_ERRORS,
+from mosaic.telemetry.errors import (
+    PROGRAMMING_ERRORS,
+    RETRYABLE_ERRORS,
     AnotherWriterError,
-    Blockage,
-    blockage_of,
+    IngestFault,
+    fault_from_error,
 )
-from mosaic.telemetry.intake import LineIntake
+from mosaic.telemetry.line_ingester import LineIngester
 from mosaic.telemetry.spool import Block, OversizeLine, SpoolReader
 
 _log = logging.getLogger(__name__)
 
-# Each commit rewrites the tails, so a slow spool fills the log too: both are counted.
+# Each commit rewrites the tails, so a slow spool fills the WAL too: both are counted.
 _CHECKPOINT_EVERY_BYTES = 4 << 20
 _CHECKPOINT_EVERY_COMMITS = 150
-_FIRST_RETRY_S = 0.25
-_LAST_RETRY_S = 5.0
+_MIN_RETRY_S = 0.25
+_MAX_RETRY_S = 5.0
 
 
 class IngestStatus(msgspec.Struct, frozen=True):
-    """How far ingest is, and what keeps it from going on, if anything."""
+    """Progress of ingest, and the fault that it waits for, if any."""
 
     committed_bytes: int
     spool_bytes: int
     steps: int
-    blockage: Blockage | None
+    fault: IngestFault | None
 
     @property
     def is_behind(self) -> bool:
@@ -51,9 +51,9 @@ class IngestStatus(msgspec.Struct, frozen=True):
 
 
 class _OpenStore:
-    """The store while it is open, and all that ingest holds in memory about it.
+    """An open store, and the in-memory state of ingest.
 
-    All of that is made from the store, so that after a failure it is thrown away and made again.
+    The state is derived from the store, so after a failure it is discarded and rebuilt.
     """
 
     def __init__(self, run: RunDirectory) -> None:
@@ -61,28 +61,28 @@ class _OpenStore:
         try:
             self._file = run.store.lstat()
             self.tally = counters.Counters(self.connection)
-            self.intake = LineIntake(run, self.connection, self.tally)
+            self.ingester = LineIngester(run, self.connection, self.tally)
             self.spool = SpoolReader(run.spool, self.tally[counters.OFFSET])
         except BaseException:
             self.connection.close()
             raise
 
-    def take(self, piece: Block | OversizeLine) -> None:
-        """Commit one piece of the spool: its rows, and the offset behind it."""
+    def commit(self, piece: Block | OversizeLine) -> None:
+        """Commit one piece of the spool: its rows and its end offset."""
         self.connection.execute("BEGIN IMMEDIATE")
-        self._expect_no_other_writer()
+        self._require_single_writer()
         if isinstance(piece, Block):
-            self.intake.take_block(piece)
+            self.ingester.ingest_block(piece)
         else:
-            self.intake.take_oversize(piece, self.spool)
-        self.intake.flush()
+            self.ingester.ingest_oversize(piece, self.spool)
+        self.ingester.flush()
         self.tally[counters.OFFSET] = piece.end
         self.tally.flush()
         self.connection.execute("COMMIT")
         self.spool.advance(piece.end)
 
     def is_in_place(self, path: Path) -> bool:
-        """Whether the file that was opened is still the one at `path`."""
+        """Return whether the open file is still the one at `path`."""
         try:
             return os.path.samestat(self._file, path.lstat())
         except FileNotFoundError:
@@ -90,13 +90,13 @@ class _OpenStore:
 
     def close(self) -> None:
         self.spool.close()
-        self.intake.close()
+        self.ingester.close()
         self.connection.close()
 
-    def _expect_no_other_writer(self) -> None:
+    def _require_single_writer(self) -> None:
         committed = counters.read_counters(self.connection).get(counters.OFFSET, 0)
         if committed != self.tally[counters.OFFSET]:
-            raise AnotherWriterError("another process has stored lines of this run meanwhile")
+            raise AnotherWriterError("another process has stored lines of this run")
 
 
 class TelemetryService:
@@ -106,9 +106,9 @@ class TelemetryService:
         self._run = run
         self._clock = clock
         self._store: _OpenStore | None = None
-        self._blockage: Blockage | None = None
+        self._fault: IngestFault | None = None
         self._retry_at = 0.0
-        self._retry_delay_s = _FIRST_RETRY_S
+        self._retry_delay_s = _MIN_RETRY_S
         self._bytes_since_checkpoint = 0
         self._commits_since_checkpoint = 0
         self._committed = 0
@@ -121,63 +121,63 @@ class TelemetryService:
         self.close()
 
     def ingest(self) -> int:
-        """Commit the next piece of the spool, at most about 1 MiB; how many bytes that were.
+        """Commit the next piece of the spool, at most about 1 MiB; returns its size in bytes.
 
-        0 means that there is nothing whole to take, or that something is in the way (`status`).
+        0 means that there is no complete line, or that there is a fault (see `status`).
         """
-        return self._guarded(lambda store: store.spool.read())
+        return self._ingest_piece(lambda store: store.spool.read())
 
     def finish(self) -> bool:
-        """Commit all that is left, also a last line without its newline. True when all is in.
+        """Commit the rest, including a last line without newline; True when all is committed.
 
-        Only for a spool whose writers are gone.
+        Only for a spool whose writers have exited.
         """
         while self.ingest():
             pass
-        self._guarded(lambda store: store.spool.read_unterminated())
+        self._ingest_piece(lambda store: store.spool.read_unterminated())
         status = self.status()
-        return status.blockage is None and not status.is_behind
+        return status.fault is None and not status.is_behind
 
     def status(self) -> IngestStatus:
         try:
             spool_bytes = self._run.spool.stat().st_size if self._run.spool.is_file() else 0
         except OSError:
             spool_bytes = 0
-        return IngestStatus(self._committed, spool_bytes, self._steps, self._blockage)
+        return IngestStatus(self._committed, spool_bytes, self._steps, self._fault)
 
     def close(self) -> None:
-        """Let go of the store. What was committed stays; the rest is still in the spool."""
+        """Close the store. Lines that are not committed are still in the spool."""
         if self._store is None:
             return
         try:
             self._store.connection.rollback()
             self._checkpoint(self._store, "TRUNCATE")
         except sqlite3.Error as error:
-            _log.warning("T202 last checkpoint of %s left out: %s", self._run.run_id, error)
+            _log.warning("T202 last checkpoint of %s skipped: %s", self._run.run_id, error)
         self._store.close()
         self._store = None
 
-    def _guarded(self, read: Callable[[_OpenStore], Block | OversizeLine | None]) -> int:
-        """One step of ingest, in which the world may fail."""
-        if self._blockage is not None and self._clock() < self._retry_at:
+    def _ingest_piece(self, read: Callable[[_OpenStore], Block | OversizeLine | None]) -> int:
+        """Read and commit one piece; system errors become a fault. Returns the size in bytes."""
+        if self._fault is not None and self._clock() < self._retry_at:
             return 0
         try:
-            store = self._opened()
-            self._note_progress(store)
+            store = self._open_store()
+            self._update_progress(store)
             piece = read(store)
             if piece is not None:
-                store.take(piece)
-                self._note_progress(store)
+                store.commit(piece)
+                self._update_progress(store)
                 self._checkpoint_when_due(store, piece.end - piece.start)
-        except BUGS:
+        except PROGRAMMING_ERRORS:
             raise
-        except WORLD_ERRORS as error:
-            self._block(error)
+        except RETRYABLE_ERRORS as error:
+            self._set_fault(error)
             return 0
-        self._unblock()
+        self._clear_fault()
         return piece.end - piece.start if piece is not None else 0
 
-    def _opened(self) -> _OpenStore:
+    def _open_store(self) -> _OpenStore:
         if self._store is not None and not self._store.is_in_place(self._run.store):
             self._store.close()
             self._store = None
@@ -185,7 +185,7 @@ class TelemetryService:
             self._store = _OpenStore(self._run)
         return self._store
 
-    def _note_progress(self, store: _OpenStore) -> None:
+    def _update_progress(self, store: _OpenStore) -> None:
         self._committed = store.spool.offset
         self._steps = store.tally[counters.STEPS]
 
@@ -203,26 +203,26 @@ class TelemetryService:
         row = store.connection.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
         _log.info("T201 checkpoint of %s: (busy, log, checkpointed) = %s", self._run.run_id, row)
 
-    def _block(self, error: BaseException) -> None:
-        blockage = blockage_of(error)
-        if self._blockage is None or self._blockage.obstacle != blockage.obstacle:
+    def _set_fault(self, error: BaseException) -> None:
+        fault = fault_from_error(error)
+        if self._fault is None or self._fault.kind != fault.kind:
             _log.warning(
                 "T204 ingest of %s waits: %s: %s %s",
                 self._run.run_id,
-                blockage.obstacle,
-                blockage.message,
-                blockage.remedy,
+                fault.kind,
+                fault.message,
+                fault.remedy,
             )
-            self._retry_delay_s = _FIRST_RETRY_S
-        self._blockage = blockage
+            self._retry_delay_s = _MIN_RETRY_S
+        self._fault = fault
         self._retry_at = self._clock() + self._retry_delay_s
-        self._retry_delay_s = min(self._retry_delay_s * 2, _LAST_RETRY_S)
+        self._retry_delay_s = min(self._retry_delay_s * 2, _MAX_RETRY_S)
         if self._store is not None:
             self._store.close()
             self._store = None
 
-    def _unblock(self) -> None:
-        if self._blockage is not None:
-            _log.info("T205 ingest of %s goes on", self._run.run_id)
-            self._blockage = None
-            self._retry_delay_s = _FIRST_RETRY_S
+    def _clear_fault(self) -> None:
+        if self._fault is not None:
+            _log.info("T205 ingest of %s resumed", self._run.run_id)
+            self._fault = None
+            self._retry_delay_s = _MIN_RETRY_S

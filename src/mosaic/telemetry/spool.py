@@ -1,4 +1,4 @@
-"""Reading whole lines from a spool that somebody else is still writing."""
+"""Reads complete lines from a spool while the worker writes it."""
 
 import os
 from collections.abc import Iterator
@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mosaic.contract.events import MAX_LINE_BYTES
-from mosaic.telemetry.ordinary_files import open_ordinary
+from mosaic.telemetry.regular_files import open_regular
 
-_BLOCK_BYTES = MAX_LINE_BYTES + 1  # a line of the greatest length and its newline
+_BLOCK_BYTES = MAX_LINE_BYTES + 1  # a line of the maximum length and its newline
 
 
 class Block(NamedTuple):
-    """Whole lines, newline included, that lie at `start` in the spool."""
+    """Complete lines with their newlines, at offset `start` of the spool."""
 
     start: int
     data: bytes
@@ -23,7 +23,7 @@ class Block(NamedTuple):
 
 
 class OversizeLine(NamedTuple):
-    """Where a line lies that is too long to be read into memory; `end` is past its newline."""
+    """Position of a line that exceeds the limit; `end` is after its newline."""
 
     start: int
     end: int
@@ -35,34 +35,35 @@ class OversizeLine(NamedTuple):
 
 
 class ChangedSpoolError(Exception):
-    """What was read from the spool before is not there any more."""
+    """The part of the spool that was already read has changed."""
 
     def __init__(self, size: int, offset: int) -> None:
         super().__init__(
-            f"telemetry.jsonl has {size} bytes, and no line ends at {offset}, where reading stopped"
+            f"telemetry.jsonl has {size} bytes and no end of a line at offset {offset},"
+            " where reading stopped"
         )
 
 
 class SpoolReader:
-    """Reads from `offset` on. Holds no more than one block; a partial last line waits.
+    """Reads from `offset`, one block at a time; a partial last line is left for later.
 
-    A spool that does not exist yet is an empty one. Errors of the file system are raised as they
-    are (`OSError`), and so is `NotOrdinaryError` when the spool is a link or a pipe.
+    A spool that does not exist yet counts as empty. Raises `OSError`, and `NotRegularFileError`
+    when the spool is a link or a pipe.
     """
 
     def __init__(self, path: Path, offset: int = 0) -> None:
         self._path = path
         self._fd = -1
         self._offset = offset
-        self._scanned = offset  # how far an oversize line has been searched for its end
+        self._scanned = offset  # where the search for the end of an oversize line continues
 
     @property
     def offset(self) -> int:
-        """Where the next unread line starts."""
+        """Start of the next unread line."""
         return self._offset
 
     def read(self) -> Block | OversizeLine | None:
-        """What lies at the offset: whole lines, an oversize line, or nothing yet."""
+        """Read complete lines or an oversize line at the offset; None when there is none yet."""
         if not self._open():
             return None
         data = self._read_at_offset()
@@ -72,11 +73,11 @@ class SpoolReader:
         if len(data) == _BLOCK_BYTES:
             return self._find_oversize_end()
         if not data:
-            self._let_go_when_replaced()
+            self._close_if_replaced()
         return None
 
     def read_unterminated(self) -> Block | OversizeLine | None:
-        """The last line when nobody will ever end it. For a spool whose writers are gone."""
+        """Read a last line without newline. For a spool whose writers have exited."""
         if not self._open():
             return None
         data = self._read_at_offset()
@@ -87,12 +88,12 @@ class SpoolReader:
         return Block(self._offset, data)
 
     def pieces(self, start: int, end: int) -> Iterator[bytes]:
-        """The bytes from `start` to `end`, a block at a time."""
-        for at in range(start, end, _BLOCK_BYTES):
-            yield os.pread(self._fd, min(_BLOCK_BYTES, end - at), at)
+        """Iterate over the bytes from `start` to `end` in blocks."""
+        for position in range(start, end, _BLOCK_BYTES):
+            yield os.pread(self._fd, min(_BLOCK_BYTES, end - position), position)
 
     def advance(self, offset: int) -> None:
-        """Everything before `offset` has been dealt with."""
+        """Continue at `offset`; everything before it is committed."""
         self._offset = self._scanned = offset
 
     def close(self) -> None:
@@ -103,13 +104,13 @@ class SpoolReader:
     def _open(self) -> bool:
         if self._fd < 0:
             try:
-                self._fd = open_ordinary(self._path, os.O_RDONLY)
+                self._fd = open_regular(self._path, os.O_RDONLY)
             except FileNotFoundError:
                 return False
         return True
 
     def _read_at_offset(self) -> bytes:
-        """A block from the offset on, after making sure that a line ends before it."""
+        """Read a block from the offset, after checking that a line ends before it."""
         if not self._offset:
             return os.pread(self._fd, _BLOCK_BYTES, 0)
         data = os.pread(self._fd, _BLOCK_BYTES + 1, self._offset - 1)
@@ -117,13 +118,13 @@ class SpoolReader:
             raise ChangedSpoolError(os.fstat(self._fd).st_size, self._offset)
         return data[1:]
 
-    def _let_go_when_replaced(self) -> None:
-        """Another file may have been put in its place; the next read opens that one."""
+    def _close_if_replaced(self) -> None:
+        """Close the file if the path now has another one, which the next read opens."""
         try:
-            is_ours = os.path.samestat(os.fstat(self._fd), self._path.lstat())
+            is_same = os.path.samestat(os.fstat(self._fd), self._path.lstat())
         except FileNotFoundError:
-            is_ours = False
-        if not is_ours:
+            is_same = False
+        if not is_same:
             self.close()
 
     def _find_oversize_end(self) -> OversizeLine | None:

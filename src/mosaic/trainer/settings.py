@@ -14,7 +14,7 @@ from msgspec import Meta
 from mosaic.contract.atomic_file import write_atomically
 from mosaic.contract.daemon_settings import SettingValues
 from mosaic.contract.errors import UserError
-from mosaic.contract.type_info import work_out
+from mosaic.contract.prebuild import prebuild_decoders
 
 DEFAULT_PORT = 50055
 _MAX_MB = 1 << 40
@@ -84,7 +84,7 @@ def _invalid(path: Path, error: Exception) -> UserError:
     )
 
 
-work_out(DaemonSettings)
+prebuild_decoders(DaemonSettings)
 
 
 Number = int | float

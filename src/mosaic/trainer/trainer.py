@@ -9,7 +9,7 @@ from pathlib import Path
 import mosaic
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
-from mosaic.contract.runs import RunDigest
+from mosaic.contract.runs import RunStats
 from mosaic.trainer.bundles.bundle_store import BundleStore
 from mosaic.trainer.concurrency import run_in_long_thread, run_in_thread
 from mosaic.trainer.machine.machine import Machine
@@ -115,7 +115,7 @@ class Trainer:
             self._maintenance.cancel()
         await run_in_thread(self.registry.close)
 
-    def digest(self, run_id: str) -> RunDigest | None:
+    def digest(self, run_id: str) -> RunStats | None:
         """The newest digest of a live run."""
         return self.dispatcher.digest(run_id)
 

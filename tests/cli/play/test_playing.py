@@ -16,7 +16,7 @@ from mosaic.client.sessions.session_controller import SessionController
 from mosaic.client.sessions.session_requests import SessionRequest
 from mosaic.contract.layout import Home
 from mosaic.contract.run_states import RunState
-from mosaic.envs.scenes.scenes import scene_for
+from mosaic.envs.scenes.factory import scene_for
 from tests.cli.play.screen import Screen
 from tests.support.mosaic_cli import Mosaic
 
@@ -55,7 +55,7 @@ def test_a_person_walks_over_the_ice(player: Mosaic) -> None:
     screen = sit_down(player, "FrozenLake-v1", "--env-arg", "is_slippery=false", "--seed", "1")
     screen.read_until(shows(screen, " @  ·  ·  · "))
     assert "move left" in screen.frame
-    assert "hole: the end" in screen.frame
+    assert "hole: episode ends" in screen.frame
     assert "episode 0  step 0" in screen.frame
     for key, row in (
         (_DOWN, " ▼  ○  ·  ○ "),

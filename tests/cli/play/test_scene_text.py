@@ -19,8 +19,8 @@ from mosaic.cli.play.scene_text import (
 from mosaic.cli.play.screen import PlayStatus, Room, help_lines, play_lines
 from mosaic.cli.play.session_keys import SessionKeys
 from mosaic.envs.catalog import environment
+from mosaic.envs.scenes.factory import scene_for
 from mosaic.envs.scenes.scene import Agent, Cell, GridScene, Scene, Wall
-from mosaic.envs.scenes.scenes import scene_for
 
 _MAZE = {
     "grid": [[[2 if column % 7 == 0 else 1, 5, 0] for _ in range(25)] for column in range(25)],

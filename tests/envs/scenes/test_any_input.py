@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mosaic.envs.scenes.factory import scene_for
 from mosaic.envs.scenes.scene import GridScene, Scene, TextScene
-from mosaic.envs.scenes.scenes import scene_for
 
 _IDS = (
     "FrozenLake-v1",

@@ -8,8 +8,8 @@ import minigrid
 import pytest
 
 from mosaic.envs.catalog import environments
+from mosaic.envs.scenes.factory import has_scene, scene_for
 from mosaic.envs.scenes.scene import Cell, GridScene, TextScene
-from mosaic.envs.scenes.scenes import has_scene, scene_for
 
 _STEPS = 300
 
@@ -157,7 +157,7 @@ def test_blackjack_without_cards_tells_what_the_observation_tells() -> None:
     assert isinstance(scene, TextScene)
     assert [(line.values, line.note) for line in scene.lines] == [
         (("A", "?"), ""),
-        ((), "= 18, ace counts 11"),
+        ((), "= 18, ace counts as 11"),
     ]
 
 

@@ -2,8 +2,8 @@
 
 from gym_gui.live.model.live_agents import LiveAgents
 from gym_gui.live.model.live_scene import LiveScene
+from mosaic.contract.episodes import EpisodeRollup
 from mosaic.contract.events import EnvironmentEvent, PolicyEvent, StepRecord
-from mosaic.contract.rollups import EpisodeRollup
 
 
 def _episode(number: int, agent: str | None) -> EpisodeRollup:

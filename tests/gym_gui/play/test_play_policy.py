@@ -4,8 +4,8 @@ from gym_gui.runtime.models.cell_policy import cell_policy
 from gym_gui.runtime.models.visit_counts import VisitCounts
 from mosaic.contract.events import PolicyEvent
 from mosaic.envs.catalog import environment
+from mosaic.envs.scenes.factory import scene_for
 from mosaic.envs.scenes.scene import GridScene
-from mosaic.envs.scenes.scenes import scene_for
 
 
 def scene_of(env_id: str, observation: int) -> GridScene:

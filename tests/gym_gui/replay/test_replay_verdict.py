@@ -2,8 +2,7 @@
 
 from gym_gui.replay.feed.replays import ReplayState
 from gym_gui.replay.model.replay_verdict import verdict_of
-from mosaic.contract.replays import EpisodeDetails
-from mosaic.contract.rollups import EpisodeRollup
+from mosaic.contract.episodes import EpisodeDetails, EpisodeRollup
 from mosaic.replay.replay_state import ReplayProblem
 
 ROLLUP = EpisodeRollup(

@@ -7,7 +7,7 @@ from gym_gui.run_page.model import run_artifacts, run_summary
 from mosaic.contract.manifest import ArtifactFile, ArtifactManifest
 from mosaic.contract.run_config import load_run_config
 from mosaic.contract.run_states import RunState
-from mosaic.contract.runs import RunDetails, RunDigest, RunRecord, StateChange
+from mosaic.contract.runs import RunDetails, RunRecord, RunStats, StateChange
 
 _NOW = 1_000_000.0
 _RUN = RunRecord(
@@ -20,7 +20,7 @@ _RUN = RunRecord(
     state=RunState.RUNNING,
     created_at=_NOW - 100,
     started_at=_NOW - 90,
-    digest=RunDigest(
+    digest=RunStats(
         progress_done=216_000, progress_total=300_000, progress_unit="steps", sps=12_400, eta_s=7
     ),
 )

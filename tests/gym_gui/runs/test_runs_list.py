@@ -22,7 +22,7 @@ from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.layout import Home
 from mosaic.contract.run_states import RunState
-from mosaic.contract.runs import RunDigest, RunRecord
+from mosaic.contract.runs import RunRecord, RunStats
 
 _USUAL = RunRecord(
     run_id="",
@@ -33,7 +33,7 @@ _USUAL = RunRecord(
     seed=1,
     state=RunState.SUCCEEDED,
     created_at=0.0,
-    digest=RunDigest(steps=10, episodes=2, mean_return=1.0),
+    digest=RunStats(steps=10, episodes=2, mean_return=1.0),
 )
 
 

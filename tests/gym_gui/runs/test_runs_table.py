@@ -18,7 +18,7 @@ from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.layout import Home
 from mosaic.contract.run_events import RunDeleted, RunEvent
 from mosaic.contract.run_states import RunState
-from mosaic.contract.runs import RunDigest, RunRecord
+from mosaic.contract.runs import RunRecord, RunStats
 
 _UP, _DOWN = Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder
 
@@ -33,7 +33,7 @@ def _run(number: int, **fields: object) -> RunRecord:
         seed=number,
         state=RunState.SUCCEEDED,
         created_at=1000.0 + number,
-        digest=RunDigest(),
+        digest=RunStats(),
     )
     return msgspec.structs.replace(usual, **fields)
 
@@ -64,7 +64,7 @@ def _rows(table: RunsTable) -> list[str]:
 def test_order(runs: RunsModel, table: RunsTable) -> None:
     """Newest first, then by any column; what is not known is last in either order."""
     for number, mean in enumerate((5.0, None, 9.0, float("nan"))):
-        runs.take(_run(number, digest=RunDigest(mean_return=mean)))
+        runs.take(_run(number, digest=RunStats(mean_return=mean)))
     assert _rows(table) == ["run0003", "run0002", "run0001", "run0000"]
     table.sort(RunColumn.MEAN, _DOWN)
     assert _rows(table) == ["run0002", "run0000", "run0003", "run0001"]
@@ -72,7 +72,7 @@ def test_order(runs: RunsModel, table: RunsTable) -> None:
     assert _rows(table) == ["run0000", "run0002", "run0003", "run0001"]
     heading = table.headerData(RunColumn.MEAN, Qt.Orientation.Horizontal)
     assert heading == "return ↑"
-    runs.take(_run(2, digest=RunDigest(mean_return=1.0)))
+    runs.take(_run(2, digest=RunStats(mean_return=1.0)))
     assert _rows(table)[0] == "run0002"
 
 
@@ -129,7 +129,7 @@ def test_rows_keep_their_runs_through_any_change(runs: RunsModel, table: RunsTab
             runs._on_happened([gone])
             assert runs.by_id(gone.run_id) is None
         else:
-            figures = RunDigest(mean_return=chance.random(), disk_bytes=chance.randrange(99))
+            figures = RunStats(mean_return=chance.random(), disk_bytes=chance.randrange(99))
             runs.take(_run(number, state=chance.choice(list(RunState)), digest=figures))
         for index, run_id in names.items():
             run = table.run_at(index.row()) if index.isValid() else None

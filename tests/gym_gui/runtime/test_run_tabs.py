@@ -9,7 +9,7 @@ from mosaic.contract.descriptor import WorkerDescriptor
 from mosaic.contract.manifest import ArtifactManifest
 from mosaic.contract.run_config import load_run_config
 from mosaic.contract.run_states import RunState
-from mosaic.contract.runs import RunDigest, RunRecord
+from mosaic.contract.runs import RunRecord, RunStats
 
 
 def _run(state: RunState, *, mode: str = "train", **figures: Any) -> RunRecord:
@@ -21,7 +21,7 @@ def _run(state: RunState, *, mode: str = "train", **figures: Any) -> RunRecord:
         seed=1,
         state=state,
         created_at=1.0,
-        digest=RunDigest(**figures),
+        digest=RunStats(**figures),
     )
 
 

@@ -1,7 +1,7 @@
 """What earlier runs say of the next one."""
 
 from mosaic.contract.run_states import RunState
-from mosaic.contract.runs import RunDigest, RunRecord
+from mosaic.contract.runs import RunRecord, RunStats
 from mosaic.trainer.preflight.expectation import expect
 from mosaic.trainer.registry.run_rows import EarlierRun
 
@@ -21,7 +21,7 @@ def record(steps: int, spool_bytes: int) -> RunRecord:
         seed=1,
         state=RunState.SUCCEEDED,
         created_at=0.0,
-        digest=RunDigest(steps=steps, spool_bytes=spool_bytes),
+        digest=RunStats(steps=steps, spool_bytes=spool_bytes),
     )
 
 

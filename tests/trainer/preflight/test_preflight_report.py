@@ -10,7 +10,7 @@ from mosaic.contract.ids import new_ulid
 from mosaic.contract.readiness import CheckStatus
 from mosaic.contract.run_config import load_run_config
 from mosaic.contract.run_states import RunState
-from mosaic.contract.runs import RunDigest
+from mosaic.contract.runs import RunStats
 from mosaic.trainer.settings import DaemonSettings
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 from mosaic.trainer.workers.worker_layout import CHECKOUT_WORKERS
@@ -190,7 +190,7 @@ def test_expectations_come_from_earlier_runs(bench: Bench) -> None:
         bench.registry.transition(
             run_id, [RunState.PREPARING], RunState.RUNNING, "", started_at=1_000.0
         )
-        digest = RunDigest(steps=1_000, sps=10.0, rss_bytes=1 << 20, spool_bytes=300_000)
+        digest = RunStats(steps=1_000, sps=10.0, rss_bytes=1 << 20, spool_bytes=300_000)
         bench.registry.set_digests({run_id: digest})
         bench.registry.transition(
             run_id, [RunState.RUNNING], RunState.SUCCEEDED, "", ended_at=1_000.0 + seconds

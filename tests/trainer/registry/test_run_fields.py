@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mosaic.contract.ids import new_ulid
 from mosaic.contract.manifest import ArtifactFile, ArtifactManifest, decode_manifest
 from mosaic.contract.run_states import RunState
-from mosaic.contract.runs import BundleUse, RunDigest, RunQuery
+from mosaic.contract.runs import BundleUse, RunQuery, RunStats
 from mosaic.trainer.registry.errors import UnknownRunError
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.registry.run_rows import EarlierRun
@@ -20,7 +20,7 @@ from tests.trainer.registry.conftest import AddRun, Clock, config, finish
 _COUNT = st.integers(0, 2**63 - 1)
 _REAL = st.none() | st.floats().map(lambda value: value + 0.0)  # SQLite has one zero
 _DIGESTS = st.builds(
-    RunDigest,
+    RunStats,
     steps=_COUNT,
     episodes=_COUNT,
     metrics=_COUNT,
@@ -46,7 +46,7 @@ def test_any_digest_comes_back_as_it_was(registry: RunRegistry, add_run: AddRun)
 
     @settings(deadline=None)
     @given(_DIGESTS)
-    def comes_back(digest: RunDigest) -> None:
+    def comes_back(digest: RunStats) -> None:
         registry.set_digests({run_id: digest})
         # Their words, because NaN does not equal itself.
         assert repr(registry.get(run_id).digest) == repr(digest)
@@ -60,7 +60,7 @@ def test_digests_of_many_runs_at_once(registry: RunRegistry, add_run: AddRun) ->
     runs = [add_run().run_id for _ in range(3)]
     seq = registry.last_event_seq()
     gone = new_ulid()
-    registry.set_digests({run_id: RunDigest(steps=n) for n, run_id in enumerate([*runs, gone])})
+    registry.set_digests({run_id: RunStats(steps=n) for n, run_id in enumerate([*runs, gone])})
     assert [registry.get(run_id).digest.steps for run_id in runs] == [0, 1, 2]
     assert registry.last_event_seq() == seq
     assert gone not in registry.run_ids()
@@ -73,7 +73,7 @@ def test_every_number_of_a_digest_has_its_column() -> None:
     columns = re.findall(r"^\s+(\w+) (?:INTEGER|REAL|TEXT)", statement, re.MULTILINE)
     later = "\n".join(each for migration in MIGRATIONS[1:] for each in migration)
     columns += re.findall(r"^ALTER TABLE run_digest ADD COLUMN (\w+)", later, re.MULTILINE)
-    assert tuple(columns) == ("run", *RunDigest.__struct_fields__)
+    assert tuple(columns) == ("run", *RunStats.__struct_fields__)
 
 
 def test_a_changed_manifest_adds_an_event(registry: RunRegistry, add_run: AddRun) -> None:
@@ -153,9 +153,9 @@ def test_earlier_runs_of_a_kind(registry: RunRegistry, clock: Clock) -> None:
 
     first = run(100, RunState.SUCCEEDED)
     registry.set_paused_seconds(first, 40)
-    registry.set_digests({first: RunDigest(steps=50, sps=math.nan, rss_bytes=7)})
+    registry.set_digests({first: RunStats(steps=50, sps=math.nan, rss_bytes=7)})
     second = run(200, RunState.SUCCEEDED)
-    registry.set_digests({second: RunDigest(steps=60, sps=3.5)})
+    registry.set_digests({second: RunStats(steps=60, sps=3.5)})
     run(5, RunState.FAILED)
     run(5, RunState.SUCCEEDED, env_id="Taxi-v4")
     run(-3_600, RunState.SUCCEEDED)  # the clock was set back while it ran

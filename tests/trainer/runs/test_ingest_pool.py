@@ -63,7 +63,7 @@ def test_a_fault_is_reported_and_overcome(tmp_path: Path) -> None:
         assert not await pool.finish(run, 0.5)
         status = pool.status(run.run_id)
         assert status is not None
-        assert status.blockage is not None
+        assert status.fault is not None
         run.store.rmdir()
         assert await pool.finish(run, 30)
 

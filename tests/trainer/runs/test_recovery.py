@@ -14,7 +14,7 @@ from mosaic.contract.ids import new_ulid
 from mosaic.contract.process_records import StartedRecord
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
-from mosaic.contract.runs import RunDigest
+from mosaic.contract.runs import RunStats
 from mosaic.trainer.processes.launcher import LocalLauncher
 from mosaic.trainer.processes.process_identity import ProcessIdentity
 from mosaic.trainer.processes.run_termination import find_members
@@ -172,7 +172,7 @@ def test_a_run_whose_spool_is_gone_is_not_waited_for(daemon: DaemonUnderTest) ->
     daemon.stop()
     shutil.rmtree(daemon.run(run_id).path)
     with RunRegistry(daemon.home.registry) as registry:
-        registry.set_digests({run_id: RunDigest(spool_bytes=10, committed_bytes=1)})
+        registry.set_digests({run_id: RunStats(spool_bytes=10, committed_bytes=1)})
         recovered = Recovery(daemon.home, registry, LocalLauncher()).recover()
     assert recovered.not_stored == []
 

@@ -274,5 +274,5 @@ def test_control_reaches_the_worker(daemon: DaemonUnderTest) -> None:
 
     first, second = send(b'{"cmd":"speed","value":2}').seq, send(b'{"cmd":"checkpoint"}').seq
     assert first < second
-    with pytest.raises(grpc.RpcError, match="is no command"):
+    with pytest.raises(grpc.RpcError, match="is not a known command"):
         send(b'{"cmd":"dance"}')

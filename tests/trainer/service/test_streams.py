@@ -214,7 +214,7 @@ def test_a_damaged_store(daemon: DaemonUnderTest) -> None:
     with pytest.raises(grpc.RpcError) as caught:
         list(daemon.stub.StreamSteps(pb.StreamRequest(run_id=run_id, after=-1)))
     assert caught.value.code() is grpc.StatusCode.FAILED_PRECONDITION
-    assert "made again" in told(caught.value)["mosaic-remedy"]
+    assert "rebuilt" in told(caught.value)["mosaic-remedy"]
     assert daemon.stub.GetHealth(pb.GetHealthRequest()).pid == daemon.pid
 
 

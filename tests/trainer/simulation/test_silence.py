@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import mosaic_worker
+from mosaic.contract.episodes import EpisodeRecording
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
-from mosaic.contract.replays import EpisodeRecording
 from mosaic.trainer.simulation.helper_messages import Done, FrameMessage
 from mosaic.trainer.simulation.helper_process import ScratchFolders
 from mosaic.trainer.simulation.resimulation import EpisodeSimulation, SimulationPart

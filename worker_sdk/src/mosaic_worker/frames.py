@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MAGIC = b"MOSAICFR"
 VERSION = 1
-MOST_SIDE = 8192
+MAX_SIDE = 8192
 CHANNELS = (1, 3, 4)
 SLOTS = 4  # three would do; with four a slow reader is lapped less often
 STEP_BYTES = 64 << 10
@@ -154,11 +154,11 @@ class FrameMailbox:
 
 def _check_shape(shape: tuple[int, int, int]) -> None:
     width, height, channels = shape
-    if 1 <= width <= MOST_SIDE and 1 <= height <= MOST_SIDE and channels in CHANNELS:
+    if 1 <= width <= MAX_SIDE and 1 <= height <= MAX_SIDE and channels in CHANNELS:
         return
     raise WorkerError(
         f"A frame of {width}x{height} with {channels} channels cannot be offered.",
-        remedy=f"Sides go from 1 to {MOST_SIDE}, and channels are 1 (grey), 3 (RGB) or 4 (RGBA).",
+        remedy=f"Sides go from 1 to {MAX_SIDE}, and channels are 1 (grey), 3 (RGB) or 4 (RGBA).",
     )
 
 

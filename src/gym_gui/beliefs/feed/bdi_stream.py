@@ -18,10 +18,10 @@ from gym_gui.runtime.stream_thread import Closable
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.client.results import EventLine
-from mosaic.contract.bdi import BdiChange, change_on_line
+from mosaic.contract.bdi import BdiChange, change_from_event
 from mosaic.contract.decode import RejectedLineError
 from mosaic.contract.events import BdiEvent
-from mosaic.contract.type_info import work_out
+from mosaic.contract.prebuild import prebuild_decoders
 
 if TYPE_CHECKING:
     from mosaic.client import TrainerClient
@@ -61,7 +61,7 @@ def fetch_changes(
         for line in stream:
             place, event = places.get(line.seq), _told(line)
             if place is not None and event is not None:
-                entries.append(_entry(line, event, place, change_on_line(event)))
+                entries.append(_entry(line, event, place, change_from_event(event)))
             if line.seq >= last:
                 break
     finally:
@@ -134,7 +134,7 @@ class MindEntries:
         course = self._of_agent.get(agent, self._of_all)
         place = max(self._last_places.get(agent, Place(0, 0)), course.place_now(event.step))
         self._last_places[agent] = place
-        entry = _entry(line, event, place, self._sharing(change_on_line(event)))
+        entry = _entry(line, event, place, self._sharing(change_from_event(event)))
         course.wait_for_step(entry)
         return entry
 
@@ -180,4 +180,4 @@ def _sensible(t: float | None) -> float | None:
     return t if t is not None and 0 <= t < _LATEST_S else None
 
 
-work_out(_Moment)
+prebuild_decoders(_Moment)

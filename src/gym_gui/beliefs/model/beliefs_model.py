@@ -20,7 +20,7 @@ from gym_gui.runtime.models.selected_run import SelectedRun
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
-from mosaic.contract.bdi import change_on_step
+from mosaic.contract.bdi import change_from_step
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import StepRecord
 from mosaic.contract.run_states import LIVE_STATES
@@ -334,7 +334,7 @@ class BeliefsModel(QObject):
     def _step_change(self) -> BdiChange | None:
         """What the replayed step itself says."""
         step = self._replay.step
-        return change_on_step(step.bdi) if step is not None and self.follows_replay else None
+        return change_from_step(step.bdi) if step is not None and self.follows_replay else None
 
     def _is_mine(self, change: BdiChange, place: Place, history: BdiHistory) -> bool:
         """A step does not always say whose mind it tells of; the line it repeats does."""

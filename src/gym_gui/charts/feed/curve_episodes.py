@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from gym_gui.charts.feed.curves import MOST_POINTS, MetricKey, RunFacts, Wish, fetch_curve
 from gym_gui.charts.feed.episode_curves import RETURN
+from mosaic.contract.episodes import EpisodeRollup
 from mosaic.contract.errors import UserError
-from mosaic.contract.rollups import EpisodeRollup
 
 if TYPE_CHECKING:
     from mosaic.client import TrainerClient

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mosaic.client import TrainerClient
-    from mosaic.contract.rollups import EpisodeRollup
+    from mosaic.contract.episodes import EpisodeRollup
 
 _PER_PAGE = 1_000
 _MOST = 100_000

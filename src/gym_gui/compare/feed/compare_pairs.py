@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from mosaic.contract.episodes import EpisodeDetails
 from mosaic.contract.events import EpisodeOrigin
-from mosaic.contract.replays import EpisodeDetails
-from mosaic.contract.type_info import work_out
+from mosaic.contract.prebuild import prebuild_decoders
 
 if TYPE_CHECKING:
     from mosaic.client import TrainerClient
@@ -134,4 +134,4 @@ def _origin(told: _Beginning) -> Origin | None:
     return Origin(state=f"{told.start.kind} {told.start.data}") if told.start else None
 
 
-work_out(_Beginning)
+prebuild_decoders(_Beginning)

@@ -13,8 +13,8 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from gym_gui.runtime.models.number_text import significant
 from mosaic.contract.events import EnvironmentEvent
+from mosaic.envs.scenes.factory import scene_for
 from mosaic.envs.scenes.scene import GridScene
-from mosaic.envs.scenes.scenes import scene_for
 
 _VERSION = re.compile(r"-v\d+$")
 

@@ -13,11 +13,10 @@ import msgspec
 
 from gym_gui.runtime.stream_thread import StreamThread
 from mosaic.client.results import EventLine, Frame
-from mosaic.contract.decode import RejectedLineError
+from mosaic.contract.decode import RejectedLineError, decode_steps
 from mosaic.contract.events import EnvironmentEvent, PolicyEvent, StepRecord
 from mosaic.contract.layout import Home
-from mosaic.contract.step_lines import steps_on_line
-from mosaic.contract.type_info import work_out
+from mosaic.contract.prebuild import prebuild_decoders
 
 if TYPE_CHECKING:
     from mosaic.client import TrainerClient
@@ -87,7 +86,7 @@ class LiveFeed:
                 self.agents = tuple(sorted((*self.agents, whose)))
             if found is None and agent in ("", whose):
                 found = line
-        return steps_on_line(found)[-1] if found is not None else None
+        return decode_steps(found)[-1] if found is not None else None
 
     def newest_environment(self) -> EnvironmentEvent | None:
         """The last one that was made since the last time."""
@@ -133,4 +132,4 @@ class LiveFeed:
         self._frames.close()
 
 
-work_out(_Whose)
+prebuild_decoders(_Whose)

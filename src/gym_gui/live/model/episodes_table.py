@@ -11,7 +11,7 @@ from gym_gui.live.feed.csv_export import Batch
 from gym_gui.live.feed.table_pages import PAGE_ROWS, Answer, Fetch
 from gym_gui.live.model.paged_table import PagedTable
 from gym_gui.runtime.models import run_text
-from mosaic.contract.rollups import EpisodeChoice, EpisodeEnding, EpisodeOrder, EpisodeRollup
+from mosaic.contract.episodes import EpisodeOrder, EpisodeQuery, EpisodeRollup, EpisodeStatus
 
 _CSV_FIELDS = EpisodeRollup.__struct_fields__
 _CSV_ROWS = 2_000
@@ -45,7 +45,7 @@ class EpisodesTable(PagedTable[EpisodeRollup]):
     )
     RIGHT = (EpisodeColumn.EPISODE, EpisodeColumn.RETURN, EpisodeColumn.STEPS)
 
-    choice = EpisodeChoice()
+    choice = EpisodeQuery()
     _counted: tuple[str, int] = ("", 0)
     """A run, and how many episodes of it there were when all were shown."""
 
@@ -70,7 +70,7 @@ class EpisodesTable(PagedTable[EpisodeRollup]):
             is_down = order is Qt.SortOrder.DescendingOrder
             self._choose(msgspec.structs.replace(self.choice, order=by, descending=is_down))
 
-    def only(self, ended: EpisodeEnding) -> None:
+    def only(self, ended: EpisodeStatus) -> None:
         """Those that ended so; empty: all."""
         self._choose(msgspec.structs.replace(self.choice, ended=ended))
 
@@ -80,7 +80,7 @@ class EpisodesTable(PagedTable[EpisodeRollup]):
 
     @property
     def is_filtered(self) -> bool:
-        plain = EpisodeChoice(order=self.choice.order, descending=self.choice.descending)
+        plain = EpisodeQuery(order=self.choice.order, descending=self.choice.descending)
         return self.choice != plain
 
     @property
@@ -92,7 +92,7 @@ class EpisodesTable(PagedTable[EpisodeRollup]):
 
     @property
     def grows_at_the_end(self) -> bool:
-        return self.choice == EpisodeChoice()
+        return self.choice == EpisodeQuery()
 
     @property
     def has_agents(self) -> bool:
@@ -100,7 +100,7 @@ class EpisodesTable(PagedTable[EpisodeRollup]):
         first = self.row_at(0) if self.rowCount() else None
         return first is not None and first.agent_id is not None
 
-    def _choose(self, choice: EpisodeChoice) -> None:
+    def _choose(self, choice: EpisodeQuery) -> None:
         if choice != self.choice:
             self.choice = choice
             self._start_over()
@@ -119,7 +119,7 @@ class EpisodesTable(PagedTable[EpisodeRollup]):
 
         def fetch(first: int, count: int) -> Answer[EpisodeRollup]:
             page = client.episodes_page(run_id, first=first, count=count, **chosen)
-            is_whole = choice == EpisodeChoice() and len(page.episodes) == PAGE_ROWS
+            is_whole = choice == EpisodeQuery() and len(page.episodes) == PAGE_ROWS
             is_settled = is_whole and all(each.is_over for each in page.episodes)
             return Answer(page.episodes, page.total, is_settled)
 

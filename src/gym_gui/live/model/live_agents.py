@@ -6,8 +6,8 @@ Owned by `LiveModel`.
 from collections.abc import Iterable, Sequence
 
 from gym_gui.live.feed.live_feed import LiveFeed
+from mosaic.contract.episodes import EpisodeRollup
 from mosaic.contract.events import StepRecord
-from mosaic.contract.rollups import EpisodeRollup
 
 
 class LiveAgents:

@@ -24,9 +24,9 @@ from gym_gui.runtime.settings_store import MINIMAL_TELEMETRY_KEY
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
+from mosaic.contract.episodes import EpisodePage, EpisodeRollup
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import EnvironmentEvent, StepRecord
-from mosaic.contract.rollups import EpisodePage, EpisodeRollup
 from mosaic.contract.runs import RunRecord
 from mosaic.envs.scenes.scene import Scene
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from gym_gui.runtime.models.cell_policy import CellPolicy, cell_policy
 from mosaic.contract.events import EnvironmentEvent, PolicyEvent, StepRecord
 from mosaic.envs.catalog import environment
+from mosaic.envs.scenes.factory import scene_for
 from mosaic.envs.scenes.scene import GridScene, Scene
-from mosaic.envs.scenes.scenes import scene_for
 
 
 class LiveScene:

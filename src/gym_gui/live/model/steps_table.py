@@ -11,9 +11,9 @@ from gym_gui.live.model.paged_table import PagedTable
 from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.actor_text import actor_word
 from mosaic.contract.decode import decode
+from mosaic.contract.episodes import EpisodeRollup
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import EnvironmentEvent, StepRecord
-from mosaic.contract.rollups import EpisodeRollup
 from mosaic.envs import catalog
 
 _CSV_ROWS = 2_000

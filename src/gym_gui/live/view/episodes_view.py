@@ -8,18 +8,18 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 from gym_gui.live.model.episodes_table import ORDERS, EpisodeColumn, EpisodesTable
 from gym_gui.live.view.table_page import TablePage
 from gym_gui.runtime.models.theme_model import ThemeModel
-from mosaic.contract.rollups import EpisodeEnding
+from mosaic.contract.episodes import EpisodeStatus
 
 _WIDTHS = (-4, -6, -4, -9, -8)
 _DISPENSABLE = (EpisodeColumn.END,)
-_ENDINGS: tuple[tuple[EpisodeEnding, str], ...] = (
+_ENDINGS: tuple[tuple[EpisodeStatus, str], ...] = (
     ("", "All"),
     ("over", "Finished"),
     ("terminated", "Terminated"),
     ("truncated", "Truncated"),
     ("open", "Going on"),
 )
-assert {each for each, _ in _ENDINGS} == set(get_args(EpisodeEnding))  # noqa: S101 - none is left out
+assert {each for each, _ in _ENDINGS} == set(get_args(EpisodeStatus))  # noqa: S101 - none is left out
 
 
 class EpisodesView(TablePage):

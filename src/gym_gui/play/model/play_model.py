@@ -25,8 +25,8 @@ from gym_gui.runtime.session_service import PlayedLine, SessionRequest, SessionS
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.events import EpisodeEnd, PolicyEvent, StepRecord
 from mosaic.envs import catalog
+from mosaic.envs.scenes.factory import scene_for
 from mosaic.envs.scenes.scene import GridScene, Scene
-from mosaic.envs.scenes.scenes import scene_for
 
 
 class PlayModel(SessionFacts):

@@ -5,7 +5,7 @@ from PySide6.QtCore import QObject
 from gym_gui.play.model.session_text import actor_words, phase_words
 from gym_gui.runtime.session_service import HUMAN, Frame, SessionPhase, SessionService, SessionState
 from mosaic.envs.entries import EnvironmentEntry
-from mosaic.envs.scenes.scenes import has_scene
+from mosaic.envs.scenes.factory import has_scene
 
 _NO_PICTURES = "W140"  # the worker's word for an environment that draws nothing
 

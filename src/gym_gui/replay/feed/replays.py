@@ -15,10 +15,9 @@ from gym_gui.runtime.export_target import free_target
 from gym_gui.runtime.stream_thread import StreamThread
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.video_files import VideoFile, videos_of
+from mosaic.contract.episodes import EpisodeDetails, EpisodeOrder, EpisodePage, EpisodeRollup
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import EnvironmentEvent, EpisodeStart, StepRecord
-from mosaic.contract.replays import EpisodeDetails
-from mosaic.contract.rollups import EpisodeOrder, EpisodePage, EpisodeRollup
 from mosaic.contract.runs import RunDetails
 from mosaic.replay.export.episode_source import step_end
 from mosaic.replay.export.export_request import ExportFormat, ExportRequest, ExportResult

@@ -13,8 +13,8 @@ from gym_gui.runtime.models.actor_text import actors_words
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.number_text import fixed
 from gym_gui.runtime.tasks import Tasks
+from mosaic.contract.episodes import EpisodePage, EpisodeRollup
 from mosaic.contract.errors import UserError
-from mosaic.contract.rollups import EpisodePage, EpisodeRollup
 
 COLUMNS = ("#", "return", "steps", "actor")
 _TIPS = (

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from gym_gui.replay.feed.replays import ReplayState
-from mosaic.contract.replays import EpisodeDetails
+from mosaic.contract.episodes import EpisodeDetails
 
 Tone = Literal["plain", "good", "warning", "bad"]
 

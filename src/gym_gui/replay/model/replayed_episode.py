@@ -24,8 +24,8 @@ from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.events import EnvironmentEvent, EpisodeStart, StepRecord
 from mosaic.envs.catalog import environment as catalogued
+from mosaic.envs.scenes.factory import scene_for
 from mosaic.envs.scenes.scene import Scene
-from mosaic.envs.scenes.scenes import scene_for
 
 if TYPE_CHECKING:
     from gym_gui.replay.feed.replays import EpisodeReplay

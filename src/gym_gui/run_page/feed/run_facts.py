@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from gym_gui.runtime.export_target import free_target
 from gym_gui.runtime.run_metadata import RunMetadata, fetch_run_metadata
+from mosaic.contract.episodes import EpisodeRollup
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.contract.manifest import ArtifactManifest
-from mosaic.contract.rollups import EpisodeRollup
 from mosaic.contract.storage import Checkpoint
 
 if TYPE_CHECKING:

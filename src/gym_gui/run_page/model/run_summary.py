@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from gym_gui.runtime.models import number_text, run_text
 from gym_gui.runtime.models.notices import Tone
 from mosaic.contract.descriptor import WorkerDescriptor
-from mosaic.contract.rollups import EpisodeRollup
+from mosaic.contract.episodes import EpisodeRollup
 from mosaic.contract.run_config import TrainRunConfig
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunDetails, RunRecord

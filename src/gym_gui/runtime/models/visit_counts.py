@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from mosaic.envs.scenes.factory import scene_for
 from mosaic.envs.scenes.scene import GridScene
-from mosaic.envs.scenes.scenes import scene_for
 
 Place = tuple[int, int]
 """Row and column."""

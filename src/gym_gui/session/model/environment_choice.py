@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from gym_gui.runtime.settings_store import TextSettings
 from mosaic.contract.problems import Problem
 from mosaic.envs.catalog import environment
-from mosaic.envs.configuration import LARGEST_SEED, check_values, env_kwargs
+from mosaic.envs.configuration import MAX_SEED, check_values, env_kwargs
 from mosaic.envs.entries import EnvironmentEntry
 
 FIRST_ENVIRONMENT = "FrozenLake-v1"
@@ -91,7 +91,7 @@ class EnvironmentChoice(QObject):
         return self.seed
 
     def _show_seed(self, seed: int) -> None:
-        if 0 <= seed <= LARGEST_SEED and seed != self.seed:
+        if 0 <= seed <= MAX_SEED and seed != self.seed:
             self.seed = seed
             self._memory.keep("session/seed", str(seed))
             self.seed_changed.emit()
@@ -135,7 +135,7 @@ def draw_seed() -> int:
 
 
 def _seed_in(text: str) -> int:
-    is_seed = text.isascii() and text.isdecimal() and int(text) <= LARGEST_SEED
+    is_seed = text.isascii() and text.isdecimal() and int(text) <= MAX_SEED
     return int(text) if is_seed else draw_seed()
 
 

@@ -26,9 +26,9 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.contract.problems import closest
 from mosaic.envs.catalog import environment, environments
-from mosaic.envs.configuration import LARGEST_SEED
+from mosaic.envs.configuration import MAX_SEED
 from mosaic.envs.entries import EnvironmentEntry
-from mosaic.envs.scenes.scenes import has_scene
+from mosaic.envs.scenes.factory import has_scene
 
 if TYPE_CHECKING:
     from mosaic.client.trainer_client import TrainerClient
@@ -45,7 +45,7 @@ NOT_IN_A_TERMINAL = "C201"
     metavar="ACTOR",
     help="human, random, scripted:NAME, or the id of a checkpoint. Default: human.",
 )
-@click.option("--seed", type=click.IntRange(0, LARGEST_SEED), metavar="N", help="Of the start.")
+@click.option("--seed", type=click.IntRange(0, MAX_SEED), metavar="N", help="Of the start.")
 @click.option("--episodes", type=click.IntRange(1), metavar="N", help="How many. Agents: 10.")
 @click.option("--env-arg", "env_args", multiple=True, metavar="NAME=VALUE", help="For its making.")
 @path_option

@@ -11,8 +11,8 @@ import msgspec
 
 from mosaic.cli import formats
 from mosaic.cli.output import print_table
+from mosaic.contract.episodes import EpisodeRollup
 from mosaic.contract.events import EpisodeEnd
-from mosaic.contract.rollups import EpisodeRollup
 
 if TYPE_CHECKING:
     from mosaic.client.trainer_client import TrainerClient

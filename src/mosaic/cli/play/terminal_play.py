@@ -17,7 +17,7 @@ from mosaic.cli.play.session_keys import SessionKeys, Steering
 from mosaic.cli.play.terminal_keys import PlayTerminal
 from mosaic.client.sessions.session_state import SessionPhase, SessionState
 from mosaic.envs.entries import EnvironmentEntry
-from mosaic.envs.scenes.scenes import scene_for
+from mosaic.envs.scenes.factory import scene_for
 
 if TYPE_CHECKING:
     from mosaic.client.sessions.session_controller import SessionController

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
 import click
 
 from mosaic.cli.formats import short_id
+from mosaic.contract.episodes import EpisodeRollup
 from mosaic.contract.errors import UserError
-from mosaic.contract.rollups import EpisodeRollup
 
 if TYPE_CHECKING:
     from mosaic.client.trainer_client import TrainerClient

@@ -9,8 +9,8 @@ from mosaic.cli import formats
 from mosaic.cli.bundle_offer import missing_bundle
 from mosaic.cli.output import print_fields, result_console, say
 from mosaic.contract.decode import decode
+from mosaic.contract.episodes import EpisodeDetails
 from mosaic.contract.events import EnvironmentEvent, EpisodeEnd, EpisodeStart
-from mosaic.contract.replays import EpisodeDetails
 
 if TYPE_CHECKING:
     from mosaic.client.trainer_client import TrainerClient

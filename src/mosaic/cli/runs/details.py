@@ -12,7 +12,7 @@ from mosaic.cli.connecting import connected
 from mosaic.cli.options import home_option, json_option, run_argument
 from mosaic.cli.output import print_fields, print_json, result_console, state_text
 from mosaic.contract.layout import Home
-from mosaic.contract.runs import RunDetails, RunDigest
+from mosaic.contract.runs import RunDetails, RunStats
 
 
 @click.command()
@@ -96,7 +96,7 @@ def _print(details: RunDetails, home: Home) -> None:
             console.print(f"  {line}", soft_wrap=True)
 
 
-def digest_fields(digest: RunDigest) -> list[tuple[str, str]]:
+def digest_fields(digest: RunStats) -> list[tuple[str, str]]:
     """The numbers of a run, those that are known."""
     return [
         ("steps", f"{digest.steps_done:,}"),

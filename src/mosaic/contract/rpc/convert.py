@@ -1,7 +1,7 @@
-"""Our structs to messages of the control plane and back, field by field of the same name.
+"""Converts structs to gRPC messages and back, by fields of the same name.
 
-A union of tagged structs is a `oneof` of the same name, whose members are named like the tags.
-A field that only one side has is a mistake, and a test looks for it.
+A union of tagged structs is a `oneof` of the same name, whose members are named after the tags.
+A test checks that both sides have the same fields.
 """
 
 import types
@@ -19,7 +19,7 @@ _Message = TypeVar("_Message", bound=Message)
 
 
 def to_message(value: msgspec.Struct, message_type: type[_Message]) -> _Message:
-    """`value` as a message. What is None stays unset."""
+    """Convert `value` to a message. Fields that are None stay unset."""
     oneofs = message_type.DESCRIPTOR.oneofs_by_name
     message = message_type()
     for name in value.__struct_fields__:
@@ -28,15 +28,15 @@ def to_message(value: msgspec.Struct, message_type: type[_Message]) -> _Message:
             continue
         target = item.__struct_config__.tag if name in oneofs else name
         if isinstance(item, msgspec.Struct):
-            part = getattr(message, target)
-            part.SetInParent()
-            part.MergeFrom(to_message(item, type(part)))
+            nested = getattr(message, target)
+            nested.SetInParent()
+            nested.MergeFrom(to_message(item, type(nested)))
         elif isinstance(item, tuple):
             repeated = getattr(message, target)
             if item and isinstance(item[0], msgspec.Struct):
                 for element in item:
-                    part = repeated.add()
-                    part.MergeFrom(to_message(element, type(part)))
+                    nested = repeated.add()
+                    nested.MergeFrom(to_message(element, type(nested)))
             else:
                 repeated.extend(item)
         elif isinstance(item, dict):
@@ -47,11 +47,11 @@ def to_message(value: msgspec.Struct, message_type: type[_Message]) -> _Message:
 
 
 def from_message(message: Message, struct_type: type[_Struct]) -> _Struct:
-    """The struct that `message` holds. Raises ValueError for a word that is none of an enum's."""
+    """Convert `message` to a struct. Raises ValueError for an unknown value of an enum."""
     return struct_type(
         **{
             name: value
-            for name, read in _plan(struct_type)
+            for name, read in _field_readers(struct_type)
             if (value := read(message)) is not _UNSET
         }
     )
@@ -62,7 +62,7 @@ _Reader = Callable[[Any], Any]
 
 
 @cache
-def _plan(struct_type: type[msgspec.Struct]) -> tuple[tuple[str, _Reader], ...]:
+def _field_readers(struct_type: type[msgspec.Struct]) -> tuple[tuple[str, _Reader], ...]:
     hints = typing.get_type_hints(struct_type)
     return tuple((name, _field_reader(name, hints[name])) for name in struct_type.__struct_fields__)
 

@@ -1,13 +1,13 @@
-"""Which actions, modes and difficulties each game of the Atari 2600 has, after ale-py 0.12."""
+"""Minimal action sets, modes and difficulties of the Atari 2600 games, from ale-py 0.12."""
 
 _JOYSTICK = (
     "NOOP FIRE UP RIGHT LEFT DOWN UPRIGHT UPLEFT DOWNRIGHT DOWNLEFT UPFIRE RIGHTFIRE LEFTFIRE"
     " DOWNFIRE UPRIGHTFIRE UPLEFTFIRE DOWNRIGHTFIRE DOWNLEFTFIRE"
 )
 ALL_ACTIONS = tuple(_JOYSTICK.split())
-"""The whole joystick; a game that is not in `_FEWER_ACTIONS` uses all of it."""
+"""The full action set; games that are not in `_MINIMAL_ACTIONS` use all of it."""
 
-_FEWER_ACTIONS = {
+_MINIMAL_ACTIONS = {
     "NOOP FIRE RIGHT LEFT RIGHTFIRE LEFTFIRE": (
         "AirRaid Carnival DemonAttack Galaxian NameThisGame Pong SirLancelot SpaceInvaders"
     ),
@@ -133,7 +133,7 @@ _DIFFICULTIES: dict[tuple[int, ...], str] = {
 
 _ACTIONS_BY_GAME = {
     game: tuple(actions.split())
-    for actions, games in _FEWER_ACTIONS.items()
+    for actions, games in _MINIMAL_ACTIONS.items()
     for game in games.split()
 }
 _DIFFICULTIES_BY_GAME = {
@@ -142,15 +142,15 @@ _DIFFICULTIES_BY_GAME = {
 
 
 def actions_of(game: str) -> tuple[str, ...]:
-    """What each action means, in the smallest set that the game can be played with."""
+    """Return the meanings of the game's minimal action set."""
     return _ACTIONS_BY_GAME.get(game, ALL_ACTIONS)
 
 
 def modes_of(game: str) -> tuple[int, ...]:
-    """The numbers of the game's variants."""
+    """Return the modes of the game."""
     return _MODES.get(game, (0,))
 
 
 def difficulties_of(game: str) -> tuple[int, ...]:
-    """The positions of the console's switch that the game knows."""
+    """Return the difficulties of the game."""
     return _DIFFICULTIES_BY_GAME.get(game, (0,))

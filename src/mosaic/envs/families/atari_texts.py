@@ -1,6 +1,6 @@
-"""What the games of the Atari 2600 are about, one line each, in our own words.
+"""Titles, summaries, goals, rewards and episode ends of the Atari 2600 games.
 
-A game that is not in a table gets the general sentence of `atari.py`.
+A game that is not in a table gets the generic text of `atari.py`.
 """
 
 TITLES = {

@@ -1,31 +1,31 @@
-"""BabyAI: missions in plain English, in the rooms of MiniGrid."""
+"""BabyAI: language missions in MiniGrid rooms."""
 
-from mosaic.envs.families.minigrid_kinds import grid_entry
-from mosaic.envs.titles import title_of
+from mosaic.envs.entries import title_from_id
+from mosaic.envs.families.minigrid_templates import grid_entry
 
 _PREFIX = "BabyAI-"
-_ENDS = "When the mission is done or can no longer be, or after the most steps."
+_ENDS = "When the mission succeeds or fails, or after the maximum number of steps."
 
 _MISSIONS = (
-    ("GoToSeq", "Go to several things, in the order that the mission says."),
-    ("GoTo", "Go to what the mission names."),
-    ("Open", "Open the door or doors that the mission names."),
-    ("UnblockPickup", "Clear the way to what the mission names, and pick it up."),
-    ("Pickup", "Pick up what the mission names."),
-    ("PutNext", "Put one thing beside another, as the mission says."),
-    ("MoveTwoAcross", "Carry two things across to the other room."),
+    ("GoToSeq", "Go to several objects in the given order."),
+    ("GoTo", "Go to the object that the mission names."),
+    ("Open", "Open the doors that the mission names."),
+    ("UnblockPickup", "Unblock the path to the named object and pick it up."),
+    ("Pickup", "Pick up the object that the mission names."),
+    ("PutNext", "Put one object next to another."),
+    ("MoveTwoAcross", "Move two objects to the other room."),
     ("KeyInBox", "Open the door; the key is in a box."),
-    ("BlockedUnlockPickup", "Clear the locked door, open it, and pick up the box behind it."),
+    ("BlockedUnlockPickup", "Unblock and unlock the door, and pick up the box behind it."),
     ("UnlockToUnlock", "Unlock one door to get the key for the next."),
     ("UnlockPickup", "Unlock the door and pick up the box behind it."),
     ("Unlock", "Find the key and open the locked door."),
-    ("ActionObjDoor", "Do with a thing or a door what the mission says."),
-    ("FindObj", "Search the rooms for the thing, and pick it up."),
+    ("ActionObjDoor", "Perform the named action on an object or a door."),
+    ("FindObj", "Search the rooms for the object and pick it up."),
     ("KeyCorridor", "Find the key, unlock the room, and pick up the ball in it."),
     ("OneRoom", "Pick up the ball."),
 )
-"""By how the name begins; the first that fits."""
-_ANY_MISSION = "Do what the mission says: go to, pick up, open or put next, one after the other."
+"""By prefix of the name; the first match applies."""
+_ANY_MISSION = "Carry out the mission: a sequence of go to, pick up, open and put next."
 
 _NAMES = (
     "GoToRedBallGrey-v0 GoToRedBall-v0 GoToRedBallNoDists-v0 GoToObj-v0 GoToObjS4-v0 GoToObjS6-v1"
@@ -57,8 +57,8 @@ def _goal(name: str) -> str:
 ENTRIES = tuple(
     grid_entry(
         env_id=f"{_PREFIX}{name}",
-        title=f"BabyAI: {title_of(name)}",
-        summary="Rooms with doors and things, and a mission in plain English.",
+        title=f"BabyAI: {title_from_id(name)}",
+        summary="Rooms with doors and objects, and a mission in natural language.",
         goal=_goal(name),
         ends=_ENDS,
     )

@@ -1,14 +1,14 @@
-"""Box2D: rigid bodies in two dimensions. Several keys at once; throttles and wheels ramp."""
+"""Box2D environments. Key maps combine keys; throttle and steering ramp."""
 
 from mosaic.envs.entries import EnvironmentEntry, Family
-from mosaic.envs.fields import number, switch
-from mosaic.envs.key_map_making import WASD, discrete_keys, joint_keys
+from mosaic.envs.fields import boolean, number
+from mosaic.envs.key_map_builders import WASD, discrete_keys, joint_keys
 from mosaic.envs.key_maps import KeyAxis, KeyMap
 
 FAMILY = Family(
     id="box2d",
     title="Box2D",
-    summary="A moon lander, a walker and a racing car, with real physics in two dimensions.",
+    summary="Lunar lander, bipedal walker and car racing, with 2D rigid-body physics.",
     module="Box2D",
 )
 
@@ -32,7 +32,7 @@ _LANDER_THROTTLES = KeyMap(
             ramp_per_s=4.0,
             sources=("gamepad_right_trigger", "gamepad_left_y"),
         ),
-        # Below one half the side engines are off, so a slow ramp would only be a delay.
+        # Below 0.5 the side engines are off, so a ramp would only add a delay.
         KeyAxis(
             index=1,
             label="turn left and right",
@@ -67,7 +67,7 @@ _CAR_PEDALS = KeyMap(
             ramp_per_s=4.0,
             sources=("gamepad_right_trigger",),
         ),
-        # At full pressure the wheels lock and the car slides on.
+        # At full brake the wheels lock and the car slides.
         KeyAxis(
             index=2,
             label="brake",
@@ -96,11 +96,11 @@ _WALKER_JOINTS = ("first hip", "first knee", "second hip", "second knee")
 
 def _lunar_lander(env_id: str, title: str, continuous: bool) -> EnvironmentEntry:
     actions = (
-        "Two numbers from -1 to 1."
-        " The main engine is off up to 0 and runs at half to full power above it;"
+        "Two values from -1 to 1."
+        " The main engine is off up to 0 and runs at 50 to 100 % power above it;"
         " the side engines fire below -0.5 and above 0.5."
         if continuous
-        else "One engine at a time at full power, or none: left, main or right."
+        else "Do nothing, or fire the left, main or right engine at full power."
     )
     meanings = (
         ("main engine", "side engines")
@@ -111,29 +111,28 @@ def _lunar_lander(env_id: str, title: str, continuous: bool) -> EnvironmentEntry
         env_id=env_id,
         family="box2d",
         title=title,
-        summary="A lander falls towards the moon with a random push. Its fuel is without limit.",
-        goal="Land softly and upright on the pad between the flags. 200 points are a good landing.",
+        summary="A lander with unlimited fuel starts with a random force above the moon.",
+        goal="Land softly and upright on the pad between the flags. A return of 200 is solved.",
         observation=(
-            "Eight numbers: position, speed, angle and turning speed of the lander,"
-            " and whether each leg touches the ground."
+            "Eight values: position, velocity, angle and angular velocity of the lander,"
+            " and ground contact of each leg."
         ),
         actions=actions,
         action_meanings=meanings,
         rewards=(
-            "More for coming closer, slower and upright, and 10 for each leg on the ground."
-            " The main engine costs 0.3 a step and a side engine 0.03."
-            " 100 for coming to rest, -100 for a crash."
+            "Increases when closer to the pad, slower and more upright; 10 for each leg contact."
+            " -0.3 per step of the main engine, -0.03 per step of a side engine."
+            " 100 for landing, -100 for a crash."
         ),
         ends=(
-            "When the lander crashes, leaves the picture at the side, comes to rest, or after"
-            " 1,000 steps."
+            "When the lander crashes, leaves the viewport or comes to rest, or after 1,000 steps."
         ),
         action_kind="continuous" if continuous else "discrete",
         fields=(
-            switch(
+            boolean(
                 "continuous",
                 continuous,
-                "Throttles instead of engines that are on or off.",
+                "Use continuous throttles instead of discrete engines.",
                 group="Lander",
             ),
             number(
@@ -141,17 +140,17 @@ def _lunar_lander(env_id: str, title: str, continuous: bool) -> EnvironmentEntry
                 -10.0,
                 -11.99,
                 -0.01,
-                "How strongly the moon pulls; downwards is negative.",
+                "Gravity; negative is downwards.",
                 group="World",
             ),
-            switch("enable_wind", False, "Whether there is wind.", group="World"),
-            number("wind_power", 15.0, 0.0, 20.0, "The strongest push of the wind.", group="World"),
+            boolean("enable_wind", False, "Enable wind.", group="World"),
+            number("wind_power", 15.0, 0.0, 20.0, "Maximum linear wind force.", group="World"),
             number(
                 "turbulence_power",
                 1.5,
                 0.0,
                 2.0,
-                "How strongly the wind can turn the lander.",
+                "Maximum rotational wind force.",
                 group="World",
             ),
         ),
@@ -163,31 +162,29 @@ def _lunar_lander(env_id: str, title: str, continuous: bool) -> EnvironmentEntry
 
 
 def _bipedal_walker(env_id: str, title: str, hardcore: bool, steps: int) -> EnvironmentEntry:
-    terrain = "over ladders, stumps and pits" if hardcore else "over slightly uneven ground"
+    terrain = "over ladders, stumps and pitfalls" if hardcore else "over slightly uneven terrain"
     return EnvironmentEntry(
         env_id=env_id,
         family="box2d",
         title=title,
         summary=f"A robot with two legs walks {terrain}.",
-        goal="Walk to the far end on the right without falling. 300 points are the whole way.",
+        goal="Walk to the far end on the right without falling. A return of 300 is solved.",
         observation=(
-            "24 numbers: angle and speeds of the hull, angles and speeds of the joints,"
-            " which leg touches the ground, and ten distances to the terrain ahead."
+            "24 values: hull angle and velocities, joint angles and speeds, leg contacts,"
+            " and 10 lidar measurements."
         ),
-        actions="Four numbers from -1 to 1: the motors at the hips and knees.",
+        actions="Four motor speeds from -1 to 1, at the hips and knees.",
         action_meanings=_WALKER_JOINTS,
         rewards=(
-            "More for moving ahead with a level hull, and a little less for each motor that works."
-            " -100 for a fall, or for walking back behind the start."
+            "Positive for moving forward, with a small cost for motor torque."
+            " -100 for falling or for moving behind the start."
         ),
         ends=(
             "When the hull touches the ground, behind the start, at the end of the terrain,"
             f" or after {steps:,} steps."
         ),
         action_kind="continuous",
-        fields=(
-            switch("hardcore", hardcore, "Ladders, stumps and pits instead of gentle ground."),
-        ),
+        fields=(boolean("hardcore", hardcore, "Add ladders, stumps and pitfalls."),),
         keys=joint_keys(_WALKER_JOINTS, -1.0, 1.0),
         render_fps=_FPS,
         max_episode_steps=steps,
@@ -198,33 +195,36 @@ _CAR_RACING = EnvironmentEntry(
     env_id="CarRacing-v3",
     family="box2d",
     title="Car Racing",
-    summary="A rear-wheel drive car seen from above, on a track that is new in every episode.",
-    goal="Drive one lap as fast as you can. Do not accelerate and turn at the same time.",
-    observation=(
-        "A picture from above, 96 by 96 pixels in colour, with the instruments below the track."
-    ),
-    actions="Three numbers: steering from -1 (left) to 1 (right), gas and brake from 0 to 1.",
+    summary="A rear-wheel drive car from above, on a random track in every episode.",
+    goal="Complete one lap as fast as possible. Do not accelerate and turn at the same time.",
+    observation=("A top-down RGB frame of 96 by 96 pixels, with indicators at the bottom."),
+    actions="Three values: steering from -1 (left) to 1 (right), gas and brake from 0 to 1.",
     action_meanings=("steering", "gas", "brake"),
     rewards=(
-        "1,000 shared among all tiles of the track, for each one when it is first driven on."
-        " -0.1 for each step, and -100 for leaving the field."
+        "1,000/N for every track tile visited, where N is the number of tiles."
+        " -0.1 per step, and -100 for leaving the playfield."
     ),
-    ends="After the lap, far off the track, or after 1,000 steps.",
+    ends="When the lap is complete, far off the track, or after 1,000 steps.",
     action_kind="continuous",
     fields=(
-        switch("continuous", True, "Wheel and pedals instead of five fixed actions.", group="Car"),
+        boolean(
+            "continuous",
+            True,
+            "Use continuous steering and pedals instead of five discrete actions.",
+            group="Car",
+        ),
         number(
             "lap_complete_percent",
             0.95,
             0.05,
             1.0,
-            "The share of tiles that must be driven on before a lap counts.",
+            "Fraction of tiles that must be visited to complete a lap.",
             group="Track",
         ),
-        switch(
+        boolean(
             "domain_randomize",
             False,
-            "New colours of grass and track in every episode.",
+            "Randomise the colours of grass and track in every episode.",
             group="Track",
         ),
     ),

@@ -1,13 +1,13 @@
-"""Classic control: carts, poles and pendulums, a few numbers each."""
+"""Classic control environments: carts, poles and pendulums."""
 
 from mosaic.envs.entries import EnvironmentEntry, Family
-from mosaic.envs.fields import number, switch
-from mosaic.envs.key_map_making import discrete_keys, slider_keys
+from mosaic.envs.fields import boolean, number
+from mosaic.envs.key_map_builders import discrete_keys, slider_keys
 
 FAMILY = Family(
     id="classic-control",
     title="Classic control",
-    summary="Carts, poles and pendulums: the problems that control theory began with.",
+    summary="Classic control problems: carts, poles and pendulums.",
     module="pygame",
 )
 
@@ -16,8 +16,8 @@ _GOAL_VELOCITY = number(
     0.0,
     0.0,
     0.07,
-    "How fast the car must at least be at the flag.",
-    unit="a step",
+    "Minimum velocity at the flag.",
+    unit="per step",
 )
 
 ENTRIES = (
@@ -25,27 +25,27 @@ ENTRIES = (
         env_id="CartPole-v1",
         family="classic-control",
         title="Cart Pole",
-        summary="A pole stands on a cart that runs on a rail, and wants to fall over.",
-        goal="Keep the pole upright by pushing the cart to the left and to the right.",
+        summary="A pole is attached to a cart that moves on a frictionless track.",
+        goal="Balance the pole by pushing the cart to the left and to the right.",
         observation=(
-            "Four numbers: position and speed of the cart, angle and turning speed of the pole."
+            "Four values: cart position, cart velocity, pole angle, pole angular velocity."
         ),
-        actions="Each step pushes the cart with the same force, to the left or to the right.",
+        actions="Push the cart with a fixed force to the left or to the right.",
         action_meanings=("push left", "push right"),
-        rewards="1 for each step, the last one included.",
+        rewards="1 for each step, including the last one.",
         ends=(
-            "When the pole leans more than 12 degrees, the cart is more than 2.4 away from the"
-            " middle, or after 500 steps."
+            "When the pole angle exceeds 12 degrees, the cart position exceeds 2.4,"
+            " or after 500 steps."
         ),
         action_kind="discrete",
         fields=(
-            switch(
+            boolean(
                 "sutton_barto_reward",
                 False,
-                "0 for each step and -1 for the one that fails, as in Sutton and Barto's book.",
+                "0 for each step and -1 on failure, as in Sutton and Barto.",
             ),
         ),
-        # There is no action that does nothing: held keys alone move it, and it waits otherwise.
+        # There is no no-op: the environment waits while no key is pressed.
         keys=discrete_keys({"left": (0, "push left"), "right": (1, "push right")}),
         render_fps=50,
         turn_based=True,
@@ -55,10 +55,10 @@ ENTRIES = (
         env_id="MountainCar-v0",
         family="classic-control",
         title="Mountain Car",
-        summary="A car in a valley whose engine is too weak for the hill.",
-        goal="Swing back and forth until the car makes it to the flag on the right hill.",
-        observation="Two numbers: the car's position and its speed.",
-        actions="Accelerate to the left, coast, or accelerate to the right.",
+        summary="A car in a valley whose engine is too weak to climb the hill directly.",
+        goal="Build up momentum to reach the flag on the right hill.",
+        observation="Two values: position and velocity of the car.",
+        actions="Accelerate to the left, do not accelerate, or accelerate to the right.",
         action_meanings=("accelerate left", "coast", "accelerate right"),
         rewards="-1 for each step.",
         ends="At the flag (position 0.5), or after 200 steps.",
@@ -74,14 +74,12 @@ ENTRIES = (
         env_id="MountainCarContinuous-v0",
         family="classic-control",
         title="Mountain Car, continuous",
-        summary=(
-            "The car in the valley again, with a pedal that can be pressed as far as one likes."
-        ),
-        goal="Swing up to the flag on the right hill, and spend little on the way.",
-        observation="Two numbers: the car's position and its speed.",
-        actions="One number from -1 (full power to the left) to 1 (to the right).",
+        summary=("Mountain Car with a continuous force."),
+        goal="Reach the flag on the right hill with little energy.",
+        observation="Two values: position and velocity of the car.",
+        actions="One value: the force from -1 (left) to 1 (right).",
         action_meanings=("power",),
-        rewards="100 for reaching the flag, and minus a tenth of the power squared for each step.",
+        rewards="100 for reaching the flag, minus 0.1 times the squared action for each step.",
         ends="At the flag (position 0.45), or after 999 steps.",
         action_kind="continuous",
         fields=(_GOAL_VELOCITY,),
@@ -93,13 +91,13 @@ ENTRIES = (
         env_id="Acrobot-v1",
         family="classic-control",
         title="Acrobot",
-        summary="Two links hang from a bar like a gymnast, with a motor at the hip only.",
-        goal="Swing the free end up above the line.",
-        observation="Six numbers: cosine and sine of the two angles, and the two turning speeds.",
-        actions="Turn the joint between the links one way, let it be, or turn it the other way.",
+        summary="Two links hang in a chain, with an actuated joint between them.",
+        goal="Swing the free end above the target height.",
+        observation="Six values: cosine and sine of both angles, and both angular velocities.",
+        actions="Apply a torque of -1, 0 or 1 to the joint between the links.",
         action_meanings=("torque -1", "no torque", "torque 1"),
-        rewards="-1 for each step, 0 for the one that reaches the line.",
-        ends="When the free end is above the line, or after 500 steps.",
+        rewards="-1 for each step, 0 for the one that reaches the target height.",
+        ends="When the free end is above the target height, or after 500 steps.",
         action_kind="discrete",
         keys=discrete_keys({"left": (0, "torque -1"), "right": (2, "torque 1")}, idle=1),
         render_fps=15,
@@ -109,19 +107,18 @@ ENTRIES = (
         env_id="Pendulum-v1",
         family="classic-control",
         title="Pendulum",
-        summary="A pendulum with a motor at its pivot that is too weak to lift it straight up.",
-        goal="Swing the pendulum up and keep it there with as little torque as possible.",
-        observation="Three numbers: cosine and sine of the angle, and the turning speed.",
-        actions="One number: the torque from -2 (clockwise) to 2 (counter-clockwise).",
+        summary="A pendulum whose motor at the pivot is too weak to lift it directly.",
+        goal="Swing the pendulum up and keep it upright with little torque.",
+        observation="Three values: cosine and sine of the angle, and the angular velocity.",
+        actions="One value: the torque from -2 (clockwise) to 2 (counter-clockwise).",
         action_meanings=("torque",),
         rewards=(
-            "At most 0, for standing still upright."
-            " Each step costs the angle squared, a tenth of the speed squared and a thousandth of"
-            " the torque squared."
+            "-(angle² + 0.1 · angular velocity² + 0.001 · torque²)."
+            " The maximum is 0, upright without motion."
         ),
         ends="After 200 steps.",
         action_kind="continuous",
-        fields=(number("g", 10.0, 0.0, 30.0, "How strongly gravity pulls.", unit="m/s²"),),
+        fields=(number("g", 10.0, 0.0, 30.0, "Gravitational acceleration.", unit="m/s²"),),
         keys=slider_keys("torque", 2.0, is_inverted=True),
         render_fps=30,
         max_episode_steps=200,

@@ -1,13 +1,13 @@
-"""MiniGrid: rooms of coloured doors, keys, balls and boxes, seen from above."""
+"""MiniGrid environments: grid rooms with coloured doors, keys, balls and boxes."""
 
-from mosaic.envs.entries import EnvironmentEntry, Family
+from mosaic.envs.entries import EnvironmentEntry, Family, title_from_id
 from mosaic.envs.families import babyai
-from mosaic.envs.families.minigrid_kinds import (
+from mosaic.envs.families.minigrid_templates import (
     AGENT_POSITION,
     AGENT_START,
     AGENT_START_IN_SIZE,
     GOAL_POSITION,
-    Kind,
+    EnvTemplate,
     agent_start,
     cell,
     count,
@@ -16,13 +16,12 @@ from mosaic.envs.families.minigrid_kinds import (
     size,
     step_limit,
 )
-from mosaic.envs.fields import choice, switch, whole
-from mosaic.envs.titles import title_of
+from mosaic.envs.fields import boolean, choice, integer
 
 FAMILY = Family(
     id="minigrid",
     title="MiniGrid",
-    summary="Rooms of coloured doors, keys, balls and boxes, and BabyAI's missions in them.",
+    summary="Grid rooms with coloured doors, keys, balls and boxes, including BabyAI.",
     module="minigrid",
 )
 
@@ -30,17 +29,17 @@ PREFIXES = ("MiniGrid-", "BabyAI-")
 
 _RANDOM_START = {"agent_start_x": None, "agent_start_y": None}
 _OBJECTS = "numObjs"
-_TIMEOUT = "or after the most steps"
+_TIMEOUT = "or after the maximum number of steps"
 
-_KINDS = (
-    Kind(
+_TEMPLATES = (
+    EnvTemplate(
         title="Empty room",
-        summary="A room with nothing in it but a green goal.",
-        goal="Walk to the green goal in the far corner.",
+        summary="An empty room with a green goal square.",
+        goal="Reach the green goal in the far corner.",
         ends=f"At the goal, {_TIMEOUT}.",
         fields=(size(8), *agent_start()),
         pairs=(AGENT_START_IN_SIZE,),
-        steps="4 times the cells of the room",
+        steps="4 * size²",
         variants={
             "MiniGrid-Empty-5x5-v0": ("5x5", {"size": 5}),
             "MiniGrid-Empty-Random-5x5-v0": ("5x5, random start", {"size": 5, **_RANDOM_START}),
@@ -50,49 +49,51 @@ _KINDS = (
             "MiniGrid-Empty-16x16-v0": ("16x16", {"size": 16}),
         },
     ),
-    Kind(
+    EnvTemplate(
         title="Door and key",
-        summary="A room in two halves, with a locked door between them.",
-        goal="Pick up the key, open the door, and walk to the green goal.",
+        summary="Two halves of a room, with a locked door between them.",
+        goal="Pick up the key, open the door, and reach the green goal.",
         ends=f"At the goal, {_TIMEOUT}.",
         fields=(size(8),),
-        steps="10 times the cells of the room",
+        steps="10 * size²",
         variants={
             f"MiniGrid-DoorKey-{cells}x{cells}-v0": (f"{cells}x{cells}", {"size": cells})
             for cells in (5, 6, 8, 16)
         },
     ),
-    Kind(
+    EnvTemplate(
         title="Four rooms",
         summary="Four rooms in a square, with a gap in each wall between them.",
-        goal="Find the green goal.",
+        goal="Reach the green goal.",
         ends=f"At the goal, {_TIMEOUT}.",
         fields=(
-            *cell("agent", None, "Where you start", 17, 17),
-            *cell("goal", None, "Where the goal is", 17, 17),
+            *cell("agent", None, "Agent", 17, 17),
+            *cell("goal", None, "Goal", 17, 17),
             step_limit("100", 100),
         ),
         pairs=(AGENT_POSITION, GOAL_POSITION),
         variants={"MiniGrid-FourRooms-v0": ("", {})},
     ),
-    Kind(
+    EnvTemplate(
         title="Multi room",
         summary="A chain of rooms with closed doors between them.",
-        goal="Open door after door, and walk to the green goal in the last room.",
+        goal="Open the doors and reach the green goal in the last room.",
         ends=f"At the goal, {_TIMEOUT}.",
         fields=(
-            count("minNumRooms", 6, 1, 8, "The fewest rooms."),
-            count("maxNumRooms", 6, 1, 8, "The most rooms."),
-            whole("maxRoomSize", 10, 4, 10, "Of the largest room, walls included.", unit="cells"),
+            count("minNumRooms", 6, 1, 8, "Minimum number of rooms."),
+            count("maxNumRooms", 6, 1, 8, "Maximum number of rooms."),
+            integer(
+                "maxRoomSize", 10, 4, 10, "Maximum size of a room, including walls.", unit="cells"
+            ),
         ),
         ranges=(("minNumRooms", "maxNumRooms"),),
-        steps="20 for each room",
+        steps="20 per room",
         variants={
             "MiniGrid-MultiRoom-N2-S4-v0": (
                 "N2 S4",
                 {"minNumRooms": 2, "maxNumRooms": 2, "maxRoomSize": 4},
             ),
-            # The id says four, and the package makes six; v1 is the one that keeps its word.
+            # The id says four rooms, but minigrid creates six; v1 fixes that.
             "MiniGrid-MultiRoom-N4-S5-v0": ("N4 S5", {"maxRoomSize": 5}),
             "MiniGrid-MultiRoom-N4-S5-v1": (
                 "N4 S5 (v1)",
@@ -101,29 +102,29 @@ _KINDS = (
             "MiniGrid-MultiRoom-N6-v0": ("N6", {}),
         },
     ),
-    Kind(
+    EnvTemplate(
         title="Lava gap",
         summary="A strip of lava with one gap in it.",
-        goal="Walk through the gap to the green goal.",
+        goal="Pass through the gap and reach the green goal.",
         ends=f"At the goal, in the lava, {_TIMEOUT}.",
         fields=(size(5),),
-        steps="4 times the cells of the room",
+        steps="4 * size²",
         variants={
             f"MiniGrid-LavaGapS{cells}-v0": (f"S{cells}", {"size": cells}) for cells in (5, 6, 7)
         },
     ),
     *(
-        Kind(
+        EnvTemplate(
             title=f"{what.title()} crossing",
             summary=f"Rivers of {what} run across the room, each with one gap.",
-            goal=f"Find the way through the {what} to the green goal in the far corner.",
+            goal=f"Cross the {what} and reach the green goal in the far corner.",
             ends=f"At the goal, {'in the lava, ' if what == 'lava' else ''}{_TIMEOUT}.",
             fields=(
-                # An even number has no middle for a crossing.
-                choice("size", 9, (5, 7, 9, 11, 13, 15, 17), "Rows and columns, walls included."),
-                count("num_crossings", 1, 1, 10, "How many rivers there are, if they find room."),
+                # Only odd sizes have a middle for a crossing.
+                choice("size", 9, (5, 7, 9, 11, 13, 15, 17), "Rows and columns, including walls."),
+                count("num_crossings", 1, 1, 10, "Number of rivers, if there is space."),
             ),
-            steps="4 times the cells of the room",
+            steps="4 * size²",
             variants={
                 f"MiniGrid-{name}S{cells}N{rivers}-v0": (
                     f"S{cells} N{rivers}",
@@ -134,38 +135,35 @@ _KINDS = (
         )
         for what, name in (("lava", "LavaCrossing"), ("wall", "SimpleCrossing"))
     ),
-    Kind(
+    EnvTemplate(
         title="Shifted lava",
-        summary="Two strips of lava, of which one lies elsewhere in the second version.",
-        goal="Walk around the lava to the green goal in the top right corner.",
+        summary="Two strips of lava, one of which is shifted in the second variant.",
+        goal="Avoid the lava and reach the green goal in the top right corner.",
         ends=f"At the goal, in the lava, {_TIMEOUT}.",
         fields=(
-            whole("strip2_row", 2, 1, 5, "The row of the second strip."),
+            integer("strip2_row", 2, 1, 5, "Row of the second strip."),
             *agent_start(columns=7, rows=5),
         ),
         pairs=(AGENT_START,),
-        steps="4 times the cells of the room",
+        steps="4 * size²",
         variants={
             "MiniGrid-DistShift1-v0": ("1", {}),
             "MiniGrid-DistShift2-v0": ("2", {"strip2_row": 5}),
         },
     ),
-    Kind(
+    EnvTemplate(
         title="Dynamic obstacles",
-        summary="A room in which blue balls roll about.",
-        goal="Walk to the green goal without running into anything.",
-        ends=f"At the goal, on running into a ball or a wall, {_TIMEOUT}.",
-        rewards=(
-            "For the goal 1, less up to 0.9 the longer it took; -1 for running into something;"
-            " else 0."
-        ),
+        summary="A room with moving blue balls.",
+        goal="Reach the green goal without a collision.",
+        ends=f"At the goal, at a collision with a ball or a wall, {_TIMEOUT}.",
+        rewards=("1 - 0.9 * steps / max_steps for the goal, -1 for a collision, otherwise 0."),
         fields=(
             size(8),
-            count("n_obstacles", 4, 0, 17, "How many balls there are."),
+            count("n_obstacles", 4, 0, 17, "Number of balls."),
             *agent_start(),
         ),
         pairs=(AGENT_START_IN_SIZE,),
-        steps="4 times the cells of the room",
+        steps="4 * size²",
         only_walks=True,
         variants={
             "MiniGrid-Dynamic-Obstacles-5x5-v0": ("5x5", {"size": 5, "n_obstacles": 2}),
@@ -182,77 +180,77 @@ _KINDS = (
             "MiniGrid-Dynamic-Obstacles-16x16-v0": ("16x16", {"size": 16, "n_obstacles": 8}),
         },
     ),
-    Kind(
+    EnvTemplate(
         title="Fetch",
         summary="A room with keys and balls of several colours.",
-        goal="Pick up the thing that the mission names.",
-        ends=f"With anything in your hand, {_TIMEOUT}.",
-        fields=(size(8), count(_OBJECTS, 3, 1, 8, "How many things lie about.")),
-        steps="5 times the cells of the room",
+        goal="Pick up the object that the mission names.",
+        ends=f"After picking up any object, {_TIMEOUT}.",
+        fields=(size(8), count(_OBJECTS, 3, 1, 8, "Number of objects.")),
+        steps="5 * size²",
         variants={
             "MiniGrid-Fetch-5x5-N2-v0": ("5x5 N2", {"size": 5, _OBJECTS: 2}),
             "MiniGrid-Fetch-6x6-N2-v0": ("6x6 N2", {"size": 6, _OBJECTS: 2}),
             "MiniGrid-Fetch-8x8-N3-v0": ("8x8 N3", {}),
         },
     ),
-    Kind(
+    EnvTemplate(
         title="Go to door",
-        summary="A room with a door of another colour in each wall.",
-        goal='Stand at the door that the mission names, and say "done".',
+        summary="A room with a door of a different colour in each wall.",
+        goal='Go to the door that the mission names and use the action "done".',
         ends=f'After "done" or touching a door, {_TIMEOUT}.',
         fields=(size(5),),
-        steps="4 times the cells of the room",
+        steps="4 * size²",
         variants={
             f"MiniGrid-GoToDoor-{cells}x{cells}-v0": (f"{cells}x{cells}", {"size": cells})
             for cells in (5, 6, 8)
         },
     ),
-    Kind(
+    EnvTemplate(
         title="Go to object",
         summary="A room with keys, balls and boxes of several colours.",
-        goal='Stand at the thing that the mission names, and say "done".',
+        goal='Go to the object that the mission names and use the action "done".',
         ends=f'After "done" or "toggle", {_TIMEOUT}.',
-        fields=(size(6), count(_OBJECTS, 2, 1, 8, "How many things lie about.")),
-        steps="5 times the cells of the room",
+        fields=(size(6), count(_OBJECTS, 2, 1, 8, "Number of objects.")),
+        steps="5 * size²",
         variants={
             "MiniGrid-GoToObject-6x6-N2-v0": ("6x6 N2", {}),
             "MiniGrid-GoToObject-8x8-N2-v0": ("8x8 N2", {"size": 8}),
         },
     ),
-    Kind(
+    EnvTemplate(
         title="Put near",
         summary="A room with keys, balls and boxes of several colours.",
-        goal="Pick up the first thing that the mission names, and drop it beside the second.",
-        ends=f"After a drop or picking up the wrong thing, {_TIMEOUT}.",
-        fields=(size(6, low=6), count(_OBJECTS, 2, 2, 4, "How many things lie about.")),
-        steps="5 times the size of the room",
+        goal="Pick up the first named object and drop it next to the second.",
+        ends=f"After a drop or after picking up the wrong object, {_TIMEOUT}.",
+        fields=(size(6, low=6), count(_OBJECTS, 2, 2, 4, "Number of objects.")),
+        steps="5 * size",
         variants={
             "MiniGrid-PutNear-6x6-N2-v0": ("6x6 N2", {}),
             "MiniGrid-PutNear-8x8-N3-v0": ("8x8 N3", {"size": 8, _OBJECTS: 3}),
         },
     ),
-    Kind(
+    EnvTemplate(
         title="Red and blue doors",
         summary="A room with a red door on one side and a blue one on the other.",
         goal="Open the red door first, then the blue one.",
         ends=f"Once the blue door is open, {_TIMEOUT}.",
         fields=(size(8),),
-        steps="20 times the cells of the room",
+        steps="20 * size²",
         variants={
             "MiniGrid-RedBlueDoors-6x6-v0": ("6x6", {"size": 6}),
             "MiniGrid-RedBlueDoors-8x8-v0": ("8x8", {}),
         },
     ),
-    Kind(
+    EnvTemplate(
         title="Memory",
-        summary="A thing in the first room, and a corridor that ends at two things.",
-        goal="Look at the thing, then walk to the one like it at the end of the corridor.",
-        ends=f"At either of the two things, {_TIMEOUT}.",
+        summary="An object in the start room, and a corridor that ends with two objects.",
+        goal="Remember the object, then go to the matching one at the end of the corridor.",
+        ends=f"At either of the two objects, {_TIMEOUT}.",
         fields=(
-            choice("size", 13, (7, 9, 11, 13, 15, 17), "Rows and columns, walls included."),
-            switch("random_length", False, "Whether the corridor's length differs."),
+            choice("size", 13, (7, 9, 11, 13, 15, 17), "Rows and columns, including walls."),
+            boolean("random_length", False, "Randomise the length of the corridor."),
         ),
-        steps="5 times the cells of the room",
+        steps="5 * size²",
         variants={
             **{
                 f"MiniGrid-MemoryS{cells}-v0": (f"S{cells}", {"size": cells})
@@ -267,28 +265,25 @@ _KINDS = (
             },
         },
     ),
-    Kind(
+    EnvTemplate(
         title="Locked room",
         summary="Six rooms along a corridor, one of them locked.",
-        goal=(
-            "Get the key from the room that the mission names, unlock the door, and walk to the"
-            " goal."
-        ),
+        goal=("Get the key from the named room, unlock the door, and reach the goal."),
         ends=f"At the goal, {_TIMEOUT}.",
         steps="190",
         variants={"MiniGrid-LockedRoom-v0": ("", {})},
     ),
-    Kind(
+    EnvTemplate(
         title="Key corridor",
         summary="A corridor with rooms on both sides, one of them locked.",
-        goal="Find the key, unlock the room, and pick up the ball in it.",
-        ends=f"With the ball in your hand, {_TIMEOUT}.",
+        goal="Find the key, unlock the room, and pick up the object in it.",
+        ends=f"After picking up the object, {_TIMEOUT}.",
         fields=(
             room_size(6),
-            count("num_rows", 3, 1, 6, "How many rooms lie on each side."),
-            choice("obj_type", "ball", ("ball", "box", "key"), "What lies in the locked room."),
+            count("num_rows", 3, 1, 6, "Number of rooms on each side."),
+            choice("obj_type", "ball", ("ball", "box", "key"), "Object in the locked room."),
         ),
-        steps="30 times the cells of a room",
+        steps="30 * room_size²",
         variants={
             f"MiniGrid-KeyCorridorS{cells}R{rows}-v0": (
                 f"S{cells} R{rows}",
@@ -297,7 +292,7 @@ _KINDS = (
             for cells, rows in ((3, 1), (3, 2), (3, 3), (4, 3), (5, 3), (6, 3))
         },
     ),
-    Kind(
+    EnvTemplate(
         title="Unlock",
         summary="Two rooms with a locked door between them.",
         goal="Pick up the key and open the door.",
@@ -305,32 +300,32 @@ _KINDS = (
         steps="288",
         variants={"MiniGrid-Unlock-v0": ("", {})},
     ),
-    Kind(
+    EnvTemplate(
         title="Unlock and pick up",
         summary="Two rooms with a locked door between them, and a box behind it.",
         goal="Pick up the key, open the door, and pick up the box.",
-        ends=f"With the box in your hand, {_TIMEOUT}.",
+        ends=f"After picking up the box, {_TIMEOUT}.",
         steps="288",
         variants={"MiniGrid-UnlockPickup-v0": ("", {})},
     ),
-    Kind(
+    EnvTemplate(
         title="Blocked unlock and pick up",
         summary="Two rooms with a locked door between them, and a ball in front of it.",
         goal="Move the ball out of the way, unlock the door, and pick up the box.",
-        ends=f"With the box in your hand, {_TIMEOUT}.",
+        ends=f"After picking up the box, {_TIMEOUT}.",
         steps="576",
         variants={"MiniGrid-BlockedUnlockPickup-v0": ("", {})},
     ),
-    Kind(
+    EnvTemplate(
         title="Obstructed maze",
-        summary="A maze of rooms; keys may hide in boxes, and balls may block the doors.",
+        summary="A maze of rooms; keys may be hidden in boxes, and balls may block the doors.",
         goal="Find the blue ball and pick it up.",
-        ends=f"With the blue ball in your hand, {_TIMEOUT}.",
+        ends=f"After picking up the blue ball, {_TIMEOUT}.",
         fields=(
-            switch("key_in_box", True, "Whether keys hide in boxes."),
-            switch("blocked", True, "Whether balls block the doors."),
+            boolean("key_in_box", True, "Hide keys in boxes."),
+            boolean("blocked", True, "Block doors with balls."),
         ),
-        steps="144 for each room on the way",
+        steps="144 per room on the path",
         variants={
             "MiniGrid-ObstructedMaze-1Dl-v0": ("1Dl", {"key_in_box": False, "blocked": False}),
             "MiniGrid-ObstructedMaze-1Dlh-v0": ("1Dlh", {"blocked": False}),
@@ -347,28 +342,28 @@ _KINDS = (
             "MiniGrid-ObstructedMaze-Full-v1": ("Full (v1)", {}),
         },
     ),
-    Kind(
+    EnvTemplate(
         title="Playground",
-        summary="Nine rooms full of doors and things.",
-        goal="Nothing in particular: look around.",
-        ends="After the most steps.",
+        summary="Nine rooms with doors and objects.",
+        goal="No goal: explore freely.",
+        ends="After the maximum number of steps.",
         rewards="Always 0.",
         fields=(step_limit("100", 100),),
         variants={"MiniGrid-Playground-v0": ("", {})},
     ),
 )
 
-ENTRIES = (*(entry for kind in _KINDS for entry in kind.entries()), *babyai.ENTRIES)
+ENTRIES = (*(entry for template in _TEMPLATES for entry in template.entries()), *babyai.ENTRIES)
 
 
 def generated(env_id: str) -> EnvironmentEntry:
-    """One that the catalog does not list: all of them are played in the same way."""
+    """Return an entry for an unlisted id; all MiniGrid environments have the same actions."""
     name = env_id.removeprefix("MiniGrid-").removeprefix("BabyAI-")
     return grid_entry(
         env_id=env_id,
-        title=title_of(name),
-        summary=f"`{env_id}` is a grid of MiniGrid's kind that is not in the catalog.",
-        goal="What the mission says.",
-        ends=f"When the mission is done or can no longer be, {_TIMEOUT}.",
+        title=title_from_id(name),
+        summary=f"`{env_id}` is a MiniGrid environment that is not in the catalog.",
+        goal="Carry out the mission.",
+        ends=f"When the mission succeeds or fails, {_TIMEOUT}.",
         is_generated=True,
     )

@@ -1,13 +1,13 @@
-"""MuJoCo: robots with joints, in three dimensions. Each joint has a pair of keys."""
+"""MuJoCo environments. Key maps have a pair of keys for each joint."""
 
 from mosaic.envs.entries import EnvironmentEntry, Family
 from mosaic.envs.families import mujoco_fields as fields
-from mosaic.envs.key_map_making import joint_keys, slider_keys
+from mosaic.envs.key_map_builders import joint_keys, slider_keys
 
 FAMILY = Family(
     id="mujoco",
     title="MuJoCo",
-    summary="Robots that hop, walk, swim and reach, in an exact simulation of joints and contacts.",
+    summary="Robots that hop, walk, swim and reach, simulated with MuJoCo.",
     module="mujoco",
     extra="mujoco",
 )
@@ -34,15 +34,15 @@ _HUMAN_JOINTS = (
     *("left shoulder 1", "left shoulder 2", "left elbow"),
 )
 _HUMAN_OBSERVATION = (
-    "348 numbers: positions and speeds of all joints, how mass is spread over the body,"
-    " and the forces in and on it."
+    "348 values: joint positions and velocities, mass and inertia of the body parts,"
+    " actuator forces and external forces."
 )
 _HUMAN_OBSERVATION_FIELDS = (
     fields.hides_position(),
-    fields.shows("include_cinert_in_observation", "mass and inertia of the parts"),
-    fields.shows("include_cvel_in_observation", "the speeds of the parts"),
-    fields.shows("include_qfrc_actuator_in_observation", "the forces of the motors"),
-    fields.shows("include_cfrc_ext_in_observation", "the forces from outside"),
+    fields.shows("include_cinert_in_observation", "mass and inertia of the body parts"),
+    fields.shows("include_cvel_in_observation", "the velocities of the body parts"),
+    fields.shows("include_qfrc_actuator_in_observation", "the actuator forces"),
+    fields.shows("include_cfrc_ext_in_observation", "the external forces"),
 )
 
 ENTRIES = (
@@ -50,19 +50,19 @@ ENTRIES = (
         env_id="Ant-v5",
         family="mujoco",
         title="Ant",
-        summary="A robot with four legs of two joints each.",
-        goal="Walk ahead, along the x axis, as fast as possible without tipping over.",
+        summary="A quadruped robot with two joints per leg.",
+        goal="Walk forward, along the x axis, as fast as possible.",
         observation=(
-            "105 numbers: height and direction of the torso, angles of the joints, all speeds,"
-            " and the contact forces."
+            "105 values: height and orientation of the torso, joint angles, velocities"
+            " and contact forces."
         ),
         actions="Eight torques from -1 to 1, at the hip and ankle of each leg.",
         action_meanings=_ANT_JOINTS,
         rewards=(
-            "The speed ahead and 1 for being healthy,"
-            " minus half of the torques squared and a little for hard contacts."
+            "Forward velocity plus 1 for being healthy,"
+            " minus 0.5 times the squared torques and a small contact cost."
         ),
-        ends="When the torso is below 0.2 or above 1 metre, or after 1,000 steps.",
+        ends="When the torso is below 0.2 m or above 1 m, or after 1,000 steps.",
         action_kind="continuous",
         fields=(
             fields.forward_weight(),
@@ -86,15 +86,13 @@ ENTRIES = (
         env_id="HalfCheetah-v5",
         family="mujoco",
         title="Half Cheetah",
-        summary="A flat cheetah with one front and one back leg.",
+        summary="A planar cheetah with a front and a back leg.",
         goal="Run to the right as fast as possible.",
-        observation=(
-            "17 numbers: height and angle of the body, angles of the joints, and all speeds."
-        ),
-        actions="Six torques from -1 to 1, at thigh, shin and foot of the back and the front leg.",
+        observation=("17 values: height and angle of the body, joint angles, and velocities."),
+        actions="Six torques from -1 to 1, at thigh, shin and foot of both legs.",
         action_meanings=_CHEETAH_JOINTS,
-        rewards="The speed to the right, minus a tenth of the torques squared.",
-        ends="After 1,000 steps. It cannot fail.",
+        rewards="Forward velocity minus 0.1 times the squared torques.",
+        ends="After 1,000 steps. The episode never terminates.",
         action_kind="continuous",
         fields=(
             fields.forward_weight(),
@@ -111,18 +109,16 @@ ENTRIES = (
         env_id="Hopper-v5",
         family="mujoco",
         title="Hopper",
-        summary="A flat robot with a single leg.",
+        summary="A planar robot with one leg.",
         goal="Hop to the right as fast as possible without falling.",
-        observation=(
-            "11 numbers: height and angle of the torso, angles of the joints, and all speeds."
-        ),
+        observation=("11 values: height and angle of the torso, joint angles, and velocities."),
         actions="Three torques from -1 to 1, at thigh, leg and foot.",
         action_meanings=_LEG,
         rewards=(
-            "The speed to the right and 1 for being healthy, minus 0.001 of the torques squared."
+            "Forward velocity plus 1 for being healthy, minus 0.001 times the squared torques."
         ),
         ends=(
-            "When the torso is below 0.7 metres, leans more than 0.2 radians or moves wildly,"
+            "When the torso is below 0.7 m, its angle exceeds 0.2 rad or the state diverges,"
             " or after 1,000 steps."
         ),
         action_kind="continuous",
@@ -146,16 +142,16 @@ ENTRIES = (
         env_id="Humanoid-v5",
         family="mujoco",
         title="Humanoid",
-        summary="A body like a person's, with 17 motors.",
-        goal="Walk ahead, along the x axis, as fast as possible without falling.",
+        summary="A humanoid robot with 17 actuators.",
+        goal="Walk forward, along the x axis, as fast as possible without falling.",
         observation=_HUMAN_OBSERVATION,
-        actions="17 torques from -0.4 to 0.4, at belly, hips, knees, shoulders and elbows.",
+        actions="17 torques from -0.4 to 0.4, at abdomen, hips, knees, shoulders and elbows.",
         action_meanings=_HUMAN_JOINTS,
         rewards=(
-            "1.25 times the speed ahead and 5 for being healthy,"
-            " minus a tenth of the torques squared and a little for hard contacts."
+            "1.25 times the forward velocity plus 5 for being healthy,"
+            " minus 0.1 times the squared torques and a small contact cost."
         ),
-        ends="When the torso is below 1 or above 2 metres, or after 1,000 steps.",
+        ends="When the torso is below 1 m or above 2 m, or after 1,000 steps.",
         action_kind="continuous",
         fields=(
             fields.forward_weight(1.25),
@@ -178,20 +174,20 @@ ENTRIES = (
         env_id="HumanoidStandup-v5",
         family="mujoco",
         title="Humanoid Standup",
-        summary="A body like a person's lies on its back.",
-        goal="Stand up and stay up.",
+        summary="A humanoid robot that lies on its back.",
+        goal="Stand up and keep standing.",
         observation=_HUMAN_OBSERVATION,
-        actions="17 torques from -0.4 to 0.4, at belly, hips, knees, shoulders and elbows.",
+        actions="17 torques from -0.4 to 0.4, at abdomen, hips, knees, shoulders and elbows.",
         action_meanings=_HUMAN_JOINTS,
         rewards=(
-            "The height of the torso, divided by the time of a step of the physics, and 1."
-            " Torques and hard contacts cost a little."
+            "Height of the torso divided by the simulation time step, plus 1,"
+            " minus small control and impact costs."
         ),
-        ends="After 1,000 steps. It cannot fail.",
+        ends="After 1,000 steps. The episode never terminates.",
         action_kind="continuous",
         fields=(
             fields.control_weight(0.1),
-            fields.weight("impact_cost_weight", 5e-7, "How much hard contacts cost."),
+            fields.weight("impact_cost_weight", 5e-7, "Weight of the impact cost."),
             fields.start_noise(0.01),
             *_HUMAN_OBSERVATION_FIELDS,
             *fields.simulation(5),
@@ -204,18 +200,15 @@ ENTRIES = (
         env_id="InvertedDoublePendulum-v5",
         family="mujoco",
         title="Inverted Double Pendulum",
-        summary="Two poles stand on each other, on a cart that runs on a rail.",
-        goal="Keep both poles upright by pushing the cart.",
+        summary="Two poles on top of each other, on a cart that moves on a rail.",
+        goal="Balance both poles by pushing the cart.",
         observation=(
-            "Nine numbers: place of the cart, angles as sine and cosine, speeds and a force."
+            "Nine values: cart position, sine and cosine of the angles, velocities and a force."
         ),
-        actions="One number from -1 (push left) to 1 (push right).",
+        actions="One value: the force from -1 (left) to 1 (right).",
         action_meanings=("force",),
-        rewards=(
-            "10 for each step upright, minus how far the tip is from its place and how fast it"
-            " moves."
-        ),
-        ends="When the tip is no higher than 1 metre, or after 1,000 steps.",
+        rewards=("10 for each step upright, minus penalties for the tip's distance and velocity."),
+        ends="When the tip is at most 1 m high, or after 1,000 steps.",
         action_kind="continuous",
         fields=(fields.healthy_reward(10.0), fields.start_noise(0.1), *fields.simulation(5)),
         keys=slider_keys("force", 1.0),
@@ -226,13 +219,13 @@ ENTRIES = (
         env_id="InvertedPendulum-v5",
         family="mujoco",
         title="Inverted Pendulum",
-        summary="A pole stands on a cart that runs on a rail.",
-        goal="Keep the pole upright by pushing the cart.",
-        observation="Four numbers: place of the cart, angle of the pole, and the speeds of both.",
-        actions="One number from -3 (push left) to 3 (push right).",
+        summary="A pole on a cart that moves on a rail.",
+        goal="Balance the pole by pushing the cart.",
+        observation="Four values: cart position, pole angle, and the velocities of both.",
+        actions="One value: the force from -3 (left) to 3 (right).",
         action_meanings=("force",),
-        rewards="1 for each step in which the pole stands.",
-        ends="When the pole leans more than 0.2 radians, or after 1,000 steps.",
+        rewards="1 for each step in which the pole is upright.",
+        ends="When the pole angle exceeds 0.2 rad, or after 1,000 steps.",
         action_kind="continuous",
         fields=(fields.start_noise(0.01), *fields.simulation(2)),
         keys=slider_keys("force", 3.0),
@@ -243,24 +236,28 @@ ENTRIES = (
         env_id="Pusher-v5",
         family="mujoco",
         title="Pusher",
-        summary="An arm like a person's stands at a table with a cylinder on it.",
-        goal="Push the cylinder to the goal.",
+        summary="A robot arm at a table with a cylinder on it.",
+        goal="Push the cylinder to the goal position.",
         observation=(
-            "23 numbers: angles and speeds of the joints, and the places of fingertip, cylinder and"
-            " goal."
+            "23 values: joint angles and velocities, and the positions of fingertip, cylinder"
+            " and goal."
         ),
         actions="Seven torques from -2 to 2, from the shoulder down to the wrist.",
         action_meanings=_PUSHER_JOINTS,
         rewards=(
-            "Minus the distance from cylinder to goal, half of that from fingertip to cylinder,"
-            " and a tenth of the torques squared."
+            "Minus the distance from cylinder to goal, 0.5 times that from fingertip to cylinder,"
+            " and 0.1 times the squared torques."
         ),
-        ends="After 100 steps. It cannot fail.",
+        ends="After 100 steps. The episode never terminates.",
         action_kind="continuous",
         fields=(
-            fields.weight("reward_near_weight", 0.5, "How much the fingertip's distance counts."),
-            fields.weight("reward_dist_weight", 1.0, "How much the cylinder's distance counts."),
-            fields.weight("reward_control_weight", 0.1, "How much strong actions cost."),
+            fields.weight(
+                "reward_near_weight", 0.5, "Weight of the distance from fingertip to cylinder."
+            ),
+            fields.weight(
+                "reward_dist_weight", 1.0, "Weight of the distance from cylinder to goal."
+            ),
+            fields.weight("reward_control_weight", 0.1, "Weight of the control cost."),
             *fields.simulation(5),
         ),
         keys=joint_keys(_PUSHER_JOINTS, -2.0, 2.0),
@@ -271,20 +268,20 @@ ENTRIES = (
         env_id="Reacher-v5",
         family="mujoco",
         title="Reacher",
-        summary="A flat arm with two joints, and a target somewhere within its reach.",
-        goal="Bring the fingertip to the target and keep it there.",
+        summary="A planar arm with two joints, and a random target within its reach.",
+        goal="Move the fingertip to the target and keep it there.",
         observation=(
-            "Ten numbers: angles as cosine and sine, where the target is, the speeds,"
-            " and how far the fingertip is from the target."
+            "Ten values: cosine and sine of the joint angles, target position, velocities,"
+            " and the vector from fingertip to target."
         ),
         actions="Two torques from -1 to 1, at shoulder and elbow.",
         action_meanings=("shoulder", "elbow"),
-        rewards="Minus the distance from fingertip to target, minus the torques squared.",
-        ends="After 50 steps. It cannot fail.",
+        rewards="Minus the distance from fingertip to target, minus the squared torques.",
+        ends="After 50 steps. The episode never terminates.",
         action_kind="continuous",
         fields=(
-            fields.weight("reward_dist_weight", 1.0, "How much the distance counts."),
-            fields.weight("reward_control_weight", 1.0, "How much strong actions cost."),
+            fields.weight("reward_dist_weight", 1.0, "Weight of the distance."),
+            fields.weight("reward_control_weight", 1.0, "Weight of the control cost."),
             *fields.simulation(2),
         ),
         keys=joint_keys(("shoulder", "elbow"), -1.0, 1.0),
@@ -295,13 +292,13 @@ ENTRIES = (
         env_id="Swimmer-v5",
         family="mujoco",
         title="Swimmer",
-        summary="Three links in a chain, in a thick liquid.",
+        summary="A chain of three links in a viscous fluid.",
         goal="Swim to the right as fast as possible.",
-        observation="Eight numbers: the angles of the links, and all speeds.",
+        observation="Eight values: angles of the links, and velocities.",
         actions="Two torques from -1 to 1, at the joints between the links.",
         action_meanings=("first joint", "second joint"),
-        rewards="The speed to the right, minus 0.0001 of the torques squared.",
-        ends="After 1,000 steps. It cannot fail.",
+        rewards="Forward velocity minus 0.0001 times the squared torques.",
+        ends="After 1,000 steps. The episode never terminates.",
         action_kind="continuous",
         fields=(
             fields.forward_weight(),
@@ -318,18 +315,16 @@ ENTRIES = (
         env_id="Walker2d-v5",
         family="mujoco",
         title="Walker 2D",
-        summary="A flat robot with two legs.",
+        summary="A planar robot with two legs.",
         goal="Walk to the right as fast as possible without falling.",
-        observation=(
-            "17 numbers: height and angle of the torso, angles of the joints, and all speeds."
-        ),
-        actions="Six torques from -1 to 1, at thigh, leg and foot of both sides.",
+        observation=("17 values: height and angle of the torso, joint angles, and velocities."),
+        actions="Six torques from -1 to 1, at thigh, leg and foot of both legs.",
         action_meanings=_WALKER_JOINTS,
         rewards=(
-            "The speed to the right and 1 for being healthy, minus 0.001 of the torques squared."
+            "Forward velocity plus 1 for being healthy, minus 0.001 times the squared torques."
         ),
         ends=(
-            "When the torso is below 0.8 or above 2 metres or leans more than 1 radian,"
+            "When the torso is below 0.8 m or above 2 m or its angle exceeds 1 rad,"
             " or after 1,000 steps."
         ),
         action_kind="continuous",

@@ -1,15 +1,15 @@
-"""The configuration fields that MuJoCo's robots share, grouped by what they change."""
+"""Configuration fields that the MuJoCo environments share."""
 
 from mosaic.contract.parameters import Parameter
 from mosaic.envs.entries import KeywordPair
-from mosaic.envs.fields import number, switch, whole
+from mosaic.envs.fields import boolean, integer, number
 
 _REWARD = "Reward"
 _HEALTH = "Health"
 _START = "Start"
 _OBSERVATION = "Observation"
 _SIMULATION = "Simulation"
-_LARGEST_PICTURE = 1920
+_MAX_FRAME_SIZE = 1920
 
 HEALTHY_Z = KeywordPair(keyword="healthy_z_range", fields=("healthy_z_min", "healthy_z_max"))
 HEALTHY_ANGLE = KeywordPair(
@@ -18,31 +18,31 @@ HEALTHY_ANGLE = KeywordPair(
 
 
 def weight(name: str, default: float, help_: str) -> Parameter:
-    """How much one part of the reward counts."""
+    """Create a field for the weight of a reward term."""
     return number(name, default, 0.0, 1000.0, help_, group=_REWARD)
 
 
 def forward_weight(default: float = 1.0) -> Parameter:
-    return weight("forward_reward_weight", default, "How much the speed ahead counts.")
+    return weight("forward_reward_weight", default, "Weight of the forward reward.")
 
 
 def control_weight(default: float) -> Parameter:
-    return weight("ctrl_cost_weight", default, "How much strong actions cost.")
+    return weight("ctrl_cost_weight", default, "Weight of the control cost.")
 
 
 def contact_weight(default: float) -> Parameter:
-    return weight("contact_cost_weight", default, "How much hard contacts cost.")
+    return weight("contact_cost_weight", default, "Weight of the contact cost.")
 
 
 def healthy_reward(default: float) -> Parameter:
-    return weight("healthy_reward", default, "For each step in which the robot is healthy.")
+    return weight("healthy_reward", default, "Reward for each step in which the robot is healthy.")
 
 
 def health_ends() -> Parameter:
-    return switch(
+    return boolean(
         "terminate_when_unhealthy",
         True,
-        "Whether the episode ends when the robot is no longer healthy.",
+        "Terminate the episode when the robot is unhealthy.",
         group=_HEALTH,
     )
 
@@ -55,7 +55,7 @@ def healthy_height(low: float, high: float) -> tuple[Parameter, Parameter]:
             low,
             -10.0,
             10.0,
-            "Below this height the robot is not healthy.",
+            "Minimum torso height of a healthy robot.",
             unit="m",
             group=_HEALTH,
         ),
@@ -64,7 +64,7 @@ def healthy_height(low: float, high: float) -> tuple[Parameter, Parameter]:
             high,
             -10.0,
             100.0,
-            "Above this height the robot is not healthy.",
+            "Maximum torso height of a healthy robot.",
             unit="m",
             group=_HEALTH,
         ),
@@ -79,7 +79,7 @@ def healthy_angle(limit: float) -> tuple[Parameter, Parameter]:
             -limit,
             -3.2,
             3.2,
-            "Leaning further back the robot is not healthy.",
+            "Minimum torso angle of a healthy robot.",
             unit="rad",
             group=_HEALTH,
         ),
@@ -88,7 +88,7 @@ def healthy_angle(limit: float) -> tuple[Parameter, Parameter]:
             limit,
             -3.2,
             3.2,
-            "Leaning further ahead the robot is not healthy.",
+            "Maximum torso angle of a healthy robot.",
             unit="rad",
             group=_HEALTH,
         ),
@@ -101,39 +101,51 @@ def start_noise(default: float) -> Parameter:
         default,
         0.0,
         1.0,
-        "How much the start differs from episode to episode.",
+        "Scale of the random noise of the initial state.",
         group=_START,
     )
 
 
 def hides_position() -> Parameter:
-    return switch(
+    return boolean(
         "exclude_current_positions_from_observation",
         True,
-        "Whether the place in the world is left out of the observation.",
+        "Omit the world position from the observation.",
         group=_OBSERVATION,
     )
 
 
 def shows(name: str, what: str) -> Parameter:
-    """Whether the observation has a part that makes it much longer."""
-    return switch(name, True, f"Whether the observation has {what}.", group=_OBSERVATION)
+    """Create a field that adds a section to the observation."""
+    return boolean(name, True, f"Include {what} in the observation.", group=_OBSERVATION)
 
 
 def simulation(frame_skip: int) -> tuple[Parameter, ...]:
     return (
-        whole(
+        integer(
             "frame_skip",
             frame_skip,
             1,
             50,
-            "Steps of the physics for each step of the environment.",
+            "Simulation steps per environment step.",
             group=_SIMULATION,
         ),
-        whole(
-            "width", 480, 64, _LARGEST_PICTURE, "Of the picture.", unit="pixels", group=_SIMULATION
+        integer(
+            "width",
+            480,
+            64,
+            _MAX_FRAME_SIZE,
+            "Size of rendered frames.",
+            unit="pixels",
+            group=_SIMULATION,
         ),
-        whole(
-            "height", 480, 64, _LARGEST_PICTURE, "Of the picture.", unit="pixels", group=_SIMULATION
+        integer(
+            "height",
+            480,
+            64,
+            _MAX_FRAME_SIZE,
+            "Size of rendered frames.",
+            unit="pixels",
+            group=_SIMULATION,
         ),
     )

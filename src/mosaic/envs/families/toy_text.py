@@ -1,14 +1,14 @@
-"""Toy text: small worlds of cells and cards, played move by move."""
+"""Toy-text environments: small grid worlds and a card game, turn-based."""
 
 from mosaic.envs.entries import EnvironmentEntry, Family, ShownWhen
-from mosaic.envs.fields import number, switch
+from mosaic.envs.fields import boolean, number
 from mosaic.envs.frozen_lake_maps import SHOWN_WHEN, map_fields
-from mosaic.envs.key_map_making import discrete_keys
+from mosaic.envs.key_map_builders import discrete_keys
 
 FAMILY = Family(
     id="toy-text",
     title="Toy text",
-    summary="Small worlds of cells and cards, played move by move.",
+    summary="Small grid worlds and a card game, turn-based.",
     module="pygame",
 )
 
@@ -49,30 +49,32 @@ def _frozen_lake(env_id: str, title: str, named: str, cells: int, steps: int) ->
         env_id=env_id,
         family="toy-text",
         title=title,
-        summary="Cross a frozen lake on foot. The ice is slippery, and it has holes.",
+        summary="Cross a frozen lake without falling into a hole. The ice is slippery.",
         goal="Walk from the start S to the goal G without falling into a hole H.",
         observation=(
-            "One number: the cell you stand on, counted row by row from the top left."
+            "One integer: the position of the player, row * columns + column."
             f" The {named} map has {cells} cells."
         ),
         actions=(
-            "Four moves."
-            " On slippery ice a move goes where it was meant to in one third of the cases,"
-            " and else to one of the two sides."
+            "Move left, down, right or up."
+            " On slippery ice a move goes in the intended direction with probability 1/3,"
+            " otherwise in a perpendicular one."
         ),
         action_meanings=("left", "down", "right", "up"),
-        rewards="1 for reaching the goal, 0 for every other step.",
+        rewards="1 for reaching the goal, otherwise 0.",
         ends=f"At the goal, in a hole, or after {steps} steps.",
         action_kind="discrete",
         fields=(
             *map_fields(named),
-            switch("is_slippery", True, "Whether moves may slide to the side.", group="Ice"),
+            boolean(
+                "is_slippery", True, "Moves may slide in a perpendicular direction.", group="Ice"
+            ),
             number(
                 "success_rate",
                 1 / 3,
                 0.0,
                 1.0,
-                "On slippery ice, how likely a move goes where it was meant to.",
+                "Probability of the intended direction on slippery ice.",
                 group="Ice",
             ),
         ),
@@ -90,29 +92,29 @@ def _frozen_lake(env_id: str, title: str, named: str, cells: int, steps: int) ->
 
 
 def _cliff_walking(env_id: str, title: str, is_slippery: bool) -> EnvironmentEntry:
-    footing = (
-        "The ground is slippery: a move goes to either side as often as straight on."
+    transitions = (
+        "The cliff is slippery: a move goes in a perpendicular direction with probability 2/3."
         if is_slippery
-        else "Every move goes where it was meant to, unless the ground is set to be slippery."
+        else "Moves are deterministic unless the cliff is slippery."
     )
     return EnvironmentEntry(
         env_id=env_id,
         family="toy-text",
         title=title,
-        summary="Walk along the edge of a cliff. The short way is the dangerous one.",
+        summary="Walk along the edge of a cliff. The shortest path is the most dangerous.",
         goal=(
-            "Get from the bottom left corner to the bottom right one without stepping off the"
+            "Move from the bottom left corner to the bottom right one without stepping off the"
             " cliff."
         ),
-        observation="One number from 0 to 47: the cell you stand on, in 4 rows of 12.",
-        actions=f"Four moves. {footing}",
+        observation="One integer from 0 to 47: the position of the player in 4 rows of 12.",
+        actions=f"Move up, right, down or left. {transitions}",
         action_meanings=("up", "right", "down", "left"),
-        rewards=(
-            "-1 for each step, -100 for stepping off the cliff, which puts you back to the start."
-        ),
-        ends="At the goal. A fall does not end it, and there is no limit of steps.",
+        rewards=("-1 for each step, -100 for stepping off the cliff, which resets to the start."),
+        ends="At the goal. A fall does not end the episode, and there is no step limit.",
         action_kind="discrete",
-        fields=(switch("is_slippery", is_slippery, "Whether moves may slide to the side."),),
+        fields=(
+            boolean("is_slippery", is_slippery, "Moves may slide in a perpendicular direction."),
+        ),
         keys=_CLIFF_KEYS,
         views=("grid", "frame"),
         render_fps=_FPS,
@@ -124,35 +126,36 @@ _TAXI = EnvironmentEntry(
     env_id="Taxi-v4",
     family="toy-text",
     title="Taxi",
-    summary="Drive a taxi through a small walled town and take one passenger home.",
-    goal="Drive to the passenger, pick them up, and drop them off at the stand they want to go to.",
+    summary="Pick up a passenger in a 5x5 grid world and drop them off at a destination.",
+    goal="Drive to the passenger, pick them up, and drop them off at the destination.",
     observation=(
-        "One number from 0 to 499."
-        " It stands for the taxi's cell in 5 by 5, where the passenger is (four stands, or in the"
-        " taxi) and which stand is the destination."
+        "One integer from 0 to 499,"
+        " which encodes the taxi's cell, the passenger's location (four stands or the taxi)"
+        " and the destination."
     ),
-    actions="Four moves, picking up and dropping off. A move into a wall goes nowhere.",
+    actions="Move south, north, east or west, pick up, drop off. Walls block moves.",
     action_meanings=("south", "north", "east", "west", "pick up", "drop off"),
     rewards=(
-        "-1 for each step, 20 for the right drop-off,"
-        " -10 for picking up or dropping off where that is not possible."
+        "-1 for each step, 20 for delivering the passenger, -10 for an illegal pick-up or drop-off."
     ),
     ends="When the passenger is dropped off at the destination, or after 200 steps.",
     action_kind="discrete",
     fields=(
-        switch("is_rainy", False, "In the rain the taxi may slide to the side.", group="Rain"),
+        boolean(
+            "is_rainy", False, "The taxi may slide in a perpendicular direction.", group="Rain"
+        ),
         number(
             "rainy_probability",
             0.8,
             0.0,
             1.0,
-            "In the rain, how likely a move goes where it was meant to.",
+            "Probability of the intended direction in the rain.",
             group="Rain",
         ),
-        switch(
+        boolean(
             "fickle_passenger",
             False,
-            "The passenger may choose another destination once the taxi drives off.",
+            "The passenger may change the destination after the first move.",
             group="Passenger",
         ),
         number(
@@ -160,7 +163,7 @@ _TAXI = EnvironmentEntry(
             0.3,
             0.0,
             1.0,
-            "How likely a fickle passenger does so.",
+            "Probability that a fickle passenger changes the destination.",
             group="Passenger",
         ),
     ),
@@ -175,29 +178,28 @@ _BLACKJACK = EnvironmentEntry(
     env_id="Blackjack-v1",
     family="toy-text",
     title="Blackjack",
-    summary="A hand of blackjack against the dealer, from a deck that never runs out.",
-    goal="Come closer to 21 than the dealer without going over it.",
+    summary="A hand of blackjack against the dealer, with an infinite deck.",
+    goal="Get closer to 21 than the dealer without exceeding it.",
     observation=(
-        "Three numbers: the sum of your cards, the dealer's open card (1 is an ace),"
-        " and whether an ace of yours counts as 11."
+        "Three values: the player's sum, the dealer's showing card (1 is an ace),"
+        " and whether the player has a usable ace."
     ),
-    actions="Stick with what you have, or hit for another card.",
+    actions="Stick (stop receiving cards) or hit (take another card).",
     action_meanings=("stick", "hit"),
-    rewards="1 for a win, -1 for a loss, 0 for a draw, and 0 while the hand goes on.",
-    ends="When you stick, or when your sum goes over 21. The dealer draws up to 17.",
+    rewards="1 for a win, -1 for a loss, 0 for a draw and for every other step.",
+    ends="When the player sticks or exceeds 21. The dealer draws up to 17.",
     action_kind="discrete",
     fields=(
-        switch(
+        boolean(
             "natural",
             False,
-            "Whether a win with an ace and a ten at once pays 1.5. Has no effect under the rules"
-            " of the book.",
+            "A natural blackjack pays 1.5. Has no effect with `sab`.",
         ),
-        switch(
+        boolean(
             "sab",
             True,
-            "The rules of Sutton and Barto's book: an ace and a ten at once win,"
-            " unless the dealer has them too.",
+            "Use the rules of Sutton and Barto: a natural blackjack wins"
+            " unless the dealer has one too.",
         ),
     ),
     keys=_BLACKJACK_KEYS,

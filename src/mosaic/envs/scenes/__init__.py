@@ -1,1 +1,1 @@
-"""What a grid or text environment looks like at one moment, made from its step alone."""
+"""Scenes of grid and text environments, created from recorded steps."""

@@ -1,15 +1,14 @@
-"""MiniGrid and BabyAI: the whole grid when the step has it, else what the agent itself sees.
+"""Scenes of MiniGrid and BabyAI: the full grid if the step has it, else the agent's view.
 
-Objects, colours and states are numbers in the order of the constants below, as MiniGrid's own
-encoding has them; a grid is indexed by column first, then by row.
+Objects, colours and states are indices into the constants below, as in MiniGrid's encoding; a grid
+is indexed by column first, then by row.
 """
 
 from collections.abc import Iterator
 from typing import Any, Literal, cast
 
-from mosaic.envs.scenes.plain_values import whole_number, whole_numbers
 from mosaic.envs.scenes.scene import (
-    MOST_SIDE,
+    MAX_SIDE,
     Agent,
     Cell,
     CellKind,
@@ -17,6 +16,8 @@ from mosaic.envs.scenes.scene import (
     Direction,
     GridScene,
     LegendEntry,
+    parse_int,
+    parse_ints,
 )
 
 _OBJECTS: tuple[CellKind, ...] = (
@@ -32,32 +33,32 @@ _OBJECTS: tuple[CellKind, ...] = (
     "lava",
     "floor",
 )
-"""Number 1 is the empty cell, 3 a coloured floor, 10 the agent itself."""
+"""Index 1 is an empty cell, 3 a coloured floor, 10 the agent."""
 _COLOURS: tuple[ColourRole, ...] = ("red", "green", "blue", "purple", "yellow", "grey")
 _DOOR_STATES: tuple[Literal["open", "closed", "locked"], ...] = ("open", "closed", "locked")
 _DIRECTIONS: tuple[Direction, ...] = ("right", "down", "left", "up")
 _COLOURED = ("door", "key", "ball", "box")
 _EMPTY, _COLOURED_FLOOR = 1, 3
-_LONGEST_MISSION = 400
-_MOST_CODE = 256
+_MAX_MISSION_LENGTH = 400
+_MAX_CODE = 256
 
 
 def minigrid_scene(observation: Any, render: Any = None) -> GridScene | None:
-    """The grid. None when neither step nor observation has one."""
+    """Return the grid; None when neither step nor observation has a valid one."""
     if render is not None:
-        return _whole_grid(observation, render)
-    return _own_view(observation)
+        return _full_grid(observation, render)
+    return _agent_view(observation)
 
 
-def _whole_grid(observation: Any, render: Any) -> GridScene | None:
+def _full_grid(observation: Any, render: Any) -> GridScene | None:
     if not isinstance(render, dict):
         return None
     cells = _cells(render.get("grid"))
-    place = whole_numbers(render.get("agent"), MOST_SIDE)
-    heading = whole_number(render.get("dir"), len(_DIRECTIONS))
-    if cells is None or place is None or len(place) != 2 or heading is None:
+    position = parse_ints(render.get("agent"), MAX_SIDE)
+    direction = parse_int(render.get("dir"), len(_DIRECTIONS))
+    if cells is None or position is None or len(position) != 2 or direction is None:
         return None
-    column, row = place
+    column, row = position
     if row >= len(cells) or column >= len(cells[0]):
         return None
     carried = render.get("carrying")
@@ -66,13 +67,13 @@ def _whole_grid(observation: Any, render: Any) -> GridScene | None:
         return None
     return _scene(
         cells,
-        Agent(row, column, _DIRECTIONS[heading], carrying),
+        Agent(row, column, _DIRECTIONS[direction], carrying),
         _mission(render) or _mission(observation),
     )
 
 
-def _own_view(observation: Any) -> GridScene | None:
-    """The agent stands in the middle of the bottom row and looks up; it holds what lies there."""
+def _agent_view(observation: Any) -> GridScene | None:
+    """The agent is in the middle of the bottom row and faces up; that cell is what it carries."""
     if not isinstance(observation, dict):
         return None
     cells = _cells(observation.get("image"))
@@ -86,7 +87,7 @@ def _own_view(observation: Any) -> GridScene | None:
     return _scene(
         tuple(tuple(line) for line in seen),
         Agent(row, column, "up", held if held.kind in ("key", "ball", "box") else None),
-        f"{mission} (what the agent sees)".strip(),
+        f"{mission} (agent's view)".strip(),
     )
 
 
@@ -102,7 +103,7 @@ def _scene(cells: tuple[tuple[Cell, ...], ...], agent: Agent, mission: str) -> G
 
 
 def _legend(cells: tuple[tuple[Cell, ...], ...]) -> Iterator[LegendEntry]:
-    """You, and each kind of thing that is there once; walls and floors speak for themselves."""
+    """Yield the agent and each kind of object once; walls and floors need no entry."""
     yield LegendEntry("agent", "you")
     seen: set[tuple[str, str]] = set()
     for cell in (cell for line in cells for cell in line):
@@ -113,12 +114,12 @@ def _legend(cells: tuple[tuple[Cell, ...], ...]) -> Iterator[LegendEntry]:
 
 
 def _cells(grid: Any) -> tuple[tuple[Cell, ...], ...] | None:
-    """Rows of cells from columns of numbers."""
-    if not isinstance(grid, list | tuple) or not 1 <= len(grid) <= MOST_SIDE:
+    """Convert columns of encoded cells to rows of cells."""
+    if not isinstance(grid, list | tuple) or not 1 <= len(grid) <= MAX_SIDE:
         return None
     columns = []
     for numbers in grid:
-        if not isinstance(numbers, list | tuple) or not 1 <= len(numbers) <= MOST_SIDE:
+        if not isinstance(numbers, list | tuple) or not 1 <= len(numbers) <= MAX_SIDE:
             return None
         column = [_cell(item) for item in numbers]
         if None in column or len(column) != len(grid[0]):
@@ -128,7 +129,7 @@ def _cells(grid: Any) -> tuple[tuple[Cell, ...], ...] | None:
 
 
 def _cell(item: Any) -> Cell | None:
-    numbers = whole_numbers(item, _MOST_CODE)
+    numbers = parse_ints(item, _MAX_CODE)
     if numbers is None or len(numbers) != 3:
         return None
     thing, colour, state = numbers
@@ -151,6 +152,6 @@ def _cell(item: Any) -> Cell | None:
     return Cell(kind, kind, "grey" if kind == "wall" else "faint")
 
 
-def _mission(told: Any) -> str:
-    mission = told.get("mission") if isinstance(told, dict) else None
-    return mission[:_LONGEST_MISSION] if isinstance(mission, str) else ""
+def _mission(value: Any) -> str:
+    mission = value.get("mission") if isinstance(value, dict) else None
+    return mission[:_MAX_MISSION_LENGTH] if isinstance(mission, str) else ""

@@ -1,9 +1,9 @@
-"""Scenes: what there is to draw, without saying how. A terminal and a window draw the same ones.
+"""Scenes: what to draw of a grid or text environment, independent of how it is drawn.
 
-One module per environment beside this one makes them; `scenes.scene_for` chooses which.
+Terminal and window render the same scenes. `factory.scene_for` creates them from steps.
 """
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -26,16 +26,16 @@ MarkerKind = Literal["passenger", "destination"]
 ColourRole = Literal[
     "plain", "faint", "danger", "goal", "red", "green", "blue", "purple", "yellow", "grey"
 ]
-"""A theme turns these into colours; what a colour says always stands in a label too."""
+"""A theme maps these to colours; labels repeat what a colour means."""
 Direction = Literal["right", "down", "left", "up"]
 Side = Literal["right", "below"]
 
-MOST_SIDE = 256
-"""Cells in a row or a column; a larger grid is no grid that anybody could look at."""
+MAX_SIDE = 256
+"""Maximum number of rows and of columns."""
 
 
 class Cell(msgspec.Struct, frozen=True):
-    """One place of a grid. `label` says what is there in words or is its own letter (stands)."""
+    """One cell of a grid. `label` describes its content, or is the letter of a taxi stand."""
 
     kind: CellKind = "floor"
     label: str = ""
@@ -53,7 +53,7 @@ class Wall(msgspec.Struct, frozen=True):
 
 
 class Marker(msgspec.Struct, frozen=True):
-    """Something that lies on a cell without hiding it."""
+    """A mark on top of a cell."""
 
     kind: MarkerKind
     row: int
@@ -62,25 +62,25 @@ class Marker(msgspec.Struct, frozen=True):
 
 
 class Agent(msgspec.Struct, frozen=True):
-    """Who moves. `direction` is None where it faces nowhere yet."""
+    """The agent. `direction` is None when it is unknown."""
 
     row: int
     column: int
     direction: Direction | None = None
     carrying: Cell | None = None
     passenger: bool = False
-    """Whether somebody rides along."""
+    """Whether a passenger is in the taxi."""
 
 
 class LegendEntry(msgspec.Struct, frozen=True):
-    """What is drawn, and what it means."""
+    """A symbol and its meaning."""
 
     sample: Cell | MarkerKind | Literal["agent"]
     text: str
 
 
 class GridScene(msgspec.Struct, frozen=True, kw_only=True):
-    """Cells in rows from the top, each row from the left, and what is on them."""
+    """A grid of cells, row by row from the top left, with agent and markers."""
 
     rows: int
     columns: int
@@ -93,7 +93,7 @@ class GridScene(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TextLine(msgspec.Struct, frozen=True):
-    """One titled line of values, such as the cards of a hand, and what they come to."""
+    """A titled line of values, such as the cards of a hand, with a note such as their sum."""
 
     title: str
     values: tuple[str, ...]
@@ -101,7 +101,7 @@ class TextLine(msgspec.Struct, frozen=True):
 
 
 class TextScene(msgspec.Struct, frozen=True, kw_only=True):
-    """What is told rather than drawn."""
+    """A scene of text lines."""
 
     title: str
     lines: tuple[TextLine, ...]
@@ -109,3 +109,18 @@ class TextScene(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Scene: TypeAlias = GridScene | TextScene
+
+
+def parse_int(value: Any, below: int, *, minimum: int = 0) -> int | None:
+    """Return an untrusted `value` if it is an integer from `minimum` to `below` - 1, else None."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if minimum <= value < below else None
+
+
+def parse_ints(value: Any, below: int, *, minimum: int = 0) -> tuple[int, ...] | None:
+    """Return an untrusted `value` if it is a list of such integers, else None."""
+    if not isinstance(value, list | tuple):
+        return None
+    numbers = [parse_int(item, below, minimum=minimum) for item in value]
+    return None if None in numbers else tuple(number for number in numbers if number is not None)

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Protocol
 
+from mosaic.contract.episodes import EpisodeDetails
 from mosaic.contract.events import StepRecord
-from mosaic.contract.replays import EpisodeDetails
 from mosaic.replay.simulation import SimulationSource
 
 _STEPS_PER_CALL = 1_000

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from mosaic.contract.episodes import EpisodeDetails
 from mosaic.contract.events import StepRecord
-from mosaic.contract.replays import EpisodeDetails
 from mosaic.replay.cancellation import Cancellation
 from mosaic.replay.export.episode_source import EpisodeSource, steps_between
 from mosaic.replay.export.export_request import ExportRequest

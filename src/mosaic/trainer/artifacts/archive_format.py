@@ -15,9 +15,9 @@ import msgspec
 from mosaic.contract.errors import UserError
 from mosaic.contract.ids import is_ulid
 from mosaic.contract.json_value import INT64_MAX
+from mosaic.contract.prebuild import prebuild_decoders
 from mosaic.contract.runs import RunRecord
-from mosaic.contract.secret_names import names_a_secret
-from mosaic.contract.type_info import work_out
+from mosaic.contract.secret_names import is_secret_name
 from mosaic.trainer.artifacts.run_tree import is_valid_path
 
 FORMAT = 1
@@ -148,8 +148,8 @@ def is_excluded(path: str) -> bool:
         path in _PROCESS_FILES
         or any(fnmatchcase(name, pattern) for pattern in (*_TEMPORARY, *_DATABASE_FILES, *_SECRETS))
         or _UNFINISHED_DOCUMENT.fullmatch(name) is not None
-        or names_a_secret(name.partition(".")[0])
+        or is_secret_name(name.partition(".")[0])
     )
 
 
-work_out(ArchiveHeader, ArchiveSums)
+prebuild_decoders(ArchiveHeader, ArchiveSums)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mosaic.contract.layout import RunDirectory
-from mosaic.telemetry.ordinary_files import NotOrdinaryError, expect_ordinary_database
+from mosaic.telemetry.regular_files import NotRegularFileError, require_regular_database
 from mosaic.trainer.artifacts.archive_format import (
     MAX_DEPTH,
     MAX_MEMBERS,
@@ -116,14 +116,14 @@ def _snapshot(database: Path, folder: Path) -> Path | None:
         raise NoRoomError(f"a temporary copy of {database.name}")
     reading = f"{database.absolute().as_uri()}?mode=ro"
     try:
-        expect_ordinary_database(database)
+        require_regular_database(database)
         with (
             closing(sqlite3.connect(reading, uri=True, timeout=_BUSY_TIMEOUT_S)) as source,
             closing(sqlite3.connect(name)) as copy,
         ):
             copy.execute("PRAGMA synchronous = OFF")
             source.backup(copy)
-    except (sqlite3.Error, NotOrdinaryError) as error:
+    except (sqlite3.Error, NotRegularFileError) as error:
         _log.warning("T366 no consistent copy of %s could be created: %s", database, error)
         return None
     return Path(name)

@@ -22,9 +22,9 @@ import msgspec
 
 from mosaic.contract.atomic_file import write_atomically
 from mosaic.contract.layout import Home, RunDirectory
+from mosaic.contract.prebuild import prebuild_decoders
 from mosaic.contract.run_config import TrainRunConfig, to_json
 from mosaic.contract.runs import RunRecord
-from mosaic.contract.type_info import work_out
 from mosaic.trainer.artifacts.archive_format import (
     FORMAT,
     HEADER,
@@ -259,4 +259,4 @@ def _quote(name: str) -> str:
     return repr(name[:200])
 
 
-work_out(_Version)
+prebuild_decoders(_Version)

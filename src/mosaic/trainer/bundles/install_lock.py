@@ -15,8 +15,8 @@ from pathlib import Path
 
 import msgspec
 
+from mosaic.contract.prebuild import prebuild_decoders
 from mosaic.contract.readiness import InstallProgress
-from mosaic.contract.type_info import work_out
 from mosaic.trainer.bundles.errors import InstallCancelledError
 from mosaic.trainer.processes.process_identity import ProcessIdentity
 
@@ -149,4 +149,4 @@ def _waiting_progress(others: InstallProgress | None) -> InstallProgress:
     )
 
 
-work_out(_LockContent)
+prebuild_decoders(_LockContent)

@@ -21,7 +21,7 @@ import msgspec
 
 from mosaic.contract.atomic_file import write_atomically
 from mosaic.contract.layout import Home
-from mosaic.contract.type_info import work_out
+from mosaic.contract.prebuild import prebuild_decoders
 from mosaic.trainer.processes.process_environment import bare_environment
 from mosaic.trainer.workers.source_files import Stamp, file_stamp
 
@@ -251,4 +251,4 @@ def _run_check(environment: VirtualEnv) -> str:
     return ""
 
 
-work_out(VirtualEnvRecord)
+prebuild_decoders(VirtualEnvRecord)

@@ -22,7 +22,7 @@ from typing import Protocol
 from mosaic.contract.control import Command
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
-from mosaic.telemetry.ordinary_files import open_ordinary
+from mosaic.telemetry.regular_files import open_regular
 from mosaic.trainer.concurrency import run_in_thread
 from mosaic.trainer.processes.control_channel import send_command
 from mosaic.trainer.processes.process_environment import worker_environment
@@ -197,7 +197,7 @@ class LocalLauncher:
 
     def read(self, run: RunDirectory, offset: int, size: int) -> bytes:
         try:
-            spool = open_ordinary(run.spool, os.O_RDONLY)
+            spool = open_regular(run.spool, os.O_RDONLY)
         except FileNotFoundError:
             return b""
         try:

@@ -22,7 +22,7 @@ from mosaic.contract.manifest import ArtifactManifest, encode_manifest
 from mosaic.contract.run_config import TrainRunConfig
 from mosaic.contract.run_events import ArtifactPruned, RetentionChanged, RunEvent
 from mosaic.contract.run_states import FINAL_STATES, RunState
-from mosaic.contract.runs import BundleUse, RunDetails, RunDigest, RunPage, RunQuery, RunRecord
+from mosaic.contract.runs import BundleUse, RunDetails, RunPage, RunQuery, RunRecord, RunStats
 from mosaic.trainer.registry import artifact_rows, event_log, run_changes, run_rows
 from mosaic.trainer.registry.artifact_rows import (
     ArtifactPosition,
@@ -203,7 +203,7 @@ class RunRegistry:
         with self._transaction() as change:
             run_changes.set_warnings(change, run_id, warnings)
 
-    def set_digests(self, digests: Mapping[str, RunDigest]) -> None:
+    def set_digests(self, digests: Mapping[str, RunStats]) -> None:
         """Store the newest digests of many runs at once. Runs that no longer exist are skipped."""
         if digests:
             with self._database.writing(durable=False) as connection:

@@ -15,14 +15,14 @@ import msgspec
 
 from mosaic.contract.layout import Home
 from mosaic.contract.run_states import FINAL_STATES, RunState
-from mosaic.contract.runs import BundleUse, RunDetails, RunDigest, RunRecord, StateChange
+from mosaic.contract.runs import BundleUse, RunDetails, RunRecord, RunStats, StateChange
 
 _RUN_COLUMNS = (
     "run_id, name, worker, mode, algo, env_id, seed, state, reason, remedy, exit_code,"
     " created_at, started_at, ended_at, priority, note, archived, parent_run, warnings"
 )
 _RUN_FIELDS = tuple(_RUN_COLUMNS.replace(",", " ").split())
-_DIGEST_FIELDS = RunDigest.__struct_fields__
+_DIGEST_FIELDS = RunStats.__struct_fields__
 _NAN = "NaN"
 _TEXT_IN_DIGEST = _DIGEST_FIELDS.index("progress_unit")
 
@@ -96,7 +96,7 @@ def fetch_details(connection: sqlite3.Connection, run_id: str) -> RunDetails | N
     )
 
 
-def write_digests(connection: sqlite3.Connection, digests: Mapping[str, RunDigest]) -> None:
+def write_digests(connection: sqlite3.Connection, digests: Mapping[str, RunStats]) -> None:
     """Runs that no longer exist are skipped."""
     connection.executemany(
         _SET_DIGEST,
@@ -155,7 +155,7 @@ def _record(row: tuple[Any, ...], tags: tuple[str, ...]) -> RunRecord:
             for index, value in enumerate(digest)
         )
     return RunRecord(
-        **fields, tags=tags, digest=RunDigest(**dict(zip(_DIGEST_FIELDS, digest, strict=True)))
+        **fields, tags=tags, digest=RunStats(**dict(zip(_DIGEST_FIELDS, digest, strict=True)))
     )
 
 

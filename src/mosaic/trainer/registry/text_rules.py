@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from mosaic.contract.text_types import Name
-from mosaic.contract.wording import expected
+from mosaic.contract.validation import describe_type
 from mosaic.trainer.registry.errors import InvalidFieldError, quote_text
 
 _ESCAPES = re.compile(
@@ -67,13 +67,13 @@ def checked_name(name: str) -> str:
     """`name` without surrounding space; empty removes the run's name."""
     name = name.strip()
     if name and not _is_name(name):
-        raise InvalidFieldError("name", "is not valid text.", _use(expected(Name)))
+        raise InvalidFieldError("name", "is not valid text.", _use(describe_type(Name)))
     return name
 
 
 def checked_request_id(request_id: str) -> str:
     if request_id and not _is_name(request_id):
-        raise InvalidFieldError("request_id", "is not valid text.", _use(expected(Name)))
+        raise InvalidFieldError("request_id", "is not valid text.", _use(describe_type(Name)))
     return request_id
 
 

@@ -15,7 +15,7 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.ids import new_ulid
 from mosaic.contract.run_config import ConfigError, TrainRunConfig
 from mosaic.contract.run_states import RunState
-from mosaic.contract.runs import RunDigest, RunRecord
+from mosaic.contract.runs import RunRecord, RunStats
 from mosaic.trainer.artifacts.run_import import ImportedRun
 from mosaic.trainer.artifacts.run_removal import delete_run
 from mosaic.trainer.concurrency import run_in_long_thread, run_in_thread
@@ -84,7 +84,7 @@ class Dispatcher:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def digest(self, run_id: str) -> RunDigest | None:
+    def digest(self, run_id: str) -> RunStats | None:
         """The newest digest of a run that is neither queued nor finished."""
         controller = self._controllers.get(run_id)
         return controller.digest if controller else None

@@ -3,7 +3,7 @@
 from contextlib import ExitStack
 
 from mosaic.contract.run_states import RunState
-from mosaic.contract.runs import RunDigest, RunRecord
+from mosaic.contract.runs import RunRecord, RunStats
 from mosaic.trainer.artifacts.output_tail import last_lines
 from mosaic.trainer.artifacts.run_import import ImportedRun
 from mosaic.trainer.artifacts.run_removal import delete_run
@@ -61,7 +61,7 @@ def _annotate(services: RunServices, imported: ImportedRun) -> None:
         )
 
 
-def _build_digest(services: RunServices, imported: ImportedRun) -> RunDigest:
+def _build_digest(services: RunServices, imported: ImportedRun) -> RunStats:
     monitor = RunMonitor(
         services.home.run(imported.run_id),
         imported.config,
@@ -73,7 +73,7 @@ def _build_digest(services: RunServices, imported: ImportedRun) -> RunDigest:
     try:
         status = services.ingest.status(imported.run_id)
         # `refresh` below reports an ingest fault itself.
-        if status is not None and status.is_behind and status.blockage is None:
+        if status is not None and status.is_behind and status.fault is None:
             monitor.warn("import", _INCOMPLETE)
         return monitor.refresh(may_stall=False, final=True)
     finally:

@@ -180,6 +180,6 @@ class IngestPool:
             followed.pause_s = min(max(_BUSY_PAUSE_S, cost_s), _MAX_PAUSE_S)
         else:
             followed.pause_s = min(followed.pause_s * 1.5, _IDLE_PAUSE_S)
-            if followed.status.blockage:
+            if followed.status.fault:
                 followed.pause_s = _MAX_PAUSE_S
         return followed.pause_s

@@ -22,7 +22,7 @@ from mosaic.contract.layout import CHECKPOINT_VARIABLE, RunDirectory
 from mosaic.contract.readiness import InstallProgress
 from mosaic.contract.run_config import TrainRunConfig
 from mosaic.contract.run_states import LIVE_STATES, RunState
-from mosaic.contract.runs import RunDigest, RunRecord
+from mosaic.contract.runs import RunStats, RunRecord
 from mosaic.trainer.artifacts.output_tail import last_lines
 from mosaic.trainer.concurrency import run_in_long_thread, run_in_thread
 from mosaic.trainer.machine.gpus import visible_devices
@@ -85,12 +85,12 @@ class RunController:
         )
 
     @property
-    def digest(self) -> RunDigest:
+    def digest(self) -> RunStats:
         """The newest digest; while packages are installed, its progress counts packages."""
         progress = self._install_progress
         if progress is None or not progress.total or self._has_process:
             return self.monitor.digest
-        return RunDigest(
+        return RunStats(
             progress_done=float(progress.done),
             progress_total=float(progress.total),
             progress_unit="packages",
@@ -194,7 +194,7 @@ class RunController:
         self._services.launcher.send(self._run, command)
         return command.seq
 
-    def refresh(self) -> RunDigest:
+    def refresh(self) -> RunStats:
         """Update digest, manifest and warnings. Blocking."""
         return self.monitor.refresh(may_stall=self.state is RunState.RUNNING)
 

@@ -9,9 +9,9 @@ import msgspec
 
 from mosaic.contract.atomic_file import write_atomically
 from mosaic.contract.layout import Home, RunDirectory
+from mosaic.contract.prebuild import prebuild_decoders
 from mosaic.contract.run_config import TrainRunConfig, to_json
 from mosaic.contract.runs import BundleUse
-from mosaic.contract.type_info import work_out
 
 
 class LaunchRecord(msgspec.Struct, kw_only=True, frozen=True):
@@ -41,7 +41,7 @@ def write_config(home: Home, run: RunDirectory, config: TrainRunConfig) -> None:
     write_atomically(home.config_copy(run.run_id), data)
 
 
-work_out(LaunchRecord)
+prebuild_decoders(LaunchRecord)
 
 
 _log = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from mosaic.contract.events import Bye
 from mosaic.contract.layout import RunDirectory
 from mosaic.contract.manifest import write_manifest
 from mosaic.contract.run_config import TrainRunConfig
-from mosaic.contract.runs import RunDigest
+from mosaic.contract.runs import RunStats
 from mosaic.trainer.artifacts.artifact_scan import scan_artifacts
 from mosaic.trainer.registry.errors import RegistryUnavailableError
 from mosaic.trainer.registry.run_registry import RunRegistry
@@ -68,7 +68,7 @@ class RunMonitor:
         self._progress = (-1, clock())
 
     @property
-    def digest(self) -> RunDigest:
+    def digest(self) -> RunStats:
         return self._builder.digest
 
     @property
@@ -84,7 +84,7 @@ class RunMonitor:
             return WorkerStatus(-1, "", "")
         return WorkerStatus(self._builder.status_seq, status.state, status.reason or "")
 
-    def refresh(self, *, may_stall: bool, final: bool = False) -> RunDigest:
+    def refresh(self, *, may_stall: bool, final: bool = False) -> RunStats:
         """Update everything. `may_stall`: the run is expected to make progress."""
         with self._lock:
             self._builder.update()
@@ -129,7 +129,7 @@ class RunMonitor:
 
     def _check_ingest(self) -> None:
         status = self._ingest.status(self._run.run_id)
-        blockage = status.blockage if status else None
+        blockage = status.fault if status else None
         self._set(
             "ingest",
             f"Its telemetry is not stored at the moment: {blockage.message}. {blockage.remedy}"
@@ -137,7 +137,7 @@ class RunMonitor:
             else "",
         )
 
-    def _check_progress(self, digest: RunDigest, may_stall: bool) -> None:
+    def _check_progress(self, digest: RunStats, may_stall: bool) -> None:
         now = self._clock()
         heartbeat_seq = self._builder.heartbeat_seq
         if heartbeat_seq != self._heartbeat[0]:

@@ -27,8 +27,8 @@ from mosaic.contract.events import (
     tag_of,
 )
 from mosaic.contract.layout import RunDirectory
-from mosaic.contract.runs import RunDigest
-from mosaic.telemetry.failures import WORLD_ERRORS
+from mosaic.contract.runs import RunStats
+from mosaic.telemetry.errors import RETRYABLE_ERRORS
 from mosaic.telemetry.reader import StoredEvent, TelemetryReader
 
 _log = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ class RunStatsBuilder:
         self._step_rate = _Rate()
         self._progress_rate = _Rate()
         self._artifact_seqs = {"artifact": -1, "artifacts": -1}
-        self.digest = RunDigest()
+        self.digest = RunStats()
         self.resolved_config: bytes | None = None
         self.artifacts: list[Artifact] = []
         self.status: Status | None = None
@@ -68,7 +68,7 @@ class RunStatsBuilder:
             self._reader.close()
             self._reader = None
 
-    def update(self) -> RunDigest:
+    def update(self) -> RunStats:
         """Read the store again. Without a store, nothing changes."""
         if self._reader is None:
             if not self._run.store.is_file():
@@ -80,7 +80,7 @@ class RunStatsBuilder:
         try:
             self._read_events(self._reader)
             self.digest = self._build(self._reader)
-        except WORLD_ERRORS as error:
+        except RETRYABLE_ERRORS as error:
             _log.warning("T153 the store of %s cannot be read: %s", self._run.run_id, error)
             self.close()
         return self.digest
@@ -111,7 +111,7 @@ class RunStatsBuilder:
             self.artifacts.append(announced)
         del self.artifacts[:-_MAX_ARTIFACTS]
 
-    def _build(self, reader: TelemetryReader) -> RunDigest:
+    def _build(self, reader: TelemetryReader) -> RunStats:
         stats = reader.counts()
         returns = reader.recent_returns(_RETURNS_AVERAGED)
         step = reader.newest_step()
@@ -129,7 +129,7 @@ class RunStatsBuilder:
         pace = self._progress_rate.per_second(now, done) if done is not None else None
         if eta_s is None and done is not None and total and pace:
             eta_s = max(0.0, (total - done) / pace)
-        return RunDigest(
+        return RunStats(
             steps=stats.steps,
             episodes=stats.episodes,
             metrics=stats.metrics,

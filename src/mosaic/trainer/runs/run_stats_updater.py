@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 
 from mosaic.contract.errors import UserError
-from mosaic.contract.runs import RunDigest
+from mosaic.contract.runs import RunStats
 from mosaic.trainer.concurrency import run_in_thread
 from mosaic.trainer.registry.errors import UnknownRunError
 from mosaic.trainer.registry.run_registry import RunRegistry
@@ -64,7 +64,7 @@ class RunStatsUpdater:
         with self._lock:
             grown, self._grown = self._grown, set()
         now = time.monotonic()
-        digests: dict[str, RunDigest] = {}
+        digests: dict[str, RunStats] = {}
         for controller in controllers:
             quiet_s = now - self._updated_at.get(controller.run_id, float("-inf"))
             if not controller.state.is_final and (

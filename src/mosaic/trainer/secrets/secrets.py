@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mosaic.contract.layout import Home
 from mosaic.contract.run_config import TrainRunConfig
-from mosaic.contract.secret_names import holds_a_secret, names_a_secret
+from mosaic.contract.secret_names import contains_secret, is_secret_name
 from mosaic.trainer.secrets.redaction import Redactor
 from mosaic.trainer.secrets.secret_files import (
     FileContent,
@@ -178,6 +178,6 @@ class Secrets:
         return (
             name in self._contents[0].values  # everything stored there is secret
             or name.startswith(_WANDB_VPN)
-            or (names_a_secret(name) and name not in _FOLDERS)
-            or holds_a_secret(value)
+            or (is_secret_name(name) and name not in _FOLDERS)
+            or contains_secret(value)
         )

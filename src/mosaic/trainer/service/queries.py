@@ -7,9 +7,9 @@ from typing import Literal, TypeVar, get_args
 import msgspec
 
 from mosaic.contract import numbers
+from mosaic.contract.episodes import EpisodeQuery, EpisodeStatus, EpisodeOrder
 from mosaic.contract.events import StepRecord
 from mosaic.contract.layout import RunDirectory
-from mosaic.contract.rollups import EpisodeChoice, EpisodeEnding, EpisodeOrder
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.convert import to_message
 from mosaic.telemetry.curve_reader import Axis
@@ -144,7 +144,7 @@ def checked_bound(field: str, value: float) -> float:
 _EPISODES = 200
 _MAX_EPISODES = 10_000
 _ORDERS: tuple[EpisodeOrder, ...] = get_args(EpisodeOrder)
-_ENDINGS: tuple[EpisodeEnding, ...] = get_args(EpisodeEnding)
+_ENDINGS: tuple[EpisodeStatus, ...] = get_args(EpisodeStatus)
 
 
 class EpisodeQueryServicer(PartialServicer):
@@ -167,7 +167,7 @@ class EpisodeQueryServicer(PartialServicer):
         return await run_in_long_thread(query_store, run, page) or pb.EpisodePage()
 
 
-def _choice(request: pb.QueryEpisodesRequest) -> EpisodeChoice:
+def _choice(request: pb.QueryEpisodesRequest) -> EpisodeQuery:
     order = next((each for each in _ORDERS if each == (request.order or "episode")), None)
     if order is None:
         raise BadRequestError(
@@ -180,7 +180,7 @@ def _choice(request: pb.QueryEpisodesRequest) -> EpisodeChoice:
             f"is {shown(request.ended)}.",
             "Send `over`, `terminated`, `truncated`, `open`, or nothing for any.",
         )
-    return EpisodeChoice(
+    return EpisodeQuery(
         order=order,
         descending=request.descending,
         ended=ended,

@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from mosaic.contract.episodes import EpisodeRecording
 from mosaic.contract.layout import RunDirectory
-from mosaic.contract.replays import EpisodeRecording
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.trainer.concurrency import run_in_long_thread
 from mosaic.trainer.service.errors import unknown_episode

@@ -156,7 +156,7 @@ def _meta(document: bytes) -> dict[str, Any]:
         )
     value, problems = parse_json(document)
     if not problems:
-        value, problems = copy_json(value, refuse_secrets=True)
+        value, problems = copy_json(value, reject_secrets=True)
     if problems:
         raise BadRequestError("meta_json", problems[0].message, problems[0].remedy)
     if not isinstance(value, dict):

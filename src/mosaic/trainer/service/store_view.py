@@ -9,7 +9,7 @@ from typing import Literal, Self, TypeVar
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
 from mosaic.telemetry.chunks import StoredChunk
-from mosaic.telemetry.failures import BUGS, WORLD_ERRORS, blockage_of
+from mosaic.telemetry.errors import PROGRAMMING_ERRORS, RETRYABLE_ERRORS, fault_from_error
 from mosaic.telemetry.reader import TelemetryReader
 from mosaic.trainer.service.errors import unsafe_file
 
@@ -42,8 +42,8 @@ class StoreView:
         try:
             reader = self._opened()
             return None if reader is None else query(reader)
-        except WORLD_ERRORS as error:
-            if isinstance(error, BUGS):
+        except RETRYABLE_ERRORS as error:
+            if isinstance(error, PROGRAMMING_ERRORS):
                 raise
             self.close()
             raise _unreadable(self._run, error) from error
@@ -75,7 +75,7 @@ def newest_chunk(reader: TelemetryReader, lane: Lane, after: int) -> StoredChunk
 
 
 def _unreadable(run: RunDirectory, error: BaseException) -> UserError:
-    blockage = blockage_of(error)
+    blockage = fault_from_error(error)
     return UserError(
         f"The store of run {run.run_id} cannot be read: {blockage.message}.",
         remedy=blockage.remedy,

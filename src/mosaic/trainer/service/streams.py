@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from typing import TypeVar
 
-from mosaic.contract.rollups import EpisodeRollup
+from mosaic.contract.episodes import EpisodeRollup
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.telemetry.chunks import StoredChunk
 from mosaic.telemetry.reader import StoredEvent, TelemetryReader

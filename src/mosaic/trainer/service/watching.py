@@ -10,7 +10,7 @@ from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.convert import to_message
 from mosaic.contract.run_events import DigestChanged, EventsForgotten, RunEvent
 from mosaic.contract.run_states import LIVE_STATES
-from mosaic.contract.runs import RunDigest, RunRecord
+from mosaic.contract.runs import RunRecord, RunStats
 from mosaic.trainer.concurrency import run_in_thread
 from mosaic.trainer.runs.commit_signals import REGISTRY
 from mosaic.trainer.service.following import POLL_S, wait_for_change
@@ -70,7 +70,7 @@ class _DigestWatch:
     def __init__(self, trainer: Trainer, run_ids: Collection[str]) -> None:
         self._trainer = trainer
         self._run_ids = frozenset(run_ids)
-        self._sent: dict[str, RunDigest] = {}
+        self._sent: dict[str, RunStats] = {}
 
     @property
     def has_runs(self) -> bool:

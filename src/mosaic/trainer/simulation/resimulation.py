@@ -17,8 +17,8 @@ import msgspec
 import zstandard
 
 from mosaic.contract import numbers
+from mosaic.contract.episodes import EpisodeRecording
 from mosaic.contract.errors import UserError
-from mosaic.contract.replays import EpisodeRecording
 from mosaic.trainer.processes.process_environment import simulation_environment
 from mosaic.trainer.simulation import errors
 from mosaic.trainer.simulation.helper_messages import (

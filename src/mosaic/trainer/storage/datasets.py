@@ -13,9 +13,9 @@ from msgspec import Meta
 
 from mosaic.contract.json_value import INT64_MAX
 from mosaic.contract.layout import Home
+from mosaic.contract.prebuild import prebuild_decoders
 from mosaic.contract.storage import Dataset, DatasetPage
 from mosaic.contract.text_types import Identifier, Name, PathInside
-from mosaic.contract.type_info import work_out
 from mosaic.trainer.artifacts.run_tree import open_regular
 from mosaic.trainer.registry.artifact_rows import ArtifactPosition, ArtifactQuery, ArtifactRecord
 from mosaic.trainer.registry.run_registry import RunRegistry
@@ -150,4 +150,4 @@ def _is_id(name: str) -> bool:
     return True
 
 
-work_out(DatasetManifest)
+prebuild_decoders(DatasetManifest)

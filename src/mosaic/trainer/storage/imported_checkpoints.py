@@ -21,9 +21,9 @@ from mosaic.contract.atomic_file import write_atomically
 from mosaic.contract.errors import UserError
 from mosaic.contract.ids import is_ulid, new_ulid
 from mosaic.contract.layout import Home
+from mosaic.contract.prebuild import prebuild_decoders
 from mosaic.contract.storage import Checkpoint
 from mosaic.contract.text_types import PathInside
-from mosaic.contract.type_info import work_out
 from mosaic.trainer.artifacts.archive_format import MIN_FREE_BYTES, NoRoomError
 from mosaic.trainer.artifacts.run_removal import remove_folder
 from mosaic.trainer.artifacts.run_tree import open_regular
@@ -234,4 +234,4 @@ def _sync(folder: Path) -> None:
         os.close(descriptor)
 
 
-work_out(ImportRecord)
+prebuild_decoders(ImportRecord)

@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from mosaic.contract.errors import UserError
-from mosaic.contract.type_info import work_out
+from mosaic.contract.prebuild import prebuild_decoders
 from mosaic.contract.worker_manifest import WORKER_MANIFEST
 from mosaic.trainer.workers.source_files import Stamp, file_stamp
 
@@ -145,4 +145,4 @@ def _editable(distribution: Distribution) -> Iterator[InstalledManifest]:
         yield InstalledManifest(path, distribution.version, project, ())
 
 
-work_out(_DirectUrl)
+prebuild_decoders(_DirectUrl)

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from mosaic.contract.errors import UserError
-from mosaic.contract.type_info import work_out
+from mosaic.contract.prebuild import prebuild_decoders
 from mosaic.contract.worker_manifest import WorkerManifest
 from mosaic.trainer.processes.process_environment import bare_environment
 from mosaic.trainer.workers.source_files import Stamp, file_stamp
@@ -152,4 +152,4 @@ def _children(folder: Path) -> list[Path]:
         return []
 
 
-work_out(Interpreter)
+prebuild_decoders(Interpreter)

@@ -8,7 +8,7 @@ from __future__ import annotations
 _MOST_REMEMBERED = 100_000
 
 
-class PointsTold:
+class SeenPoints:
     """By curve and step; a step may have several points, one for each episode that ended there."""
 
     def __init__(self) -> None:

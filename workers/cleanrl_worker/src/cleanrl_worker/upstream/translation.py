@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from cleanrl_worker.upstream.episode_matching import EpisodeMatching
 from cleanrl_worker.upstream.output_lines import Figures, Speed, Unreadable
-from cleanrl_worker.upstream.points_told import PointsTold
+from cleanrl_worker.upstream.points_told import SeenPoints
 from mosaic_worker.errors import WorkerError
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Translation:
         self._total = total_timesteps
         self._tells_episodes = tells_episodes
         self._matching = EpisodeMatching()
-        self._told = PointsTold()
+        self._told = SeenPoints()
         self._speeds: list[tuple[float, int | None, float]] = []
         self._tags_in_files: set[str] = set()
         self._understood = 0

@@ -15,7 +15,7 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.ids import new_ulid
 from mosaic.contract.layout import RunDirectory
 from mosaic.telemetry import database
-from mosaic.telemetry.failures import Obstacle
+from mosaic.telemetry.errors import FaultKind
 from mosaic.telemetry.reader import TelemetryReader
 from mosaic.telemetry.service import TelemetryService
 from tests.telemetry.conftest import Spool, step
@@ -33,19 +33,19 @@ class Clock:
         return self.now
 
 
-def expect_blocked(service: TelemetryService, obstacle: Obstacle) -> None:
+def expect_fault(service: TelemetryService, kind: FaultKind) -> None:
     assert service.ingest() == 0
-    blockage = service.status().blockage
-    assert blockage is not None
-    assert blockage.obstacle == obstacle
-    assert blockage.message
-    assert blockage.remedy
+    fault = service.status().fault
+    assert fault is not None
+    assert fault.kind == kind
+    assert fault.message
+    assert fault.remedy
 
 
 def expect_all_in(service: TelemetryService, clock: Clock, run: RunDirectory, steps: int) -> None:
     clock.now += 60
     assert service.finish(), service.status()
-    assert service.status().blockage is None
+    assert service.status().fault is None
     with TelemetryReader(run) as reader:
         assert [s.step.step for s in reader.steps_after(-1)] == list(range(steps))
 
@@ -64,7 +64,7 @@ def test_a_full_disk(run: RunDirectory, spool: Spool, monkeypatch: pytest.Monkey
     with TelemetryService(run, clock=clock) as service:
         with monkeypatch.context() as patch:
             patch.setattr(database, "open_for_writing", open_with_little_room)
-            expect_blocked(service, Obstacle.DISK_FULL)
+            expect_fault(service, FaultKind.DISK_FULL)
         expect_all_in(service, clock, run, 3_000)
 
 
@@ -78,7 +78,7 @@ def test_a_full_disk_under_the_rejects(run: RunDirectory, spool: Spool) -> None:
         # Enough for the store, not for the line that is kept aside.
         resource.setrlimit(resource.RLIMIT_FSIZE, (len(garbage) // 2, hard))
         try:
-            expect_blocked(service, Obstacle.DISK_FULL)
+            expect_fault(service, FaultKind.DISK_FULL)
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         expect_all_in(service, clock, run, 2)
@@ -95,7 +95,7 @@ def test_a_pipe_where_a_file_should_be(run: RunDirectory, spool: Spool, name: st
         spool.write(step(0), b"garbage", step(1))
     os.mkfifo(path)
     with TelemetryService(run, clock=clock) as service:
-        expect_blocked(service, Obstacle.NOT_A_FILE)
+        expect_fault(service, FaultKind.NOT_A_FILE)
         path.unlink()
         if name == "spool":
             spool.write(step(0), b"garbage", step(1))
@@ -110,7 +110,7 @@ def test_a_spool_exchanged_for_a_pipe_while_it_is_open(run: RunDirectory, spool:
         run.spool.unlink()
         os.mkfifo(run.spool)
         assert service.ingest() == 0
-        expect_blocked(service, Obstacle.NOT_A_FILE)
+        expect_fault(service, FaultKind.NOT_A_FILE)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_link_is_never_followed(
     link = run.path / name
     link.symlink_to(outside)
     with TelemetryService(run, clock=clock) as service:
-        expect_blocked(service, Obstacle.NOT_A_FILE)
+        expect_fault(service, FaultKind.NOT_A_FILE)
         assert is_dangling or outside.read_bytes() == b"precious\n" * 3
         assert is_dangling != outside.exists()
         link.unlink()
@@ -148,7 +148,7 @@ def test_a_store_that_is_a_link_is_not_read(run: RunDirectory, tmp_path: Path, e
         with contextlib.closing(database.open_for_writing(run.store)):
             pass
     run.store.with_name(f"telemetry.db{ending}").symlink_to(outside)
-    with pytest.raises(UserError, match=rf"telemetry\.db{ending} is a link") as caught:
+    with pytest.raises(UserError, match=rf"telemetry\.db{ending} is not a regular file") as caught:
         TelemetryReader(run)
     assert caught.value.remedy
     assert outside.read_bytes() == b"precious"
@@ -164,11 +164,11 @@ def test_rejects_that_are_a_link_are_not_read(
     run.rejects.rename(tmp_path / "elsewhere")
     run.rejects.symlink_to(tmp_path / "elsewhere")
     with TelemetryReader(run) as reader:
-        with pytest.raises(UserError, match="is a link"):
+        with pytest.raises(UserError, match="is not a regular file"):
             list(reader.rejects())
         run.rejects.unlink()
         os.mkfifo(run.rejects)
-        with pytest.raises(UserError, match="a pipe"):
+        with pytest.raises(UserError, match="is not a regular file"):
             list(reader.rejects())
 
 
@@ -181,7 +181,7 @@ def test_a_locked_store(run: RunDirectory, spool: Spool) -> None:
         spool.write(step(1))
         with contextlib.closing(sqlite3.connect(run.store, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
-            expect_blocked(service, Obstacle.LOCKED)
+            expect_fault(service, FaultKind.LOCKED)
             other.execute("ROLLBACK")
         expect_all_in(service, clock, run, 2)
 
@@ -192,10 +192,10 @@ def test_a_corrupt_store(run: RunDirectory, spool: Spool, damage: bytes) -> None
     clock = Clock()
     spool.write(*(step(n) for n in range(5)))
     run.store.write_bytes(damage)
-    with pytest.raises(UserError, match=r"Move telemetry\.db aside"):
+    with pytest.raises(UserError, match=r"Move telemetry\.db away"):
         TelemetryReader(run)
     with TelemetryService(run, clock=clock) as service:
-        expect_blocked(service, Obstacle.CORRUPT)
+        expect_fault(service, FaultKind.CORRUPT)
         run.store.rename(run.path / "telemetry.db.damaged")
         expect_all_in(service, clock, run, 5)
 
@@ -210,10 +210,10 @@ def test_a_chunk_that_swells(run: RunDirectory, spool: Spool) -> None:
     with contextlib.closing(sqlite3.connect(run.store)) as connection:
         connection.execute("UPDATE step_chunk SET data = ?", (swollen,))
         connection.commit()
-    with TelemetryReader(run) as reader, pytest.raises(zstandard.ZstdError, match="allowed"):
+    with TelemetryReader(run) as reader, pytest.raises(zstandard.ZstdError, match="limit"):
         reader.steps(0)
     with TelemetryService(run, clock=clock) as service:
-        expect_blocked(service, Obstacle.CORRUPT)
+        expect_fault(service, FaultKind.CORRUPT)
 
 
 def test_a_store_damaged_inside(run: RunDirectory, spool: Spool) -> None:
@@ -228,7 +228,7 @@ def test_a_store_damaged_inside(run: RunDirectory, spool: Spool) -> None:
         connection.execute("UPDATE step_chunk SET data = ?", (flipped,))
         connection.commit()
     with TelemetryService(run, clock=clock) as service:
-        expect_blocked(service, Obstacle.CORRUPT)
+        expect_fault(service, FaultKind.CORRUPT)
 
 
 def test_a_store_of_a_later_version(run: RunDirectory, spool: Spool) -> None:
@@ -238,7 +238,7 @@ def test_a_store_of_a_later_version(run: RunDirectory, spool: Spool) -> None:
         connection.execute("PRAGMA user_version = 99")
         connection.commit()
     with TelemetryService(run) as service:
-        expect_blocked(service, Obstacle.NEWER_STORE)
+        expect_fault(service, FaultKind.NEWER_STORE)
 
 
 @pytest.mark.parametrize("name", ["spool", "store", "rejects"])
@@ -250,7 +250,7 @@ def test_a_directory_where_a_file_should_be(run: RunDirectory, spool: Spool, nam
     if name != "spool":
         spool.write(step(0), b"garbage", step(1))
     with TelemetryService(run, clock=clock) as service:
-        expect_blocked(service, Obstacle.NOT_A_FILE)
+        expect_fault(service, FaultKind.NOT_A_FILE)
         path.rmdir()
         if name == "spool":
             spool.write(step(0), b"garbage", step(1))
@@ -263,7 +263,7 @@ def test_a_spool_that_was_cut_short(run: RunDirectory, spool: Spool) -> None:
     with TelemetryService(run) as service:
         assert service.ingest()
         os.truncate(run.spool, 10)
-        expect_blocked(service, Obstacle.CHANGED_SPOOL)
+        expect_fault(service, FaultKind.CHANGED_SPOOL)
 
 
 def test_a_spool_that_was_cut_and_grew_again(run: RunDirectory, spool: Spool) -> None:
@@ -273,7 +273,7 @@ def test_a_spool_that_was_cut_and_grew_again(run: RunDirectory, spool: Spool) ->
         assert service.ingest()
         os.truncate(run.spool, 10)
         spool.write(*(step(n, obs="another") for n in range(50)))
-        expect_blocked(service, Obstacle.CHANGED_SPOOL)
+        expect_fault(service, FaultKind.CHANGED_SPOOL)
 
 
 def test_a_spool_that_was_replaced(run: RunDirectory, spool: Spool) -> None:
@@ -311,11 +311,11 @@ def test_two_writers_do_not_store_a_line_twice(run: RunDirectory, spool: Spool) 
         assert other.ingest() == 0
         spool.write(step(1))
         assert one.ingest()
-        expect_blocked(other, Obstacle.ANOTHER_WRITER)
+        expect_fault(other, FaultKind.ANOTHER_WRITER)
         spool.write(step(2))
         clock.now += 60
         assert other.ingest()
-        expect_blocked(one, Obstacle.ANOTHER_WRITER)
+        expect_fault(one, FaultKind.ANOTHER_WRITER)
         spool.write(step(3))
         expect_all_in(one, clock, run, 4)
 
@@ -373,7 +373,7 @@ def test_a_read_only_home() -> None:
         path.chmod(0o555)
         with TelemetryService(run, clock=clock) as service:
             with unprivileged():
-                expect_blocked(service, Obstacle.READ_ONLY)
+                expect_fault(service, FaultKind.READ_ONLY)
                 with TelemetryReader(run) as reader:
                     assert reader.stats().steps == 1
             path.chmod(0o755)
@@ -387,7 +387,7 @@ def test_waiting_grows_longer_while_nothing_changes(run: RunDirectory, spool: Sp
     run.store.mkdir()
     spool.write(step(0))
     with TelemetryService(run, clock=clock) as service:
-        expect_blocked(service, Obstacle.NOT_A_FILE)
+        expect_fault(service, FaultKind.NOT_A_FILE)
         run.store.rmdir()
         assert service.ingest() == 0
         clock.now += 0.3
@@ -396,8 +396,8 @@ def test_waiting_grows_longer_while_nothing_changes(run: RunDirectory, spool: Sp
 
 def test_reading_before_anything_is_stored(run: RunDirectory) -> None:
     """The message says what to do, also while the file exists but its tables do not yet."""
-    with pytest.raises(UserError, match="Nothing has been stored"):
+    with pytest.raises(UserError, match="has no stored telemetry"):
         TelemetryReader(run)
     run.store.touch()
-    with pytest.raises(UserError, match="Nothing has been stored"):
+    with pytest.raises(UserError, match="has no stored telemetry"):
         TelemetryReader(run)

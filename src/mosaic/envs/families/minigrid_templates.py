@@ -1,4 +1,4 @@
-"""What MiniGrid's rooms have in common, and how an entry is made of a kind of room."""
+"""Templates of MiniGrid environments that differ only in a few settings."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,8 +7,8 @@ import msgspec
 
 from mosaic.contract.parameters import Parameter
 from mosaic.envs.entries import EnvironmentEntry, KeywordPair
-from mosaic.envs.fields import choice, switch, whole
-from mosaic.envs.key_map_making import discrete_keys
+from mosaic.envs.fields import boolean, choice, integer
+from mosaic.envs.key_map_builders import discrete_keys
 
 _MEANINGS = ("turn left", "turn right", "forward", "pick up", "drop", "toggle", "done")
 _KEYS = discrete_keys(
@@ -18,7 +18,7 @@ _KEYS = discrete_keys(
         "up": (2, "forward"),
         "e": (3, "pick up"),
         "q": (4, "drop"),
-        "space": (5, "open, or use"),
+        "space": (5, "toggle"),
         "enter": (6, "done"),
     }
 )
@@ -26,11 +26,11 @@ _WALKING_KEYS = discrete_keys(
     {"left": (0, "turn left"), "right": (1, "turn right"), "up": (2, "forward")}
 )
 _OBSERVATION = (
-    "The 7 by 7 cells ahead, each as object, colour and state, the direction you face (0 is right,"
-    " then clockwise), and the mission as text."
+    "A dictionary: the 7x7 view ahead (object, colour and state per cell),"
+    " the direction (0 is right, then clockwise) and the mission as text."
 )
-_WIDEST = 30
-_SUCCESS = "For success 1, less up to 0.9 the longer it took; else 0."
+_MAX_POSITION = 30
+_SUCCESS = "1 - 0.9 * steps / max_steps for success, otherwise 0."
 
 AGENT_START = KeywordPair(keyword="agent_start_pos", fields=("agent_start_x", "agent_start_y"))
 AGENT_START_IN_SIZE = msgspec.structs.replace(AGENT_START, within="size")
@@ -38,23 +38,23 @@ AGENT_POSITION = KeywordPair(keyword="agent_pos", fields=("agent_x", "agent_y"))
 GOAL_POSITION = KeywordPair(keyword="goal_pos", fields=("goal_x", "goal_y"))
 
 
-class Kind(msgspec.Struct, frozen=True, kw_only=True):
-    """Rooms that differ in a few numbers only."""
+class EnvTemplate(msgspec.Struct, frozen=True, kw_only=True):
+    """A MiniGrid environment and its registered variants."""
 
     title: str
     summary: str
     goal: str
     ends: str
     variants: dict[str, tuple[str, dict[str, Any]]]
-    """By id: what the title adds, and the fields' defaults that are other than in `fields`."""
+    """By id: suffix of the title, and defaults that differ from `fields`."""
     fields: tuple[Parameter, ...] = ()
     pairs: tuple[KeywordPair, ...] = ()
     ranges: tuple[tuple[str, str], ...] = ()
     rewards: str = _SUCCESS
     steps: str = ""
-    """How many steps there are by default, in words; empty: it says so itself, or has no field."""
+    """Default step limit as text; empty: `fields` has it, or there is no such field."""
     only_walks: bool = False
-    """There are three actions instead of seven."""
+    """Three actions instead of seven."""
 
     def entries(self) -> tuple[EnvironmentEntry, ...]:
         return tuple(
@@ -94,7 +94,7 @@ def grid_entry(
     only_walks: bool = False,
     is_generated: bool = False,
 ) -> EnvironmentEntry:
-    """An environment of MiniGrid or BabyAI; what all of them share is filled in."""
+    """Create the entry of a MiniGrid or BabyAI environment with the shared fields."""
     return EnvironmentEntry(
         env_id=env_id,
         family="minigrid",
@@ -103,15 +103,15 @@ def grid_entry(
         goal=goal,
         observation=_OBSERVATION,
         actions=(
-            "Turn left or right, or go forward."
+            "Turn left, turn right or move forward."
             if only_walks
-            else "Turn, go forward, pick up, drop, toggle what is ahead (doors, boxes), and done."
+            else "Turn left, turn right, move forward, pick up, drop, toggle (doors, boxes), done."
         ),
         action_meanings=_MEANINGS[:3] if only_walks else _MEANINGS,
         rewards=rewards,
         ends=ends,
         action_kind="discrete",
-        fields=(*fields, *_SIGHT),
+        fields=(*fields, *_VIEW_FIELDS),
         pairs=pairs,
         ranges=ranges,
         keys=_WALKING_KEYS if only_walks else _KEYS,
@@ -123,39 +123,41 @@ def grid_entry(
 
 
 def size(default: int, low: int = 5, high: int = 32) -> Parameter:
-    """Of a square room."""
-    return whole("size", default, low, high, "Rows and columns, walls included.", unit="cells")
+    """Create the size field of a square room."""
+    return integer("size", default, low, high, "Rows and columns, including walls.", unit="cells")
 
 
 def count(name: str, default: int, low: int, high: int, help_: str) -> Parameter:
-    return whole(name, default, low, high, help_)
+    return integer(name, default, low, high, help_)
 
 
 def room_size(default: int, low: int = 3, high: int = 12) -> Parameter:
-    return whole("room_size", default, low, high, "Of each room, walls included.", unit="cells")
+    return integer(
+        "room_size", default, low, high, "Size of each room, including walls.", unit="cells"
+    )
 
 
 def step_limit(by_default: str, default: int | None = None) -> Parameter:
-    """Where the episode is cut off."""
-    return whole(
+    """Create the field of the step limit."""
+    return integer(
         "max_steps",
         default,
         1,
         1_000_000,
-        f"The most steps of an episode; {by_default} by default.",
+        f"Maximum number of steps per episode. Default: {by_default}.",
         unit="steps",
     )
 
 
-def agent_start(columns: int = _WIDEST, rows: int = _WIDEST) -> tuple[Parameter, ...]:
-    """The fields of `AGENT_START`, and the direction; the first cell unless a variant differs."""
+def agent_start(columns: int = _MAX_POSITION, rows: int = _MAX_POSITION) -> tuple[Parameter, ...]:
+    """Create the fields of `AGENT_START` and the direction. Default: the first cell."""
     return (
-        *cell("agent_start", 1, "Where you start", columns, rows),
+        *cell("agent_start", 1, "Start", columns, rows),
         choice(
             "agent_start_dir",
             0,
             (0, 1, 2, 3),
-            "Which way you face: 0 right, 1 down, 2 left, 3 up.",
+            "Initial direction: 0 right, 1 down, 2 left, 3 up.",
         ),
     )
 
@@ -163,25 +165,25 @@ def agent_start(columns: int = _WIDEST, rows: int = _WIDEST) -> tuple[Parameter,
 def cell(
     name: str, default: int | None, what: str, columns: int, rows: int
 ) -> tuple[Parameter, Parameter]:
-    """Column and row of something; both null: at random."""
-    help_ = f"{what}: the {{}}, from 1; without both it is random."
+    """Create the fields of a column and a row; both null: random."""
+    help_ = f"{what} {{}}, from 1. Default: random."
     if default is not None:
-        help_ = f"{what}: the {{}}, from 1."
+        help_ = f"{what} {{}}, from 1."
     return (
-        whole(f"{name}_x", default, 1, columns, help_.format("column")),
-        whole(f"{name}_y", default, 1, rows, help_.format("row")),
+        integer(f"{name}_x", default, 1, columns, help_.format("column")),
+        integer(f"{name}_y", default, 1, rows, help_.format("row")),
     )
 
 
-_SIGHT = (
+_VIEW_FIELDS = (
     choice(
         "agent_view_size",
         7,
         (3, 5, 7, 9, 11, 13, 15),
-        "How many cells you see ahead and across.",
-        group="Sight",
+        "Size of the agent's view in cells.",
+        group="View",
     ),
-    switch("highlight", True, "Whether the picture marks what you see.", group="Sight"),
+    boolean("highlight", True, "Highlight the agent's view in rendered frames.", group="View"),
 )
 
 

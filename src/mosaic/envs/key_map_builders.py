@@ -1,4 +1,4 @@
-"""Making key maps: for the families of the catalog, and for any space that is not in it."""
+"""Builds key maps for the families of the catalog, and for any other action space."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,15 +16,15 @@ _JOINT_KEYS = (
     *(("k", "i"), ("l", "o"), ("z", "x"), ("c", "v"), ("b", "n"), ("m", "comma")),
     *(("1", "2"), ("3", "4"), ("5", "6"), ("7", "8")),
 )
-"""Down and up of the first, second, … joint: neighbours on the keyboard."""
+"""Keys that decrease and increase the first, second, … joint: neighbours on the keyboard."""
 
 _RAMP_PER_S = 4.0
-_BOUND_OF_THE_UNBOUNDED = 1.0
-_MOST_COMPONENTS = 64
-"""Of an action: nobody plays with more."""
+_DEFAULT_BOUND = 1.0
+_MAX_COMPONENTS = 64
+"""Maximum number of components of an action that can be played with keys."""
 _JOYSTICK = {"UP": "up", "DOWN": "down", "RIGHT": "right", "LEFT": "left", "FIRE": "space"}
-_IDLE_WORDS = ("noop", "no-op", "nothing", "stay", "idle", "none", "coast")
-_WORDS = {
+_NOOP_NAMES = ("noop", "no-op", "nothing", "stay", "idle", "none", "coast")
+_KEY_BY_NAME = {
     "left": "left",
     "right": "right",
     "up": "up",
@@ -42,7 +42,7 @@ def discrete_keys(
     idle: int | None = None,
     aliases: Mapping[str, str] = WASD,
 ) -> KeyMap:
-    """One key for each action: `{"left": (0, "move left")}`; only aliases that lead to one stay."""
+    """Map one key to each action: `{"left": (0, "move left")}`. Unused aliases are dropped."""
     return KeyMap(
         bindings=tuple(
             KeyBinding(keys=(key,), action=action, label=label)
@@ -58,14 +58,14 @@ def discrete_keys(
 
 
 def joystick_keys(meanings: Sequence[str]) -> KeyMap:
-    """Directions and a button, in the words of the Arcade Learning Environment."""
+    """Map directions and fire to the action meanings of the Arcade Learning Environment."""
     bindings = []
     for action, meaning in enumerate(meanings):
         keys = _stick_keys(meaning)
         if keys:
             bindings.append(KeyBinding(keys=keys, action=action, label=_stick_label(meaning)))
     bound = {binding.keys for binding in bindings}
-    # A game that only knows "right and fire" must answer to the right key alone.
+    # A game that only has RIGHTFIRE must react to the right key alone.
     bindings += [
         KeyBinding(keys=binding.keys[:1], action=binding.action, label=binding.label)
         for binding in bindings
@@ -78,22 +78,24 @@ def joystick_keys(meanings: Sequence[str]) -> KeyMap:
     )
 
 
-def turned_upright(stick: KeyMap) -> KeyMap:
-    """The keys up and down for what the stick calls right and left; those work, too."""
-    turned = {"right": "up", "left": "down"}
+def rotate_to_vertical(joystick: KeyMap) -> KeyMap:
+    """Map the keys up and down to RIGHT and LEFT; left and right keep working."""
+    rotated = {"right": "up", "left": "down"}
     bindings = tuple(
         KeyBinding(
-            keys=tuple(turned.get(key, key) for key in binding.keys),
+            keys=tuple(rotated.get(key, key) for key in binding.keys),
             action=binding.action,
-            label=" + ".join(turned.get(word, word) for word in binding.label.split(" + ")),
+            label=" + ".join(rotated.get(word, word) for word in binding.label.split(" + ")),
         )
-        for binding in stick.bindings
+        for binding in joystick.bindings
     )
-    return KeyMap(bindings=bindings, aliases={"w": "up", "s": "down", **turned}, idle=stick.idle)
+    return KeyMap(
+        bindings=bindings, aliases={"w": "up", "s": "down", **rotated}, idle=joystick.idle
+    )
 
 
 def joint_keys(labels: Sequence[str], low: float, high: float) -> KeyMap:
-    """A pair of neighbouring keys for each joint of a robot."""
+    """Map a pair of neighbouring keys to each joint of a robot."""
     axes = tuple(
         KeyAxis(
             index=index,
@@ -111,7 +113,7 @@ def joint_keys(labels: Sequence[str], low: float, high: float) -> KeyMap:
 
 
 def slider_keys(label: str, limit: float, *, is_inverted: bool = False) -> KeyMap:
-    """One number from `-limit` to `limit`: left and right, mouse or stick."""
+    """Map left and right, mouse or stick to one value from `-limit` to `limit`."""
     down, up = ("right", "left") if is_inverted else ("left", "right")
     axis = KeyAxis(
         index=0,
@@ -130,14 +132,17 @@ def slider_keys(label: str, limit: float, *, is_inverted: bool = False) -> KeyMa
 def key_map_for_space(
     action_space: Mapping[str, Any], action_meanings: Sequence[str] | None = None
 ) -> KeyMap:
-    """Keys for a space as `environment` lines describe it.
+    """Build a key map for a space, as described in `environment` events.
 
-    Where nothing sensible can be made of it the map is empty: agents can act there, and people
-    cannot.
+    An unsupported space gets an empty map: agents can act in it, humans cannot.
     """
     try:
         return _for_space(action_space, action_meanings)
-    except (TypeError, ValueError, OverflowError):  # a worker wrote it, and nobody has checked it
+    except (
+        TypeError,
+        ValueError,
+        OverflowError,
+    ):  # the description comes from a worker and is not validated
         return KeyMap()
 
 
@@ -153,7 +158,7 @@ def _for_space(
             return _for_many([int(count) for count in action_space.get("nvec", ())])
         case "multi_binary":
             shape = action_space.get("shape", ())
-            is_row = len(shape) == 1 and shape[0] <= _MOST_COMPONENTS
+            is_row = len(shape) == 1 and shape[0] <= _MAX_COMPONENTS
             return _for_many([2] * shape[0]) if is_row else KeyMap()
         case _:
             return KeyMap()
@@ -163,23 +168,23 @@ def _for_discrete(space: Mapping[str, Any], meanings: Sequence[str]) -> KeyMap:
     count, first = int(space.get("n", 0)), int(space.get("start", 0))
     if len(meanings) != count:
         meanings = ()
-    if meanings and not first and all(map(_is_of_a_joystick, meanings)):
+    if meanings and not first and all(map(_is_joystick_action, meanings)):
         return joystick_keys(meanings)
     idle = None
     named: dict[str, tuple[int, str]] = {}
     unnamed: list[tuple[int, str]] = []
     for at in range(count if meanings else min(count, len(_DIGITS_AND_LETTERS))):
         label = meanings[at] if meanings else f"action {first + at}"
-        word = label.lower()
-        key = _WORDS.get(word.removeprefix("move ").removeprefix("turn "))
-        if meanings and idle is None and word in _IDLE_WORDS:
+        name = label.lower()
+        key = _KEY_BY_NAME.get(name.removeprefix("move ").removeprefix("turn "))
+        if meanings and idle is None and name in _NOOP_NAMES:
             idle = first + at
         elif meanings and key and key not in named:
             named[key] = (first + at, label)
         else:
             unnamed.append((first + at, label))
     free = iter(_DIGITS_AND_LETTERS)
-    named |= {key: each for each, key in zip(unnamed, free, strict=False)}
+    named |= {key: action for action, key in zip(unnamed, free, strict=False)}
     return discrete_keys(named, idle=idle)
 
 
@@ -189,7 +194,7 @@ def _for_box(space: Mapping[str, Any]) -> KeyMap:
         return KeyMap()
     count = shape[0]
     bounds = zip(_bounds(space.get("low"), count), _bounds(space.get("high"), count), strict=True)
-    is_whole = "int" in str(space.get("dtype", ""))  # nothing between two numbers is an action
+    is_integer = "int" in str(space.get("dtype", ""))  # values in between are not valid actions
     pairs = (("left", "right"), ("down", "up")) if count <= 2 else _JOINT_KEYS
     axes = tuple(
         KeyAxis(
@@ -200,23 +205,23 @@ def _for_box(space: Mapping[str, Any]) -> KeyMap:
             down_keys=(pairs[index][0],),
             up_keys=(pairs[index][1],),
             rest=max(low, min(high, 0.0)),
-            ramp_per_s=0.0 if is_whole else _RAMP_PER_S,
-            sources=() if is_whole else _stick_of(index),
+            ramp_per_s=0.0 if is_integer else _RAMP_PER_S,
+            sources=() if is_integer else _stick_of(index),
         )
-        for index, (low, high) in enumerate(starmap(_within_reach, bounds))
+        for index, (low, high) in enumerate(starmap(_limit_bounds, bounds))
     )
     return KeyMap(axes=axes, aliases=WASD if count <= 2 else {}, idle=[axis.rest for axis in axes])
 
 
 def _for_many(counts: Sequence[int]) -> KeyMap:
-    """One key for each value of each component; the other components are 0 meanwhile."""
-    if not 0 < len(counts) <= _MOST_COMPONENTS:
+    """Map one key to each value of each component; the other components are 0."""
+    if not 0 < len(counts) <= _MAX_COMPONENTS:
         return KeyMap()
     choices = ((at, value) for at, count in enumerate(counts) for value in range(1, count))
     bindings = tuple(
         KeyBinding(
             keys=(key,),
-            action=[value if at == each else 0 for each in range(len(counts))],
+            action=[value if at == index else 0 for index in range(len(counts))],
             label=f"component {at} = {value}",
         )
         for (at, value), key in zip(choices, _DIGITS_AND_LETTERS, strict=False)
@@ -235,7 +240,7 @@ def _stick_of(index: int) -> tuple[AnalogSource, ...]:
 
 
 def _bounds(given: Any, count: int) -> list[float | None]:
-    """One for each number; None: unbounded."""
+    """Return one bound per component; None: unbounded."""
     values = given if isinstance(given, list) else [given] * count
     return [
         float(value) if isinstance(value, (int, float)) and math.isfinite(value) else None
@@ -243,21 +248,21 @@ def _bounds(given: Any, count: int) -> list[float | None]:
     ]
 
 
-def _within_reach(low: float | None, high: float | None) -> tuple[float, float]:
-    """What keys go between: a side without a bound is as far from 0, or from the other side."""
-    far = _BOUND_OF_THE_UNBOUNDED
+def _limit_bounds(low: float | None, high: float | None) -> tuple[float, float]:
+    """Replace missing bounds by finite ones relative to 0 or to the other bound."""
+    far = _DEFAULT_BOUND
     if low is None:
         low = -far if high is None else min(-far, high - far)
     return low, max(far, low + far) if high is None else high
 
 
-def _is_of_a_joystick(meaning: str) -> bool:
+def _is_joystick_action(meaning: str) -> bool:
     return meaning == "NOOP" or bool(_stick_keys(meaning))
 
 
 @cache
 def _stick_keys(meaning: str) -> tuple[str, ...]:
-    """`UPRIGHTFIRE` is up, right and the space bar."""
+    """Return the keys of an action: `UPRIGHTFIRE` is up, right and space."""
     keys, rest = [], meaning
     for word, key in _JOYSTICK.items():
         if rest.startswith(word):
@@ -268,5 +273,5 @@ def _stick_keys(meaning: str) -> tuple[str, ...]:
 
 @cache
 def _stick_label(meaning: str) -> str:
-    words = ["fire" if key == "space" else key for key in _stick_keys(meaning)]
-    return " + ".join(words)
+    names = ["fire" if key == "space" else key for key in _stick_keys(meaning)]
+    return " + ".join(names)
