@@ -3,7 +3,7 @@
 import struct
 from pathlib import Path
 
-# The numbers of `mosaic_worker.resimulation.position`.
+# The numbers of `mosaic_worker.resimulation.messages`.
 _WORDS = {
     0: "while the environment was made",
     1: "while the environment was reset",
