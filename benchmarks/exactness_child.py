@@ -38,7 +38,7 @@ def record(env_id: str, kind: str, episodes: int) -> None:
 
 
 def play_alone(recorder: Any, env_id: str, episodes: int) -> None:
-    from mosaic_worker.environments.making import make_environment  # noqa: PLC0415 - likewise
+    from mosaic_worker.environments.factory import make_environment  # noqa: PLC0415 - likewise
 
     env = recorder.attach(make_environment(env_id))
     env.action_space.seed(7)
@@ -54,7 +54,7 @@ def play_parts(recorder: Any, env_id: str, episodes: int) -> None:
     """A vector environment, whose parts begin again by themselves, in both ways there are."""
     import gymnasium  # noqa: PLC0415 - likewise
 
-    from mosaic_worker.environments.making import make_environment  # noqa: PLC0415 - likewise
+    from mosaic_worker.environments.factory import make_environment  # noqa: PLC0415 - likewise
 
     modes = gymnasium.vector.AutoresetMode
     for mode in (modes.NEXT_STEP, modes.SAME_STEP):
@@ -75,22 +75,24 @@ def play_parts(recorder: Any, env_id: str, episodes: int) -> None:
 
 def replay(file: Path) -> None:
     """A line for each recording: empty, or what differs."""
-    from mosaic_worker.resimulation.comparison import Comparison  # noqa: PLC0415 - likewise
-    from mosaic_worker.resimulation.episode_record import read_record  # noqa: PLC0415 - likewise
-    from mosaic_worker.resimulation.position import Position  # noqa: PLC0415 - likewise
-    from mosaic_worker.resimulation.simulation import Simulation  # noqa: PLC0415 - likewise
+    from mosaic_worker.resimulation.episode_record import (  # noqa: PLC0415 - likewise
+        RecordComparison,
+        read_record,
+    )
+    from mosaic_worker.resimulation.messages import PositionFile  # noqa: PLC0415 - likewise
+    from mosaic_worker.resimulation.simulation import EpisodeSimulation  # noqa: PLC0415 - likewise
 
     for line in file.read_text().splitlines():
         path = Path("recording.json")
         path.write_text(line)
         episode = read_record(path)
-        comparison = Comparison(episode)
-        simulation = Simulation(episode, comparison, Position(None), draws=False)
+        comparison = RecordComparison(episode)
+        simulation = EpisodeSimulation(episode, comparison, PositionFile(None), has_frames=False)
         simulation.open()
         while simulation.step():
             pass
         simulation.close()
-        ended_early = "" if comparison.is_over else f"it ended after {comparison.steps} steps"
+        ended_early = "" if comparison.is_finished else f"it ended after {comparison.steps} steps"
         print(json.dumps(comparison.difference or ended_early), flush=True)
 
 

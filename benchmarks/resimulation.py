@@ -31,7 +31,7 @@ WORKER = "resimulation_worker"
 WORKER_CODE = """
 import sys
 from mosaic_worker import Algorithm, Descriptor, Environments, Parameter, main
-from mosaic_worker.environments.making import make_environment
+from mosaic_worker.environments.factory import make_environment
 from mosaic_worker.recording.recorder import EpisodeRecorder
 
 def train(run):
@@ -55,7 +55,7 @@ sys.exit(main(DESCRIPTOR, train))
 """
 PLAIN_LOOP = """
 import sys, time
-from mosaic_worker.environments.making import make_environment
+from mosaic_worker.environments.factory import make_environment
 
 env_id, steps = sys.argv[1], int(sys.argv[2])
 env = make_environment(env_id, {}, render_mode="rgb_array")

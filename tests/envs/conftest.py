@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mosaic.envs.entries import EnvironmentEntry
-from mosaic_worker.environments.making import make_environment
+from mosaic_worker.environments.factory import make_environment
 
 
 @pytest.fixture(scope="session")

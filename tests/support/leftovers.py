@@ -31,7 +31,7 @@ _FOREIGN_FILES = (
 )  # fmt: skip
 
 
-_IDLE_PROCESSES = ("mosaic_worker.pictures",)
+_IDLE_PROCESSES = ("mosaic_worker.thumbnails",)
 """Processes that a daemon keeps for some seconds, in case that they are needed again. Its own tests
 check that they end."""
 

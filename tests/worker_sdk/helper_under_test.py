@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from mosaic_worker.environments.making import make_environment
-from mosaic_worker.recording.starts import capture, prepare_reset
+from mosaic_worker.environments.factory import make_environment
+from mosaic_worker.recording.start_states import capture, prepare_reset
 
 FOLDER = Path(__file__).parent
 PATIENCE_S = 60.0

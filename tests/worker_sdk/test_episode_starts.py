@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from mosaic_worker.emitter import Emitter
-from mosaic_worker.environments.making import make_environment
+from mosaic_worker.environments.factory import make_environment
 from mosaic_worker.errors import WorkerError
-from mosaic_worker.recording.generator_memory import memory_reader, packed, without_gap
 from mosaic_worker.recording.recorder import EpisodeRecorder
-from mosaic_worker.recording.starts import capture, restore
+from mosaic_worker.recording.rng_state import make_memory_reader, pack_state, remove_padding
+from mosaic_worker.recording.start_states import capture, restore
 
 Attach = Callable[[Any], Any]
 
@@ -32,12 +32,12 @@ def attach(tmp_path: Path) -> Any:
 def test_memory_says_what_numpy_says() -> None:
     """Bit for bit, also when half of a random number is left over."""
     generator = np.random.default_rng(5)
-    read = memory_reader(generator)
+    read = make_memory_reader(generator)
     if read is None:
         pytest.skip("this numpy keeps its state elsewhere, and is asked for it instead")
     for _ in range(100):
         generator.integers(0, 1 << 20, dtype=np.uint32)
-        assert without_gap(read()) == packed(generator.bit_generator.state)
+        assert remove_padding(read()) == pack_state(generator.bit_generator.state)
 
 
 def test_other_random_numbers_are_not_taken_for_pcg64() -> None:
@@ -61,8 +61,8 @@ def test_a_start_is_restored_in_another_environment() -> None:
     ("start", "message"),
     [
         (None, "start was not recorded"),
-        ({"kind": "pcg64", "data": "xyz"}, "random numbers cannot be read"),
-        ({"kind": "new", "data": "0"}, "not known here: 'new'"),
+        ({"kind": "pcg64", "data": "xyz"}, "random generator cannot be read"),
+        ({"kind": "new", "data": "0"}, "unknown kind 'new'"),
         ({"kind": "state", "data": "<f8:00"}, "initial state"),
     ],
 )

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from mosaic_worker.environments.made_layer import made_layer, time_limit
-from mosaic_worker.environments.making import make_environment, resolved_id, resolved_kwargs
+from mosaic_worker.environments.factory import make_environment, resolved_id, resolved_kwargs
+from mosaic_worker.environments.inspection import find_made_env, time_limit
 from mosaic_worker.environments.spaces import PYTHON_VALUES, describe_space, to_action
 from mosaic_worker.errors import WorkerError
 
@@ -18,17 +18,27 @@ from mosaic_worker.errors import WorkerError
 @pytest.mark.parametrize(
     ("env_id", "env_kwargs", "message", "remedy"),
     [
-        ("CartPoel-v1", {}, "no environment CartPoel-v1", "Did you mean CartPole-v1"),
-        ("CartPole-v1", {"gravity": 3}, "no setting called 'gravity'", "sutton_barto_reward"),
+        ("CartPoel-v1", {}, "Unknown environment CartPoel-v1", "Did you mean CartPole-v1"),
+        ("CartPole-v1", {"gravity": 3}, "no argument 'gravity'", "sutton_barto_reward"),
         ("nowhere_at_all:Thing-v0", {}, "cannot be imported", "before the colon"),
-        ("ALE/Pong-v5", {"frameskip": 0}, "could not be made", "env_kwargs"),
-        ("FrozenLake-v1", {"map_name": "9x9"}, "no map called '9x9'", "4x4, 8x8 or random"),
+        ("ALE/Pong-v5", {"frameskip": 0}, "could not be created", "env_kwargs"),
+        (
+            "FrozenLake-v1",
+            {"map_name": "9x9"},
+            "Unknown FrozenLake map '9x9'",
+            "4x4, 8x8 or random",
+        ),
         ("FrozenLake-v1", {"desc": ["SF", "FFG"]}, "not rectangular", "equal length"),
-        ("FrozenLake-v1", {"desc": ["FF", "FG"]}, "no start", "Put an S"),
-        ("FrozenLake-v1", {"desc": ["SF", "FF"]}, "no goal", "Put a G"),
+        ("FrozenLake-v1", {"desc": ["FF", "FG"]}, "no start", "Add an S"),
+        ("FrozenLake-v1", {"desc": ["SF", "FF"]}, "no goal", "Add a G"),
         ("FrozenLake-v1", {"desc": ["SX", "FG"]}, "letter 'X'", "S .start., F .frozen."),
-        ("FrozenLake-v1", {"desc": ["SHF", "HHF", "FFG"]}, "no path", "holes in between"),
-        ("FrozenLake-v1", {"map_name": None, "map_size": 1}, "cannot have 1 rows", "map_size"),
+        ("FrozenLake-v1", {"desc": ["SHF", "HHF", "FFG"]}, "no path", "some of the holes"),
+        (
+            "FrozenLake-v1",
+            {"map_name": None, "map_size": 1},
+            "must be from 2 to 64, got 1",
+            "map_size",
+        ),
     ],
 )
 def test_what_cannot_be_made_says_why_and_what_to_do(
@@ -74,10 +84,10 @@ def test_what_make_returned_is_found_below_ones_own_wrappers() -> None:
     """Its time limit belongs to it, and another one around it does not."""
     made = gymnasium.make("CartPole-v1")
     wrapped = gymnasium.wrappers.TimeLimit(gymnasium.wrappers.TransformReward(made, float), 7)
-    assert made_layer(wrapped) is made
+    assert find_made_env(wrapped) is made
     assert time_limit(made) == 500
     unlimited = gymnasium.make("CartPole-v1", max_episode_steps=-1)
-    assert made_layer(gymnasium.wrappers.TransformReward(unlimited, float)) is unlimited
+    assert find_made_env(gymnasium.wrappers.TransformReward(unlimited, float)) is unlimited
     assert time_limit(unlimited) is None
 
 
@@ -130,5 +140,5 @@ def test_actions_from_json() -> None:
 )
 def test_what_is_no_action_is_refused(space: Any, value: Any) -> None:
     """A wrong key or a client's mistake ends no session with a traceback."""
-    with pytest.raises(WorkerError, match="is no action of"):
+    with pytest.raises(WorkerError, match="is not an action of"):
         to_action(space, value)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mosaic_worker.pixel_rows import in_rows
+from mosaic_worker.frames import make_contiguous
 
 PIXELS = np.arange(4 * 6 * 4, dtype=np.uint8).reshape(4, 6, 4)
 
@@ -35,7 +35,7 @@ PIXELS = np.arange(4 * 6 * 4, dtype=np.uint8).reshape(4, 6, 4)
 )
 def test_the_same_picture_in_rows(picture: np.ndarray) -> None:
     """Nothing of the picture changes but where it lies."""
-    rows = in_rows(picture)
+    rows = make_contiguous(picture)
     assert rows.flags.c_contiguous
     assert (rows.dtype, rows.shape) == (picture.dtype, picture.shape)
     assert (rows == picture).all()

@@ -9,7 +9,7 @@ import pytest
 from gymnasium import spaces
 
 from mosaic_worker.errors import WorkerError
-from mosaic_worker.play.actions import fitted_action
+from mosaic_worker.play.actor_slot import to_valid_action
 from mosaic_worker.testing import WorkerProcess
 
 _WORKER = """
@@ -75,8 +75,8 @@ def test_parts_of_an_action_become_what_the_environment_computes_with() -> None:
     """A list in an object becomes an array, as it does alone."""
     part = spaces.Box(-1.0, 1.0, (2,), np.float32)
     space = spaces.Dict({"stick": part, "button": spaces.Discrete(2)})
-    action = fitted_action(space, {"stick": [0.5, -0.5], "button": 1})
+    action = to_valid_action(space, {"stick": [0.5, -0.5], "button": 1})
     assert isinstance(action["stick"], np.ndarray)
     assert (action["stick"].tolist(), action["button"]) == ([0.5, -0.5], 1)
-    with pytest.raises(WorkerError, match="no action"):
-        fitted_action(space, {"stick": [0.5, -2.0], "button": 1})
+    with pytest.raises(WorkerError, match="is not an action"):
+        to_valid_action(space, {"stick": [0.5, -2.0], "button": 1})

@@ -16,7 +16,7 @@ import pytest
 
 from mosaic.contract.decode import decode
 from mosaic_worker.emitter import Emitter
-from mosaic_worker.environments.making import make_environment
+from mosaic_worker.environments.factory import make_environment
 from mosaic_worker.recording.recorder import EpisodeRecorder
 
 
@@ -187,7 +187,7 @@ def test_notes_stand_on_the_next_step_alone(recording: Recording) -> None:
     recorder = recording.with_detail("all")
     env = recorder.attach(make_environment("CliffWalking-v1"))
     env.reset(seed=1)
-    recorder.note(actor="human", seq=7)
+    recorder.annotate(actor="human", seq=7)
     env.step(0)
     env.step(0)
     first, second = recording.lines("step")
@@ -264,7 +264,7 @@ def test_a_killed_process_loses_next_to_nothing(tmp_path: Path) -> None:
     script = """
 import time
 from mosaic_worker.emitter import Emitter
-from mosaic_worker.environments.making import make_environment
+from mosaic_worker.environments.factory import make_environment
 from mosaic_worker.recording.recorder import EpisodeRecorder
 
 env = EpisodeRecorder(Emitter(), detail="columns").attach(make_environment("Pendulum-v1"))

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from mosaic_worker.environments.making import make_environment
-from mosaic_worker.resimulation.keyframes import Keyframes
+from mosaic_worker.environments.factory import make_environment
+from mosaic_worker.resimulation.simulation import Keyframes
 from tests.worker_sdk.helper_under_test import HelperUnderTest, Told, recorded
 
 pytestmark = pytest.mark.process
@@ -127,7 +127,7 @@ def test_atari_goes_back_to_a_kept_state() -> None:
     rewards, pictures = [], []
     for step, action in enumerate(actions, 1):
         rewards.append(env.step(action)[1])
-        keyframes.keep(step, action)
+        keyframes.save(step, action)
         pictures.append(env.render() if step > 500 else None)
     for _ in range(3):
         assert keyframes.restore(before=600) == 500
@@ -145,7 +145,7 @@ def test_the_step_that_differs_is_named(tmp_path: Path) -> None:
     record["rewards"][wrong] = 0.25
     found = verified(tmp_path, record)
     assert found["first_difference"] == wrong
-    assert found["difference"] == f"step {wrong}: reward 0.25 recorded, 0.0 now"
+    assert found["difference"] == f"step {wrong}: reward 0.25 in the record, 0.0 in the replay"
     assert found["is_over"]
 
 
@@ -165,11 +165,11 @@ def test_an_end_that_differs(tmp_path: Path) -> None:
     """An episode that is over earlier, or in another way, is not the recorded one."""
     early = verified(tmp_path, odd(does="end", at=7))
     assert early["difference"] == (
-        "step 6: the episode goes on in the record, it is terminated now"
+        "step 6: the episode continues in the record, but is terminated in the replay"
     )
     otherwise = verified(tmp_path, {**odd(), "terminated": False, "truncated": True})
     assert otherwise["difference"] == (
-        "step 19: the episode is truncated in the record, it is terminated now"
+        "step 19: the episode is truncated in the record, but is terminated in the replay"
     )
 
 
@@ -223,9 +223,9 @@ def test_what_a_newer_request_replaces(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("draws", "problem"),
     [
-        ("nothing", "The environment drew nothing."),
+        ("nothing", "render() returned None."),
         ("error", "render() raised RuntimeError: no paint"),
-        ("text", "render() gave no picture but str."),
+        ("text", "render() returned str, not an image."),
     ],
 )
 def test_an_environment_that_does_not_draw(tmp_path: Path, draws: str, problem: str) -> None:
@@ -262,7 +262,7 @@ def test_a_library_that_prints(tmp_path: Path) -> None:
         (odd(does="raise", at=5), "Odd-v0 failed in step 5: RuntimeError: the ice broke"),
         (odd(does="raise in reset"), "failed when it was reset: RuntimeError: no ice today"),
         ({**odd(), "env_id": "Cartpole-v1"}, "Cartpole"),
-        ({**odd(), "actions": [7] * 20}, "Step 0 cannot be taken again: 7 is no action of Discre"),
+        ({**odd(), "actions": [7] * 20}, "Step 0 cannot be replayed: 7 is not an action of Dis"),
         ({**odd(), "seed": None}, "start was not recorded"),
         ({**odd(), "rewards": []}, "20 actions and 0 rewards"),
         ({"env_id": "CartPole-v1"}, "cannot be read"),

@@ -64,7 +64,7 @@ class AgentsCase(unittest.TestCase):
             env.reset(seed=episode)
             for action in range(2 if episode == 1 else 3):
                 if episode == 2 and action == 1:
-                    recorder.note(bdi={"plan": "walk"})
+                    recorder.annotate(bdi={"plan": "walk"})
                 env.step(action)
                 if episode == 1:
                     recorder.flush()
@@ -120,7 +120,7 @@ class SeveralAgentsTest(AgentsCase):
         red_env, blue_env = red.attach(Countdown()), blue.attach(Countdown())
         red_env.reset()
         blue_env.reset()
-        red.note(bdi={"plan": "walk"})
+        red.annotate(bdi={"plan": "walk"})
         blue_env.step(0)
         red_env.step(0)
         emitter.flush()

@@ -155,7 +155,7 @@ class CommandLineTest(unittest.TestCase):
     def test_wrong_use_ends_with_two_and_a_sentence(self) -> None:
         """Nothing runs, nothing is on stdout, and stderr says what to change."""
         cases = {
-            (): "--config FILE is needed",
+            (): "--config FILE is required",
             ("--config", str(self.config), "--dry-run", "--layers", "0"): "Use at least 1",
             ("--config", str(self.config), "--dry-run", "--set", "layers"): "name=value",
             ("--config", str(self.config), "--dry-run", "--set", "layer=1"): "Did you mean layers?",
@@ -190,24 +190,27 @@ class ResolveTest(unittest.TestCase):
     def test_every_refusal_names_field_problem_and_remedy(self) -> None:
         """A person can correct the config from the sentence alone."""
         cases: list[tuple[dict[str, Any], str]] = [
-            ({"worker": "other"}, "worker: this is tiny, the run is for other. Start other"),
-            ({"algo": "ppo"}, "algo: 'ppo' is not known to this worker. Use one of dqn, random."),
-            ({"algo": None}, "algo: there is none. Use one of dqn, random."),
-            ({"mode": "play"}, "mode: 'play' is not known to this worker. Use one of train."),
-            ({"env_id": "Pong"}, "env_id: 'Pong' is not known to this worker. Use one of FrozenL"),
-            ({"env_id": 3}, "env_id: a number is no id."),
-            ({"env_kwargs": []}, "env_kwargs: it is a list. Give an object"),
-            ({"seed": -1}, "seed: -1 will not do. Give a whole number, at least 0."),
-            ({"seed": True}, "seed: True will not do."),
-            ({"total_timesteps": 0}, "total_timesteps: 0 will not do."),
-            ({"params": 3}, "params: it is a number."),
-            ({"params": {"layers": 2.5}}, "params.layers: 2.5 is not a whole number. Use a whole"),
-            ({"params": {"layers": True}}, "params.layers: True is not a whole number."),
-            ({"params": {"dueling": 1}}, "params.dueling: 1 is not true or false."),
-            ({"params": {"note": 1}}, "params.note: 1 is not a text."),
-            ({"params": {"optimizer": "x"}}, "'x' is not a choice. Use one of adam, sgd."),
+            ({"worker": "other"}, "worker: must be tiny, got other. Start other"),
+            ({"algo": "ppo"}, "algo: 'ppo' is unknown to this worker. Use one of dqn, random."),
+            ({"algo": None}, "algo: is missing. Use one of dqn, random."),
+            ({"mode": "play"}, "mode: 'play' is unknown to this worker. Use one of train."),
+            ({"env_id": "Pong"}, "env_id: 'Pong' is unknown to this worker. Use one of FrozenL"),
+            ({"env_id": 3}, "env_id: must be a string, got a number."),
+            ({"env_kwargs": []}, "env_kwargs: must be an object, got a list. Pass {"),
+            ({"seed": -1}, "seed: must be an integer, at least 0, got -1."),
+            ({"seed": True}, "seed: must be an integer, at least 0, got True."),
+            ({"total_timesteps": 0}, "total_timesteps: must be an integer, at least 1, got 0."),
+            ({"params": 3}, "params: must be an object, got a number."),
+            ({"params": {"layers": 2.5}}, "params.layers: must be an integer, got 2.5. Use an int"),
+            ({"params": {"layers": True}}, "params.layers: must be an integer, got True."),
+            ({"params": {"dueling": 1}}, "params.dueling: must be true or false, got 1."),
+            ({"params": {"note": 1}}, "params.note: must be a string, got 1."),
+            (
+                {"params": {"optimizer": "x"}},
+                "'x' is not one of the choices. Use one of adam, sgd.",
+            ),
             ({"params": {"learning_rate": 2}}, "Use a value from 0.0 to 1.0 1/step."),
-            ({"params": {"lerning_rate": 1}}, "there is no such parameter. Did you mean learning"),
+            ({"params": {"lerning_rate": 1}}, "unknown parameter. Did you mean learning"),
         ]
         for config, sentence in cases:
             with self.subTest(config=config):
@@ -247,7 +250,10 @@ class ResolveTest(unittest.TestCase):
         """Missing, no JSON and no object each have their sentence."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "config.json"
-            for text, sentence in (("{", "is not JSON"), ("[1]", "holds a list, not an object")):
+            for text, sentence in (
+                ("{", "is not JSON"),
+                ("[1]", "must contain a JSON object, got a list"),
+            ):
                 path.write_text(text)
                 with self.assertRaisesRegex(ConfigError, sentence):
                     read_config(str(path))
@@ -269,13 +275,13 @@ class DescriptorTest(unittest.TestCase):
             (described(Parameter("a", "number", 0)), "is not one of"),
             (described(Parameter("a b", "int", 0)), "identifier"),
             (described(Parameter("a", "choice", "x")), "choices"),
-            (described(Parameter("a", "float", 1.0, search=(2.0, 1.0))), "low to high"),
+            (described(Parameter("a", "float", 1.0, search=(2.0, 1.0))), "low < high"),
             (described(Parameter("a", "float", 1.0, max=1.0, search=(0.5, 2.0))), "out of range"),
-            (described(Parameter("a", "int", 1, search=(1, 2.5))), "whole numbers"),
+            (described(Parameter("a", "int", 1, search=(1, 2.5))), "integers"),
             (described(Parameter("a", "float", 1.0, search=(0.0, 1.0), log=True)), "above 0"),
-            (described(Parameter("a", "str", "", log=True)), "belong to numbers"),
-            (described(Parameter("seed", "int", 0)), "taken"),
-            (described(number, number), "taken"),
+            (described(Parameter("a", "str", "", log=True)), "require type int or float"),
+            (described(Parameter("seed", "int", 0)), "reserved"),
+            (described(number, number), "used twice"),
             (described(gpu="maybe"), "gpu"),
             (described(recommended={"atari": {"b": 1}}), "unknown"),
             (described(number)._replace(lane="fast"), "lane"),

@@ -9,7 +9,7 @@ import time
 import unittest
 from typing import Any
 
-from mosaic_worker.control import MAX_COMMAND_BYTES, MAX_WAITING, Command, Control
+from mosaic_worker.control import MAX_COMMAND_BYTES, MAX_QUEUED, Command, Control
 from mosaic_worker.emitter import Emitter
 
 
@@ -77,7 +77,7 @@ class ControlTest(unittest.TestCase):
         self.send(b'{"cmd": "pause", "seq": 1}\n{"cmd": "action", "seq": 2}\n')
         waiting = [self.control.poll(), self.control.poll()]
         self.assertEqual([command.seq for command in waiting if command], [1, 2])
-        self.assertEqual((handled, self.control.has_waiting()), ([], False))
+        self.assertEqual((handled, self.control.has_queued()), ([], False))
         self.assertEqual(self.woken, 2)
 
     def test_an_unknown_command_is_answered(self) -> None:
@@ -128,12 +128,12 @@ class ControlTest(unittest.TestCase):
     def test_commands_that_nobody_polls_do_not_pile_up(self) -> None:
         """Past a thousand waiting commands, further ones are refused aloud."""
         line = b'{"cmd": "action"}\n'
-        self.send(*([line * 32] * (MAX_WAITING // 32)), line)
+        self.send(*([line * 32] * (MAX_QUEUED // 32)), line)
         self.assertEqual([log["code"] for log in self.logs()], ["W113"])
         waiting = 0
         while self.control.poll() is not None:
             waiting += 1
-        self.assertEqual(waiting, MAX_WAITING)
+        self.assertEqual(waiting, MAX_QUEUED)
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ import warnings
 from typing import Any
 
 from mosaic_worker.emitter import Emitter
-from mosaic_worker.flow import Flow
 from mosaic_worker.line_encoder import MAX_LINE_BYTES
+from mosaic_worker.run_control import RunControl
 
 
 class EmitterTest(unittest.TestCase):
@@ -164,13 +164,13 @@ class EmitterTest(unittest.TestCase):
 
     def test_a_child_forked_while_locks_are_held_is_not_stuck(self) -> None:
         """A lock that another of the parent's threads holds does not stop the child."""
-        flow = Flow()
-        emitter = Emitter(fd=self.fd, flow=flow)
+        control = RunControl()
+        emitter = Emitter(fd=self.fd, run_control=control)
         self.addCleanup(emitter.writer.close)
         held, done = threading.Event(), threading.Event()
 
         def hold() -> None:
-            with flow._changed, emitter._lines._tally._lock, emitter.writer.lock:
+            with control._condition, emitter._lines._throttle._lock, emitter.writer.lock:
                 held.set()
                 done.wait()
 
@@ -181,7 +181,7 @@ class EmitterTest(unittest.TestCase):
         if child == 0:
             signal.alarm(30)  # ends a child that is stuck
             emitter.step("child", 0, 0, 0.0, False, False, object())
-            flow.stop("the test said so")
+            control.stop("the test said so")
             os._exit(0)
         done.set()
         holder.join()

@@ -16,10 +16,11 @@ import threading
 import time
 import unittest
 from pathlib import Path
-from typing import Callable
+from typing import Any, Callable
+from unittest import mock
 
 from mosaic_worker.emitter import Emitter
-from mosaic_worker.flow import Flow
+from mosaic_worker.run_control import RunControl
 
 LIMIT = 10_000
 
@@ -27,10 +28,10 @@ LIMIT = 10_000
 def limited_writer() -> None:
     """In a child: writes numbered lines into a file that may not grow past LIMIT for now."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, resource.RLIM_INFINITY))
-    flow = Flow()
+    control = RunControl()
     signal.signal(signal.SIGUSR1, lambda *_: _raise_limit())
-    threading.Thread(target=_stop_at_end_of_input, args=(flow,), daemon=True).start()
-    emitter = Emitter(flow=flow)
+    threading.Thread(target=_stop_at_end_of_input, args=(control,), daemon=True).start()
+    emitter = Emitter(run_control=control)
     for n in range(500):
         emitter.emit("line", n=n, pad="x" * 60)
     _raise_limit()
@@ -41,9 +42,9 @@ def _raise_limit() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
 
-def _stop_at_end_of_input(flow: Flow) -> None:
+def _stop_at_end_of_input(control: RunControl) -> None:
     sys.stdin.read()
-    flow.stop("the test said so")
+    control.stop("the test said so")
 
 
 class FullDiskTest(unittest.TestCase):
@@ -96,18 +97,46 @@ class FullDiskTest(unittest.TestCase):
         self.assertEqual(json.loads(notice)["fields"]["dropped"], 500 - len(kept))
 
 
+class StallThreadTest(unittest.TestCase):
+    def test_two_threads_start_one_stall_thread(self) -> None:
+        """Also when both find that there is none yet."""
+        descriptor = os.open(os.devnull, os.O_WRONLY)
+        self.addCleanup(os.close, descriptor)
+        emitter = Emitter(fd=descriptor)
+        self.addCleanup(emitter.writer.close)
+        meeting = threading.Barrier(2, timeout=0.2)
+        created = []
+
+        class SlowThread(threading.Thread):
+            """Takes long to create, so that a second thread could create another one."""
+
+            def __init__(self, *args: Any, **keywords: Any) -> None:
+                created.append(self)
+                with contextlib.suppress(threading.BrokenBarrierError):
+                    meeting.wait()
+                super().__init__(*args, **keywords)
+
+        callers = [threading.Thread(target=emitter.writer.watch_for_stall) for _ in range(2)]
+        with mock.patch.object(threading, "Thread", SlowThread):
+            for caller in callers:
+                caller.start()
+            for caller in callers:
+                caller.join()
+        self.assertEqual(len(created), 1)
+
+
 class LostReaderTest(unittest.TestCase):
     def test_a_reader_that_goes_away_ends_the_run(self) -> None:
         """A closed pipe stops the run instead of hanging or raising."""
         read_end, write_end = os.pipe()
         self.addCleanup(os.close, write_end)
-        flow = Flow()
-        emitter = Emitter(fd=write_end, flow=flow)
+        control = RunControl()
+        emitter = Emitter(fd=write_end, run_control=control)
         self.addCleanup(emitter.writer.close)
         os.close(read_end)
         emitter.metric("a", 1.0)
         emitter.metric("b", 1.0)
-        self.assertTrue(flow.stopping)
+        self.assertTrue(control.is_stopping)
         self.assertEqual(emitter.broken, os.strerror(errno.EPIPE))
         self.assertFalse(emitter.bye("failed"))
 
@@ -167,9 +196,9 @@ class LostReaderTest(unittest.TestCase):
         """Where nothing can ever be written, a run that is stopping ends at once."""
         full = os.open("/dev/full", os.O_WRONLY)
         self.addCleanup(os.close, full)
-        flow = Flow()
-        flow.stop("the test said so")
-        emitter = Emitter(fd=full, flow=flow)
+        control = RunControl()
+        control.stop("the test said so")
+        emitter = Emitter(fd=full, run_control=control)
         self.addCleanup(emitter.writer.close)
         emitter.metric("a", 1.0)
         self.assertFalse(emitter.bye("cancelled"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unittest
 
-from mosaic_worker.play.pacing import FRAMES_PER_SECOND, FrameRate, Ticker
+from mosaic_worker.play.pacing import FRAMES_PER_SECOND, FrameLimiter, Ticker
 
 
 class Clock:
@@ -29,7 +29,7 @@ class TickerTest(unittest.TestCase):
             if self.clock.now > end + 1e-9:
                 return times
             times.append(self.clock.now)
-            self.ticker.take()
+            self.ticker.consume()
             self.clock.now += cost
 
     def test_work_between_ticks_does_not_make_them_drift(self) -> None:
@@ -41,10 +41,10 @@ class TickerTest(unittest.TestCase):
 
     def test_a_stall_is_not_made_up_for(self) -> None:
         """After a second of nothing one step is due, and the next a tick later."""
-        self.ticker.take()
+        self.ticker.consume()
         self.clock.now += 1.0
         self.assertEqual(self.ticker.seconds_left(), 0.0)
-        self.ticker.take()
+        self.ticker.consume()
         self.assertAlmostEqual(self.ticker.seconds_left(), 0.02)
 
     def test_an_environment_that_is_too_slow_runs_as_fast_as_it_can(self) -> None:
@@ -62,7 +62,7 @@ class TickerTest(unittest.TestCase):
         self.ticker.set_pace(speed=2.0)
         self.assertAlmostEqual(self.ticker.seconds_left(), 0.01)
         self.ticker.set_pace(speed=0.0)
-        self.ticker.take()
+        self.ticker.consume()
         self.assertEqual(self.ticker.seconds_left(), 0.0)
 
 
@@ -70,12 +70,12 @@ class FrameRateTest(unittest.TestCase):
     def drawn(self, frames: int, gap: float, wobble: float = 0.0) -> int:
         """How many of so many frames, `gap` seconds apart, are drawn."""
         clock = Clock()
-        rate = FrameRate(clock)
+        rate = FrameLimiter(clock)
         count = 0
         for number in range(frames):
             clock.now = 100.0 + number * gap + (wobble if number % 2 else 0.0)
             if rate.is_due():
-                rate.take()
+                rate.consume()
                 count += 1
         return count
 

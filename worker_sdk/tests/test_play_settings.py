@@ -11,8 +11,12 @@ from typing import Any
 from mosaic_worker.descriptor import Algorithm, Descriptor
 from mosaic_worker.errors import ConfigError
 from mosaic_worker.play import PARAMETERS
-from mosaic_worker.play.seeds import Seeds
-from mosaic_worker.play.settings import DEFAULT_EVALUATION_EPISODES, Settings, settings_of
+from mosaic_worker.play.settings import (
+    DEFAULT_EVALUATION_EPISODES,
+    PlaySettings,
+    SeedSchedule,
+    read_settings,
+)
 from mosaic_worker.run_config import resolve
 
 WORKER = Descriptor(
@@ -22,32 +26,32 @@ WORKER = Descriptor(
 PLAIN = Descriptor("plain", "Plain", "1.0", (Algorithm("one", "One"),), modes=("play",))
 
 
-def settings(**config: Any) -> Settings:
-    return settings_of(resolve(config, WORKER))
+def settings(**config: Any) -> PlaySettings:
+    return read_settings(resolve(config, WORKER))
 
 
 def seeds(count: int, **config: Any) -> list[int | None]:
     resolved = resolve(config, WORKER)
-    chosen = Seeds(resolved.seed, settings_of(resolved))
+    chosen = SeedSchedule(resolved.seed, read_settings(resolved))
     return [chosen.next(played, None) for played in range(count)]
 
 
 class SettingsTest(unittest.TestCase):
     def test_a_worker_without_these_parameters_plays_with_the_defaults(self) -> None:
         """A worker that only calls `play` needs to declare nothing."""
-        plain = settings_of(resolve({}, PLAIN))
-        self.assertEqual((plain.first_speed, plain.auto_reset, plain.episodes), (1.0, True, None))
+        plain = read_settings(resolve({}, PLAIN))
+        self.assertEqual((plain.initial_speed, plain.auto_reset, plain.episodes), (1.0, True, None))
         self.assertEqual(plain, settings())
 
     def test_an_evaluation_is_as_fast_as_it_can_and_goes_on_by_itself(self) -> None:
         """Nobody waits for it to play in real time, or sends it a reset."""
         chosen = settings(mode="evaluate", params={"auto_reset": False})
-        self.assertEqual((chosen.first_speed, chosen.auto_reset), (0.0, True))
-        self.assertEqual(settings(mode="evaluate", params={"speed": 2.0}).first_speed, 2.0)
+        self.assertEqual((chosen.initial_speed, chosen.auto_reset), (0.0, True))
+        self.assertEqual(settings(mode="evaluate", params={"speed": 2.0}).initial_speed, 2.0)
 
     def test_a_person_is_evaluated_in_real_time(self) -> None:
         """Nobody could play as fast as a machine."""
-        self.assertEqual(settings(mode="evaluate", actor="human").first_speed, 1.0)
+        self.assertEqual(settings(mode="evaluate", actor="human").initial_speed, 1.0)
 
     def test_how_many_episodes_end_a_run(self) -> None:
         """The smaller of two limits; an evaluation always has one."""

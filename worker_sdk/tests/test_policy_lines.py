@@ -10,9 +10,9 @@ from typing import Any
 from mosaic_worker.emitter import Emitter
 from mosaic_worker.errors import WorkerError
 from mosaic_worker.line_encoder import MAX_LINE_BYTES
-from mosaic_worker.play.actor import LentActor, Part
-from mosaic_worker.play.policy_telling import PolicyTelling
-from mosaic_worker.policy_table import policy_table
+from mosaic_worker.play.actor import BorrowedActor, NamedActor
+from mosaic_worker.play.policy_publisher import PolicyPublisher
+from mosaic_worker.policy_table import make_policy_table
 
 
 class Array:
@@ -55,48 +55,48 @@ class WithNetwork:
 class PolicyTableTest(unittest.TestCase):
     def test_arrays_become_lists(self) -> None:
         """Values are rounded to what can be seen."""
-        table = policy_table(Array([1, None]), Array([[0.1234567891, 1], [2, -1e-9]]))
+        table = make_policy_table(Array([1, None]), Array([[0.1234567891, 1], [2, -1e-9]]))
         self.assertEqual(table, ([1, None], [[0.123457, 1.0], [2.0, -1e-9]]))
 
     def test_what_nobody_could_draw(self) -> None:
         """Each mistake is named."""
         for fields, says in (
             ({"actions": []}, "is empty"),
-            ({"actions": ["left"]}, "whole number"),
+            ({"actions": ["left"]}, "must be an integer"),
             ({"actions": [0] * 10_001}, "10001 states"),
             ({"actions": [0], "q_values": [[1], [2]]}, "1 states"),
-            ({"q_values": [[1, 2], [3]]}, "differ in length"),
+            ({"q_values": [[1, 2], [3]]}, "different lengths"),
             ({"q_values": [[0.0] * 65]}, "65 actions"),
         ):
             with self.subTest(says), self.assertRaises(WorkerError) as caught:
-                policy_table(**fields)
+                make_policy_table(**fields)
             self.assertIn(says, caught.exception.message)
 
     def test_a_table_that_is_too_long_for_a_line(self) -> None:
         """Of very many values only the best action of each state is told."""
-        table = policy_table(q_values=[[0.0, 1.0, 0.5] * 20] * 5000)
+        table = make_policy_table(q_values=[[0.0, 1.0, 0.5] * 20] * 5000)
         self.assertEqual((table.actions, table.q_values), ([1] * 5000, None))
 
     def test_equal_tables_are_equal(self) -> None:
         """Also those of a network that went wrong, so that it is told once."""
-        tables = [policy_table(q_values=[[float("nan"), 1.0]]) for _ in range(2)]
+        tables = [make_policy_table(q_values=[[float("nan"), 1.0]]) for _ in range(2)]
         self.assertEqual(*tables)
 
     def test_the_largest_table_fits_a_line(self) -> None:
         """However long its numbers are."""
-        table = policy_table(q_values=[[-1.23456789e-100] * 64] * 1000)
+        table = make_policy_table(q_values=[[-1.23456789e-100] * 64] * 1000)
         self.assertIsNotNone(table.q_values)
         self.assertLess(len(json.dumps(table._asdict())), MAX_LINE_BYTES)
 
 
-class PolicyTellingTest(unittest.TestCase):
+class PolicyPublisherTest(unittest.TestCase):
     def setUp(self) -> None:
         self.fd = os.memfd_create("telemetry")
         self.addCleanup(os.close, self.fd)
         self.now = 100.0
         emitter = Emitter(fd=self.fd)
         self.addCleanup(emitter.writer.close)
-        self.telling = PolicyTelling(emitter, lambda: self.now)
+        self.publisher = PolicyPublisher(emitter, lambda: self.now)
 
     def lines(self) -> list[dict[str, Any]]:
         data = os.pread(self.fd, os.fstat(self.fd).st_size, 0)
@@ -105,15 +105,15 @@ class PolicyTellingTest(unittest.TestCase):
     def test_once_a_second_and_only_what_is_new(self) -> None:
         """An actor that learns is asked again, and heard when it has changed its mind."""
         thinker = Thinker({"actions": [0]})
-        part = Part("it", LentActor(thinker))
+        named = NamedActor("it", BorrowedActor(thinker))
         for _ in range(3):
-            self.telling.tell(part, 0)
+            self.publisher.publish(named, 0)
         self.assertEqual(thinker.asked, 1)
         self.now += 1
-        self.telling.tell(part, 5)
+        self.publisher.publish(named, 5)
         self.now += 1
         thinker.thought = {"actions": [1]}
-        self.telling.tell(part, 9)
+        self.publisher.publish(named, 9)
         self.assertEqual(thinker.asked, 3)
         self.assertEqual(
             self.lines(),
@@ -125,23 +125,23 @@ class PolicyTellingTest(unittest.TestCase):
 
     def test_another_actor_is_asked_at_once(self) -> None:
         """A person tells nothing, which withdraws what was told before."""
-        self.telling.tell(Part("it", Thinker({"actions": [0]})), 0)
-        self.telling.tell(Part("human", None), 1)
-        self.telling.tell(Part("human", None), 2)
+        self.publisher.publish(NamedActor("it", Thinker({"actions": [0]})), 0)
+        self.publisher.publish(NamedActor("human", None), 1)
+        self.publisher.publish(NamedActor("human", None), 2)
         self.assertEqual(self.lines()[1:], [{"type": "policy", "step": 1, "actor": "human"}])
 
     def test_another_environment(self) -> None:
         """What was told of the one before is told again, if it is still so."""
-        part = Part("it", Thinker({"actions": [0]}))
-        self.telling.tell(part, 0)
-        self.telling.start()
-        self.telling.tell(part, 1)
+        named = NamedActor("it", Thinker({"actions": [0]}))
+        self.publisher.publish(named, 0)
+        self.publisher.start()
+        self.publisher.publish(named, 1)
         self.assertEqual([line["step"] for line in self.lines()], [0, 1])
 
     def test_nothing_to_tell(self) -> None:
         """A network that is called `policy` is not asked, and None is no thought."""
-        self.telling.tell(Part("a", WithNetwork()), 0)
-        self.telling.tell(Part("b", Thinker(None)), 0)
+        self.publisher.publish(NamedActor("a", WithNetwork()), 0)
+        self.publisher.publish(NamedActor("b", Thinker(None)), 0)
         self.assertEqual(self.lines(), [])
 
     def test_one_that_cannot_tell_is_not_asked_again(self) -> None:
@@ -149,14 +149,14 @@ class PolicyTellingTest(unittest.TestCase):
         for thought, says in (
             (WorkerError("too much to say"), "too much to say"),
             ({"actions": ["left"]}, "'actions'"),
-            ({"moves": [0]}, "no mapping"),
-            (7, "no mapping"),
+            ({"moves": [0]}, "must return a mapping"),
+            (7, "must return a mapping"),
         ):
             with self.subTest(says):
                 thinker = Thinker(thought)
                 before = len(self.lines())
                 for _ in range(3):
-                    self.telling.tell(Part("it", thinker), 0)
+                    self.publisher.publish(NamedActor("it", thinker), 0)
                     self.now += 2
                 (said,) = self.lines()[before:]
                 self.assertEqual((said["type"], said["code"]), ("log", "W280"))

@@ -144,7 +144,9 @@ class DetailsTest(RecorderCase):
 
     def test_an_unknown_detail_names_the_known_ones(self) -> None:
         """A typing mistake in the configuration is no riddle."""
-        with self.assertRaisesRegex(WorkerError, "'most' is no detail.*all, sampled, columns, off"):
+        with self.assertRaisesRegex(
+            WorkerError, "Unknown step detail 'most'.*all, sampled, columns, off"
+        ):
             EpisodeRecorder(self.emitter, detail="most")
 
 
@@ -348,7 +350,7 @@ class OrderTest(RecorderCase):
         self.assertEqual(begun, {10: 0, 20: 1})
 
 
-class WatchersTest(RecorderCase):
+class StepListenersTest(RecorderCase):
     def test_a_listener_gets_each_step_as_it_is_written(self) -> None:
         """Views draw from it before the line has travelled; what was noted goes along, once."""
         for detail in ("all", "columns"):
@@ -359,7 +361,7 @@ class WatchersTest(RecorderCase):
                 self.recorder.listener = seen.append
                 self.recorder.on_episode = begun.append
                 env.reset(seed=3)
-                self.recorder.note(actor="human", seq=9)
+                self.recorder.annotate(actor="human", seq=9)
                 env.step(1)
                 env.step(0)
                 self.assertEqual((begun[0]["seed"], begun[0]["obs"]), (3, [0]))
@@ -373,15 +375,15 @@ class WatchersTest(RecorderCase):
         """A person who plays sees it without delay."""
         env = self.attached("all")
         env.reset(seed=3)
-        self.recorder.note(actor="human", seq=9, llm={"prompt": "go"})
+        self.recorder.annotate(actor="human", seq=9, llm={"prompt": "go"})
         env.step(1)
         (step,) = self.lines("step")
         self.assertEqual((step["actor"], step["seq"], step["llm"]), ("human", 9, {"prompt": "go"}))
 
     def test_a_note_of_another_name_is_refused(self) -> None:
         """A typing mistake would be lost otherwise."""
-        with self.assertRaisesRegex(TypeError, "'actr' cannot be noted"):
-            self.recorder.note(actr="human")
+        with self.assertRaisesRegex(TypeError, "'actr' is not an annotation"):
+            self.recorder.annotate(actr="human")
 
 
 class CopiesTest(RecorderCase):

@@ -62,7 +62,7 @@ class ScriptTest(unittest.TestCase):
         self.assertIn("There is no /none.py. Correct the path.", said)
         code, said = call("--describe", "--script", "/own_dqn.py", hook=None)
         self.assertEqual(code, 2)
-        self.assertIn("tiny runs no scripts", said)
+        self.assertIn("tiny does not run scripts", said)
 
     def test_only_what_was_set_is_passed_on(self) -> None:
         """A script's defaults stay its own, and no algorithm has to be named."""
@@ -79,11 +79,11 @@ class ScriptTest(unittest.TestCase):
         """With what was probably meant, and where else it could go."""
         with self.assertRaisesRegex(ConfigError, "params.layer:.*layers.*extra_args"):
             self.resolve(params={"layer": 3})
-        with self.assertRaisesRegex(ConfigError, "params.layers: 'many'"):
+        with self.assertRaisesRegex(ConfigError, "params.layers: must be an integer, got 'many'"):
             self.resolve(params={"layers": "many"})
         with self.assertRaisesRegex(ConfigError, "script: There is no /none.py"):
             self.resolve(script="/none.py")
-        with self.assertRaisesRegex(ConfigError, "script: tiny runs no scripts"):
+        with self.assertRaisesRegex(ConfigError, "script: tiny does not run scripts"):
             resolve({"script": "/own_dqn.py"}, DESCRIPTOR)
         odd = Algorithm("odd", "odd", parameters=(Parameter("a", "int", "x"),))
         with self.assertRaisesRegex(ConfigError, "script: parameter a: default"):

@@ -37,13 +37,15 @@ class TypedFieldsTest(unittest.TestCase):
 
     def test_a_wrong_type_names_the_field(self) -> None:
         """A vector of rewards is refused with the field's name and the remedy."""
-        with self.assertRaisesRegex(WorkerError, "'reward' must be one number.*one line per env"):
+        with self.assertRaisesRegex(
+            WorkerError, "'reward' must be a single number.*one line per env"
+        ):
             self.emitter.step("ep0", 0, 0, [1.0, 2.0], False, False)
         with self.assertRaisesRegex(WorkerError, "'terminated' must be True or False"):
             self.emitter.step("ep0", 0, 0, 1.0, "no", False)
-        with self.assertRaisesRegex(WorkerError, "'step' must be a whole number"):
+        with self.assertRaisesRegex(WorkerError, "'step' must be an integer"):
             self.emitter.step("ep0", 0.5, 0, 1.0, False, False)
-        with self.assertRaisesRegex(WorkerError, "'loss' must be one number"):
+        with self.assertRaisesRegex(WorkerError, "'loss' must be a single number"):
             self.emitter.metric("loss", None)
         self.assertEqual(self.lines(), [])
 
@@ -90,11 +92,11 @@ class TypedFieldsTest(unittest.TestCase):
     def test_a_number_that_makes_no_sense_names_the_field(self) -> None:
         """What counts cannot be negative, a sequence number is whole, and 64 bits are the limit."""
         emitter = self.emitter
-        with self.assertRaisesRegex(WorkerError, "'step' must be 0 or more, not -1"):
+        with self.assertRaisesRegex(WorkerError, "'step' must be 0 or more, got -1"):
             emitter.step("ep0", -1, 0, 1.0, False, False)
-        with self.assertRaisesRegex(WorkerError, "'seq' must be a whole number, not float"):
+        with self.assertRaisesRegex(WorkerError, "'seq' must be an integer, got float"):
             emitter.step("ep0", 0, 0, 1.0, False, False, seq=1.5)
-        with self.assertRaisesRegex(WorkerError, "'seq' must fit 64 bits"):
+        with self.assertRaisesRegex(WorkerError, "'seq' must fit into 64 bits"):
             emitter.step("ep0", 0, 0, 1.0, False, False, seq=10**5000)
         with self.assertRaisesRegex(WorkerError, "'steps' must be 0 or more"):
             emitter.episode("ep0", -1, 1.0)
@@ -130,11 +132,11 @@ class TypedFieldsTest(unittest.TestCase):
         """Empty or unequal columns and ones that are no list are refused by name; arrays work."""
         with self.assertRaisesRegex(WorkerError, "'actions' is empty"):
             self.emitter.steps("ep0", 0, [], [])
-        with self.assertRaisesRegex(WorkerError, "'actions' has 2 entries and 'rewards' 1"):
+        with self.assertRaisesRegex(WorkerError, "'actions' has 2 entries and 'rewards' has 1"):
             self.emitter.steps("ep0", 0, [0, 1], [1.0])
-        with self.assertRaisesRegex(WorkerError, "'rewards' must be a list, not float"):
+        with self.assertRaisesRegex(WorkerError, "'rewards' must be a list, got float"):
             self.emitter.steps("ep0", 0, [0], 1.0)
-        with self.assertRaisesRegex(WorkerError, "'rewards' must be one number, not list"):
+        with self.assertRaisesRegex(WorkerError, "'rewards' must be a single number, got list"):
             self.emitter.steps("ep0", 0, [0], [[1.0]])
         self.emitter.steps("ep0", 0, ArrayLike(0, 1), ArrayLike(1, 0.5))
         (line,) = self.lines()

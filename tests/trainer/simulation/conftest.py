@@ -21,7 +21,7 @@ from tests.worker_sdk.helper_under_test import FOLDER
 RECORDING_WORKER = """
 import sys
 from mosaic_worker import Algorithm, Descriptor, Environments, Needs, Parameter, main
-from mosaic_worker.environments.making import make_environment
+from mosaic_worker.environments.factory import make_environment
 from mosaic_worker.recording.recorder import EpisodeRecorder
 
 def train(run):

@@ -121,7 +121,7 @@ def test_an_environment_without_pictures(client: TrainerClient, record: Record) 
     """Frames come with the reason why there is nothing to see, and the check is whole."""
     with client.resimulate(record(ODD, draws="nothing"), 0) as simulation:
         frames = frames_of(simulation, 0)
-    assert [frame.problem for frame in frames] == ["The environment drew nothing."] * 21
+    assert [frame.problem for frame in frames] == ["render() returned None."] * 21
     assert frames[0].pixels() == b""
 
 

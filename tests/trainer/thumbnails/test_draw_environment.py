@@ -56,7 +56,7 @@ def painters_of(daemon: DaemonUnderTest) -> list[int]:
             environment = (entry / "environ").read_bytes()
         except OSError:
             continue
-        if b"mosaic_worker.pictures" in command and os.fsencode(daemon.folder) in environment:
+        if b"mosaic_worker.thumbnails" in command and os.fsencode(daemon.folder) in environment:
             found.append(int(entry.name))
     return found
 

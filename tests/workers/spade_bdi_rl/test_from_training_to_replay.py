@@ -48,7 +48,7 @@ def test_a_dry_run_finds_mistakes_before_there_is_a_run(mosaic: Mosaic, tmp_path
     plans = tmp_path / "mine.asl"
     plans.write_text("+!train(N) : bach(B)\n   <- .learn(B).\n")
     for words, mistake in (
-        ("no setting called 'is_slipery'", ("--env-arg", "is_slipery=false")),
+        ("no argument 'is_slipery'", ("--env-arg", "is_slipery=false")),
         ("mine.asl, line 1 (+!train/1): `bach(B)`", ("--set", f"asl={plans}")),
     ):
         asked = mosaic("train", *LAKE, *mistake, "--dry-run")

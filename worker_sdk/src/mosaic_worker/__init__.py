@@ -1,11 +1,13 @@
-"""What a MOSAIC worker is made of. Standard library only, Python 3.8 and newer.
+"""The worker SDK of MOSAIC. Standard library only, Python 3.8 and newer.
 
-Names are imported when they are first used: a worker's `--describe` needs few of them.
+Names are imported on first use, because a worker's `--describe` needs few of them.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+
+from mosaic_worker.compat import install
 
 if TYPE_CHECKING:
     from mosaic_worker.checkpoint import save_checkpoint
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
         Supports,
     )
     from mosaic_worker.emitter import Emitter
-    from mosaic_worker.environments.making import make_environment
+    from mosaic_worker.environments.factory import make_environment
     from mosaic_worker.errors import ConfigError, WorkerError
     from mosaic_worker.frames import FrameMailbox
     from mosaic_worker.heartbeat import Heartbeat
@@ -30,7 +32,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOME_OF = {
+install()
+
+_MODULES = {
     "Algorithm": "descriptor",
     "Command": "control",
     "ConfigError": "errors",
@@ -48,7 +52,7 @@ _HOME_OF = {
     "Supports": "descriptor",
     "WorkerError": "errors",
     "main": "cli",
-    "make_environment": "environments.making",
+    "make_environment": "environments.factory",
     "save_checkpoint": "checkpoint",
 }
 
@@ -76,8 +80,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module  # noqa: PLC0415 - costs start-up time otherwise
 
-    return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

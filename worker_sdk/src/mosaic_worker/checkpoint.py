@@ -1,4 +1,4 @@
-"""Writes a checkpoint so that it is either whole or not there, and announces it."""
+"""save_checkpoint: writes a checkpoint atomically and emits its `artifact` line."""
 
 from __future__ import annotations
 
@@ -31,30 +31,30 @@ def save_checkpoint(
 ) -> Path:
     """Write `checkpoints/<name>` in the run directory, emit its `artifact` line, return its path.
 
-    `content` is the bytes, or a function that writes them to the path it is given, for example
-    `lambda path: torch.save(model.state_dict(), path)`. A file of that name is replaced.
+    `content` is bytes, or a function that writes them to the path it receives, for example
+    `lambda path: torch.save(model.state_dict(), path)`. An existing file is replaced.
     """
     if not name or name != Path(name).name or name.startswith("."):
         raise WorkerError(
-            f"'{name}' cannot be a checkpoint's name.",
-            remedy="Give a plain file name such as 'policy-1000.json', without a folder.",
+            f"'{name}' is not a valid checkpoint name.",
+            remedy="Use a file name such as 'policy-1000.json', without a folder.",
         )
     folder = run_directory / FOLDER
     path = folder / name
-    partial = folder / f".partial-{name}"  # same suffix: some writers look at it
+    partial = folder / f".partial-{name}"  # same suffix, because some writers depend on it
     folder.mkdir(parents=True, exist_ok=True)
     try:
         if isinstance(content, bytes):
             partial.write_bytes(content)
         else:
             content(partial)
-        size, digest = _settle(partial)
+        size, digest = _sync_and_hash(partial)
         partial.replace(path)
     except BaseException:
         if partial.exists():
             partial.unlink()
         raise
-    _sync(folder)
+    _sync_folder(folder)
     emitter.artifact(
         "checkpoint",
         f"{FOLDER}/{name}",
@@ -69,8 +69,8 @@ def save_checkpoint(
     return path
 
 
-def _settle(path: Path) -> tuple[int, str]:
-    """Force the file to disk; its size and hash."""
+def _sync_and_hash(path: Path) -> tuple[int, str]:
+    """fsync the file; returns its size and SHA-256."""
     digest = hashlib.sha256()
     size = 0
     with path.open("rb") as file:
@@ -81,7 +81,7 @@ def _settle(path: Path) -> tuple[int, str]:
     return size, digest.hexdigest()
 
 
-def _sync(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     fd = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(fd)

@@ -1,4 +1,4 @@
-"""The command line that every worker has, and the life of a run from start to exit code."""
+"""`main`: the command line of every worker, and a run from start to exit code."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 import os
 import sys
 import traceback
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Union
 
 from mosaic_worker.errors import ConfigError, WorkerError
@@ -25,21 +26,22 @@ if TYPE_CHECKING:
 Work = Callable[["Run"], Union[int, None]]
 Plan = Callable[["RunConfig"], "dict[str, Any]"]
 
-EXIT_DONE = 0
+EXIT_OK = 0
 EXIT_FAILED = 1
-EXIT_WRONG_USE = 2
+EXIT_USAGE = 2
 
 UNKNOWN_FIELD = "W121"
-"""A field of the run's configuration is not known and has no effect."""
+"""A field of the run's configuration is unknown and has no effect."""
 
 GRPC_NOT_NEEDED = "W120"
-"""--grpc is not needed: telemetry goes through stdout."""
+"""--grpc has no effect: telemetry is written to stdout."""
 
-_MAX_ERROR_LETTERS = 10_000
+_MAX_ERROR_CHARS = 10_000
+_DISTRIBUTION_SUFFIXES = (".dist-info", ".egg-info")
 
 
 class _Worker(NamedTuple):
-    """What the author of a worker gave to `main`."""
+    """The arguments of `main`."""
 
     descriptor: Descriptor
     work: Work
@@ -51,7 +53,7 @@ class _Worker(NamedTuple):
             read_config(flags.config), self.descriptor, flags.overrides, self.describe_script
         )
 
-    def say(self, message: str) -> None:
+    def print_error(self, message: str) -> None:
         print(f"{self.descriptor.worker}: {message}", file=sys.stderr)
 
 
@@ -64,10 +66,10 @@ def main(
 ) -> int:
     """Run a worker from its command line; returns the exit code.
 
-    `work` trains: it gets a `Run`, looks at `run.should_stop`, and returns None or an exit code.
-    `plan` may say more about what would run: a dict that replaces entries of the summary.
-    `describe_script` is for a worker that runs other people's scripts: it says what a script is
-    and which parameters it has, with the standard library alone and without running it.
+    `work` trains: it receives a `Run`, checks `run.should_stop`, and returns None or an exit code.
+    `plan` may return a dict that replaces entries of the summary of `--dry-run`.
+    `describe_script` is for a worker that runs third-party scripts: it returns the parameters of a
+    script, using only the standard library and without running it.
     """
     if describe_script is not None:
         descriptor = descriptor._replace(supports=descriptor.supports._replace(scripts=True))
@@ -88,11 +90,11 @@ def _describe(worker: _Worker, script: str | None) -> int:
         try:
             algorithm = script_algorithm(descriptor, script, worker.describe_script)
         except ConfigError as error:
-            worker.say(str(error))
-            return EXIT_WRONG_USE
+            worker.print_error(str(error))
+            return EXIT_USAGE
         descriptor = descriptor._replace(algorithms=(algorithm,))
-    _answer(json.dumps(descriptor.to_json(), indent=2))
-    return EXIT_DONE
+    _print_result(json.dumps(descriptor.to_json(), indent=2))
+    return EXIT_OK
 
 
 def _dry_run(worker: _Worker, flags: Flags, arguments: Sequence[str]) -> int:
@@ -100,30 +102,30 @@ def _dry_run(worker: _Worker, flags: Flags, arguments: Sequence[str]) -> int:
         config = worker.resolve(flags)
         summary = _summary(worker, config, arguments)
     except WorkerError as error:
-        worker.say(str(error))
-        return EXIT_WRONG_USE
-    for sentence in unknown_fields(config.raw):
-        worker.say(sentence)
+        worker.print_error(str(error))
+        return EXIT_USAGE
+    for warning in unknown_fields(config.raw):
+        worker.print_error(warning)
     if flags.emit_summary:
-        _answer(json.dumps(summary, indent=2))
-        return EXIT_DONE
+        _print_result(json.dumps(summary, indent=2))
+        return EXIT_OK
     values = [f"  {name} = {value}" for name, value in summary["arguments"].items()]
     name = worker.descriptor.worker
-    _answer("\n".join([f"{name} would run: {' '.join(summary['argv'])}", *values]))
-    return EXIT_DONE
+    _print_result("\n".join([f"{name} would run: {' '.join(summary['argv'])}", *values]))
+    return EXIT_OK
 
 
 def _run(worker: _Worker, flags: Flags, arguments: Sequence[str]) -> int:
-    from mosaic_worker.run import Run  # noqa: PLC0415 - --describe needs none of it
+    from mosaic_worker.run import Run  # noqa: PLC0415 - not needed by --describe
 
     descriptor = worker.descriptor
     try:
         run = Run(heartbeat_s=flags.heartbeat_s)
     except WorkerError as error:
-        worker.say(str(error))
+        worker.print_error(str(error))
         return EXIT_FAILED
-    # All is said by then, and whoever stopped the run waits: on the way out Python would look
-    # through everything that was imported for garbage, several times, for up to seconds.
+    # At exit Python would collect garbage several times, which takes up to seconds with large
+    # imports while the daemon waits for the process.
     atexit.register(gc.freeze)
     run.emitter.hello(
         descriptor.worker,
@@ -134,28 +136,26 @@ def _run(worker: _Worker, flags: Flags, arguments: Sequence[str]) -> int:
     try:
         run.config = worker.resolve(flags)
     except ConfigError as error:
-        worker.say(str(error))
+        worker.print_error(str(error))
         run.close("failed", error.message, error.remedy)
-        return EXIT_WRONG_USE
+        return EXIT_USAGE
     if flags.emit_summary:
         print(json.dumps(_summary(worker, run.config, arguments), indent=2), file=sys.stderr)
-    for sentence in unknown_fields(run.config.raw):
-        worker.say(sentence)
-        run.emitter.log("warning", UNKNOWN_FIELD, sentence)
+    for warning in unknown_fields(run.config.raw):
+        worker.print_error(warning)
+        run.emitter.log("warning", UNKNOWN_FIELD, warning)
     if flags.grpc:
         run.emitter.log(
-            "info", GRPC_NOT_NEEDED, "--grpc is not needed: telemetry goes through stdout."
+            "info", GRPC_NOT_NEEDED, "--grpc has no effect: telemetry is written to stdout."
         )
-    _announce(run)
+    _emit_config(run)
     if descriptor.supports.pause:
         run.allow_pause()
     run.open()
-    return _live(run, worker.work)
+    return _execute(run, worker.work)
 
 
-def _announce(run: Run) -> None:
-    from mosaic_worker.packages import installed_packages  # noqa: PLC0415 - only a run needs it
-
+def _emit_config(run: Run) -> None:
     config = run.config
     run.emitter.config(
         run.id,
@@ -168,30 +168,52 @@ def _announce(run: Run) -> None:
     )
 
 
-def _live(run: Run, work: Work) -> int:
-    """The process's edge: whatever happens in `work`, a last line and an exit code come of it."""
+def installed_packages() -> dict[str, str]:
+    """Name and version of every distribution in this environment, and of Python.
+
+    They are read from the folder names that installers create: opening the metadata of each would
+    take a third of a second at the start of every run.
+    """
+    import platform  # noqa: PLC0415 - not needed by --describe
+
+    versions = {}
+    for folder in reversed(sys.path):  # earlier entries override later ones
+        try:
+            entries = list(Path(folder).iterdir())
+        except OSError:
+            continue
+        for entry in entries:
+            name, dash, version = entry.stem.partition("-")
+            if dash and entry.suffix in _DISTRIBUTION_SUFFIXES:
+                name = name.lower().replace("_", "-").replace(".", "-")
+                versions[name] = version.partition("-")[0]
+    return {"python": platform.python_version(), **dict(sorted(versions.items()))}
+
+
+def _execute(run: Run, work: Work) -> int:
+    """Call `work`; always writes a last line and returns an exit code."""
     try:
-        code = EXIT_DONE if run.should_stop else work(run) or EXIT_DONE
+        code = EXIT_OK if run.should_stop else work(run) or EXIT_OK
     except WorkerError as error:
-        _print_foreign_cause(error)
-        return _failed(run, error.message, error.remedy)
-    except SystemExit as leaving:
-        code = leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
-    except Exception as error:  # noqa: BLE001 - the process's edge
+        _print_cause(error)
+        return _fail(run, error.message, error.remedy)
+    except SystemExit as exit_:
+        code = exit_.code if isinstance(exit_.code, int) else int(exit_.code is not None)
+    except Exception as error:  # noqa: BLE001 - top level of the process
         traceback.print_exc(file=sys.stderr)
-        return _failed(run, f"{type(error).__name__}: {error}")
+        return _fail(run, f"{type(error).__name__}: {error}")
     if run.emitter.broken:
         run.close("failed", run.emitter.broken)
         return EXIT_FAILED
-    if code != EXIT_DONE:
-        run.close("failed", f"The worker ended with exit code {code}.", "Look at the run's log.")
+    if code != EXIT_OK:
+        run.close("failed", f"The worker exited with code {code}.", "See the run's log.")
     else:
         run.close("cancelled" if run.should_stop else "succeeded")
     return code
 
 
-def _print_foreign_cause(error: WorkerError) -> None:
-    """Our own sentences say it all; what led to them in somebody else's code is worth a look."""
+def _print_cause(error: WorkerError) -> None:
+    """Print the traceback of a third-party exception; a WorkerError alone needs none."""
     cause: BaseException = error
     while isinstance(cause, WorkerError) and cause.__cause__ is not None:
         cause = cause.__cause__
@@ -200,8 +222,8 @@ def _print_foreign_cause(error: WorkerError) -> None:
         traceback.print_exception(type(cause), cause, trace, chain=False, file=sys.stderr)
 
 
-def _failed(run: Run, error: str, remedy: str = "Look at the traceback in the run's log.") -> int:
-    run.close("failed", error[:_MAX_ERROR_LETTERS], remedy)
+def _fail(run: Run, error: str, remedy: str = "See the traceback in the run's log.") -> int:
+    run.close("failed", error[:_MAX_ERROR_CHARS], remedy)
     return EXIT_FAILED
 
 
@@ -212,25 +234,25 @@ def _summary(worker: _Worker, config: RunConfig, arguments: Sequence[str]) -> di
         "version": worker.descriptor.version,
         "module": module,
         "arguments": config.arguments(),
-        "argv": [sys.executable, "-m", module, *_without_questions(arguments)],
+        "argv": [sys.executable, "-m", module, *_drop_dry_run_flags(arguments)],
         "python": sys.executable,
     }
     return {**summary, **(worker.plan(config) if worker.plan else {})}
 
 
 def _entry_module() -> str:
-    """The module that `python -m` was given."""
+    """The module that was started with `python -m`."""
     spec = getattr(sys.modules["__main__"], "__spec__", None)
     name = getattr(spec, "name", None) or ""
     return name[: -len(".__main__")] if name.endswith(".__main__") else name
 
 
-def _without_questions(arguments: Sequence[str]) -> list[str]:
-    return [word for word in arguments if word not in ("--dry-run", "--emit-summary")]
+def _drop_dry_run_flags(arguments: Sequence[str]) -> list[str]:
+    return [argument for argument in arguments if argument not in ("--dry-run", "--emit-summary")]
 
 
-def _answer(text: str) -> None:
-    """To standard output, whose reader (`head`, say) may leave before the end."""
+def _print_result(text: str) -> None:
+    """To standard output, whose reader (such as `head`) may close it early."""
     try:
         print(text, flush=True)
     except BrokenPipeError:

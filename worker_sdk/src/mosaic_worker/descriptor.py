@@ -1,4 +1,4 @@
-"""What a worker says about itself: `--describe` prints it, forms and badges are made from it."""
+"""Descriptor: what a worker offers. `--describe` prints it; forms and badges are built from it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LANES = ("telemetry", "analytics", "hybrid")
 MODES = ("train", "play", "evaluate", "sweep")
 GPU = ("none", "optional", "required")
 
-# Fields of a run, and flags of every worker: a parameter of that name could not be told apart.
+# Fields of a run and common flags: a parameter with such a name would be ambiguous.
 RESERVED_NAMES = frozenset(
     {
         *("algo", "env_id", "env_kwargs", "max_episodes", "mode", "seed", "total_timesteps"),
@@ -21,7 +21,7 @@ RESERVED_NAMES = frozenset(
 
 
 class Algorithm(NamedTuple):
-    """One way of training, with all its parameters."""
+    """One algorithm and its parameters."""
 
     id: str
     label: str
@@ -31,9 +31,9 @@ class Algorithm(NamedTuple):
     gpu: str = "none"
     recommended: Mapping[str, Mapping[str, Any]] = {}
     page: str = ""
-    """A longer help, in Markdown."""
+    """Help page in Markdown."""
     families: tuple[str, ...] = ()
-    """Only environments of these; empty: all that the worker takes."""
+    """Families of environments it supports; empty: all of the worker's."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -49,21 +49,25 @@ class Algorithm(NamedTuple):
         }
 
     def check(self) -> None:
-        """ValueError when the algorithm makes no sense."""
+        """Raise ValueError if the declaration is invalid."""
         if self.gpu not in GPU:
             raise ValueError(f"algorithm {self.id}: gpu {self.gpu!r} is not one of {GPU}")
         names = [parameter.name for parameter in self.parameters]
         for parameter in self.parameters:
             parameter.check()
             if parameter.name in RESERVED_NAMES or names.count(parameter.name) > 1:
-                raise ValueError(f"algorithm {self.id}: the name {parameter.name!r} is taken")
+                raise ValueError(
+                    f"algorithm {self.id}: the name {parameter.name!r} is reserved or used twice"
+                )
         unknown = {name for values in self.recommended.values() for name in values} - set(names)
         if unknown:
-            raise ValueError(f"algorithm {self.id}: recommended names unknown {sorted(unknown)}")
+            raise ValueError(
+                f"algorithm {self.id}: recommended has unknown parameters {sorted(unknown)}"
+            )
 
 
 class Environments(NamedTuple):
-    """Which environments the worker can run: families, single ids, or any id at all."""
+    """Environments that the worker supports: families, single ids, or any id."""
 
     families: tuple[str, ...] = ()
     any: bool = False
@@ -71,7 +75,7 @@ class Environments(NamedTuple):
 
 
 class Supports(NamedTuple):
-    """What the worker can do beyond running. What is not said is hidden from the user."""
+    """Optional features of the worker. Unsupported ones are hidden from the user."""
 
     policy_load: bool = False
     warm_start: bool = False
@@ -80,11 +84,11 @@ class Supports(NamedTuple):
     checkpoints: bool = False
     minimal_telemetry: bool = False
     scripts: bool = False
-    """Whether it runs scripts of others; `main` sets it for a worker that describes them."""
+    """Whether it runs third-party scripts; `main` sets it if `describe_script` is passed."""
 
 
 class Needs(NamedTuple):
-    """What must be there before the worker can run."""
+    """Requirements of the worker."""
 
     bundle: str | None = None
     extras: tuple[str, ...] = ()
@@ -95,7 +99,7 @@ class Needs(NamedTuple):
 
 
 class Descriptor(NamedTuple):
-    """The whole worker."""
+    """A worker, its algorithms and its features."""
 
     worker: str
     label: str
@@ -119,29 +123,29 @@ class Descriptor(NamedTuple):
             "lane": self.lane,
             "modes": list(self.modes),
             "algorithms": [algorithm.to_json() for algorithm in self.algorithms],
-            "environments": _as_json(self.environments),
-            "supports": _as_json(self.supports),
-            "needs": _as_json(self.needs),
+            "environments": _group_to_json(self.environments),
+            "supports": _group_to_json(self.supports),
+            "needs": _group_to_json(self.needs),
             "tabs": list(self.tabs),
             "licence": list(self.licence),
         }
 
     def check(self) -> None:
-        """ValueError when the descriptor makes no sense; a worker's own tests see it at once."""
+        """Raise ValueError if the descriptor is invalid."""
         if self.lane not in LANES:
             raise ValueError(f"lane {self.lane!r} is not one of {LANES}")
         if not self.modes or not set(self.modes) <= set(MODES):
-            raise ValueError(f"modes {self.modes!r} must be some of {MODES}")
+            raise ValueError(f"modes {self.modes!r} must be a non-empty subset of {MODES}")
         if not self.algorithms:
             raise ValueError("a worker needs at least one algorithm")
         for algorithm in self.algorithms:
             algorithm.check()
             names = [parameter.name for parameter in algorithm.parameters]
             if self.supports.scripts and "script" in names:
-                raise ValueError(f"algorithm {algorithm.id}: the name 'script' is taken")
+                raise ValueError(f"algorithm {algorithm.id}: the name 'script' is reserved")
 
 
-def _as_json(group: Any) -> dict[str, Any]:
+def _group_to_json(group: Any) -> dict[str, Any]:
     return {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in group._asdict().items()

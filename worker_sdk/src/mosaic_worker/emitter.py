@@ -1,7 +1,7 @@
-"""Writes telemetry: one JSON object per line, one method per type of line.
+"""Emitter: writes telemetry, one JSON object per line, one method per type of line.
 
-An `Emitter` takes the process's standard output for itself. Whatever else prints, in Python or in
-C, ends up on standard error.
+An `Emitter` claims the standard output of the process. Any other output, from Python or from C,
+goes to standard error instead.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ import time
 from itertools import count as counting_from
 from typing import TYPE_CHECKING, Any, Callable
 
-from mosaic_worker.encoding import UNENCODABLE, choose_encoder, encode_with_care
+from mosaic_worker.encoding import UNENCODABLE, choose_encoder, encode_any
 from mosaic_worker.errors import WorkerError
-from mosaic_worker.flow import Flow
 from mosaic_worker.line_encoder import MAX_LINE_BYTES, LineEncoder
 from mosaic_worker.line_writer import BURST_LINES, LineWriter
-from mosaic_worker.policy_table import policy_table
+from mosaic_worker.policy_table import make_policy_table
+from mosaic_worker.run_control import RunControl
 from mosaic_worker.scalars import (
-    LARGEST_NUMBER,
-    LOWEST_NUMBER,
-    column,
-    count,
-    episode_name,
-    flag,
-    number,
-    whole,
-    whole64,
+    MAX_NUMBER,
+    MIN_NUMBER,
+    to_bool,
+    to_column,
+    to_count,
+    to_episode_id,
+    to_int,
+    to_int64,
+    to_number,
 )
 from mosaic_worker.standard_streams import claim_stdout
 
@@ -39,59 +39,62 @@ STAMP_SECONDS = 0.01
 ARTIFACT_KINDS = ("video", "tensorboard", "wandb", "optuna", "checkpoint", "dataset", "report")
 
 _EPISODE_FIELDS: dict[str, Callable[[str, Any], Any]] = {
-    "env_index": count,
-    "success": flag,
-    "terminated": flag,
-    "truncated": flag,
+    "env_index": to_count,
+    "success": to_bool,
+    "terminated": to_bool,
+    "truncated": to_bool,
 }
 
 
 class Emitter:
-    """Telemetry of one process. Methods may be called from any thread.
+    """Telemetry of one process. All methods are thread-safe.
 
-    When a method returns, its line is in the kernel, and killing the process loses nothing. The one
-    exception are steps, and starts and ends of episodes, that come less than 0.5 ms apart: up to 16
-    of them are handed over together (`LineWriter` says when).
+    When a method returns, its line is in the kernel, and killing the process loses nothing. The
+    exceptions are steps, and starts and ends of episodes, that come less than 0.5 ms apart: up to
+    16 of them are written with one system call (see `LineWriter`).
 
-    Values that JSON lacks (arrays, NaN, paths, odd objects) are written as the protocol says and
-    never raise; only a field with a fixed type, such as `reward`, does.
+    Values that JSON cannot express (arrays, NaN, paths, arbitrary objects) are converted as the
+    protocol defines and never raise. Only a field with a fixed type, such as `reward`, raises.
     """
 
     def __init__(
         self,
         *,
-        flow: Flow | None = None,
+        run_control: RunControl | None = None,
         fd: int | None = None,
         encoder: str = "",
         burst: int = BURST_LINES,
     ) -> None:
         """Claim standard output, or write to `fd` and leave standard output alone.
 
-        `encoder` is "msgspec", "orjson" or "json"; by default the fastest that is installed.
-        `burst=1` hands over every step by itself, at about twice the price.
+        `encoder` is "msgspec", "orjson" or "json"; default: the fastest that is installed.
+        `burst=1` writes every step with its own system call, which takes about twice the time.
         """
         chosen = choose_encoder(encoder)
         self.encoder = chosen.name
         self.records = chosen
-        """Makes records of the frequent types, for who writes through `writer`."""
+        """Constructors of the frequent records, for code that writes through `writer`."""
         self.episodes = 0
         self.ordinals = counting_from(0)
-        """The numbers of the episodes to come; `next` of it may be called from any thread."""
+        """Iterator over the numbers of future episodes. Thread-safe."""
         self._encode = chosen.encode
         self._make_step = chosen.step
         self._make_metric = chosen.metric
         self._lines = LineEncoder(chosen)
         self.writer = LineWriter(
-            claim_stdout() if fd is None else fd, flow or Flow(), self._lines.body, burst
+            claim_stdout() if fd is None else fd,
+            run_control or RunControl(),
+            self._lines.body,
+            burst,
         )
         self._write_soon = self.writer.write_soon
         self._clock = time.monotonic
         self.stamp_due = 0.0
-        self._checked_id: str | None = None  # most steps are of the last one's episode
+        self._checked_id: str | None = None  # consecutive steps mostly share their episode
 
     @property
     def broken(self) -> str:
-        """Why telemetry can no longer be delivered, or an empty string."""
+        """Why telemetry can no longer be delivered; empty while it can."""
         return self.writer.broken
 
     # The frequent lines.
@@ -114,32 +117,32 @@ class Emitter:
         agent_id: str | None = None,
         t: float | None = None,
     ) -> None:
-        """One step of an episode. `step` counts from 0; `obs` is what the action led to.
+        """One step of an episode. `step` counts from 0; `obs` is the observation after the action.
 
-        Without `t`, the time is written when 10 ms have passed since it last was.
+        Without `t`, the time is added if the last one was written at least 10 ms ago.
         """
         kind: type = reward.__class__
-        if kind is not float and (kind is not int or not LOWEST_NUMBER <= reward <= LARGEST_NUMBER):
-            reward = number("reward", reward)
+        if kind is not float and (kind is not int or not MIN_NUMBER <= reward <= MAX_NUMBER):
+            reward = to_number("reward", reward)
         if (
             step.__class__ is not int
             or step < 0
             or (terminated is not False and terminated is not True)
             or (truncated is not False and truncated is not True)
         ):
-            step = count("step", step)
-            terminated = flag("terminated", terminated)
-            truncated = flag("truncated", truncated)
+            step = to_count("step", step)
+            terminated = to_bool("terminated", terminated)
+            truncated = to_bool("truncated", truncated)
         if episode_id is not self._checked_id:
-            episode_id = self._checked_id = episode_name(episode_id)
+            episode_id = self._checked_id = to_episode_id(episode_id)
         if actor is not None or seq is not None or agent_id is not None:
             actor = None if actor is None else str(actor)
-            seq = None if seq is None else whole64("seq", seq)
+            seq = None if seq is None else to_int64("seq", seq)
             agent_id = None if agent_id is None else str(agent_id)
         if action.__class__ is not int:
             to_list = getattr(action, "tolist", None)
             if to_list is not None:
-                action = to_list()  # the encoder would ask for it, in five times the time
+                action = to_list()  # five times as fast as through the encoder's hook
         now = self._clock()
         if now >= self.stamp_due and t is None:
             t = self.stamp(now)
@@ -147,16 +150,16 @@ class Emitter:
             episode_id, step, action, reward, terminated, truncated,
             obs, info, render, actor, seq, bdi, llm, agent_id, t,
         )  # fmt: skip
-        # What follows is _send_soon, written out: one call more per step can be measured.
+        # _send_soon, inlined: an additional call per step is measurable.
         try:
             line = self._encode(record)
         except UNENCODABLE:
-            self._send_with_care(record)
+            self._send_carefully(record)
             return
         if line.find(b"null") < 0 and len(line) < MAX_LINE_BYTES:
             self._write_soon(line, now)
         else:
-            self._send_with_care(record)
+            self._send_carefully(record)
 
     def metric(
         self,
@@ -171,9 +174,9 @@ class Emitter:
         if name.__class__ is not str:
             name = str(name)
         if value.__class__ is not float:
-            value = number(name, value)
+            value = to_number(name, value)
         if step is not None and step.__class__ is not int:
-            step = whole64("step", step)
+            step = to_int64("step", step)
         if agent_id is not None:
             agent_id = str(agent_id)
         if t is None:
@@ -183,9 +186,9 @@ class Emitter:
 
     def metrics(self, values: Mapping[str, float], step: int | None = None, **fields: Any) -> None:
         """Points of several curves at one step."""
-        plain = {str(name): number(str(name), value) for name, value in values.items()}
+        plain = {str(name): to_number(str(name), value) for name, value in values.items()}
         fields.setdefault("t", self.time())
-        step = None if step is None else whole64("step", step)
+        step = None if step is None else to_int64("step", step)
         self.emit("metric", values=plain, step=step, **fields)
 
     # Episodes.
@@ -201,14 +204,14 @@ class Emitter:
     ) -> str:
         """Open an episode and return its id.
 
-        `episode` is the run-wide ordinal and counts from 0 by itself; `seed` is what the
-        environment was reset with (or `start`, its captured state), so that it can be replayed.
+        `episode` is the run-wide ordinal; default: the next one, from 0. `seed` is the argument of
+        `reset` (or `start` the captured state), so that the episode can be replayed.
         """
-        given = None if episode_id is None else episode_name(episode_id)
+        given = None if episode_id is None else to_episode_id(episode_id)
         if episode is None:
             ordinal = next(self.ordinals)
         else:
-            ordinal = count("episode", episode)
+            ordinal = to_count("episode", episode)
             if ordinal >= self.episodes:
                 self.ordinals = counting_from(ordinal + 1)
         self.episodes = max(self.episodes, ordinal + 1)
@@ -217,38 +220,38 @@ class Emitter:
             "episode_start",
             episode_id=name,
             episode=ordinal,
-            seed=None if seed is None else whole("seed", seed),
+            seed=None if seed is None else to_int("seed", seed),
             start=start,
-            **_typed(fields),
+            **_convert_typed_fields(fields),
         )
         return name
 
     def episode(self, episode_id: str, steps: int, episode_return: float, **fields: Any) -> None:
-        """Close an episode. Further fields: terminated, truncated, env_index, success, …"""
-        fields["return"] = number("episode_return", episode_return)
+        """Close an episode. More fields: terminated, truncated, env_index, success, …"""
+        fields["return"] = to_number("episode_return", episode_return)
         fields.setdefault("t_end", self.time())
         self._emit_soon(
             "episode",
-            episode_id=episode_name(episode_id),
-            steps=count("steps", steps),
-            **_typed(fields),
+            episode_id=to_episode_id(episode_id),
+            steps=to_count("steps", steps),
+            **_convert_typed_fields(fields),
         )
 
     def steps(
         self, episode_id: str, first: int, actions: list[Any], rewards: list[float], **fields: Any
     ) -> None:
-        """Many steps of one episode as columns, where single steps are not wanted."""
-        actions = column("actions", actions)
-        rewards = [number("rewards", reward) for reward in column("rewards", rewards)]
+        """Many steps of one episode as columns, instead of one line per step."""
+        actions = to_column("actions", actions)
+        rewards = [to_number("rewards", reward) for reward in to_column("rewards", rewards)]
         if len(actions) != len(rewards):
             raise WorkerError(
-                f"'actions' has {len(actions)} entries and 'rewards' {len(rewards)}.",
-                remedy="Give one action and one reward for every step.",
+                f"'actions' has {len(actions)} entries and 'rewards' has {len(rewards)}.",
+                remedy="Pass one action and one reward per step.",
             )
         self.emit(
             "steps",
-            episode_id=episode_name(episode_id),
-            first=count("first", first),
+            episode_id=to_episode_id(episode_id),
+            first=to_count("first", first),
             actions=actions,
             rewards=rewards,
             **fields,
@@ -263,13 +266,13 @@ class Emitter:
         actor: str | None = None,
         **fields: Any,
     ) -> None:
-        """What would be done in each state of an environment whose observations are `Discrete`.
+        """The policy of an environment with `Discrete` observations, for every state.
 
-        `actions` has the action of every state, None where there is nothing to do; `q_values` the
-        values of all actions of every state. Without either, what was told before is withdrawn.
+        `actions` holds the greedy action of each state, None where there is no choice; `q_values`
+        the values of all actions of each state. Without either, the previous policy is withdrawn.
         """
-        table = policy_table(actions, q_values)
-        step = None if step is None else count("step", step)
+        table = make_policy_table(actions, q_values)
+        step = None if step is None else to_count("step", step)
         self.emit("policy", **table._asdict(), step=step, actor=actor, **fields)
 
     # The run.
@@ -282,64 +285,68 @@ class Emitter:
     def config(
         self, run_id: str, algo: str, env_id: str, seed: int, args: Mapping[str, Any], **fields: Any
     ) -> None:
-        """What the run resolved to: every value that it will use."""
+        """The resolved configuration: every value that the run uses."""
         self.emit("config", run_id=run_id, algo=algo, env_id=env_id, seed=seed, args=args, **fields)
 
     def artifact(self, kind: str, path: str | None = None, **fields: Any) -> None:
         """A file of the run: `path` is relative to the run directory; or give `url`."""
         if kind not in ARTIFACT_KINDS:
             raise WorkerError(
-                f"'{kind}' is no kind of artifact.",
+                f"'{kind}' is not an artifact kind.",
                 remedy=f"Use one of {', '.join(ARTIFACT_KINDS)}.",
             )
         self.emit("artifact", kind=kind, path=path, **fields)
 
     def heartbeat(self, **fields: Any) -> None:
-        """A sign of life. `Heartbeat` sends these by itself."""
+        """A heartbeat line. `Heartbeat` sends these periodically."""
         fields.setdefault("t", self.time())
         self.emit("heartbeat", **fields)
 
     def progress(self, done: float, total: float, unit: str = "steps", **fields: Any) -> None:
-        """How far the run is."""
+        """Progress of the run."""
         self.emit(
-            "progress", done=number("done", done), total=number("total", total), unit=unit, **fields
+            "progress",
+            done=to_number("done", done),
+            total=to_number("total", total),
+            unit=unit,
+            **fields,
         )
 
     def log(self, level: str, code: str, message: str, **fields: Any) -> None:
-        """A message for the run's log; `fields` carry its figures."""
+        """A message for the run's log; `fields` carry its values."""
         self.emit("log", level=level, code=code, message=message, fields=fields or None)
 
     def status(self, state: str, reason: str | None = None) -> None:
-        """running, paused or stopping."""
+        """`state` is running, paused or stopping."""
         self.emit("status", state=state, reason=reason)
 
     def bye(self, outcome: str, error: str = "", remedy: str = "", *, timeout: float = -1) -> bool:
-        """The last line: succeeded, failed or cancelled. Everything after it is discarded.
+        """The last line; `outcome` is succeeded, failed or cancelled. Later lines are discarded.
 
-        Waits at most `timeout` seconds for other threads' writes; False when it was not written.
+        Waits up to `timeout` seconds for writes of other threads; False if it was not written.
         """
         if timeout < 0:
-            for warning in self._lines.unsaid_warnings():
+            for warning in self._lines.pending_warnings():
                 self.writer.write(warning)
         fields = {"type": "bye", "outcome": outcome, "error": error, "remedy": remedy}
-        line, _ = encode_with_care({name: value for name, value in fields.items() if value})
+        line, _ = encode_any({name: value for name, value in fields.items() if value})
         return self.writer.write_last(line, timeout)
 
     def emit(self, kind: str, /, **fields: Any) -> None:
-        """Any line. Fields that are None are left out."""
+        """A line of any type. Fields that are None are omitted."""
         self._emit_soon(kind, **fields)
         self.writer.flush()
 
     def encode(self, kind: str, /, **fields: Any) -> bytes:
         """The line that `emit` would write, without its newline."""
-        return encode_with_care({"type": kind, **fields})[0]
+        return encode_any({"type": kind, **fields})[0]
 
     def write_line(self, line: bytes) -> None:
-        """Write `line` as it is, and a newline. For testing what reads it."""
+        """Write `line` unchanged, and a newline. For tests of readers."""
         self.writer.write(line)
 
     def flush(self) -> None:
-        """Hand over what a burst of steps may still hold. Needed only before killing oneself."""
+        """Write buffered steps. Needed only before the process kills itself."""
         self.writer.flush()
 
     def _emit_soon(self, kind: str, /, **fields: Any) -> None:
@@ -352,30 +359,30 @@ class Emitter:
         try:
             line = self._encode(record)
         except UNENCODABLE:
-            self._send_with_care(record)
+            self._send_carefully(record)
             return
         if line.find(b"null") < 0 and len(line) < MAX_LINE_BYTES:
             self._write_soon(line, now)
         else:
-            self._send_with_care(record)
+            self._send_carefully(record)
 
-    def _send_with_care(self, record: Any) -> None:
-        for line in self._lines.careful_lines(record):
+    def _send_carefully(self, record: Any) -> None:
+        for line in self._lines.encode_carefully(record):
             self.writer.write(line)
 
     def stamp(self, now: float) -> float:
-        """The time for a step that is due to have it; the next is due in 10 ms."""
+        """The current time, for a step; the next time stamp is due in 10 ms."""
         self.stamp_due = now + STAMP_SECONDS
         return self.time()
 
     def time(self) -> float:
-        """Seconds since the epoch, as they are written."""
-        # Three decimals: the rest would be noise, and a third of the line's stored bytes.
+        """Seconds since the epoch, with the precision of the protocol."""
+        # Milliseconds: more digits are noise and a third of the stored bytes of a line.
         return int(time.time() * 1000) / 1000
 
 
-def _typed(fields: dict[str, Any]) -> dict[str, Any]:
-    """An episode's further fields, those of a fixed type as plain values."""
+def _convert_typed_fields(fields: dict[str, Any]) -> dict[str, Any]:
+    """Convert those fields of an episode line that have a fixed type."""
     for name, value in fields.items():
         if value is not None and name in _EPISODE_FIELDS:
             fields[name] = _EPISODE_FIELDS[name](name, value)

@@ -1,13 +1,19 @@
-"""The one kind of error that a worker raises for a person to read."""
+"""Exceptions whose message and remedy are shown to the user."""
 
 from __future__ import annotations
 
+ACTOR_REJECTED = "W142"
+"""The requested actor cannot act here; the current one stays."""
+
+COMMAND_REJECTED = "W144"
+"""A command was rejected, because of its fields or the state of the session."""
+
 
 class WorkerError(Exception):
-    """The world is not as it must be: `message` says how, `remedy` what to do about it.
+    """An expected failure: `message` says what is wrong, `remedy` what to do about it.
 
-    Raised inside a worker it ends the run as failed, and both sentences reach the run's page.
-    Everything else that is raised is a bug and is shown with its traceback.
+    Raised inside a worker it ends the run as failed, and both texts appear on the run's page. Any
+    other exception is a bug and is shown with its traceback.
     """
 
     def __init__(self, message: str, *, remedy: str = "") -> None:
@@ -20,8 +26,20 @@ class WorkerError(Exception):
 
 
 class ConfigError(WorkerError):
-    """A run was asked for in a way that cannot work; `field` names the part to change."""
+    """The configuration of the run is invalid; `field` names the value to change."""
 
     def __init__(self, field: str, problem: str, *, remedy: str) -> None:
         super().__init__(f"{field}: {problem}", remedy=remedy)
         self.field = field
+
+
+class CommandError(WorkerError):
+    """A command is rejected and the session continues. Any other error ends the run."""
+
+    def __init__(self, message: str, *, remedy: str = "", code: str = COMMAND_REJECTED) -> None:
+        super().__init__(message, remedy=remedy)
+        self.code = code
+
+    @classmethod
+    def from_error(cls, error: WorkerError, code: str = COMMAND_REJECTED) -> CommandError:
+        return cls(error.message, remedy=error.remedy, code=code)

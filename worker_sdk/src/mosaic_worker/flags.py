@@ -1,4 +1,4 @@
-"""The flags of a worker: the common ones, and one for each parameter of its descriptor."""
+"""The command-line flags of a worker: common ones, and one per parameter of its descriptor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RUN_FIELDS = ("algo", "env_id", "seed", "total_timesteps", "max_episodes", "scr
 
 
 class Flags(NamedTuple):
-    """The command line, taken apart."""
+    """The parsed command line."""
 
     config: str
     describe: bool
@@ -30,28 +30,28 @@ class Flags(NamedTuple):
 
     @property
     def script(self) -> str | None:
-        """The script that was named on the command line."""
+        """The script named on the command line."""
         return self.overrides.fields.get("script") or None
 
 
 def parse_flags(descriptor: Descriptor, arguments: Sequence[str]) -> Flags:
-    """Exits with code 2 and a sentence for wrong use, as argparse does."""
-    parser = _parser(descriptor)
+    """Parse the command line; exits with code 2 for invalid usage, like argparse."""
+    parser = _make_parser(descriptor)
     parameters = {p.name: p for algorithm in descriptor.algorithms for p in algorithm.parameters}
     if "script" not in parameters:
-        text = "describe this script, or run it; not every worker can"
+        text = "describe or run this script, if the worker supports scripts"
         parser.add_argument("--script", metavar="PATH", help=text)
     group = parser.add_argument_group("parameters (override --config)")
     for parameter in parameters.values():
         _add_parameter(group, parameter)
     given = parser.parse_args(arguments)
     if not given.describe and not given.config:
-        parser.error("--config FILE is needed to run; --describe says what this worker offers")
+        parser.error("--config FILE is required; use --describe to print what this worker offers")
     assignments = []
     for assignment in given.set:
         name, equals, text = assignment.partition("=")
         if not equals:
-            parser.error(f"--set {assignment}: write it as name=value")
+            parser.error(f"--set {assignment}: must have the form name=value")
         assignments.append(Assignment(name, text, f"--set {name}"))
     for name in parameters:
         text = getattr(given, f"param_{name}")
@@ -70,17 +70,21 @@ def parse_flags(descriptor: Descriptor, arguments: Sequence[str]) -> Flags:
     )
 
 
-def _parser(descriptor: Descriptor) -> argparse.ArgumentParser:
+def _make_parser(descriptor: Descriptor) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=f"python -m {descriptor.worker}",
         description=descriptor.summary,
         allow_abbrev=False,
     )
     add = parser.add_argument
-    add("--config", metavar="FILE", help="the run to make, a TrainRunConfig as JSON")
-    add("--describe", action="store_true", help="print what this worker is and offers, as JSON")
-    add("--dry-run", action="store_true", help="check everything, say what would run, run nothing")
-    add("--emit-summary", action="store_true", help="print the resolved run as JSON")
+    add("--config", metavar="FILE", help="configuration of the run: a TrainRunConfig as JSON")
+    add("--describe", action="store_true", help="print the worker's descriptor as JSON")
+    add(
+        "--dry-run",
+        action="store_true",
+        help="validate the configuration and print it, without running",
+    )
+    add("--emit-summary", action="store_true", help="print the resolved configuration as JSON")
     add("--set", action="append", default=[], metavar="NAME=VALUE", help="override a parameter")
     add("--algo", metavar="ID", help="override the algorithm")
     add("--env-id", metavar="ID", help="override the environment")
@@ -94,8 +98,8 @@ def _parser(descriptor: Descriptor) -> argparse.ArgumentParser:
         metavar="S",
         help="time between heartbeats (default %(default)s)",
     )
-    add("--grpc", action="store_true", help="accepted for older callers; not needed")
-    add("--grpc-target", metavar="ADDRESS", help="accepted for older callers; not needed")
+    add("--grpc", action="store_true", help="ignored; accepted for compatibility")
+    add("--grpc-target", metavar="ADDRESS", help="ignored; accepted for compatibility")
     return parser
 
 

@@ -1,4 +1,4 @@
-"""A typed parameter of an algorithm: what a form shows, and what a value must be."""
+"""Parameter: a typed parameter of an algorithm, for forms and for validation."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from mosaic_worker.errors import ConfigError
 
 TYPES = ("int", "float", "bool", "str", "choice")
 
-_WORDS = {"true": True, "yes": True, "on": True, "1": True}
-_WORDS.update({"false": False, "no": False, "off": False, "0": False})
+_BOOLEANS = {"true": True, "yes": True, "on": True, "1": True}
+_BOOLEANS.update({"false": False, "no": False, "off": False, "0": False})
 
 
 class Parameter(NamedTuple):
     """`type` is int, float, bool, str or choice; `min` and `max` are inclusive.
 
-    A default of None means: not set unless a person sets it.
-    `search` is what a sweep tries, from low to high; `log` says that only the order of magnitude
-    matters, as with a learning rate.
+    A default of None means that the parameter is unset by default.
+    `search` is the range (low, high) of a sweep; `log` selects a logarithmic scale, as for a
+    learning rate.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Parameter(NamedTuple):
     search: tuple[float, float] | None = None
     log: bool = False
     label: str = ""
-    """What a form calls it; empty: made of its name."""
+    """Label in forms; empty: derived from the name."""
 
     def to_json(self) -> dict[str, Any]:
         described = self._asdict()
@@ -42,15 +42,13 @@ class Parameter(NamedTuple):
         return dict(described)
 
     def check(self) -> None:
-        """ValueError when the parameter itself makes no sense."""
+        """Raise ValueError if the declaration is invalid."""
         if not self.name.isidentifier():
             raise ValueError(f"parameter {self.name!r}: the name must be a Python identifier")
         if self.type not in TYPES:
             raise ValueError(f"parameter {self.name}: type {self.type!r} is not one of {TYPES}")
         if (self.type == "choice") != bool(self.choices):
-            raise ValueError(
-                f"parameter {self.name}: choices belong to type 'choice', and only there"
-            )
+            raise ValueError(f"parameter {self.name}: choices are required for type 'choice' only")
         try:
             self.value(self.default)
         except ConfigError as error:
@@ -58,17 +56,17 @@ class Parameter(NamedTuple):
         self._check_search()
 
     def value(self, given: Any, field: str = "") -> Any:
-        """`given` (JSON) as a value of this parameter; ConfigError names `field` when it is not."""
+        """Convert the JSON value `given`. Raises ConfigError, which names `field`."""
         field = field or f"params.{self.name}"
         if given is None and self.default is None:
             return None
-        value = self._typed(given, field)
+        value = self._convert(given, field)
         if self.type in ("int", "float") and not self._in_range(value):
             raise ConfigError(field, f"{value} is out of range.", remedy=self._range_remedy())
         return value
 
     def parse(self, text: str, field: str = "") -> Any:
-        """`text` (from the command line) as a value of this parameter."""
+        """Convert `text` from the command line."""
         field = field or f"--set {self.name}"
         if self.type == "choice":
             for choice in self.choices:
@@ -79,34 +77,34 @@ class Parameter(NamedTuple):
         except ValueError:
             given = text
         if self.type == "bool":
-            given = _WORDS.get(text.lower(), text)
+            given = _BOOLEANS.get(text.lower(), text)
         return self.value(given, field)
 
     def _check_search(self) -> None:
         if (self.search is not None or self.log) and self.type not in ("int", "float"):
-            raise ValueError(f"parameter {self.name}: search and log belong to numbers")
+            raise ValueError(f"parameter {self.name}: search and log require type int or float")
         if self.search is None:
             return
         allowed = int if self.type == "int" else (int, float)
         numbers = [b for b in self.search if _is_number(b) and isinstance(b, allowed)]
         if len(self.search) != 2 or len(numbers) != 2:
-            kind = "whole numbers" if self.type == "int" else "numbers"
+            kind = "integers" if self.type == "int" else "numbers"
             raise ValueError(f"parameter {self.name}: search must be two {kind}, low and high")
         try:
             low, high = (self.value(bound) for bound in self.search)
         except ConfigError as error:
             raise ValueError(f"parameter {self.name}: search: {error.message}") from None
         if low >= high:
-            raise ValueError(f"parameter {self.name}: search must go from low to high")
+            raise ValueError(f"parameter {self.name}: search must be (low, high) with low < high")
         if self.log and low <= 0:
-            raise ValueError(f"parameter {self.name}: log needs a search above 0")
+            raise ValueError(f"parameter {self.name}: log requires a search range above 0")
 
-    def _typed(self, given: Any, field: str) -> Any:
+    def _convert(self, given: Any, field: str) -> Any:
         if self.type == "choice":
             if given in (self.choices):
                 return given
             remedy = "Use one of " + ", ".join(str(choice) for choice in self.choices) + "."
-            raise ConfigError(field, f"{given!r} is not a choice.", remedy=remedy)
+            raise ConfigError(field, f"{given!r} is not one of the choices.", remedy=remedy)
         if self.type == "float" and _is_number(given):
             return float(given)
         if self.type == "int" and _is_number(given) and given == int(given):
@@ -115,8 +113,8 @@ class Parameter(NamedTuple):
             return given
         raise ConfigError(
             field,
-            f"{given!r} is not {_ARTICLED[self.type]}.",
-            remedy=f"Use {_ARTICLED[self.type]}{self._example()}.",
+            f"must be {_TYPE_NAMES[self.type]}, got {given!r}.",
+            remedy=f"Use {_TYPE_NAMES[self.type]}{self._example()}.",
         )
 
     def _example(self) -> str:
@@ -134,14 +132,14 @@ class Parameter(NamedTuple):
         return f"Use a value from {self.min} to {self.max}{unit}."
 
 
-_ARTICLED = {
-    "int": "a whole number",
+_TYPE_NAMES = {
+    "int": "an integer",
     "float": "a number",
     "bool": "true or false",
-    "str": "a text",
+    "str": "a string",
 }
 
 
 def _is_number(given: Any) -> bool:
-    """A finite number; in JSON true is none."""
+    """Whether it is a finite number; booleans are not."""
     return isinstance(given, (int, float)) and not isinstance(given, bool) and math.isfinite(given)

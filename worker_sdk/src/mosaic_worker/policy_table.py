@@ -1,67 +1,78 @@
-"""The `policy` line: what an actor would do in each state, as plain lists that the store accepts.
+"""The `policy` line: greedy actions and Q-values of every state, as lists that the store accepts.
 
-Used by `Emitter.policy` and, with what an actor offers, by the play loop.
+Used by `Emitter.policy` and by the play loop, for actors with a `policy()` method.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mosaic_worker.compat import make_getattr
 from mosaic_worker.errors import WorkerError
-from mosaic_worker.scalars import column, number, whole64
+from mosaic_worker.scalars import to_column, to_int64, to_number
 
-MOST_STATES = 10_000
-MOST_ACTIONS = 64
-_MOST_VALUES = 64_000
-"""As many as surely fit into one line; of more, only the best action of each state is told."""
+MAX_STATES = 10_000
+MAX_ACTIONS = 64
+_MAX_VALUES = 64_000
+"""Fits into one line; of a larger table only the best action of each state is reported."""
 _DIGITS = ".6g"
 
 
 class PolicyTable(NamedTuple):
-    """One entry for each state, from the first on; None where nothing is told."""
+    """One entry per state; None for a column that is not reported."""
 
     actions: list[int | None] | None = None
     q_values: list[list[float]] | None = None
 
 
-def policy_table(actions: Any = None, q_values: Any = None) -> PolicyTable:
-    """Lists of what was given (arrays included). WorkerError says what is wrong with it."""
-    told = None if actions is None else [_action(each) for each in column("actions", actions)]
-    values = None if q_values is None else [_row(each) for each in column("q_values", q_values)]
-    for name, listed in (("actions", told), ("q_values", values)):
-        if listed is not None and len(listed) > MOST_STATES:
+def make_policy_table(actions: Any = None, q_values: Any = None) -> PolicyTable:
+    """Validate and convert the arguments, which may be arrays. Raises WorkerError."""
+    greedy = (
+        None
+        if actions is None
+        else [_to_action(action) for action in to_column("actions", actions)]
+    )
+    values = None if q_values is None else [_to_row(row) for row in to_column("q_values", q_values)]
+    for name, listed in (("actions", greedy), ("q_values", values)):
+        if listed is not None and len(listed) > MAX_STATES:
             raise WorkerError(
-                f"'{name}' has {len(listed)} states.", remedy=f"Tell of at most {MOST_STATES}."
+                f"'{name}' has {len(listed)} states.", remedy=f"Report at most {MAX_STATES} states."
             )
-    if told is not None and values is not None and len(told) != len(values):
+    if greedy is not None and values is not None and len(greedy) != len(values):
         raise WorkerError(
-            f"'actions' tells of {len(told)} states and 'q_values' of {len(values)}.",
-            remedy="Give both one entry for every state.",
+            f"'actions' has {len(greedy)} states and 'q_values' has {len(values)}.",
+            remedy="Pass one entry per state in both.",
         )
     if values is not None and len({len(row) for row in values}) != 1:
         raise WorkerError(
-            "The rows of 'q_values' differ in length.",
-            remedy="Give one value for every action in every state.",
+            "The rows of 'q_values' have different lengths.",
+            remedy="Pass one value per action in every row.",
         )
-    if values is not None and len(values) * len(values[0]) > _MOST_VALUES:
-        return PolicyTable(told or [row.index(max(row)) for row in values])
-    return PolicyTable(told, values)
+    if values is not None and len(values) * len(values[0]) > _MAX_VALUES:
+        return PolicyTable(greedy or [row.index(max(row)) for row in values])
+    return PolicyTable(greedy, values)
 
 
-def _action(value: Any) -> int | None:
-    return None if value is None else whole64("actions", value)
+def _to_action(value: Any) -> int | None:
+    return None if value is None else to_int64("actions", value)
 
 
-def _value(given: Any) -> float:
-    value = float(format(number("q_values", given), _DIGITS))
-    return math.nan if math.isnan(value) else value  # the same one, so that equal tables are equal
+def _to_value(given: Any) -> float:
+    value = float(format(to_number("q_values", given), _DIGITS))
+    return (
+        math.nan if math.isnan(value) else value
+    )  # one NaN object, so that equal tables compare equal
 
 
-def _row(values: Any) -> list[float]:
-    row = [_value(each) for each in column("q_values", values)]
-    if len(row) > MOST_ACTIONS:
+def _to_row(values: Any) -> list[float]:
+    row = [_to_value(value) for value in to_column("q_values", values)]
+    if len(row) > MAX_ACTIONS:
         raise WorkerError(
-            f"'q_values' has {len(row)} actions.", remedy=f"Tell of at most {MOST_ACTIONS}."
+            f"'q_values' has {len(row)} actions.", remedy=f"Report at most {MAX_ACTIONS} actions."
         )
     return row
+
+
+if not TYPE_CHECKING:
+    __getattr__ = make_getattr(__name__)

@@ -1,4 +1,4 @@
-"""One run, as the worker's training function sees it."""
+"""Run: what the training function of a worker receives."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mosaic_worker.checkpoint import save_checkpoint
+from mosaic_worker.compat import OldRunNames
 from mosaic_worker.control import Command, Control
 from mosaic_worker.emitter import Emitter
-from mosaic_worker.flow import Flow
 from mosaic_worker.heartbeat import PERIOD_SECONDS, Heartbeat
+from mosaic_worker.run_control import RunControl
 from mosaic_worker.stop_signals import StopSignals
 
 if TYPE_CHECKING:
@@ -26,47 +27,47 @@ RUN_ID_VARIABLE = "MOSAIC_RUN_ID"
 RUN_DIR_VARIABLE = "MOSAIC_RUN_DIR"
 CHECKPOINT_VARIABLE = "MOSAIC_CHECKPOINT"
 
-_LAST_WORD_SECONDS = 1.0
+_BYE_TIMEOUT_S = 1.0
 
 
-class Run:
-    """Telemetry, control and heartbeat of one run; `main` makes it and gives it to the worker."""
+class Run(OldRunNames):
+    """Telemetry, control and heartbeat of one run, created by `main`."""
 
     config: RunConfig
 
     def __init__(self, *, heartbeat_s: float = PERIOD_SECONDS) -> None:
-        """Claims standard output, standard input and the stop signals. From the main thread."""
-        self._flow = Flow()
-        self.emitter = Emitter(flow=self._flow)
+        """Claim standard output, standard input and the stop signals. Main thread only."""
+        self._run_control = RunControl()
+        self.emitter = Emitter(run_control=self._run_control)
         self.directory = Path(os.environ.get(RUN_DIR_VARIABLE) or Path.cwd())
         self.id = os.environ.get(RUN_ID_VARIABLE) or self.directory.name
         self.heartbeat = Heartbeat(self.emitter, heartbeat_s)
-        self._control = Control(self.emitter, wake=self._flow.nudge)
-        self._control.on("stop", lambda _: self.request_stop("asked by the stop command"))
-        self._opened = False
+        self._control = Control(self.emitter, wake=self._run_control.notify)
+        self._control.on("stop", lambda _: self.request_stop("requested by the stop command"))
+        self._is_open = False
         self._trackers: Trackers | None = None
         self._recorders: dict[str | None, EpisodeRecorder] = {}
         self._signals = StopSignals(
             lambda number: self.request_stop(f"received {signal.Signals(number).name}"),
-            self._end_now,
+            self._exit_now,
         )
         self._signals.install()
 
     @property
     def recorder(self) -> EpisodeRecorder:
-        """Attach environments to it, and their episodes are recorded as the run's config says.
+        """Records the episodes of environments attached to it, as the run's config requests.
 
-        Made on first use, and closed with the run.
+        Created on first use, and closed with the run.
         """
-        return self.recorder_of(None)
+        return self.recorder_for(None)
 
-    def recorder_of(self, agent_id: str | None) -> EpisodeRecorder:
-        """The recorder of one agent of several: its lines say whose they are.
+    def recorder_for(self, agent_id: str | None) -> EpisodeRecorder:
+        """The recorder of one of several agents; its lines carry `agent_id`.
 
-        None: of the only one. For the thread that attaches environments.
+        None: the only agent. Call it in the thread that attaches environments.
         """
         if agent_id not in self._recorders:
-            from mosaic_worker.recording.recorder import (  # noqa: PLC0415 - not every worker needs it
+            from mosaic_worker.recording.recorder import (  # noqa: PLC0415 - not needed by every worker
                 EpisodeRecorder,
             )
 
@@ -77,85 +78,85 @@ class Run:
 
     @property
     def trackers(self) -> Trackers:
-        """Event files and Weights & Biases, as the run's config says.
+        """TensorBoard event files and Weights & Biases, as the run's config requests.
 
-        Made on first use, and closed with the run.
+        Created on first use, and closed with the run.
         """
         if self._trackers is None:
-            from mosaic_worker.tracking.trackers import trackers_of  # noqa: PLC0415 - as above
+            from mosaic_worker.tracking.trackers import make_trackers  # noqa: PLC0415 - as above
 
-            self._trackers = trackers_of(self)
+            self._trackers = make_trackers(self)
         return self._trackers
 
     def track(self, values: Mapping[str, float], step: int) -> None:
-        """Points of several curves, as telemetry and for `trackers`."""
+        """Log scalars to telemetry and to `trackers`."""
         self.emitter.metrics(values, step=step)
         self.trackers.scalars(values, step)
 
     @property
     def checkpoint(self) -> Path | None:
-        """The saved policy that this run begins from or plays with, where its config names one."""
+        """The checkpoint that this run starts from or plays with, if its config names one."""
         named = os.environ.get(CHECKPOINT_VARIABLE)
         return Path(named) if named else None
 
     @property
     def should_stop(self) -> bool:
-        """Whether the worker has been asked to end. Look at it in every turn of the loop."""
-        return self._flow.stopping
+        """Whether a stop was requested. Check it in every iteration of the loop."""
+        return self._run_control.is_stopping
 
     @property
     def stop_reason(self) -> str:
-        return self._flow.reason
+        return self._run_control.reason
 
     def request_stop(self, reason: str) -> None:
-        """Ask the worker's loop to end; from any thread."""
-        if self._flow.stop(reason) and self._opened:
+        """Request the end of the worker's loop. Thread-safe."""
+        if self._run_control.stop(reason) and self._is_open:
             self.emitter.status("stopping", reason)
 
     def wait(self, seconds: float) -> bool:
-        """Sleep, but wake when asked to stop. Returns `should_stop`."""
-        return self._flow.wait(seconds)
+        """Sleep, or return early when a stop is requested. Returns `should_stop`."""
+        return self._run_control.wait(seconds)
 
     def allow_pause(self) -> None:
-        """Say that the loop calls `wait_while_paused`; until then `pause` is an unknown command."""
-        self._control.on("pause", lambda _: self._flow.pause())
-        self._control.on("resume", lambda _: self._flow.resume())
+        """Accept `pause` and `resume`; the loop must call `wait_while_paused`."""
+        self._control.on("pause", lambda _: self._run_control.pause())
+        self._control.on("resume", lambda _: self._run_control.resume())
 
     def wait_while_paused(self) -> bool:
-        """Block while the run is paused; True when it was. Costs next to nothing when it is not."""
-        if not self._flow.paused or self._flow.stopping:
+        """Block while the run is paused; returns whether it was. Cheap when it is not paused."""
+        if not self._run_control.is_paused or self._run_control.is_stopping:
             return False
         self.emitter.status("paused")
-        self._flow.wait_while_paused()
-        if not self._flow.stopping:
+        self._run_control.wait_while_paused()
+        if not self._run_control.is_stopping:
             self.emitter.status("running")
         return True
 
     @property
-    def is_told_to_pause(self) -> bool:
-        """Whether `pause` came while `wait_while_paused` was to obey it."""
-        return self._flow.paused
+    def is_pause_requested(self) -> bool:
+        """Whether `wait_while_paused` would block."""
+        return self._run_control.is_paused
 
     def on(self, cmd: str, handler: Callable[[Command], None]) -> None:
         """Call `handler` for each command `cmd`, in the control thread."""
         self._control.on(cmd, handler)
 
     def accept(self, *cmds: str) -> None:
-        """Keep these commands for `poll`."""
+        """Queue these commands for `poll`."""
         self._control.accept(*cmds)
 
     def poll(self) -> Command | None:
-        """The oldest accepted command that waits, or None."""
+        """The oldest queued command, or None."""
         return self._control.poll()
 
     def wait_for_command(self, seconds: float | None = None) -> Command | None:
-        """The oldest accepted command; waits for one, at most so long when `seconds` is given.
+        """The oldest queued command; waits for one, up to `seconds` if given.
 
-        None when none came in time, or when the run is to stop.
+        None if none arrived in time, or if a stop was requested.
         """
         command = self._control.poll()
         if command is None and (seconds is None or seconds > 0):
-            self._flow.wait_until(self._control.has_waiting, seconds)
+            self._run_control.wait_until(self._control.has_queued, seconds)
             command = self._control.poll()
         return None if self.should_stop else command
 
@@ -168,24 +169,24 @@ class Run:
         metrics: Mapping[str, float] | None = None,
         **meta: Any,
     ) -> Path:
-        """Write `checkpoints/<name>` whole or not at all, and announce it."""
+        """Write `checkpoints/<name>` atomically, and emit its `artifact` line."""
         return save_checkpoint(
             self.emitter, self.directory, name, content, step=step, metrics=metrics, **meta
         )
 
     def open(self) -> None:
-        """Say that the run is under way, listen to commands, and start the heartbeat.
+        """Emit the status "running", read commands, and start the heartbeat.
 
-        A run that was asked to stop before this says neither "running" nor "stopping".
+        A run that was stopped before this emits neither "running" nor "stopping".
         """
         if not self.should_stop:
             self.emitter.status("running")
-        self._opened = True
+        self._is_open = True
         self._control.start()
         self.heartbeat.start()
 
     def close(self, outcome: str, error: str = "", remedy: str = "") -> None:
-        """Write the last line."""
+        """Close recorders and trackers, and write the last line."""
         if self._trackers is not None:
             self._trackers.close()
         self.heartbeat.stop()
@@ -194,7 +195,7 @@ class Run:
         self.emitter.bye(outcome, error, remedy)
         self._signals.restore()
 
-    def _end_now(self, number: int) -> None:
-        """The second signal: the worker's own code is not waited for."""
-        self.emitter.bye("cancelled", timeout=_LAST_WORD_SECONDS)
+    def _exit_now(self, number: int) -> None:
+        """On the second signal: do not wait for the worker's code."""
+        self.emitter.bye("cancelled", timeout=_BYE_TIMEOUT_S)
         os._exit(128 + number)

@@ -1,4 +1,4 @@
-"""Reads a TrainRunConfig, lets flags override it, and checks it against the descriptor."""
+"""RunConfig: reads a TrainRunConfig, applies flags, and validates it against the descriptor."""
 
 from __future__ import annotations
 
@@ -24,18 +24,19 @@ FIELDS = frozenset(
         "metadata",
     }
 )
-"""Of a TrainRunConfig; a test keeps them in step with the trainer."""
+"""Fields of a TrainRunConfig; a test compares them with the trainer's."""
 
 DescribeScript = Callable[[str], "Algorithm"]
-"""What the script of that path or name is, with its own parameters; raises `WorkerError`."""
+"""Describes the script with this path or name and its parameters. Raises `WorkerError`."""
 
 _STEP_DETAILS = ("auto", "all", "sampled", "columns", "off")
 
 
 class RunConfig(NamedTuple):
-    """A run with every value resolved. `raw` is the whole file, for what is not named here.
+    """A run with every value resolved. `raw` is the complete file.
 
-    Of a run of a script, `params` has only what a person set, and `algo` is the script's name.
+    If the run executes a script, `params` holds only explicitly set values, and `algo` is the name
+    of the script.
     """
 
     mode: str
@@ -50,24 +51,24 @@ class RunConfig(NamedTuple):
 
     @property
     def script(self) -> str | None:
-        """The script to run instead of one of the worker's own algorithms."""
+        """The script to run instead of an algorithm of the worker."""
         return self.raw.get("script") or None
 
     @property
     def step_detail(self) -> str:
-        """How much is told of each step: `all`, `sampled`, `columns` or `off`."""
+        """How much of each step is recorded: `all`, `sampled`, `columns` or `off`."""
         telemetry = self.raw.get("telemetry") or {}
         return str(telemetry.get("steps") or "all")
 
     def arguments(self) -> dict[str, Any]:
-        """Every resolved value by name, parameters included."""
+        """Every resolved value by name, including parameters."""
         values = self._asdict()
         del values["raw"], values["params"]
         return {**values, **self.params}
 
 
 class Assignment(NamedTuple):
-    """A parameter's value as text, and the flag that gave it."""
+    """A parameter value as text, and the flag that set it."""
 
     name: str
     text: str
@@ -75,30 +76,30 @@ class Assignment(NamedTuple):
 
 
 class Overrides(NamedTuple):
-    """What flags said: fields of the run, and parameters."""
+    """Values set by flags: fields of the run, and parameters."""
 
     fields: Mapping[str, Any] = {}
     params: Iterable[Assignment] = ()
 
 
 def read_config(path: str) -> dict[str, Any]:
-    """The JSON object in the file; ConfigError says why there is none."""
+    """The JSON object in the file. Raises ConfigError."""
     try:
         config = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(
             "--config",
             f"{path} cannot be read: {error.strerror or error}.",
-            remedy="Give the path of a TrainRunConfig file.",
+            remedy="Pass the path of a TrainRunConfig file.",
         ) from error
     except ValueError as error:
         raise ConfigError(
-            "--config", f"{path} is not JSON: {error}.", remedy="Correct the file at that place."
+            "--config", f"{path} is not JSON: {error}.", remedy="Correct the file at that position."
         ) from error
     if not isinstance(config, dict):
         raise ConfigError(
             "--config",
-            f"{path} holds {_kind(config)}, not an object.",
+            f"{path} must contain a JSON object, got {_kind(config)}.",
             remedy='Write {"algo": …, "params": {…}}.',
         )
     return config
@@ -110,18 +111,18 @@ def resolve(
     overrides: Overrides | None = None,
     describe_script: DescribeScript | None = None,
 ) -> RunConfig:
-    """`config` with `overrides` applied and every default filled in; ConfigError names a field.
+    """Apply `overrides` and defaults to `config`. Raises ConfigError.
 
-    The defaults of a script stay its own: of its parameters, only what was set is in the result.
+    A script keeps its own defaults: only explicitly set parameters are in the result.
     """
     overrides = overrides or Overrides()
     raw = {**config, **{name: v for name, v in overrides.fields.items() if v is not None}}
-    named = raw.get("worker") or descriptor.worker
-    if named != descriptor.worker:
+    worker = raw.get("worker") or descriptor.worker
+    if worker != descriptor.worker:
         raise ConfigError(
             "worker",
-            f"this is {descriptor.worker}, the run is for {named}.",
-            remedy=f"Start {named}, or change the field.",
+            f"must be {descriptor.worker}, got {worker}.",
+            remedy=f"Start {worker}, or change the field.",
         )
     mode = _one_of("mode", raw.get("mode") or descriptor.modes[0], descriptor.modes)
     raw["telemetry"] = _telemetry(raw, mode, descriptor)
@@ -132,15 +133,15 @@ def resolve(
         params.update(_params(_object(raw, "params"), algorithm, overrides.params))
     else:
         algorithm = script_algorithm(descriptor, script, describe_script)
-        params = _params(_object(raw, "params"), algorithm, overrides.params, _ELSE_PASSED_ON)
+        params = _params(_object(raw, "params"), algorithm, overrides.params, _EXTRA_ARGS_HINT)
     return RunConfig(
         mode=mode,
         algo=algorithm.id,
         env_id=_env_id(raw, descriptor),
         env_kwargs=_object(raw, "env_kwargs"),
-        seed=_whole(raw, "seed", 0, default=1) or 0,
-        total_timesteps=_whole(raw, "total_timesteps", 1),
-        max_episodes=_whole(raw, "max_episodes", 1),
+        seed=_integer(raw, "seed", 0, default=1) or 0,
+        total_timesteps=_integer(raw, "total_timesteps", 1),
+        max_episodes=_integer(raw, "max_episodes", 1),
         params=params,
         raw=raw,
     )
@@ -149,15 +150,17 @@ def resolve(
 def script_algorithm(
     descriptor: Descriptor, script: Any, describe_script: DescribeScript | None
 ) -> Algorithm:
-    """The script as the one algorithm of its run; ConfigError where there is no such thing."""
+    """The script as the only algorithm of its run. Raises ConfigError."""
     if describe_script is None:
         raise ConfigError(
             "script",
-            f"{descriptor.worker} runs no scripts.",
-            remedy="Leave `script` out, or choose a worker that runs them.",
+            f"{descriptor.worker} does not run scripts.",
+            remedy="Remove `script`, or choose a worker that runs scripts.",
         )
     if not isinstance(script, str):
-        raise ConfigError("script", f"{_kind(script)} is no path.", remedy="Give a text.")
+        raise ConfigError(
+            "script", f"must be a path, got {_kind(script)}.", remedy="Pass a string."
+        )
     try:
         algorithm = describe_script(script)
         for parameter in algorithm.parameters:
@@ -167,12 +170,12 @@ def script_algorithm(
     except WorkerError as error:
         raise ConfigError("script", error.message, remedy=error.remedy) from error
     except ValueError as error:
-        raise ConfigError("script", f"{error}.", remedy="Correct it in the script.") from error
+        raise ConfigError("script", f"{error}.", remedy="Correct the script.") from error
     return algorithm
 
 
 def _telemetry(raw: Mapping[str, Any], mode: str, descriptor: Descriptor) -> dict[str, Any]:
-    """With the detail that suits the worker where none was chosen."""
+    """Replace the step detail `auto` by the default of the worker."""
     telemetry = _object(raw, "telemetry")
     steps = _one_of("telemetry.steps", telemetry.get("steps") or "auto", _STEP_DETAILS)
     if steps == "auto":
@@ -182,30 +185,30 @@ def _telemetry(raw: Mapping[str, Any], mode: str, descriptor: Descriptor) -> dic
 
 def _algorithm(raw: Mapping[str, Any], descriptor: Descriptor) -> Algorithm:
     by_id = {algorithm.id: algorithm for algorithm in descriptor.algorithms}
-    wanted = raw.get("algo")
-    if not wanted and len(by_id) == 1:
+    algo = raw.get("algo")
+    if not algo and len(by_id) == 1:
         return descriptor.algorithms[0]
-    return by_id[_one_of("algo", wanted or "", tuple(by_id))]
+    return by_id[_one_of("algo", algo or "", tuple(by_id))]
 
 
 def _env_id(raw: Mapping[str, Any], descriptor: Descriptor) -> str:
     env_id = raw.get("env_id") or ""
     environments = descriptor.environments
     if not isinstance(env_id, str):
-        raise ConfigError("env_id", f"{_kind(env_id)} is no id.", remedy="Give a text.")
-    closed = bool(environments.ids) and not environments.any and not environments.families
-    if closed and env_id not in environments.ids:
+        raise ConfigError("env_id", f"must be a string, got {_kind(env_id)}.", remedy="Pass an id.")
+    is_closed = bool(environments.ids) and not environments.any and not environments.families
+    if is_closed and env_id not in environments.ids:
         _one_of("env_id", env_id, environments.ids)
     if not env_id and environments.families:
         raise ConfigError(
             "env_id",
-            "there is none.",
-            remedy=f"Name an environment of {', '.join(environments.families)}.",
+            "is missing.",
+            remedy=f"Choose an environment of {', '.join(environments.families)}.",
         )
     return env_id
 
 
-_ELSE_PASSED_ON = " What else the script takes can be given as `extra_args`."
+_EXTRA_ARGS_HINT = " Pass other arguments of the script as `extra_args`."
 
 
 def _params(
@@ -214,7 +217,7 @@ def _params(
     overrides: Iterable[Assignment],
     hint: str = "",
 ) -> dict[str, Any]:
-    """What was set, as values of the algorithm's parameters."""
+    """The explicitly set values, converted to the types of the parameters."""
     known = {parameter.name: parameter for parameter in algorithm.parameters}
     values = {}
     for name, value in given.items():
@@ -225,9 +228,9 @@ def _params(
 
 
 def unknown_fields(config: Mapping[str, Any]) -> list[str]:
-    """A sentence for each field that no run has. They are not refused: MOSAIC may be newer."""
+    """A warning per unknown field. They are not errors: MOSAIC may be newer than the SDK."""
     return [
-        f"The field '{name}' of the run is not known and has no effect. {_suggestion(name, FIELDS)}"
+        f"The field '{name}' of the run is unknown and has no effect. {_suggestion(name, FIELDS)}"
         for name in config
         if name not in FIELDS
     ]
@@ -236,33 +239,35 @@ def unknown_fields(config: Mapping[str, Any]) -> list[str]:
 def _known(name: str, known: Mapping[str, Parameter], field: str, hint: str) -> Parameter:
     if name in known:
         return known[name]
-    raise ConfigError(field, "there is no such parameter.", remedy=_suggestion(name, known) + hint)
+    raise ConfigError(field, "unknown parameter.", remedy=_suggestion(name, known) + hint)
 
 
 def _suggestion(name: str, known: Iterable[str]) -> str:
-    import difflib  # noqa: PLC0415 - only for a mistake
+    import difflib  # noqa: PLC0415 - rarely needed
 
     names = sorted(known)
     close = difflib.get_close_matches(name, names, n=1)
-    return f"Did you mean {close[0]}?" if close else f"There are {', '.join(names) or 'none'}."
+    return f"Did you mean {close[0]}?" if close else f"Known: {', '.join(names) or 'none'}."
 
 
 def _one_of(field: str, value: Any, allowed: tuple[str, ...]) -> str:
     if isinstance(value, str) and value in allowed:
         return value
-    problem = f"{value!r} is not known to this worker." if value else "there is none."
+    problem = f"{value!r} is unknown to this worker." if value else "is missing."
     raise ConfigError(field, problem, remedy=f"Use one of {', '.join(allowed)}.")
 
 
-def _whole(
-    raw: Mapping[str, Any], field: str, least: int, default: int | None = None
+def _integer(
+    raw: Mapping[str, Any], field: str, minimum: int, default: int | None = None
 ) -> int | None:
     value = raw.get(field)
     if value is None:
         return default
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+    if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
         raise ConfigError(
-            field, f"{value!r} will not do.", remedy=f"Give a whole number, at least {least}."
+            field,
+            f"must be an integer, at least {minimum}, got {value!r}.",
+            remedy="Change the value.",
         )
     return value
 
@@ -273,11 +278,11 @@ def _object(raw: Mapping[str, Any], field: str) -> dict[str, Any]:
         return {}
     if not isinstance(value, dict):
         raise ConfigError(
-            field, f"it is {_kind(value)}.", remedy='Give an object such as {"name": value}.'
+            field, f"must be an object, got {_kind(value)}.", remedy='Pass {"name": value}.'
         )
     return value
 
 
 def _kind(value: Any) -> str:
-    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false"}
+    names = {dict: "an object", list: "a list", str: "a string", bool: "true or false"}
     return names.get(type(value), "a number" if isinstance(value, (int, float)) else "null")

@@ -1,7 +1,7 @@
-"""SIGTERM and SIGINT: the first asks the run to end, the second ends it at once.
+"""StopSignals: the first SIGTERM or SIGINT requests a stop, the second exits immediately.
 
-The handler only writes a byte to a pipe; a thread does the rest. Doing more in a handler would
-take locks that the interrupted code may hold.
+The handler only writes a byte to a pipe, which a thread reads: anything else could take locks that
+the interrupted code holds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class StopSignals:
-    """`first` and `again` are called in threads of their own, with the signal's number."""
+    """Calls `first` and `again` in separate threads, with the signal number."""
 
     def __init__(self, first: Callable[[int], None], again: Callable[[int], None]) -> None:
         self._first = first
@@ -31,39 +31,41 @@ class StopSignals:
         self._masks = threading.local()
 
     def install(self) -> None:
-        """From the main thread, as Python demands."""
+        """Main thread only, as Python requires."""
         self._thread.start()
         os.register_at_fork(
-            before=self._hold, after_in_parent=self._release, after_in_child=self._leave_child
+            before=self._block_signals,
+            after_in_parent=self._unblock_signals,
+            after_in_child=self._restore_in_child,
         )
         for number in _SIGNALS:
-            self._previous[number] = signal.signal(number, self._note)
+            self._previous[number] = signal.signal(number, self._handle_signal)
 
     def restore(self) -> None:
-        """Give the signals back, so that whatever runs after the last line can be ended."""
+        """Restore the previous handlers, so that code after the last line can be interrupted."""
         for number, handler in self._previous.items():
-            if signal.getsignal(number) == self._note:
+            if signal.getsignal(number) == self._handle_signal:
                 signal.signal(number, handler)
 
-    def _note(self, number: int, _frame: object) -> None:
-        with contextlib.suppress(BlockingIOError):  # 65,536 signals wait already
+    def _handle_signal(self, number: int, _frame: object) -> None:
+        with contextlib.suppress(BlockingIOError):  # 65,536 signals are pending already
             os.write(self._write_end, bytes((number,)))
 
     def _watch(self) -> None:
         number = os.read(self._read_end, 1)[0]
-        # Beside this thread: the first may wait for a reader that never comes.
+        # In another thread, because `first` may block on a reader.
         threading.Thread(target=self._first, args=(number,), daemon=True).start()
         self._again(os.read(self._read_end, 1)[0])
 
-    # A forked child (a sub-environment, say) has no watching thread, so it gets the signals back.
-    # They are held during the fork: Python forgets what arrives before a child is ready.
+    # A forked child (such as a sub-environment) lacks the thread, so its handlers are restored.
+    # Signals are blocked during the fork: Python drops those that arrive before a child is ready.
 
-    def _hold(self) -> None:
+    def _block_signals(self) -> None:
         self._masks.before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
 
-    def _release(self) -> None:
+    def _unblock_signals(self) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, self._masks.before)
 
-    def _leave_child(self) -> None:
+    def _restore_in_child(self) -> None:
         self.restore()
-        self._release()
+        self._unblock_signals()

@@ -1,4 +1,4 @@
-"""Runs a worker the way the trainer does, for a worker's own tests."""
+"""WorkerProcess: runs a worker like the trainer does, for tests of workers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from mosaic_worker.compat import make_getattr
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import TracebackType
@@ -19,14 +21,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-DEADLINE_SECONDS = 30.0
-_LOOK_SECONDS = 0.005
+TIMEOUT_S = 30.0
+_POLL_S = 0.005
 
 
 class WorkerProcess:
-    """`python ARGUMENTS` in `folder`: stdout to a file, stderr to a log, commands through stdin.
+    """Runs `python ARGUMENTS` in `folder`: stdout to a file, stderr to a log, commands to stdin.
 
-    Use it as a context manager; a worker that still runs at the end is killed.
+    Use it as a context manager; a worker that is still running at the end is killed.
     """
 
     def __init__(self, arguments: Sequence[str], folder: Path) -> None:
@@ -49,7 +51,7 @@ class WorkerProcess:
         self.send_line(json.dumps({"cmd": cmd, **fields}).encode("utf-8"))
 
     def send_line(self, line: bytes) -> None:
-        """Send a line that may be no command."""
+        """Send a line, which may be an invalid command."""
         if self.process.stdin is None:
             raise ValueError("the worker's stdin is closed")
         self.process.stdin.write(line + b"\n")
@@ -59,16 +61,16 @@ class WorkerProcess:
         self.process.send_signal(number)
 
     def lines(self) -> list[bytes]:
-        """Every complete line so far."""
+        """All complete lines so far."""
         return self.telemetry.read_bytes().split(b"\n")[:-1]
 
     def events(self, kind: str = "") -> list[dict[str, Any]]:
-        """Every line so far, or those of one type. Raises for a line that is no JSON."""
+        """All lines so far, or those of one type. Raises ValueError for invalid JSON."""
         events = [json.loads(line) for line in self.lines()]
         return [event for event in events if not kind or event["type"] == kind]
 
     def wait_for(self, kind: str, /, **fields: Any) -> dict[str, Any]:
-        """The first line of this type with these fields; waits for it."""
+        """Wait for a line of this type with these fields, and return the first."""
 
         def find() -> dict[str, Any] | None:
             for event in self.events(kind):
@@ -78,21 +80,21 @@ class WorkerProcess:
 
         return self.until(find, f"a {kind} line with {fields}")
 
-    def until(self, look: Callable[[], T | None], what: str) -> T:
-        """What `look` returns once it is true."""
-        deadline = time.monotonic() + DEADLINE_SECONDS
+    def until(self, condition: Callable[[], T | None], what: str) -> T:
+        """Call `condition` until it returns a true value, and return that."""
+        deadline = time.monotonic() + TIMEOUT_S
         while True:
-            over = self.process.poll() is not None
-            found = look()
-            if found:
-                return found
-            if over or time.monotonic() > deadline:
+            has_exited = self.process.poll() is not None
+            result = condition()
+            if result:
+                return result
+            if has_exited or time.monotonic() > deadline:
                 raise AssertionError(f"never saw {what}\n{self.log.read_text()[-4000:]}")
-            time.sleep(_LOOK_SECONDS)
+            time.sleep(_POLL_S)
 
     def wait(self) -> int:
         """The exit code; negative for a signal."""
-        return self.process.wait(DEADLINE_SECONDS)
+        return self.process.wait(TIMEOUT_S)
 
     def __enter__(self) -> Self:
         return self
@@ -107,3 +109,7 @@ class WorkerProcess:
         self.process.wait()
         if self.process.stdin is not None:
             self.process.stdin.close()
+
+
+if not TYPE_CHECKING:
+    __getattr__ = make_getattr(__name__)

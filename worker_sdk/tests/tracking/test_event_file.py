@@ -8,8 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from mosaic_worker.tracking.event_file import EventFile
-from mosaic_worker.tracking.record_file import crc32c, masked_crc32c
+from mosaic_worker.tracking.event_file import EventFile, crc32c, masked_crc32c
 
 
 class ChecksumTest(unittest.TestCase):

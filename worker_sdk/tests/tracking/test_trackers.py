@@ -138,7 +138,7 @@ class EventFileTest(TrackersTest):
         trackers.scalars({"charts/SPS": 1.0}, 1)
         [(level, message)] = self.heard.words
         self.assertEqual(level, "warning")
-        self.assertEqual(message, "There is no event file for TensorBoard: Not a directory.")
+        self.assertEqual(message, "The TensorBoard event file cannot be created: Not a directory.")
 
     @unittest.skipUnless(Path("/dev/full").exists(), "there is no file that is always full")
     def test_a_full_disk_ends_the_file_and_not_the_training(self) -> None:
@@ -198,7 +198,7 @@ class WandbTest(TrackersTest):
         trackers.scalars({"break": 1.0}, 1)
         trackers.scalars({"charts/SPS": 1.0}, 2)
         trackers.close()
-        said = "Weights & Biases has stopped tracking: the disk is full"
+        said = "Weights & Biases stopped tracking: the disk is full"
         self.assertEqual(self.heard.words, [("warning", said)])
 
     def test_without_a_key_it_is_offline_with_the_reason(self) -> None:
@@ -207,7 +207,7 @@ class WandbTest(TrackersTest):
         trackers = self.trackers(tensorboard=False, wandb=OFFLINE._replace(mode="online"))
         trackers.close()
         [(_, message)] = self.heard.words
-        self.assertIn("tracks offline, because there is no WANDB_API_KEY", message)
+        self.assertIn("runs offline, because WANDB_API_KEY is not set", message)
         self.assertIn(f"`wandb sync {self.heard.directory}/wandb/offline-run-*`", message)
         self.assertEqual(self.heard.artifacts, [("wandb", "wandb/offline-run-abc")])
 

@@ -9,8 +9,7 @@ import socket
 import unittest
 from unittest import mock
 
-from mosaic_worker.tracking.wandb_environment import wandb_environment
-from mosaic_worker.tracking.wandb_process import whole_steps, why_not_online
+from mosaic_worker.tracking.wandb_process import merge_steps, wandb_environment, why_not_online
 
 KEY = "0123456789abcdef0123456789abcdef01234567"
 
@@ -25,7 +24,7 @@ class RowTest(unittest.TestCase):
         """However many lines they came in; what comes late is kept with the newest row."""
         told = [(1, {"a": 1.0}), (1, {"b": 2.0}), (5, {"a": 3.0}), (4, {"c": 4.0}), (6, {"a": 5.0})]
         lines = io.StringIO("".join(json.dumps(each) + "\n" for each in told))
-        rows = list(whole_steps(lines))
+        rows = list(merge_steps(lines))
         self.assertEqual(
             rows, [(1, {"a": 1.0, "b": 2.0}), (5, {"a": 3.0, "c": 4.0}), (6, {"a": 5.0})]
         )
@@ -42,7 +41,7 @@ class ReachTest(unittest.TestCase):
 
     def test_a_key_and_a_server_that_answers_are_all_it_takes(self) -> None:
         """Each that is missing is the reason."""
-        self.assertIn("no WANDB_API_KEY", self.reason())
+        self.assertIn("WANDB_API_KEY is not set", self.reason())
         nobody = f"http://127.0.0.1:{free_port()}"
         self.assertIn(
             "127.0.0.1 cannot be reached", self.reason(WANDB_API_KEY=KEY, WANDB_BASE_URL=nobody)

@@ -15,7 +15,7 @@ from workers.cleanrl_worker.tests.hand_made_environments import Counting, cut_of
 
 from cleanrl_worker.environments.making import make_vector, one_array
 from cleanrl_worker.environments.same_step_vector import SameStepVector
-from mosaic_worker.environments.making import make_environment
+from mosaic_worker.environments.factory import make_environment
 from mosaic_worker.errors import WorkerError
 
 

@@ -95,7 +95,7 @@ def test_a_recorded_episode_is_repeated(start: StartSession, tmp_path: Path) -> 
         ({"algo": "scripted", "params": {"script": "/nowhere.py:X"}}, "no file"),
         ({"algo": "random", "actor": "dreaming"}, "no actor 'dreaming'"),
         ({"algo": "human", "params": {"idle_action": "nothing"}}, "not JSON"),
-        ({"algo": "human", "params": {"idle_action": "9"}}, "9 is no action"),
+        ({"algo": "human", "params": {"idle_action": "9"}}, "9 is not an action"),
     ],
 )
 def test_a_session_that_cannot_begin_says_why(

@@ -65,7 +65,7 @@ def test_an_actor_that_fails_pauses_the_game(start: StartSession, name: str, tak
     session = start("scripted", COUNTING, actor=f"scripted:odd_actors:{name}", lease_s=30.0)
     paused = session.wait_for("status", state="paused")
     failure = session.wait_for("log", code="W143", level="error")
-    assert ("no idea" if name == "GivesUp" else "3 is no action") in failure["message"]
+    assert ("no idea" if name == "GivesUp" else "3 is not an action") in failure["message"]
     assert paused["reason"] in failure["message"]
     assert len(session.steps()) == taken
     session.command("takeover")

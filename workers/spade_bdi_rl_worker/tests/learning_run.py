@@ -12,7 +12,7 @@ from mosaic_worker.checkpoint import save_checkpoint
 from mosaic_worker.emitter import Emitter
 from mosaic_worker.recording.recorder import EpisodeRecorder
 from mosaic_worker.run_config import resolve
-from mosaic_worker.tracking.trackers import trackers_of
+from mosaic_worker.tracking.trackers import make_trackers
 from spade_bdi_rl_worker.descriptor import describe
 from spade_bdi_rl_worker.learning.making import make_learner
 from spade_bdi_rl_worker.settings import resolved
@@ -75,7 +75,7 @@ class LearningRun:
         self._recorders: dict[str | None, EpisodeRecorder] = {}
         self.outlet = ListOutlet()
 
-    def recorder_of(self, agent_id: str | None) -> EpisodeRecorder:
+    def recorder_for(self, agent_id: str | None) -> EpisodeRecorder:
         if agent_id not in self._recorders:
             self._recorders[agent_id] = EpisodeRecorder(
                 self.emitter, detail=self.config.step_detail, agent_id=agent_id
@@ -84,7 +84,7 @@ class LearningRun:
 
     @cached_property
     def trackers(self) -> Trackers:
-        return trackers_of(cast("Run", self))
+        return make_trackers(cast("Run", self))
 
     def save_checkpoint(self, name: str, content: Any, **fields: Any) -> Path:
         return save_checkpoint(self.emitter, self.directory, name, content, **fields)

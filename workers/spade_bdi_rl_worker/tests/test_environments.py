@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from workers.spade_bdi_rl_worker.tests.learning_run import LearningRun
 
-from mosaic_worker.environments.making import make_environment
+from mosaic_worker.environments.factory import make_environment
 from mosaic_worker.errors import WorkerError
 from spade_bdi_rl_worker.learning.state_encoding import HashedStates, encoding_of
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from workers.spade_bdi_rl_worker.tests.learning_run import LearningRun, always
 
-from mosaic_worker.environments.making import make_environment
-from mosaic_worker.recording.starts import restore
+from mosaic_worker.environments.factory import make_environment
+from mosaic_worker.recording.start_states import restore
 from spade_bdi_rl_worker.learning.environment_world import EnvironmentWorld
 from spade_bdi_rl_worker.learning.table_world import TableWorld
 

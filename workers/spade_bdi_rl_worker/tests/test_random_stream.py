@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mosaic_worker.recording.random_state import asked_state
+from mosaic_worker.recording.rng_state import query_state
 from spade_bdi_rl_worker.learning.random_stream import BLOCK, RandomStream, is_known
 
 
@@ -19,7 +19,7 @@ def test_numbers_and_states_are_those_of_the_generator() -> None:
 
     for at in range(2 * BLOCK + 5):
         if at % 61 == 0 or at % BLOCK in (0, 1, BLOCK - 1):
-            assert stream.state() == asked_state(alone)
+            assert stream.state() == query_state(alone)
         assert stream.draw() == alone.random()
 
 
@@ -31,7 +31,7 @@ def test_a_half_used_number_stays_where_it_is() -> None:
     stream = RandomStream(ahead)
 
     assert stream.draw() == alone.random()
-    assert stream.state() == asked_state(alone)
+    assert stream.state() == query_state(alone)
 
 
 def test_a_settled_generator_is_where_the_stream_was() -> None:
@@ -43,9 +43,9 @@ def test_a_settled_generator_is_where_the_stream_was() -> None:
     stream.settle()
     stream.settle()
 
-    assert asked_state(ahead) == asked_state(alone)
+    assert query_state(ahead) == query_state(alone)
     assert ahead.normal() == alone.normal()
-    assert stream.state() == asked_state(alone)
+    assert stream.state() == query_state(alone)
     assert [stream.draw() for _ in range(BLOCK)] == [alone.random() for _ in range(BLOCK)]
 
 

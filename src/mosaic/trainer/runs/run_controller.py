@@ -22,7 +22,7 @@ from mosaic.contract.layout import CHECKPOINT_VARIABLE, RunDirectory
 from mosaic.contract.readiness import InstallProgress
 from mosaic.contract.run_config import TrainRunConfig
 from mosaic.contract.run_states import LIVE_STATES, RunState
-from mosaic.contract.runs import RunStats, RunRecord
+from mosaic.contract.runs import RunRecord, RunStats
 from mosaic.trainer.artifacts.output_tail import last_lines
 from mosaic.trainer.concurrency import run_in_long_thread, run_in_thread
 from mosaic.trainer.machine.gpus import visible_devices

@@ -7,7 +7,7 @@ from typing import Literal, TypeVar, get_args
 import msgspec
 
 from mosaic.contract import numbers
-from mosaic.contract.episodes import EpisodeQuery, EpisodeStatus, EpisodeOrder
+from mosaic.contract.episodes import EpisodeOrder, EpisodeQuery, EpisodeStatus
 from mosaic.contract.events import StepRecord
 from mosaic.contract.layout import RunDirectory
 from mosaic.contract.rpc import trainer_pb2 as pb

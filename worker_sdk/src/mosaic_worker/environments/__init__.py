@@ -1,1 +1,1 @@
-"""Making environments, and putting their spaces into words. gymnasium is imported when needed."""
+"""Creates and inspects environments. gymnasium is imported on first use."""

@@ -1,32 +1,32 @@
-"""Spaces in JSON: what an environment line says of them, and actions that come as JSON."""
+"""Spaces as JSON: their description in the `environment` line, and actions from JSON."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from mosaic_worker.errors import WorkerError
-from mosaic_worker.plain import finite_or_name
+from mosaic_worker.json_values import encode_float
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_LARGEST_LISTED = 64  # bounds of a larger box are given as one number, where they are one
+_MAX_LISTED_BOUNDS = 64  # of a larger box only the outermost bounds are listed
 PYTHON_VALUES = "python"
-"""Actions were given as Python's own numbers and lists, not as arrays."""
+"""The actions were Python numbers and lists, not arrays."""
 
 
 def describe_space(space: Any) -> dict[str, Any]:
-    """The space in plain values; `type` says what it is."""
+    """The space as JSON values; `type` names its kind."""
     kind = type(space).__name__
     describe = _DESCRIBERS.get(kind)
     return {"type": "other", "name": kind} if describe is None else describe(space)
 
 
 def to_action(space: Any, value: Any, dtype: str | None = None) -> Any:
-    """What `step` accepts for a JSON value; WorkerError when it is no action of the space.
+    """Convert a JSON value to an action of the space. Raises WorkerError if it does not fit.
 
-    `dtype` is the `action_dtype` of a recorded episode: what its actions were when they were no
-    arrays of the space's own type. An environment computes differently with each.
+    `dtype` is the `action_dtype` of a recorded episode: the type of its actions if they were not
+    arrays of the space's dtype. An environment may compute different results for each type.
     """
     convert = _CONVERTERS.get(type(space).__name__)
     if convert is None:
@@ -34,13 +34,13 @@ def to_action(space: Any, value: Any, dtype: str | None = None) -> Any:
     try:
         return convert(space, value, dtype)
     except (TypeError, ValueError, OverflowError, KeyError, AttributeError) as error:
-        raise _misfit(space, value) from error
+        raise _invalid_action(space, value) from error
 
 
-def _misfit(space: Any, value: Any) -> WorkerError:
-    shown = repr(value)
-    shown = shown if len(shown) <= 80 else f"{shown[:80]}…"
-    return WorkerError(f"{shown} is no action of {space}.", remedy="Send one that fits.")
+def _invalid_action(space: Any, value: Any) -> WorkerError:
+    text = repr(value)
+    text = text if len(text) <= 80 else f"{text[:80]}…"
+    return WorkerError(f"{text} is not an action of {space}.", remedy="Send a valid action.")
 
 
 def _describe_box(space: Any) -> dict[str, Any]:
@@ -54,29 +54,29 @@ def _describe_box(space: Any) -> dict[str, Any]:
 
 
 def _bounds(values: Any) -> Any:
-    """One number where all are the same; else as many as there are, or the outermost."""
-    least, most = values.min(), values.max()
-    if least == most:
-        return finite_or_name(float(least)) if values.dtype.kind == "f" else int(least)
-    if values.size <= _LARGEST_LISTED:
-        return _finite(values.tolist())
-    return [finite_or_name(float(least)), finite_or_name(float(most))]
+    """One number if all bounds are equal; else all of them, or the outermost of a large box."""
+    low, high = values.min(), values.max()
+    if low == high:
+        return encode_float(float(low)) if values.dtype.kind == "f" else int(low)
+    if values.size <= _MAX_LISTED_BOUNDS:
+        return _encode_floats(values.tolist())
+    return [encode_float(float(low)), encode_float(float(high))]
 
 
-def _finite(values: Any) -> Any:
+def _encode_floats(values: Any) -> Any:
     if isinstance(values, list):
-        return [_finite(value) for value in values]
-    return finite_or_name(values) if isinstance(values, float) else values
+        return [_encode_floats(value) for value in values]
+    return encode_float(values) if isinstance(values, float) else values
 
 
 def _to_discrete(space: Any, value: Any, _dtype: str | None) -> int:
-    number = _whole(value)
+    number = _to_integer(value)
     if not space.start <= number < space.start + space.n:
         raise ValueError("out of range")
     return number
 
 
-def _whole(value: Any) -> int:
+def _to_integer(value: Any) -> int:
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, float) and value.is_integer():
@@ -88,20 +88,20 @@ def _to_box(space: Any, value: Any, dtype: str | None) -> Any:
     import numpy as np  # noqa: PLC0415 - optional, and start-up counts
 
     if space.dtype.kind != "f":
-        return _to_whole_array(space, value, dtype)
+        return _to_integer_array(space, value, dtype)
     if dtype == PYTHON_VALUES:
-        return _numbers(value)
-    action = np.asarray(value, dtype=np.float64)  # reads "NaN" and "Infinity" too
+        return _parse_numbers(value)
+    action = np.asarray(value, dtype=np.float64)  # also parses "NaN" and "Infinity"
     return action.reshape(space.shape).astype(dtype or space.dtype)
 
 
-def _numbers(value: Any) -> Any:
+def _parse_numbers(value: Any) -> Any:
     if isinstance(value, list):
-        return [_numbers(item) for item in value]
+        return [_parse_numbers(item) for item in value]
     return float(value) if isinstance(value, str) else value
 
 
-def _to_whole_array(space: Any, value: Any, _dtype: str | None) -> Any:
+def _to_integer_array(space: Any, value: Any, _dtype: str | None) -> Any:
     import numpy as np  # noqa: PLC0415 - optional, and start-up counts
 
     exact = np.asarray(value)
@@ -125,7 +125,7 @@ def _to_dict(space: Any, value: Any, dtype: str | None) -> dict[str, Any]:
 
 def _to_text(space: Any, value: Any, _dtype: str | None) -> str:
     if not space.contains(value):
-        raise ValueError("no such text")
+        raise ValueError("invalid text")
     return str(value)
 
 
@@ -156,8 +156,8 @@ _DESCRIBERS: dict[str, Callable[[Any], dict[str, Any]]] = {
 _CONVERTERS: dict[str, Callable[[Any, Any, str | None], Any]] = {
     "Discrete": _to_discrete,
     "Box": _to_box,
-    "MultiDiscrete": _to_whole_array,
-    "MultiBinary": _to_whole_array,
+    "MultiDiscrete": _to_integer_array,
+    "MultiBinary": _to_integer_array,
     "Text": _to_text,
     "Tuple": _to_tuple,
     "Dict": _to_dict,

@@ -1,7 +1,7 @@
-"""The play loop: one environment, in which a person, an agent, or both in turns act.
+"""The play loop: one environment in which a human, a policy, or both in turns act.
 
-Every worker's `play` and `evaluate` mode is `play(run, its policy)`. Names are imported when they
-are first used: a worker's `--describe` needs only `PARAMETERS`.
+The `play` and `evaluate` modes of every worker call `play(run, policy)`. Names are imported on
+first use, because a worker's `--describe` needs only `PARAMETERS`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mosaic_worker.play.loop import play
     from mosaic_worker.play.settings import PARAMETERS
 
-_HOME_OF = {
+_MODULES = {
     "HUMAN": "actor",
     "PARAMETERS": "settings",
     "Actor": "actor",
@@ -25,8 +25,8 @@ __all__ = ["HUMAN", "PARAMETERS", "Actor", "ActorFactory", "play"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module  # noqa: PLC0415 - costs start-up time otherwise
 
-    return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

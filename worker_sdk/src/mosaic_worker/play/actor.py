@@ -1,7 +1,6 @@
-"""Who acts: the interface of an actor, and how an actor is made from its name.
+"""Actor: the interface of policies and scripts, and how an actor is created from its name.
 
-This is what policies of workers and scripts of people implement; docs/writing-an-actor.md is its
-page.
+docs/writing-an-actor.md is the guide for authors.
 """
 
 from __future__ import annotations
@@ -10,72 +9,72 @@ import sys
 import traceback
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Protocol
 
+from mosaic_worker.compat import make_getattr
 from mosaic_worker.errors import WorkerError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 HUMAN = "human"
-"""The name of the person at the controls, in every session."""
+"""The actor name of a human player."""
 
 
 class Actor(Protocol):
-    """Chooses actions. `act` is all that it needs.
+    """Chooses actions. Only `act` is required.
 
-    Four more are used when they are there. `begin_episode(observation, info)` is called when an
-    episode begins, and when the actor is put into one that is under way. `episode_seed`, a number,
-    is what an episode begins with when nobody asks for another seed. `policy()`, where observations
-    are `Discrete`, is what it would do in every state, for views that draw it: a mapping with
-    `actions`, one of each state, or `q_values`, those of all actions of each state, or both; or
-    None. It is asked when an episode begins, at most once a second. `close()` is called at the end.
+    Optional members: `begin_episode(observation, info)` is called when an episode starts, and when
+    the actor takes control of a running one. `episode_seed` is the seed of new episodes unless the
+    user sends another one. `policy()`, for `Discrete` observations, returns a mapping with
+    `actions` (one per state), `q_values` (one row per state), or both; or None. It is called when
+    an episode starts, at most once per second. `close()` is called at the end.
     """
 
     def act(self, observation: Any, info: dict[str, Any]) -> Any:
         """An action of the environment's action space.
 
-        Between two calls a person may have acted: the observation is always the present one.
+        A human may have acted since the last call: the observation is always the current one.
         """
 
 
 ActorFactory = Callable[[Any], Actor]
-"""Makes an actor for an environment. Raises `WorkerError` when it cannot play there."""
+"""Creates an actor for an environment. Raises `WorkerError` if it cannot act there."""
 
 
-class Part(NamedTuple):
-    """An actor and the name that stands on its steps. A person has no actor object."""
+class NamedActor(NamedTuple):
+    """An actor and the name recorded with its steps. `actor` is None for a human."""
 
     name: str
     actor: Actor | None
 
     def begin_episode(self, observation: Any, info: dict[str, Any]) -> None:
-        """Tell the actor, if it wants to know. Raises only WorkerError."""
+        """Call the optional method of the actor. Raises only WorkerError."""
         begin = getattr(self.actor, "begin_episode", None)
         if begin is not None:
             _call(lambda: begin(observation, info))
 
     def act(self, observation: Any, info: dict[str, Any]) -> Any:
-        """What the actor chooses. Raises only WorkerError; not to be asked of a person."""
+        """The action of the actor; None for a human. Raises only WorkerError."""
         actor = self.actor
         return None if actor is None else _call(lambda: actor.act(observation, info))
 
     @property
     def episode_seed(self) -> int | None:
-        """What the actor's episodes must begin with, if it is bound to a seed."""
+        """The seed that the actor requires for its episodes, if any."""
         seed = getattr(self.actor, "episode_seed", None)
         return seed if isinstance(seed, int) else None
 
     def close(self) -> None:
-        """What an actor raises now concerns nobody but its author."""
+        """Close the actor; an exception is only printed."""
         close = getattr(self.actor, "close", None)
         if close is not None:
             try:
                 _call(close)
             except WorkerError as error:
-                print_cause(error)
+                print_traceback(error)
 
 
-class LentActor:
-    """An actor that exists already: whoever made it closes it, however often it is let go of."""
+class BorrowedActor:
+    """Wraps an existing actor without its `close`, because the caller of `play` owns it."""
 
     def __init__(self, actor: Actor) -> None:
         self._actor = actor
@@ -89,39 +88,41 @@ class LentActor:
         return getattr(self._actor, name)
 
 
-def make_part(name: str, factories: Mapping[str, ActorFactory], env: Any) -> Part:
-    """The actor of that name for `env`; WorkerError says why there is none."""
+def make_actor(name: str, factories: Mapping[str, ActorFactory], env: Any) -> NamedActor:
+    """Create the actor with this name for `env`. Raises WorkerError."""
     if name == HUMAN:
-        return Part(HUMAN, None)
+        return NamedActor(HUMAN, None)
     try:
         factory = factories[name]
     except KeyError:
-        known = ", ".join([HUMAN, *(each for each in factories if each != HUMAN)])
-        raise WorkerError(
-            f"There is no actor '{name}' here.", remedy=f"Choose one of {known}."
-        ) from None
+        names = ", ".join([HUMAN, *(known for known in factories if known != HUMAN)])
+        raise WorkerError(f"Unknown actor '{name}'.", remedy=f"Choose one of {names}.") from None
     actor = _call(lambda: factory(env))
     if not callable(getattr(actor, "act", None)):
         raise WorkerError(
             f"The actor '{name}' has no method act(observation, info).",
-            remedy="Give it one; docs/writing-an-actor.md shows how.",
+            remedy="Add it; see docs/writing-an-actor.md.",
         )
-    return Part(name, actor)
+    return NamedActor(name, actor)
 
 
 def _call(code: Callable[[], Any]) -> Any:
-    """Run somebody else's code, which may raise anything, and must not end a session."""
+    """Call third-party code, which may raise anything, and convert exceptions to WorkerError."""
     try:
         return code()
     except WorkerError:
         raise
-    except (Exception, SystemExit) as error:  # a script may well end with sys.exit()
+    except (Exception, SystemExit) as error:  # a script may call sys.exit()
         raise WorkerError(
             f"{type(error).__name__}: {error}",
             remedy="Correct the actor; the traceback is in the run's log.",
         ) from error
 
 
-def print_cause(error: BaseException) -> None:
-    """The traceback of somebody else's code, to the run's log."""
+def print_traceback(error: BaseException) -> None:
+    """Print the traceback of third-party code to the run's log."""
     traceback.print_exception(type(error), error, error.__traceback__, file=sys.stderr)
+
+
+if not TYPE_CHECKING:
+    __getattr__ = make_getattr(__name__)

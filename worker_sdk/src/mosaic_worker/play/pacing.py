@@ -1,7 +1,7 @@
-"""When the next step is due, and when the next picture is.
+"""Ticker and FrameLimiter: when the next step and the next frame are due.
 
-Time is counted from fixed points, so that it does not drift. What was missed during a stall is not
-made up for: a person could not follow.
+Due times are computed from fixed points, so that they do not drift. Ticks missed during a stall
+are skipped, because a human could not follow them.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 DEFAULT_TICK_S = 1 / 30
 FRAMES_PER_SECOND = 60
-_EARLY_S = 0.004  # ticks of 60 Hz are never exactly so far apart
+_EARLY_S = 0.004  # tolerates the jitter of 60 Hz ticks
 
 
 class Ticker:
-    """One tick every `tick_s` / `speed` seconds; a speed of 0 is always due."""
+    """Ticks every `tick_s` / `speed` seconds; at speed 0 a tick is always due."""
 
     def __init__(
         self, tick_s: float, speed: float, clock: Callable[[], float] = time.monotonic
@@ -33,31 +33,31 @@ class Ticker:
         return self._tick_s / self._speed if self._speed else 0.0
 
     def set_pace(self, tick_s: float | None = None, speed: float | None = None) -> None:
-        """From now on; the next tick comes no later than at the new pace."""
+        """Change the pace; the next tick is due after at most one new period."""
         self._tick_s = self._tick_s if tick_s is None else tick_s
         self._speed = self._speed if speed is None else speed
         self._due = min(self._due, self._clock() + self._period)
 
     def seconds_left(self) -> float:
-        """Until the next tick; 0 when it is due."""
+        """Until the next tick; 0 if it is due."""
         if not self._speed:
             return 0.0
         return max(0.0, self._due - self._clock())
 
-    def take(self) -> None:
-        """This tick is used; ticks that were missed altogether are forgotten."""
+    def consume(self) -> None:
+        """Use the current tick and skip missed ones."""
         now = self._clock()
         self._due += self._period
         if self._due <= now:
             self._due = now + self._period
 
     def restart(self) -> None:
-        """After standing still: the next tick is a whole period away."""
+        """Make the next tick due after a complete period."""
         self._due = self._clock() + self._period
 
 
-class FrameRate:
-    """At most 60 pictures a second."""
+class FrameLimiter:
+    """Limits rendering to 60 frames per second."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -67,6 +67,6 @@ class FrameRate:
     def is_due(self) -> bool:
         return self._clock() >= self._due - _EARLY_S
 
-    def take(self) -> None:
-        """A picture is drawn now."""
+    def consume(self) -> None:
+        """Record that a frame is rendered now."""
         self._due = max(self._due + self._interval, self._clock())

@@ -1,1 +1,1 @@
-"""Records episodes so that they can be played again exactly."""
+"""Records episodes so that they can be replayed exactly."""

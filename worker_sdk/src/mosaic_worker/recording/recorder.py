@@ -1,40 +1,42 @@
-"""The recorder: attach it to an environment, and its episodes can be played again exactly."""
+"""EpisodeRecorder: records the episodes of environments, so that they can be replayed exactly."""
 
 from __future__ import annotations
 
 import atexit
 import os
+import threading
 import weakref
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
-from mosaic_worker.environments.made_layer import made_layer
-from mosaic_worker.recording.detail import Detail
-from mosaic_worker.recording.environment_line import environment_fields
-from mosaic_worker.recording.flusher import Flusher
-from mosaic_worker.recording.render_hints import render_hinter
-from mosaic_worker.recording.taps import tap
-from mosaic_worker.recording.track import Track
-from mosaic_worker.recording.watchers import Watchers
+from mosaic_worker.compat import OldRecorderNames
+from mosaic_worker.environments.inspection import find_made_env
+from mosaic_worker.recording.env_metadata import describe_environment, make_render_hint
+from mosaic_worker.recording.env_trace import EnvTrace
+from mosaic_worker.recording.episode_log import StepDetail
+from mosaic_worker.recording.instrumentation import instrument
+from mosaic_worker.recording.step_listeners import StepListeners
 
 if TYPE_CHECKING:
     from mosaic_worker.emitter import Emitter
-    from mosaic_worker.recording.watchers import Listener
+    from mosaic_worker.recording.step_listeners import Listener
+
+FLUSH_EVERY_S = 0.15  # together with scheduling delays, steps are written within 200 ms
 
 
 class _Attached(NamedTuple):
-    """An environment, what is written of it, and what ends that."""
+    """An environment, its traces, and the function that removes its instrumentation."""
 
     env: Any
-    tracks: list[Track]
-    untap: Callable[[], None]
+    traces: list[EnvTrace]
+    remove: Callable[[], None]
 
 
-class EpisodeRecorder:
-    """Writes the episodes of the environments that it is attached to.
+class EpisodeRecorder(OldRecorderNames):
+    """Records the episodes of the environments that are attached to it.
 
     Environments may be stepped in different threads, each in one at a time. Killing the process
-    loses at most 256 steps or 200 ms of an episode recorded by columns, and of one recorded in
-    full what the emitter says. A forked child records nothing of what its parent attached.
+    loses at most 256 steps or 200 ms of an episode recorded as columns; for full episodes see
+    `Emitter`. A forked child does not record the environments of its parent.
     """
 
     def __init__(
@@ -42,16 +44,16 @@ class EpisodeRecorder:
     ) -> None:
         """`detail` is "all", "sampled", "columns" or "off".
 
-        Agents that work side by side have a recorder each, so that a note stays with its agent;
-        with `agent_id`, every line says whose it is.
+        Concurrent agents have a recorder each, so that annotations stay with their agent; with
+        `agent_id`, every line carries it.
         """
         self._emitter = emitter
         self._agent_id = None if agent_id is None else str(agent_id)
-        self._detail = Detail(detail)
-        self._watchers = Watchers()
+        self._detail = StepDetail(detail)
+        self._listeners = StepListeners()
         self._attached: dict[int, _Attached] = {}
-        self._flusher = Flusher(self.flush)
-        _forget_in_children(self)
+        self._flusher = PeriodicFlusher(self.flush)
+        _clear_in_children(self)
         atexit.register(self.flush)
 
     @property
@@ -60,47 +62,49 @@ class EpisodeRecorder:
 
     @property
     def listener(self) -> Listener | None:
-        """Called after each step with the fields of its line as a dict, in plain values."""
-        return self._watchers.listener
+        """Called after each step with the fields of its line as a dict of builtin values."""
+        return self._listeners.listener
 
     @listener.setter
     def listener(self, listener: Listener | None) -> None:
-        self._watchers.listener = listener
-        for track in self._tracks():
-            track.watch()
+        self._listeners.listener = listener
+        for trace in self._traces():
+            trace.update_fast_path()
 
     @property
     def on_episode(self) -> Listener | None:
-        """Called when an episode begins, with `episode_id`, `obs`, `render` and the like."""
-        return self._watchers.on_episode
+        """Called at the start of an episode with `episode_id`, `obs`, `render` and so on."""
+        return self._listeners.on_episode
 
     @on_episode.setter
     def on_episode(self, listener: Listener | None) -> None:
-        self._watchers.on_episode = listener
+        self._listeners.on_episode = listener
 
     def attach(self, env: Any, *, env_index: int | None = None) -> Any:
         """Record `env` from its next reset on, and return it.
 
-        Wrappers do not matter: what `gymnasium.make` returned, at or below `env`, is recorded. An
-        environment that is attached already stays as it is.
+        The object that `gymnasium.make` returned, at or below `env`, is recorded; wrappers around
+        it do not matter. Attaching an environment twice has no effect.
         """
-        made = made_layer(env)
+        made = find_made_env(env)
         if id(made) not in self._attached:
-            hint = render_hinter(made)
+            render_hint = make_render_hint(made)
             space = getattr(made, "action_space", None)
-            track = self._track(environment_fields(made), space, env_index, hint)
-            untap = tap(made, track, self._emitter.writer, self.detail, lambda: self._detach(made))
-            self._attached[id(made)] = _Attached(made, [track], untap)
+            trace = self._make_trace(describe_environment(made), space, env_index, render_hint)
+            remove = instrument(
+                made, trace, self._emitter.writer, self.detail, lambda: self._detach(made)
+            )
+            self._attached[id(made)] = _Attached(made, [trace], remove)
             self._flusher.start()
         return env
 
     def attach_vector(self, envs: Any) -> Any:
         """Record every sub-environment of a vector environment, and return it.
 
-        Those of one that runs in other processes, or has one state for all, can only be seen from
+        Sub-environments in other processes, or with a common state, are only observed from
         outside; the `environment` line says whether their episodes can be replayed.
         """
-        from mosaic_worker.recording.vector import record_outside  # noqa: PLC0415 - rarely needed
+        from mosaic_worker.recording.vector import record_from_outside  # noqa: PLC0415 - rarely needed
 
         base = envs.unwrapped
         parts = getattr(base, "envs", None)
@@ -108,23 +112,23 @@ class EpisodeRecorder:
             for index, env in enumerate(parts):
                 self.attach(env, env_index=index)
         elif id(base) not in self._attached:
-            tracks, untap = record_outside(base, self._track, lambda: self._detach(base))
-            self._attached[id(base)] = _Attached(base, tracks, untap)
+            traces, remove = record_from_outside(base, self._make_trace, lambda: self._detach(base))
+            self._attached[id(base)] = _Attached(base, traces, remove)
             self._flusher.start()
         return envs
 
-    def note(self, **fields: Any) -> None:
-        """Put actor, seq, bdi, llm, render or agent_id onto the next step."""
-        self._watchers.note(fields)
+    def annotate(self, **fields: Any) -> None:
+        """Add actor, seq, bdi, llm, render or agent_id to the next step."""
+        self._listeners.annotate(fields)
 
     def flush(self) -> None:
-        """Write what running episodes hold back. From any thread."""
-        for track in self._tracks():
-            track.want_all()
+        """Write the buffered steps of running episodes. Thread-safe."""
+        for trace in self._traces():
+            trace.request_flush()
         self._emitter.flush()
 
     def close(self) -> None:
-        """Record no more. Unfinished episodes are written as far as they are, without an end."""
+        """Stop recording. Unfinished episodes are written without an end."""
         self._flusher.stop()
         for attached in list(self._attached.values()):
             self._detach(attached.env)
@@ -132,52 +136,83 @@ class EpisodeRecorder:
 
     def _detach(self, env: Any) -> None:
         attached = self._attached.pop(id(env))
-        attached.untap()
-        for track in attached.tracks:
-            track.leave()
+        attached.remove()
+        for trace in attached.traces:
+            trace.detach()
         self._emitter.flush()
         with self._emitter.writer.lock:
-            for track in attached.tracks:
-                self._emitter.writer.sources.remove(track.feed.take)
+            for trace in attached.traces:
+                self._emitter.writer.sources.remove(trace.builder.drain)
 
-    def _tracks(self) -> list[Track]:
-        return [track for attached in list(self._attached.values()) for track in attached.tracks]
+    def _traces(self) -> list[EnvTrace]:
+        return [trace for attached in list(self._attached.values()) for trace in attached.traces]
 
-    def _track(
+    def _make_trace(
         self,
         environment: dict[str, Any],
         action_space: Any,
         env_index: int | None,
-        hint: Callable[[], Any] | None = None,
-    ) -> Track:
-        track = Track(
+        render_hint: Callable[[], Any] | None = None,
+    ) -> EnvTrace:
+        trace = EnvTrace(
             self._emitter,
             self._detail,
-            self._watchers,
+            self._listeners,
             environment,
             action_space=action_space,
             env_index=env_index,
             agent_id=self._agent_id,
-            hint=hint,
+            render_hint=render_hint,
         )
         with self._emitter.writer.lock:
-            self._emitter.writer.sources.append(track.feed.take)
-        return track
+            self._emitter.writer.sources.append(trace.builder.drain)
+        return trace
 
-    def forget(self) -> None:
-        """In a forked child: what is attached is the parent's to record."""
+    def clear_after_fork(self) -> None:
+        """In a forked child: the parent records the attached environments."""
         for attached in self._attached.values():
-            attached.untap()
+            attached.remove()
         self._attached.clear()
 
 
-def _forget_in_children(recorder: EpisodeRecorder) -> None:
-    """Without keeping the recorder: what is registered here stays for the process's life."""
+def _clear_in_children(recorder: EpisodeRecorder) -> None:
+    """Without a strong reference, because fork handlers cannot be unregistered."""
     reference = weakref.ref(recorder)
 
-    def forget() -> None:
+    def clear() -> None:
         alive = reference()
         if alive is not None:
-            alive.forget()
+            alive.clear_after_fork()
 
-    os.register_at_fork(after_in_child=forget)
+    os.register_at_fork(after_in_child=clear)
+
+
+class PeriodicFlusher:
+    """Calls `flush` periodically from a daemon thread, so that a killed process loses little."""
+
+    def __init__(self, flush: Callable[[], None]) -> None:
+        self._flush = flush
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+        os.register_at_fork(after_in_child=self._reset_after_fork)
+
+    def start(self) -> None:
+        """Call it in the thread that attaches environments. Repeated calls have no effect."""
+        if self._thread is None and not self._stopped.is_set():
+            self._thread = threading.Thread(target=self._run, name="mosaic-recorder", daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
+
+    def _run(self) -> None:
+        while not self._stopped.wait(FLUSH_EVERY_S):
+            self._flush()
+
+    def _reset_after_fork(self) -> None:
+        """In a forked child the thread does not exist."""
+        self._stopped = threading.Event()
+        self._thread = None

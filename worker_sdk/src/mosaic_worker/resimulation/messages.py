@@ -1,8 +1,11 @@
-"""MessageWriter: what the simulation tells the daemon, on a private copy of stdout.
+"""What the simulation reports to the daemon: messages on stdout, and its position in a file.
 
-Writing waits while the daemon does not read: that is what keeps the simulation from running ahead
-of whoever watches. No thread writes in the background: its copies of the frames, and its turns at
-the interpreter, cost more than the writing (measured: 2 ms a frame of LunarLander, against 0.2).
+Writing blocks while the daemon does not read, so that the simulation does not run ahead of the
+viewer. There is no writer thread: copying frames for it, and switching to it, takes longer than
+writing (measured: 2 ms per frame of LunarLander instead of 0.2).
+
+The position file survives a crash in native code or a hang, which leave no time for messages. It
+is memory-mapped, because it is written twice per step.
 """
 
 from __future__ import annotations
@@ -10,49 +13,57 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import mmap
 import os
 import struct
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mosaic_worker.resimulation.comparison import Comparison
-    from mosaic_worker.resimulation.pictures import Picture
+    from pathlib import Path
+
+    from mosaic_worker.resimulation.episode_record import RecordComparison
+    from mosaic_worker.resimulation.rendering import RenderedFrame
 
 _LENGTHS = struct.Struct(">II")
 _F_SETPIPE_SZ = 1031
 _PIPE_BYTES = 1 << 20
-"""Room for one frame of 600 x 400, so that the next one is drawn while this one is read."""
+"""Fits a frame of 600 x 400, so that the next one is rendered while it is read."""
+
+CREATING, RESETTING, STEPPING, RENDERING, WAITING = range(5)
+"""Phases: creating the environment, resetting it, taking step n, rendering after n steps, idle."""
+
+_POSITION = struct.Struct("<qq")
 
 
 class MessageWriter:
-    """Whole messages, each as soon as it is known. For one thread."""
+    """Writes each message immediately. Not thread-safe."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        with contextlib.suppress(OSError):  # no pipe, or no more room allowed: slower, not wrong
+        with contextlib.suppress(OSError):  # not a pipe, or over the limit: only slower
             fcntl.fcntl(descriptor, _F_SETPIPE_SZ, _PIPE_BYTES)
 
     def opened(self, steps: int, fps: float, packages: dict[str, str | None]) -> None:
         self._send({"kind": "opened", "steps": steps, "fps": fps, "packages": packages})
 
-    def frame(self, request: int, index: int, picture: Picture) -> None:
-        head = {
+    def frame(self, request: int, index: int, frame: RenderedFrame) -> None:
+        header = {
             "kind": "frame",
             "request": request,
             "index": index,
-            "width": picture.width,
-            "height": picture.height,
-            "channels": picture.channels,
-            "problem": picture.problem,
+            "width": frame.width,
+            "height": frame.height,
+            "channels": frame.channels,
+            "problem": frame.problem,
         }
-        self._send(head, picture.pixels)
+        self._send(header, frame.pixels)
 
-    def checked(self, comparison: Comparison) -> None:
+    def checked(self, comparison: RecordComparison) -> None:
         self._send(
             {
                 "kind": "checked",
                 "steps": comparison.steps,
-                "is_over": comparison.is_over,
+                "is_over": comparison.is_finished,
                 "first_difference": comparison.first_difference,
                 "difference": comparison.difference,
             }
@@ -64,8 +75,8 @@ class MessageWriter:
     def error(self, message: str, remedy: str) -> None:
         self._send({"kind": "error", "message": message, "remedy": remedy})
 
-    def _send(self, head: dict[str, Any], body: memoryview | None = None) -> None:
-        text = json.dumps(head).encode("utf-8")
+    def _send(self, header: dict[str, Any], body: memoryview | None = None) -> None:
+        text = json.dumps(header).encode("utf-8")
         size = 0 if body is None else body.nbytes
         parts = [memoryview(_LENGTHS.pack(len(text), size) + text)]
         if body is not None and size:
@@ -76,3 +87,24 @@ class MessageWriter:
                 written -= parts.pop(0).nbytes
             if written:
                 parts[0] = parts[0][written:]
+
+
+class PositionFile:
+    """The current phase and step number n. Without a path nothing is written."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._memory: mmap.mmap | bytearray = (
+            bytearray(_POSITION.size) if path is None else _map_file(path)
+        )
+
+    def write(self, phase: int, number: int) -> None:
+        _POSITION.pack_into(self._memory, 0, phase, number)
+
+
+def _map_file(path: Path) -> mmap.mmap:
+    descriptor = os.open(str(path), os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        os.ftruncate(descriptor, _POSITION.size)
+        return mmap.mmap(descriptor, _POSITION.size)
+    finally:
+        os.close(descriptor)

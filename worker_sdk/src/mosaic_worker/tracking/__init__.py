@@ -1,5 +1,5 @@
-"""A run's figures for TensorBoard and Weights & Biases, as its `artifacts` ask for.
+"""Logs scalars to TensorBoard and Weights & Biases, as the run's `artifacts` request.
 
 Most workers need only `run.track(values, step)`. Neither package is imported here: event files are
-written with the standard library alone, and wandb runs in a process of its own.
+written with the standard library, and wandb runs in a separate process.
 """

@@ -1,9 +1,9 @@
-"""The process that talks to Weights & Biases, so that the training never waits for it.
+"""The process that talks to Weights & Biases, so that training never waits for it.
 
-`wandb_run` starts it and writes JSON lines to its standard input: first what to track, then values.
-It answers with JSON lines: `say` (a warning for people) and `started` (id, folder and address). At
-the end of its input it finishes the run, also when the training was killed. The key comes from the
-environment, and is part of no line.
+`wandb_run` starts it and writes JSON lines to its stdin: first the request, then values. It answers
+with JSON lines: `warning` (a message) and `started` (id, folder and URL). At the end of its input
+it finishes the run, also if training was killed. The API key comes from the environment and is
+never part of a line.
 """
 
 from __future__ import annotations
@@ -18,21 +18,24 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from mosaic_worker.tracking.wandb_environment import KEY_VARIABLE
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import TextIO
 
+KEY_VARIABLE = "WANDB_API_KEY"
+PROXY_VARIABLES = ("HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy")
+PROXIES_WITH_PASSWORD = ("WANDB_VPN_HTTPS_PROXY", "WANDB_VPN_HTTP_PROXY")
+"""A proxy URL with a password comes from the environment, not from the run's configuration."""
+
 _SERVER = "https://api.wandb.ai"
 _PORTS = {"http": 80, "https": 443}
-_REACH_SECONDS = 3.0
-_INIT_SECONDS = 20.0
-_UPLOAD_SECONDS = 25.0
+_CONNECT_TIMEOUT_S = 3.0
+_INIT_TIMEOUT_S = 20.0
+_FINISH_TIMEOUT_S = 25.0
 
 
-class Answers:
-    """JSON lines to the training; what wandb itself prints goes to standard error instead."""
+class AnswerWriter:
+    """Writes JSON lines to the training process; output of wandb goes to stderr instead."""
 
     def __init__(self) -> None:
         self._stream = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -40,7 +43,7 @@ class Answers:
 
     def warn(self, message: str) -> None:
         key = os.environ.get(KEY_VARIABLE)
-        self._write({"say": message.replace(key, "[key]") if key else message})
+        self._write({"warning": message.replace(key, "[key]") if key else message})
 
     def started(self, run: Any) -> None:
         address = None if run.offline else run.url
@@ -52,117 +55,136 @@ class Answers:
 
 
 def main() -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):  # the training decides when it is over
+    for number in (signal.SIGINT, signal.SIGTERM):  # the training process decides when to end
         signal.signal(number, signal.SIG_IGN)
-    answers = Answers()
-    order = json.loads(sys.stdin.readline())
+    answers = AnswerWriter()
+    request = json.loads(sys.stdin.readline())
     try:
-        run = _start(order, answers)
+        run = _start(request, answers)
         answers.started(run)
-        for step, values in whole_steps(sys.stdin):
+        for step, values in merge_steps(sys.stdin):
             run.log({**values, "global_step": step}, step=step)
         run.finish()
-    except Exception as error:  # noqa: BLE001 - the edge of the process
-        answers.warn(f"Weights & Biases has stopped tracking: {_words(error)}")
+    except Exception as error:  # noqa: BLE001 - top level of the process
+        answers.warn(f"Weights & Biases stopped tracking: {_error_text(error)}")
         sys.exit(1)
 
 
-def whole_steps(lines: TextIO) -> Iterable[tuple[int, dict[str, float]]]:
-    """All values of a step at once, because W&B keeps one row for each.
+def merge_steps(lines: TextIO) -> Iterable[tuple[int, dict[str, float]]]:
+    """Merge all values of a step, because W&B has one row per step.
 
-    It drops rows that come late, so what is told of an earlier step goes to the newest one.
+    It drops late rows, so values of an earlier step are added to the newest one.
     """
-    at = 0
-    gathered: dict[str, float] = {}
+    current_step = 0
+    merged: dict[str, float] = {}
     for line in lines:
         step, values = json.loads(line)
-        if step > at and gathered:
-            yield at, gathered
-            gathered = {}
-        at = max(at, step)
-        gathered.update(values)
-    if gathered:
-        yield at, gathered
+        if step > current_step and merged:
+            yield current_step, merged
+            merged = {}
+        current_step = max(current_step, step)
+        merged.update(values)
+    if merged:
+        yield current_step, merged
 
 
-def _start(order: Mapping[str, Any], answers: Answers) -> Any:
-    """Online where that is possible, and offline with the reason where it is not."""
-    reason = "" if order["mode"] == "offline" else why_not_online()
-    if order["mode"] == "offline" or reason:
+def _start(request: Mapping[str, Any], answers: AnswerWriter) -> Any:
+    """Start online if possible, otherwise offline with a warning."""
+    reason = "" if request["mode"] == "offline" else why_not_online()
+    if request["mode"] == "offline" or reason:
         if reason:
-            _warn_offline(answers, reason, order)
-        return _init(order, "offline")
-    import wandb  # noqa: PLC0415 - takes long
+            _warn_offline(answers, reason, request)
+        return _init(request, "offline")
+    import wandb  # noqa: PLC0415 - slow to import
 
     try:
-        return _init(order, "online")
+        return _init(request, "online")
     except wandb.Error as error:
-        _warn_offline(answers, f"its server did not accept the run: {_words(error)}", order)
+        _warn_offline(answers, f"the server rejected the run: {_error_text(error)}", request)
         wandb.teardown()
-        return _init(order, "offline")
+        return _init(request, "offline")
 
 
 def why_not_online() -> str:
-    """Empty when there is a key and a server that answers."""
+    """Why W&B cannot be used online; empty if there is a key and the server answers."""
     if not os.environ.get(KEY_VARIABLE):
-        return f"there is no {KEY_VARIABLE} in the environment"
+        return f"{KEY_VARIABLE} is not set"
     server = urlsplit(os.environ.get("WANDB_BASE_URL") or _SERVER)
     host = server.hostname or ""
     proxy = None if proxy_bypass(host) else getproxies().get(server.scheme)
-    door = urlsplit(proxy) if proxy else server
-    address = (door.hostname or "", door.port or _PORTS.get(door.scheme, 443))
+    endpoint = urlsplit(proxy) if proxy else server
+    address = (endpoint.hostname or "", endpoint.port or _PORTS.get(endpoint.scheme, 443))
     outcome: list[str] = []
-    # In a thread, because looking up a name has no time limit of its own.
-    attempt = threading.Thread(target=lambda: outcome.append(_connects(address)), daemon=True)
+    # In a thread, because name resolution has no timeout.
+    attempt = threading.Thread(target=lambda: outcome.append(_try_connect(address)), daemon=True)
     attempt.start()
-    attempt.join(_REACH_SECONDS)
+    attempt.join(_CONNECT_TIMEOUT_S)
     problem = outcome[0] if outcome else "no answer"
     through = f" through the proxy {address[0]}" if proxy else ""
     return f"{host} cannot be reached{through} ({problem})" if problem else ""
 
 
-def _connects(address: tuple[str, int]) -> str:
-    """Empty when somebody listens there."""
+def _try_connect(address: tuple[str, int]) -> str:
+    """Why the connection failed; empty if it succeeded."""
     try:
-        socket.create_connection(address, timeout=_REACH_SECONDS).close()
+        socket.create_connection(address, timeout=_CONNECT_TIMEOUT_S).close()
     except OSError as error:
-        return error.strerror or _words(error)
+        return error.strerror or _error_text(error)
     return ""
 
 
-def _init(order: Mapping[str, Any], mode: Any) -> Any:
-    import wandb  # noqa: PLC0415 - takes long
+def _init(request: Mapping[str, Any], mode: Any) -> Any:
+    import wandb  # noqa: PLC0415 - slow to import
 
     settings = wandb.Settings(
         mode=mode,
         console="off",
         silent=True,
         disable_git=True,
-        init_timeout=_INIT_SECONDS,
-        finish_timeout=_UPLOAD_SECONDS,
-        x_stats_pid=order["pid"],
+        init_timeout=_INIT_TIMEOUT_S,
+        finish_timeout=_FINISH_TIMEOUT_S,
+        x_stats_pid=request["pid"],
     )
     return wandb.init(
-        project=order["project"],
-        entity=order["entity"],
-        name=order["name"],
-        group=order["group"],
-        config=order["config"],
-        dir=order["directory"],
+        project=request["project"],
+        entity=request["entity"],
+        name=request["name"],
+        group=request["group"],
+        config=request["config"],
+        dir=request["directory"],
         settings=settings,
     )
 
 
-def _warn_offline(answers: Answers, reason: str, order: Mapping[str, Any]) -> None:
-    folder = f"{order['directory']}/wandb/offline-run-*"
+def _warn_offline(answers: AnswerWriter, reason: str, request: Mapping[str, Any]) -> None:
+    folder = f"{request['directory']}/wandb/offline-run-*"
     answers.warn(
-        f"Weights & Biases tracks offline, because {reason}. Upload it later with"
+        f"Weights & Biases runs offline, because {reason}. Upload it later with"
         f" `wandb sync {folder}`."
     )
 
 
-def _words(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     return next(iter(str(error).strip().splitlines()), "") or type(error).__name__
+
+
+def wandb_environment(proxy: str | None) -> dict[str, str]:
+    """The environment of the W&B process, with the proxy if the run has one."""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        "WANDB_ERROR_REPORTING": "false",
+        "WANDB_SILENT": "true",
+    }
+    if proxy:
+        environment.update(proxy_variables(proxy))
+    return environment
+
+
+def proxy_variables(proxy: str) -> dict[str, str]:
+    """All spellings; a URL with a password from the environment takes precedence."""
+    named = (os.environ.get(name) for name in PROXIES_WITH_PASSWORD)
+    return dict.fromkeys(PROXY_VARIABLES, next(filter(None, named), proxy))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""WandbRun: a training tracked with Weights & Biases, through a process of its own.
+"""WandbRun: tracks a run with Weights & Biases through a separate process.
 
-wandb takes a third of a millisecond for a value and long for its start and its end, and replaces
-hooks of the interpreter. Here a value is put into a queue, and that is all the training waits for.
+wandb takes a third of a millisecond per value and long to start and finish, and replaces hooks of
+the interpreter. Here the training only puts values into a queue.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from mosaic_worker.tracking import wandb_process
-from mosaic_worker.tracking.wandb_environment import wandb_environment
+from mosaic_worker.tracking.wandb_process import wandb_environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mosaic_worker.tracking.listener import Listener
     from mosaic_worker.tracking.settings import TrackingSettings
+    from mosaic_worker.tracking.trackers import TrackingListener
 
 _KIND = "wandb"
-_MOST_WAITING = 100_000
-_FINISH_SECONDS = 60.0
-_FINISH_SECONDS_WHEN_STOPPED = 5.0
+_MAX_QUEUED = 100_000
+_FINISH_TIMEOUT_S = 60.0
+_STOP_TIMEOUT_S = 5.0
 
 
-def start_wandb(listener: Listener, settings: TrackingSettings) -> WandbRun | None:
-    """None when there is nothing to track with, which is then said. Returns at once."""
+def start_wandb(listener: TrackingListener, settings: TrackingSettings) -> WandbRun | None:
+    """Start the process without waiting for it; None, with a warning, if that fails."""
     wandb = settings.wandb
     if wandb is None:
         return None
@@ -45,11 +45,11 @@ def start_wandb(listener: Listener, settings: TrackingSettings) -> WandbRun | No
         bundle = f"the bundle {settings.bundle}" if settings.bundle else "the worker's bundle"
         listener.say(
             "warning",
-            "The run is not tracked with Weights & Biases, because the package `wandb` is missing:"
+            "Weights & Biases is not used, because the package `wandb` is missing:"
             f" install the extra `wandb` of {bundle} (`mosaic train … --extra wandb`).",
         )
         return None
-    order = {
+    request = {
         "directory": str(listener.directory),
         "mode": "offline" if mode in ("offline", "dryrun") else "online",
         "project": wandb.project,
@@ -60,27 +60,27 @@ def start_wandb(listener: Listener, settings: TrackingSettings) -> WandbRun | No
         "pid": os.getpid(),
     }
     try:
-        return WandbRun(listener, order, wandb_environment(wandb.proxy))
+        return WandbRun(listener, request, wandb_environment(wandb.proxy))
     except OSError as error:
         listener.say(
             "warning",
-            "The run is not tracked with Weights & Biases, because its process cannot be started:"
+            "Weights & Biases is not used, because its process cannot be started:"
             f" {error.strerror or error}.",
         )
         return None
 
 
 class WandbRun:
-    """Values go in by `scalars`; `finish` waits for a bounded time. From one thread."""
+    """`scalars` queues values; `finish` waits for a limited time. Not thread-safe."""
 
     def __init__(
-        self, listener: Listener, order: Mapping[str, Any], environment: Mapping[str, str]
+        self, listener: TrackingListener, request: Mapping[str, Any], environment: Mapping[str, str]
     ) -> None:
         self._listener = listener
         self._directory = listener.directory
-        self._waiting: SimpleQueue[str | None] = SimpleQueue()
-        self._lost = 0
-        self._is_over = threading.Event()
+        self._queue: SimpleQueue[str | None] = SimpleQueue()
+        self._dropped = 0
+        self._is_finished = threading.Event()
         self._process = subprocess.Popen(
             [sys.executable, "-m", wandb_process.__name__],
             stdin=subprocess.PIPE,
@@ -89,59 +89,59 @@ class WandbRun:
             encoding="utf-8",
             env=dict(environment),
         )
-        self._waiting.put(json.dumps(order, default=str))
+        self._queue.put(json.dumps(request, default=str))
         threading.Thread(target=self._write, name="wandb-values", daemon=True).start()
         self._reader = threading.Thread(target=self._read, name="wandb-answers", daemon=True)
         self._reader.start()
 
     def scalars(self, values: Mapping[str, float], step: int) -> None:
-        if self._waiting.qsize() >= _MOST_WAITING:
-            self._lost += 1
+        if self._queue.qsize() >= _MAX_QUEUED:
+            self._dropped += 1
             return
-        self._waiting.put(json.dumps((step, values)))
+        self._queue.put(json.dumps((step, values)))
 
     def finish(self) -> None:
-        """What could not be brought to its end in time stays on the disk, and that is said."""
-        self._waiting.put(None)
-        began = time.monotonic()
+        """Wait for the upload; after a timeout the data stays on disk, with a warning."""
+        self._queue.put(None)
+        started_s = time.monotonic()
         while self._reader.is_alive():
-            limit = _FINISH_SECONDS_WHEN_STOPPED if self._listener.should_stop else _FINISH_SECONDS
-            if time.monotonic() - began > limit:
+            limit = _STOP_TIMEOUT_S if self._listener.should_stop else _FINISH_TIMEOUT_S
+            if time.monotonic() - started_s > limit:
                 self._listener.say(
                     "warning",
-                    f"Weights & Biases did not finish within {limit:.0f} s. What is missing there"
-                    f" can be uploaded with `wandb sync {self._directory}/wandb/*run-*`.",
+                    f"Weights & Biases did not finish within {limit:.0f} s. Upload the missing data"
+                    f" with `wandb sync {self._directory}/wandb/*run-*`.",
                 )
                 self._process.kill()
                 break
             self._reader.join(0.1)
-        self._is_over.set()
+        self._is_finished.set()
         self._process.wait()
-        if self._lost:
+        if self._dropped:
             self._listener.say(
-                "warning", f"Weights & Biases was too slow for {self._lost} rows, which it lacks."
+                "warning", f"Weights & Biases was too slow; {self._dropped} rows were dropped."
             )
 
     def _write(self) -> None:
-        """The queue into the process, in a thread."""
+        """Thread: write queued lines to the process."""
         stream: Any = self._process.stdin
-        with contextlib.suppress(OSError), stream:  # it has ended, and has said why
-            for line in iter(self._waiting.get, None):
+        with contextlib.suppress(OSError), stream:  # the process has ended
+            for line in iter(self._queue.get, None):
                 stream.write(line + "\n")
-                if self._waiting.empty():
+                if self._queue.empty():
                     stream.flush()
 
     def _read(self) -> None:
-        """What the process has to say, in a thread."""
+        """Thread: read answers of the process."""
         stream: Any = self._process.stdout
         with stream:
             for line in stream:
-                if not self._is_over.is_set():
-                    self._tell(json.loads(line))
+                if not self._is_finished.is_set():
+                    self._handle_answer(json.loads(line))
 
-    def _tell(self, answer: Mapping[str, Any]) -> None:
-        if "say" in answer:
-            self._listener.say("warning", answer["say"])
+    def _handle_answer(self, answer: Mapping[str, Any]) -> None:
+        if "warning" in answer:
+            self._listener.say("warning", answer["warning"])
         started = answer.get("started")
         if started:
             meta = {"run_id": started["run_id"]}
@@ -152,6 +152,6 @@ class WandbRun:
 
 
 def _is_installed() -> bool:
-    """W&B's own folder in the current directory is no package."""
-    found = importlib.util.find_spec("wandb")
-    return found is not None and found.origin is not None
+    """Whether it is a package, and not the folder that W&B creates in the current directory."""
+    spec = importlib.util.find_spec("wandb")
+    return spec is not None and spec.origin is not None

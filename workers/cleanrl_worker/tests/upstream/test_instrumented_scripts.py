@@ -8,10 +8,9 @@ import pytest
 from workers.cleanrl_worker.tests.upstream.script_process import ScriptUnderTest, StartScript
 
 from mosaic_worker.frames import MAGIC
-from mosaic_worker.resimulation.comparison import Comparison
-from mosaic_worker.resimulation.episode_record import read_record
-from mosaic_worker.resimulation.position import Position
-from mosaic_worker.resimulation.simulation import Simulation
+from mosaic_worker.resimulation.episode_record import RecordComparison, read_record
+from mosaic_worker.resimulation.messages import PositionFile
+from mosaic_worker.resimulation.simulation import EpisodeSimulation
 
 pytestmark = pytest.mark.process
 
@@ -71,13 +70,13 @@ def difference(recording: dict[str, Any], path: Path) -> str:
     """What differs when the episode is played again; empty when nothing does."""
     path.write_text(json.dumps(recording))
     episode = read_record(path)
-    comparison = Comparison(episode)
-    simulation = Simulation(episode, comparison, Position(None), draws=False)
+    comparison = RecordComparison(episode)
+    simulation = EpisodeSimulation(episode, comparison, PositionFile(None), has_frames=False)
     simulation.open()
     while simulation.step():
         pass
     simulation.close()
-    return comparison.difference if comparison.is_over else "it ended early"
+    return comparison.difference if comparison.is_finished else "it ended early"
 
 
 def test_episodes_of_a_script_replay_exactly(start: StartScript, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from learner_checks import assert_acts, assert_resumes_exactly, trained, trained
 
 from cleanrl_worker.learners import dqn_atari
 from cleanrl_worker.session.checkpoint_file import read_checkpoint, write_checkpoint
-from mosaic_worker.environments.making import make_environment
+from mosaic_worker.environments.factory import make_environment
 
 GAME = "BreakoutNoFrameskip-v4"
 QUICK = dqn_atari.Args(

@@ -15,7 +15,7 @@ from quiet_session import QuietOutlet
 from cleanrl_worker.arguments import SharedArgs
 from cleanrl_worker.session.plan import SessionPlan
 from cleanrl_worker.tracking.trackers import SessionTrackers
-from mosaic_worker.tracking.record_file import crc32c
+from mosaic_worker.tracking.event_file import crc32c
 
 HAS_TENSORBOARD = importlib.util.find_spec("tensorboard") is not None
 

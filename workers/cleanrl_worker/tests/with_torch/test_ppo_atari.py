@@ -17,7 +17,7 @@ from quiet_session import quiet_session
 
 from cleanrl_worker.environments.same_step_vector import SameStepVector
 from cleanrl_worker.learners import ppo_atari, ppo_atari_lstm
-from mosaic_worker.environments.making import make_environment
+from mosaic_worker.environments.factory import make_environment
 from mosaic_worker.errors import WorkerError
 
 _GAME = "PongNoFrameskip-v4"

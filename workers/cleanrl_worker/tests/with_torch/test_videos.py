@@ -15,7 +15,7 @@ from quiet_session import quiet_session
 
 from cleanrl_worker.arguments import SharedArgs
 from cleanrl_worker.tracking.videos import EpisodeVideos, is_filmed, missing_package
-from mosaic_worker.environments.made_layer import made_layer
+from mosaic_worker.environments.inspection import find_made_env
 
 HAS_AV = importlib.util.find_spec("av") is not None
 
@@ -144,7 +144,7 @@ class VideosTest(unittest.TestCase):
         """Recording and resuming reach through the wrapper."""
         made = gym.make("CartPole-v1", render_mode="rgb_array")
         env = self.filmed(made)
-        self.assertIs(made_layer(env), made)
+        self.assertIs(find_made_env(env), made)
         env.close()
 
     @unittest.skipUnless(HAS_AV, "PyAV is not installed (the extra video)")

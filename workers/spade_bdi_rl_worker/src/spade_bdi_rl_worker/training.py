@@ -40,7 +40,7 @@ def train(run: Run) -> None:
 
 def announce(run: Run) -> None:
     """The `config` line again, with what suits the environment where nobody chose."""
-    from mosaic_worker.packages import installed_packages  # noqa: PLC0415 - only a run needs it
+    from mosaic_worker.cli import installed_packages  # noqa: PLC0415 - only a run needs it
 
     config = run.config
     run.emitter.config(

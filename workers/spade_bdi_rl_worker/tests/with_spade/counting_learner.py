@@ -115,15 +115,15 @@ class Control:
 
     def __init__(self) -> None:
         self.should_stop = False
-        self.is_told_to_pause = False
+        self.is_pause_requested = False
         self.paused = threading.Event()
         self._going = threading.Event()
 
     def pause(self) -> None:
-        self.is_told_to_pause = True
+        self.is_pause_requested = True
 
     def resume(self) -> None:
-        self.is_told_to_pause = False
+        self.is_pause_requested = False
         self._going.set()
 
     def request_stop(self, _reason: str) -> None:
@@ -131,7 +131,7 @@ class Control:
         self._going.set()
 
     def wait_while_paused(self) -> bool:
-        if self.is_told_to_pause and not self.should_stop:
+        if self.is_pause_requested and not self.should_stop:
             self.paused.set()
             self._going.wait()
         return True

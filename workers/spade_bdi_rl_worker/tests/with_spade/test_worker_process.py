@@ -158,8 +158,8 @@ class WorkerProcessTest(WorkerRuns):
         plans = self.folder / "mine.asl"
         plans.write_text("+!train(N) : bach(B)\n   <- .learn(B).\n")
         mistakes: dict[str, dict[str, Any]] = {
-            "There is no environment FrozenLak-v1": {"env_id": "FrozenLak-v1"},
-            "no setting called 'is_slipery'": {"env_kwargs": {"is_slipery": False}},
+            "Unknown environment FrozenLak-v1": {"env_id": "FrozenLak-v1"},
+            "no argument 'is_slipery'": {"env_kwargs": {"is_slipery": False}},
             "mine.asl, line 1 (+!train/1): `bach(B)`": {"params": {"asl": str(plans)}},
         }
         for number, (words, fields) in enumerate(mistakes.items()):

@@ -22,7 +22,7 @@ def pause_with_children(run: Run, link: DaemonLink) -> None:
     paused: set[str] = set()
     refused: set[str] = set()
     is_announced = False
-    while run.is_told_to_pause:
+    while run.is_pause_requested:
         # Again and again: a run that waited in the queue may begin only now.
         _pause_running(run, link, paused, refused)
         if not is_announced:

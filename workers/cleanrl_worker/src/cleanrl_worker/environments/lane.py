@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from gymnasium import spaces
 
-from mosaic_worker.environments.made_layer import made_layer
+from mosaic_worker.environments.inspection import find_made_env
 from mosaic_worker.errors import WorkerError
-from mosaic_worker.recording.starts import capturer, prepare_reset, restore, start_fields
+from mosaic_worker.recording.start_states import make_capturer, prepare_reset, restore, start_fields
 
 
 class Position(NamedTuple):
@@ -34,9 +34,9 @@ class Lane:
 
     def __init__(self, env: Any) -> None:
         self._env = env
-        self._made = made_layer(env)
+        self._made = find_made_env(env)
         self._step = env.step
-        self._capture = capturer(self._made)
+        self._capture = make_capturer(self._made)
         self._seed: int | None = None
         self._start: Any = None
         self._actions: list[Any] = []

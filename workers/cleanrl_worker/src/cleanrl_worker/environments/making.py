@@ -9,7 +9,7 @@ from gymnasium import spaces
 
 from cleanrl_worker.environments.extras import with_extra_named
 from cleanrl_worker.environments.same_step_vector import SameStepVector
-from mosaic_worker.environments.making import make_environment
+from mosaic_worker.environments.factory import make_environment
 from mosaic_worker.errors import WorkerError
 
 if TYPE_CHECKING:

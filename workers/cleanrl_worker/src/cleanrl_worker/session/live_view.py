@@ -1,4 +1,4 @@
-"""Pictures of the first environment while it is trained in, for whoever watches.
+"""FramePublisher of the first environment while it is trained in, for whoever watches.
 
 Drawing is what costs time: thirty pictures a second at most, and none when nobody asked.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import gymnasium as gym
 
 from mosaic_worker.frames import FrameMailbox
-from mosaic_worker.play.pictures import Pictures
+from mosaic_worker.play.frame_publisher import FramePublisher
 
 if TYPE_CHECKING:
     from mosaic_worker import Run
@@ -24,7 +24,9 @@ class LiveView(gym.Wrapper):  # type: ignore[type-arg]
 
     def __init__(self, env: Any, run: Run) -> None:
         super().__init__(env)
-        self._pictures = Pictures(FrameMailbox(run.directory / "frames", run.emitter), run.emitter)
+        self._pictures = FramePublisher(
+            FrameMailbox(run.directory / "frames", run.emitter), run.emitter
+        )
         self._pictures.start(env.render)
         self._due = 0.0
         self._episode = -1

@@ -36,7 +36,7 @@ class RunOutlet:
 
     @property
     def wants_attention(self) -> bool:
-        return self._run.should_stop or self._run.is_told_to_pause
+        return self._run.should_stop or self._run.is_pause_requested
 
     def wait_while_paused(self) -> None:
         self._run.wait_while_paused()

@@ -27,7 +27,7 @@ from cleanrl_worker.session.starting_point import read_starting_point
 from cleanrl_worker.tracking.trackers import SessionTrackers
 from mosaic_worker.environments.spaces import describe_space
 from mosaic_worker.errors import WorkerError
-from mosaic_worker.tracking.settings import tracked_name
+from mosaic_worker.tracking.settings import make_run_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -74,7 +74,7 @@ class Session:
         self.args = args
         self._outlet = outlet
         self._plan = plan or plan_of_script(args, len(os.sched_getaffinity(0)))
-        self.run_name = tracked_name(args.env_id, args.exp_name or algo, args.seed)
+        self.run_name = make_run_name(args.env_id, args.exp_name or algo, args.seed)
         self.threads = set_threads(args, self._plan.processors, is_large=is_large)
         self.device = choose_device(args, self._plan.gpus)
         seed_all(args.seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from mosaic_worker.tracking.hyperparameters import hyperparameter_table
+from mosaic_worker.tracking.event_file import hyperparameter_table
 
 if TYPE_CHECKING:
     from cleanrl_worker.session.checkpoint_file import Checkpoint

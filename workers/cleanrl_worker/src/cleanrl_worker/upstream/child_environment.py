@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import mosaic_worker
-from mosaic_worker.tracking.wandb_environment import (
+from mosaic_worker.tracking.wandb_process import (
     KEY_VARIABLE,
     PROXIES_WITH_PASSWORD,
     proxy_variables,

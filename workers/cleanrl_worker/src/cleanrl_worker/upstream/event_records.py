@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mosaic_worker.tracking.record_file import masked_crc32c
+from mosaic_worker.tracking.event_file import masked_crc32c
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

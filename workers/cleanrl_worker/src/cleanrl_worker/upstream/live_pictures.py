@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from mosaic_worker.errors import WorkerError
-from mosaic_worker.pixel_rows import in_rows
+from mosaic_worker.frames import make_contiguous
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +69,9 @@ class LivePictures:
         try:
             picture = env.render()
             height, width, channels = picture.shape
-            self._mailbox.write(in_rows(picture), width, height, channels, step=self._steps - 1)
+            self._mailbox.write(
+                make_contiguous(picture), width, height, channels, step=self._steps - 1
+            )
         except WorkerError as error:
             self.give_up(error.message)
         except Exception as error:  # noqa: BLE001 - an environment's drawing may raise anything

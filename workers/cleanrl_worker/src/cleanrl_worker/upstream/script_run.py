@@ -115,7 +115,7 @@ class ScriptRun:
         """Until it ends or is to end; whether it has played all episodes that were asked for."""
         most = self._run.config.max_episodes
         while process.exit_code is None and not self._run.wait(_TURN_SECONDS):
-            if self._run.is_told_to_pause:
+            if self._run.is_pause_requested:
                 process.hold()
                 self._run.wait_while_paused()
                 process.go_on()

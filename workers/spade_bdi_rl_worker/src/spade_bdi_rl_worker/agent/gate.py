@@ -21,7 +21,7 @@ class Gate:
     def go_on(self) -> bool:
         """Blocks while the run is paused; False when the work under way is to end."""
         control = self._control
-        if control.is_told_to_pause and not self._is_closed:
+        if control.is_pause_requested and not self._is_closed:
             # The first to come here says that the run is paused; the others wait for it.
             with self._one_at_a_time:
                 control.wait_while_paused()
@@ -29,7 +29,7 @@ class Gate:
 
     async def wait_while_paused(self) -> None:
         """For the thread of the event loop, which must not block."""
-        if self._control.is_told_to_pause and not self.is_over:
+        if self._control.is_pause_requested and not self.is_over:
             await asyncio.get_running_loop().run_in_executor(None, self.go_on)
 
     @property
@@ -40,5 +40,5 @@ class Gate:
     def close(self) -> None:
         """Let nobody go on, and nobody wait: the run ends, whoever wanted it or why."""
         self._is_closed = True
-        if self._control.is_told_to_pause and not self._control.should_stop:
+        if self._control.is_pause_requested and not self._control.should_stop:
             self._control.request_stop("the run is ending")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mosaic_worker.policy_table import MOST_ACTIONS, MOST_STATES
+from mosaic_worker.policy_table import MAX_ACTIONS, MAX_STATES
 from spade_bdi_rl_worker.learning.action_values import one_of
 from spade_bdi_rl_worker.learning.state_encoding import DISCRETE
 
@@ -17,7 +17,7 @@ def drawn_table(
 ) -> dict[str, Any] | None:
     """What the `policy` line takes; None where states are no plain numbers, or too many."""
     states, actions = len(values.rows), values.actions
-    if kind != DISCRETE or states > MOST_STATES or actions > MOST_ACTIONS:
+    if kind != DISCRETE or states > MAX_STATES or actions > MAX_ACTIONS:
         return None
     met = [any(tries[at : at + actions]) for at in range(0, states * actions, actions)]
     return {

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from mosaic_worker.environments.making import make_environment
+from mosaic_worker.environments.factory import make_environment
 from mosaic_worker.errors import WorkerError
 
 if TYPE_CHECKING:

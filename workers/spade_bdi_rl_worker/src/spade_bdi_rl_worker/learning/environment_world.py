@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mosaic_worker.recording.detail import ALL, SAMPLED
+from mosaic_worker.recording.episode_log import ALL, SAMPLED
 from spade_bdi_rl_worker.telemetry.pending_note import PendingNote
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class EnvironmentWorld:
         def step(action: int) -> Stepped:
             bdi = take_note()
             if bdi and recorder is not None:
-                recorder.note(bdi=bdi)
+                recorder.annotate(bdi=bdi)
             observation, reward, terminated, truncated, _ = env.step(action + first)
             return index(observation), float(reward), bool(terminated), bool(truncated)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any
 
-from mosaic_worker.environments.made_layer import time_limit
-from mosaic_worker.environments.making import resolved_kwargs
+from mosaic_worker.environments.factory import resolved_kwargs
+from mosaic_worker.environments.inspection import time_limit
 from spade_bdi_rl_worker.checkpoints.identity import identity_of
 from spade_bdi_rl_worker.checkpoints.keeper import CheckpointKeeper
 from spade_bdi_rl_worker.checkpoints.warm_start import warm_start
@@ -136,7 +136,7 @@ def _world(
 ) -> World:
     table = read_table(env, random.Random(seed))  # noqa: S311 - no secret
     if table is None:
-        return EnvironmentWorld(env, encoding, seed, run.recorder_of(agent_id), env_index)
+        return EnvironmentWorld(env, encoding, seed, run.recorder_for(agent_id), env_index)
     env.unwrapped.np_random = _generator(seed)
     detail = run.config.step_detail
     track = EpisodeTrack(run.emitter, detail, env, env_index, agent_id)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mosaic_worker.environments.made_layer import time_limit
-from mosaic_worker.environments.making import resolved_kwargs
+from mosaic_worker.environments.factory import resolved_kwargs
+from mosaic_worker.environments.inspection import time_limit
 from spade_bdi_rl_worker.learning.environment_making import made_environment
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mosaic_worker.errors import WorkerError
-from mosaic_worker.recording.plain_copy import NotPlainError, copy_info
-from mosaic_worker.scalars import number
+from mosaic_worker.recording.value_copies import NotPlainError, copy_info
+from mosaic_worker.scalars import to_number
 from spade_bdi_rl_worker.learning.random_stream import RandomStream, is_known
 
 if TYPE_CHECKING:
@@ -134,7 +134,9 @@ def drawn(thresholds: list[float], uniform: float) -> int:
 
 def _cell(listed: Any, masks: list[Any]) -> Cell:
     outcomes = [
-        Outcome(int(state), number("reward", reward), bool(over), _info(chance, masks[int(state)]))
+        Outcome(
+            int(state), to_number("reward", reward), bool(over), _info(chance, masks[int(state)])
+        )
         for chance, state, reward, over in listed
     ]
     return Cell(_thresholds([each[0] for each in listed]), outcomes)
@@ -148,5 +150,5 @@ def _thresholds(chances: Any) -> list[float]:
 
 def _info(chance: Any, mask: Any) -> dict[str, Any]:
     """What these environments say beside: how likely it was, and where it makes sense to act."""
-    said = {"prob": number("prob", chance)}
+    said = {"prob": to_number("prob", chance)}
     return said if mask is None else {**said, "action_mask": mask}

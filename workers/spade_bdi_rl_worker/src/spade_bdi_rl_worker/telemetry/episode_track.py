@@ -9,12 +9,12 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from mosaic_worker.environments.made_layer import made_layer
-from mosaic_worker.recording.detail import ALL, SAMPLED, Detail
-from mosaic_worker.recording.environment_line import environment_fields
-from mosaic_worker.recording.flusher import Flusher
-from mosaic_worker.recording.track import Track
-from mosaic_worker.recording.watchers import Watchers
+from mosaic_worker.environments.inspection import find_made_env
+from mosaic_worker.recording.env_metadata import describe_environment
+from mosaic_worker.recording.env_trace import EnvTrace
+from mosaic_worker.recording.episode_log import ALL, SAMPLED, StepDetail
+from mosaic_worker.recording.recorder import PeriodicFlusher
+from mosaic_worker.recording.step_listeners import StepListeners
 from spade_bdi_rl_worker.telemetry.pending_note import PendingNote
 
 if TYPE_CHECKING:
@@ -41,36 +41,36 @@ class EpisodeTrack:
 
         `agent_id` says whose episodes they are, where there are several agents.
         """
-        made = made_layer(env)
+        made = find_made_env(env)
         self._emitter = emitter
         self._note = PendingNote()
         self._has_lines = detail in (ALL, SAMPLED)
-        self._track = Track(
+        self._track = EnvTrace(
             emitter,
-            Detail(detail),
-            Watchers(),
-            environment_fields(made),
+            StepDetail(detail),
+            StepListeners(),
+            describe_environment(made),
             action_space=made.action_space,
             env_index=env_index,
             agent_id=agent_id,
         )
         writer = emitter.writer
         with writer.lock:
-            writer.sources.append(self._track.feed.take)
-        self._flusher = Flusher(self.flush)
+            writer.sources.append(self._track.builder.drain)
+        self._flusher = PeriodicFlusher(self.flush)
         self._flusher.start()
 
     def begin(self, captured: bytes, state: int, info: dict[str, Any]) -> None:
         """`captured` is the state of the random numbers before the reset."""
-        self._track.cut()  # an episode that was left in the middle
-        self._track.begin(None, captured, None, state, info)
+        self._track.interrupt()  # an episode that was left in the middle
+        self._track.start_episode(None, captured, None, state, info)
 
     def add(
         self, actions: list[int], outcomes: list[Outcome], *, truncated: bool, is_over: bool
     ) -> None:
         """Steps of the running episode; all but the last led on. The lists may be reused."""
         track, log = self._track, self._track.log
-        in_full = track.by_lines
+        in_full = track.is_step_fast_path
         if in_full:
             steps = [
                 (action, reward, over, False, state, info, None)
@@ -88,10 +88,10 @@ class EpisodeTrack:
             log.rewards += [outcome[1] for outcome in outcomes]
         held = len(log.steps) if in_full else len(log.rewards)
         if is_over:
-            track.is_open = track.by_columns = track.by_lines = False
-            log.endings.append((held, outcomes[-1].terminated, truncated, time.time(), None))
+            track.is_open = track.is_column_fast_path = track.is_step_fast_path = False
+            log.ends.append((held, outcomes[-1].terminated, truncated, time.time(), None))
         if held >= _STEPS_A_WRITE:
-            track.relieve()
+            track.flush_buffer()
 
     def note(self, bdi: Mapping[str, Any]) -> None:
         """Onto the next step that has a line of its own. From any thread."""
@@ -100,14 +100,14 @@ class EpisodeTrack:
 
     def flush(self) -> None:
         """Write what the running episode holds back. From any thread."""
-        self._track.want_all()
+        self._track.request_flush()
         self._emitter.flush()
 
     def close(self) -> None:
         """The running episode stays without an end."""
         self._flusher.stop()
-        self._track.leave()
+        self._track.detach()
         writer = self._emitter.writer
         writer.flush()
         with writer.lock:
-            writer.sources.remove(self._track.feed.take)
+            writer.sources.remove(self._track.builder.drain)

@@ -1,0 +1,1 @@
+"""Renders thumbnails of environments in a helper process of the trainer daemon."""
