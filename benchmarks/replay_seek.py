@@ -23,8 +23,8 @@ from report import percentile, print_ratio, print_table
 from mosaic.client.resimulation import (
     FramesDone,
     SimulatedFrame,
+    SimulationMessage,
     SimulationOpened,
-    SimulationPart,
 )
 from mosaic.replay.episode_replay import EpisodeReplay
 from mosaic.replay.export.mp4 import Mp4Writer
@@ -69,7 +69,7 @@ class InProcessSimulation:
     def close(self) -> None:
         self._asked.put(None)
 
-    def __iter__(self) -> Iterator[SimulationPart]:
+    def __iter__(self) -> Iterator[SimulationMessage]:
         while (asked := self._asked.get()) is not None:
             request, first, count = asked
             for index in range(first, first + count):

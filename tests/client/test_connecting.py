@@ -11,8 +11,8 @@ from mosaic.client.daemon_process import probe, start_daemon, stop_daemon
 from mosaic.client.errors import (
     DaemonStartError,
     DaemonUnreachableError,
+    InvalidTokenError,
     TrainerError,
-    WrongTokenError,
 )
 from mosaic.contract.endpoint import Endpoint
 from mosaic.contract.layout import Home
@@ -109,7 +109,10 @@ def test_address_and_token_may_be_given_outright(daemon: DaemonUnderTest) -> Non
 
 def test_a_wrong_token_is_told_apart_from_a_missing_daemon(daemon: DaemonUnderTest) -> None:
     """With where the right one is."""
-    with TrainerClient(daemon.address, "wrong") as client, pytest.raises(WrongTokenError) as raised:
+    with (
+        TrainerClient(daemon.address, "wrong") as client,
+        pytest.raises(InvalidTokenError) as raised,
+    ):
         client.health()
     assert "trainer/token" in raised.value.remedy
     assert raised.value.status == "UNAUTHENTICATED"

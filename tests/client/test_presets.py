@@ -6,11 +6,11 @@ import pytest
 
 from mosaic.client.presets import (
     PresetError,
-    as_preset,
+    list_presets,
     load_preset,
-    preset_name,
-    preset_names,
+    make_preset,
     save_preset,
+    to_preset_name,
 )
 from mosaic.contract.layout import Home
 
@@ -21,11 +21,11 @@ def test_a_preset_is_kept_by_name_and_read_from_any_file(tmp_path: Path) -> None
     """Of a run only what other runs can share is kept."""
     home = Home(tmp_path / "home")
     config = {**CONFIG, "run_name": "mine", "seed": 3, "parent_run": "x", "bundle": None}
-    assert as_preset(config) == CONFIG
+    assert make_preset(config) == CONFIG
     path = save_preset(home, "good-one", CONFIG)
     assert load_preset(home, "good-one") == CONFIG
     assert load_preset(Home(tmp_path), str(path)) == CONFIG
-    assert preset_names(home) == ["good-one"]
+    assert list_presets(home) == ["good-one"]
     save_preset(home, "good-one", {**CONFIG, "seed": 1})
     assert load_preset(home, "good-one")["seed"] == 1
 
@@ -49,4 +49,6 @@ def test_a_name_is_a_plain_one(tmp_path: Path, name: str) -> None:
     """Any other is refused, and can be made plain."""
     with pytest.raises(PresetError):
         save_preset(Home(tmp_path), name, CONFIG)
-    assert save_preset(Home(tmp_path), preset_name(name), CONFIG).parent == Home(tmp_path).presets
+    assert (
+        save_preset(Home(tmp_path), to_preset_name(name), CONFIG).parent == Home(tmp_path).presets
+    )

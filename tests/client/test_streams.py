@@ -52,7 +52,7 @@ def test_everything_else_that_a_run_told(shared_client: TrainerClient, finished:
     episodes = sorted(shared_client.episodes(finished), key=lambda episode: episode.episode)
     assert [episode.steps for episode in episodes] == [100] * 10
     (bye,) = shared_client.events(finished, kind="bye")
-    assert getattr(bye.decoded(), "outcome", None) == "succeeded"
+    assert getattr(bye.decode(), "outcome", None) == "succeeded"
     counts = shared_client.stats(finished)
     assert (counts.steps, counts.episodes, counts.rejects) == (1000, 10, 2)
     assert "episode_return" in {series.name for series in shared_client.series(finished)}
@@ -131,7 +131,7 @@ def test_calls_survive_a_restart(daemon: DaemonUnderTest, client: TrainerClient)
 
 def test_patience_has_an_end(daemon: DaemonUnderTest) -> None:
     """A stream whose daemon stays away fails as unreachable."""
-    with TrainerClient.connect(daemon.home, patience_s=0.3) as client:
+    with TrainerClient.connect(daemon.home, reconnect_timeout_s=0.3) as client:
         run_id = client.submit(echo(steps=100_000, rate=100)).run_id
         steps = client.steps(run_id, follow=True)
         next(steps)
@@ -160,7 +160,7 @@ def test_a_stream_is_ended_from_another_thread(client: TrainerClient) -> None:
 
 def test_closing_the_client_ends_its_streams(daemon: DaemonUnderTest) -> None:
     """As when a window is closed while streams are open."""
-    client = TrainerClient.connect(daemon.home, patience_s=None)
+    client = TrainerClient.connect(daemon.home, reconnect_timeout_s=None)
     events = client.watch()
     waiting = threading.Thread(target=lambda: list(events))
     waiting.start()

@@ -14,8 +14,8 @@ from mosaic.client.resimulation import (
     FramesDone,
     SimulatedFrame,
     SimulationChecked,
+    SimulationMessage,
     SimulationOpened,
-    SimulationPart,
 )
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import StepRecord
@@ -115,7 +115,7 @@ class StandInSimulation:
         self._asked.put(None)
         self._owner.gate.wake()
 
-    def __iter__(self) -> Iterator[SimulationPart]:
+    def __iter__(self) -> Iterator[SimulationMessage]:
         yield from self._owner.checks
         if self._verify_only:
             return
@@ -125,7 +125,7 @@ class StandInSimulation:
 
     def _serve(
         self, request: int, first: int, count: int
-    ) -> Generator[SimulationPart, None, "Asked | None"]:
+    ) -> Generator[SimulationMessage, None, "Asked | None"]:
         """Gives what is wanted next."""
         end = self._owner.steps + 1 if count == 0 else min(first + count, self._owner.steps + 1)
         for index in range(first, end):

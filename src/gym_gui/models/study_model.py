@@ -171,7 +171,7 @@ class StudyModel(QObject):
 
     def runs_of(self, trial: StudyTrial) -> tuple[str, ...]:
         """The ids of the runs that tried it; empty where nobody has kept them."""
-        kept = trial.attributes.get(RUNS)
+        kept = trial.user_attrs.get(RUNS)
         return tuple(map(str, kept)) if isinstance(kept, list) else ()
 
     # What a person does.

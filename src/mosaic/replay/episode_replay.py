@@ -15,8 +15,8 @@ import msgspec
 from mosaic.client.resimulation import (
     SimulatedFrame,
     SimulationChecked,
+    SimulationMessage,
     SimulationOpened,
-    SimulationPart,
 )
 from mosaic.contract.errors import UserError
 from mosaic.replay.frame_cache import DEFAULT_LIMIT_BYTES, FrameCache
@@ -199,7 +199,7 @@ class EpisodeReplay:
             self._ask()
         self._tell()
 
-    def _take(self, part: SimulationPart) -> None:
+    def _take(self, part: SimulationMessage) -> None:
         with self._changed:
             if isinstance(part, SimulatedFrame):
                 is_kept = self._cache.put(part)

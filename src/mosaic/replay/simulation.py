@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from mosaic.client.resimulation import SimulationOpened, SimulationPart
+    from mosaic.client.resimulation import SimulationMessage, SimulationOpened
 
 
 class Simulation(Protocol):
@@ -25,7 +25,7 @@ class Simulation(Protocol):
         `request` in what it causes.
         """
 
-    def __iter__(self) -> "Iterator[SimulationPart]": ...
+    def __iter__(self) -> "Iterator[SimulationMessage]": ...
 
     def close(self) -> None:
         """End it; the iteration ends too. Any thread may call it."""

@@ -54,28 +54,28 @@ def test_saved_policies(service: ActorService, client: TrainerClient) -> None:
 
 def test_the_run_of_an_actor(service: ActorService) -> None:
     """Says which worker plays, as whom, with what the environment needs, and for how long alone."""
-    config = service.request_for("random", "FrozenLake-v1", episodes=3, params={"speed": 0.0})
+    config = service.make_run_config("random", "FrozenLake-v1", episodes=3, params={"speed": 0.0})
     assert (config.worker, config.mode, config.algo, config.actor) == (
         *("session_worker", "play", "random", "random"),
     )
     assert (config.episodes, config.lease_s, config.bundle) == (3, 30.0, None)
-    ant = service.request_for("human", "Ant-v5")
+    ant = service.make_run_config("human", "Ant-v5")
     assert ant.bundle is not None
     assert (ant.bundle.name, ant.bundle.extras) == ("session_worker", ("mujoco",))
-    scripted = service.request_for("scripted:my_bots:Cautious", "Taxi-v4", lease_s=None)
+    scripted = service.make_run_config("scripted:my_bots:Cautious", "Taxi-v4", lease_s=None)
     assert (scripted.algo, scripted.actor, scripted.lease_s) == (
         *("scripted", "scripted:my_bots:Cautious", None),
     )
-    steady = service.request_for("steady_worker", "Taxi-v4")
+    steady = service.make_run_config("steady_worker", "Taxi-v4")
     assert (steady.worker, steady.algo, steady.actor) == ("steady_worker", "steady", None)
 
 
 def test_runs_that_cannot_be(service: ActorService) -> None:
     """Refused with what to do instead."""
     with pytest.raises(TrainerError, match="no_such") as unknown:
-        service.request_for("no_such", "Taxi-v4")
+        service.make_run_config("no_such", "Taxi-v4")
     assert "random" in unknown.value.remedy
     with pytest.raises(TrainerError, match="CartPole-v1"):
-        service.request_for("steady_worker", "CartPole-v1")
+        service.make_run_config("steady_worker", "CartPole-v1")
     with pytest.raises(ConfigError, match="episodes"):
-        service.request_for("random", "Taxi-v4", episodes=0)
+        service.make_run_config("random", "Taxi-v4", episodes=0)

@@ -51,7 +51,7 @@ def test_a_daemon_that_is_killed(daemon: DaemonUnderTest) -> None:
         assert state.episode is not None
         assert after.episode.episode_id == state.episode.episode_id
         session.stop()
-        assert until(session, lambda state: state.phase is SessionPhase.OVER).run is not None
+        assert until(session, lambda state: state.phase is SessionPhase.FINISHED).run is not None
 
 
 def test_a_client_that_is_killed(daemon: DaemonUnderTest) -> None:

@@ -122,7 +122,7 @@ def test_a_session_that_cannot_be(
 ) -> None:
     """Nothing is raised: the state says what is wrong and what to do."""
     session.start(request_)
-    state = until(session, lambda state: state.phase is SessionPhase.OVER)
+    state = until(session, lambda state: state.phase is SessionPhase.FINISHED)
     assert state.error is not None
     assert words in state.error.message
     assert state.error.remedy
@@ -144,15 +144,15 @@ def test_who_asks_never_waits(session: SessionController) -> None:
     """All of it is done by one thread of the session's own, which also announces changes."""
     seen: list[tuple[str, SessionState]] = []
     with SessionController(
-        session._session._client,
+        session._engine._client,
         on_change=lambda state: seen.append((threading.current_thread().name, state)),
     ) as announced:
         announced.start(LAKE)
         until_running(announced)
         announced.stop()
-        until(announced, lambda state: state.phase is SessionPhase.OVER)
+        until(announced, lambda state: state.phase is SessionPhase.FINISHED)
     assert {name for name, _ in seen} == {"session"}
-    assert [state.phase for _, state in seen][-1] is SessionPhase.OVER
+    assert [state.phase for _, state in seen][-1] is SessionPhase.FINISHED
     assert all(before != after for (_, before), (_, after) in itertools.pairwise(seen))
 
 
@@ -168,7 +168,7 @@ def test_two_sessions_at_once(session: SessionController, client: TrainerClient)
         guest.act(RIGHT)
         until(session, lambda state: state.step and state.step.action == RIGHT)
         other.stop()
-        until(other, lambda state: state.phase is SessionPhase.OVER)
+        until(other, lambda state: state.phase is SessionPhase.FINISHED)
         assert session.state.phase is SessionPhase.RUNNING
 
 
@@ -186,7 +186,7 @@ def test_attaching(session: SessionController, client: TrainerClient) -> None:
     assert state.error is not None
     assert state.error.code == "C215"
     client.cancel(run_id)
-    until(session, lambda state: state.phase is SessionPhase.OVER)
+    until(session, lambda state: state.phase is SessionPhase.FINISHED)
     session.attach(run_id)
     state = until(session, lambda state: state.error)
     assert state.error is not None
@@ -208,7 +208,7 @@ def test_pictures(shared_daemon: DaemonUnderTest, is_local: bool) -> None:
         newer = eventually(lambda: session.newest_frame(first.number))
         assert newer.number > first.number
         session.stop()
-        until(session, lambda state: state.phase is SessionPhase.OVER)
+        until(session, lambda state: state.phase is SessionPhase.FINISHED)
 
 
 def test_waiting_for_a_session_that_is_closed(client: TrainerClient) -> None:

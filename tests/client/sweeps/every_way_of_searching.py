@@ -9,17 +9,17 @@ from typing import Any
 
 import optuna
 
-from mosaic.client.sweeps.search_space import SearchChoices, Searched, SearchRange
+from mosaic.client.sweeps.search_space import CategoricalChoices, NumericRange, SearchDistribution
 from mosaic_worker import WorkerError
 from sweep_worker.descriptor import DESCRIPTOR, PRUNERS, SAMPLERS
 from sweep_worker.pruners import make_pruner
 from sweep_worker.samplers import distributions_of, grid_size, make_sampler
 from sweep_worker.study_file import counted_trials
 
-SPACE: dict[str, Searched] = {
-    "rate": SearchRange(low=1e-4, high=1e-2, log=True),
-    "count": SearchRange(low=1, high=4, whole=True),
-    "kind": SearchChoices(choices=("a", "b")),
+SPACE: dict[str, SearchDistribution] = {
+    "rate": NumericRange(low=1e-4, high=1e-2, log=True),
+    "count": NumericRange(low=1, high=4, integer=True),
+    "kind": CategoricalChoices(choices=("a", "b")),
 }
 DEFAULTS = {p.name: p.default for p in DESCRIPTOR.algorithms[0].parameters}
 

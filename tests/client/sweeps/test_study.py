@@ -44,7 +44,7 @@ def test_every_kind_of_trial_is_read(studies: Path) -> None:
     assert first.started_at is not None
     assert first.ended_at is not None
     assert first.started_at <= first.ended_at
-    assert (infinite.value, study.best) == (-math.inf, infinite)
+    assert (infinite.value, study.best_trial) == (-math.inf, infinite)
     assert (pruned.value, pruned.latest, waiting.params) == (7.0, 7.0, {})
 
 
@@ -58,8 +58,8 @@ def test_a_study_of_cleanrls_tuner_opens(studies: Path) -> None:
         assert trial.params["num-steps"] in (5, 16, 32, 64, 128)
         assert sorted(trial.intermediate) == [0, 1, 2]
         assert trial.intermediate[2] == pytest.approx(trial.value)
-    assert study.best is not None
-    assert study.best.value == max(trial.value or 0.0 for trial in study.trials)
+    assert study.best_trial is not None
+    assert study.best_trial.value == max(trial.value or 0.0 for trial in study.trials)
 
 
 def test_a_file_of_an_older_optuna_is_read(studies: Path, tmp_path: Path) -> None:

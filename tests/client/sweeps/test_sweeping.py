@@ -53,7 +53,7 @@ def test_the_best_values_are_found_and_kept(client: TrainerClient) -> None:
     runs = children(client, sweep.run_id)
     assert [run.state for run in runs] == ["succeeded"] * 6
     assert sorted(run.seed for run in runs) == [1, 1, 1, 2, 2, 2]
-    told = {run for trial in study.trials for run in trial.attributes["runs"]}
+    told = {run for trial in study.trials for run in trial.user_attrs["runs"]}
     assert told == {run.run_id for run in runs}
     home = home_of(client)
     manifest = msgspec.json.decode(client.run(sweep.run_id).manifest_json)
@@ -157,7 +157,7 @@ def test_a_daemon_that_is_killed_costs_nothing(daemon: DaemonUnderTest) -> None:
         assert finished(client, run_id).state == "succeeded"
         study = study_of(client, run_id)
         assert [trial.state for trial in study.trials] == ["complete"] * 4
-        runs = [run for trial in study.trials for run in trial.attributes["runs"]]
+        runs = [run for trial in study.trials for run in trial.user_attrs["runs"]]
         assert sorted(runs) == sorted(run.run_id for run in children(client, run_id))
 
 

@@ -188,7 +188,7 @@ def _prune_a_video(client: TrainerClient, home: Home) -> None:
     view = client.retention()
     assert (view.keep_days, view.max_gb, view.prunable_bytes) == (0, None, 1000)
     assert {use.kind: use.size_bytes for use in view.used}["videos"] == 1000
-    seq = client.page().last_event_seq
+    seq = client.runs_page().last_event_seq
     planned = client.prune()
     assert [(item.run_id, item.path) for item in planned.items] == [(run.run_id, "videos/a.mp4")]
     assert video.exists()

@@ -1,11 +1,11 @@
-"""Calls that ask about runs: lists, one in full, what happens to them, when one is over."""
+"""Calls that query runs: lists, details, events, and waiting for the end of one."""
 
 import time
 from collections.abc import Collection, Iterable, Iterator
 
-from mosaic.client.call_group import CallGroup
-from mosaic.client.connection import PATIENCE_S
-from mosaic.client.errors import TooSlowError, WaitTimeoutError
+from mosaic.client.api_base import ApiBase
+from mosaic.client.connection import RETRY_TIMEOUT_S
+from mosaic.client.errors import CallTimeoutError, WaitTimeoutError
 from mosaic.client.run_reference import LAST, find_run, unknown_reference
 from mosaic.client.streams import Stream
 from mosaic.contract.ids import is_ulid
@@ -15,15 +15,18 @@ from mosaic.contract.run_events import EventsForgotten, RunDeleted, RunEvent
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunDetails, RunPage, RunQuery, RunRecord
 
-_LARGEST_PAGE = 1000
+_MAX_PAGE_SIZE = 1000
 _ALL = RunQuery()
 
 
-class RunQueries(CallGroup):
-    """Looking at runs."""
+class RunQueryApi(ApiBase):
+    """List, look up, watch and wait for runs."""
 
-    def page(self, query: RunQuery = _ALL) -> RunPage:
-        """One page of runs, newest first; `RunPage.last_event_seq` is where to watch from."""
+    def runs_page(self, query: RunQuery = _ALL) -> RunPage:
+        """Return one page of runs, newest first.
+
+        Pass its `last_event_seq` to `watch` to receive everything that happens afterwards.
+        """
         request = to_message(query, pb.ListRunsRequest)
         return from_message(self._connection.call(lambda stub: stub.ListRuns, request), RunPage)
 
@@ -39,13 +42,13 @@ class RunQueries(CallGroup):
         parent_run: str = "",
         include_archived: bool = False,
     ) -> Iterator[RunRecord]:
-        """All runs that match, newest first, fetched page by page as they are needed.
+        """Iterate over all matching runs, newest first, fetched page by page as needed.
 
         best = max(client.runs(algo="ppo"), key=lambda run: run.digest.mean_return or 0)
         """
         page_token = ""
         while True:
-            page = self.page(
+            page = self.runs_page(
                 RunQuery(
                     states=tuple(RunState(state) for state in states),
                     worker=worker,
@@ -55,7 +58,7 @@ class RunQueries(CallGroup):
                     text=text,
                     parent_run=parent_run,
                     include_archived=include_archived,
-                    page_size=_LARGEST_PAGE,
+                    page_size=_MAX_PAGE_SIZE,
                     page_token=page_token,
                 )
             )
@@ -65,19 +68,22 @@ class RunQueries(CallGroup):
                 return
 
     def run(self, run_id: str) -> RunDetails:
-        """Everything about one run: configuration, command, bundle, history, artifacts, output."""
-        return self._run(run_id, PATIENCE_S)
+        """Return one run in detail: configuration, command, bundle, history, artifacts, output.
+
+        `resolve` returns the id for a name or an abbreviation.
+        """
+        return self._run(run_id, RETRY_TIMEOUT_S)
 
     def resolve(self, reference: str) -> str:
-        """The run id that is meant by `reference`: an id, its beginning or its end, a name that
-        only one run has, or `last`.
+        """Return the run id for `reference`: an id, its first or last letters, a unique name, or
+        `last`.
 
             client.run(client.resolve("last"))
         """
         if is_ulid(reference):
             return reference
         if reference == LAST:
-            newest = self.page(RunQuery(include_archived=True, page_size=1)).runs
+            newest = self.runs_page(RunQuery(include_archived=True, page_size=1)).runs
             if not newest:
                 raise unknown_reference(reference)
             return newest[0].run_id
@@ -92,10 +98,10 @@ class RunQueries(CallGroup):
         digests: bool = False,
         follow: bool = True,
     ) -> Stream[RunEvent]:
-        """What happens to runs, as it happens; after a lost connection nothing is missing.
+        """Stream run events as they happen; no event is missed after a lost connection.
 
-        `after_seq` is the number of the last event seen; 0: from the oldest that is kept, -1: from
-        now on. With `digests` the numbers of running runs come too.
+        `after_seq` is the number of the last event seen; 0: from the oldest stored event, -1: only
+        new events. With `digests`, statistics of running runs are included.
 
             with client.watch(digests=True) as events:
                 for event in events:
@@ -104,30 +110,29 @@ class RunQueries(CallGroup):
         return self._watch(after_seq, tuple(run_ids), digests, follow, deadline=None)
 
     def wait(self, run_id: str, timeout_s: float | None = None) -> RunRecord:
-        """Wait until the run is over.
+        """Wait until the run has finished and return its record.
 
-        Raises `WaitTimeoutError` when it is not over after `timeout_s` seconds.
+        Raises `WaitTimeoutError` if it has not finished after `timeout_s` seconds.
 
             run = client.wait(client.submit(config).run_id)
             print(run.state, run.reason, run.digest.mean_return)
         """
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         events = self._watch(-1, (run_id,), digests=False, follow=True, deadline=deadline)
-        run = self._run(run_id, self._patience_s).run
+        run = self._run(run_id, self._reconnect_timeout_s).run
         with events:
             while not run.state.is_final:
                 try:
                     event = next(events)
-                except TooSlowError as error:
+                except CallTimeoutError as error:
                     raise WaitTimeoutError(
                         f"Run {run_id} is still {run.state} after {timeout_s:g} s.",
                         remedy="Wait longer, or stop it with `cancel`.",
                         status=error.status,
                     ) from error
                 if isinstance(event.what, RunDeleted) or event.run is None:
-                    run = self._run(
-                        run_id, self._patience_s
-                    ).run  # which says that there is no such run
+                    # Raises: the run no longer exists.
+                    run = self._run(run_id, self._reconnect_timeout_s).run
                 else:
                     run = event.run
         return run
@@ -140,7 +145,7 @@ class RunQueries(CallGroup):
         follow: bool,
         deadline: float | None,
     ) -> Stream[RunEvent]:
-        # "From now on" must mean the same moment after a lost connection.
+        # "Only new events" must refer to the same event after a reconnect.
         cursor = after_seq if after_seq >= 0 else self._last_event_seq()
 
         def request() -> pb.WatchRunsRequest:
@@ -151,9 +156,9 @@ class RunQueries(CallGroup):
         def unpack(message: pb.RunEvent) -> tuple[RunEvent, ...]:
             nonlocal cursor
             event = from_message(message, RunEvent)
-            # A registry that was made anew counts from the beginning, and says so first.
-            is_new_count = isinstance(event.what, EventsForgotten)
-            cursor = event.seq if is_new_count else max(cursor, event.seq)
+            # A rebuilt registry restarts its numbering and announces that first.
+            is_renumbered = isinstance(event.what, EventsForgotten)
+            cursor = event.seq if is_renumbered else max(cursor, event.seq)
             return (event,)
 
         return Stream(
@@ -161,18 +166,20 @@ class RunQueries(CallGroup):
             lambda stub: stub.WatchRuns,
             request,
             unpack,
-            patience_s=self._patience_s,
+            reconnect_timeout_s=self._reconnect_timeout_s,
             deadline=deadline,
         )
 
     def _last_event_seq(self) -> int:
         health = self._connection.call(
-            lambda stub: stub.GetHealth, pb.GetHealthRequest(), patience_s=self._patience_s
+            lambda stub: stub.GetHealth,
+            pb.GetHealthRequest(),
+            retry_timeout_s=self._reconnect_timeout_s,
         )
         return health.last_event_seq
 
-    def _run(self, run_id: str, patience_s: float | None) -> RunDetails:
+    def _run(self, run_id: str, retry_timeout_s: float | None) -> RunDetails:
         answer = self._connection.call(
-            lambda stub: stub.GetRun, pb.RunRef(run_id=run_id), patience_s=patience_s
+            lambda stub: stub.GetRun, pb.RunRef(run_id=run_id), retry_timeout_s=retry_timeout_s
         )
         return from_message(answer, RunDetails)

@@ -1,8 +1,8 @@
-"""Ctrl-C while a call is under way.
+"""Calls that Ctrl-C cannot interrupt halfway.
 
-gRPC is not made for an exception out of nowhere: one that strikes while a call begins leaves its
-channel in a state in which closing it waits for ever. Only the main thread is struck, so calls of
-the main thread are carried out by another one, and the main thread merely waits.
+If an exception such as KeyboardInterrupt is raised while a gRPC call starts, the channel is left
+in a state in which closing it blocks forever. Python raises KeyboardInterrupt only in the main
+thread, so calls of the main thread are made on another thread while the main thread waits.
 """
 
 import _thread
@@ -13,15 +13,16 @@ from typing import Any, Generic, TypeVar
 
 Result = TypeVar("Result")
 
-_unfinished: "set[Task[Any]]" = set()
+_unfinished: "set[BackgroundCall[Any]]" = set()
 
 
-class Task(Generic[Result]):
-    """A call on a thread of its own."""
+class BackgroundCall(Generic[Result]):
+    """A call that runs on its own thread, started on construction."""
 
     def __init__(self, call: Callable[[], Result]) -> None:
         self._call = call
-        # Bare locks and a bare thread: Python's events and threads can be torn by an interrupt.
+        # Bare locks and a bare thread: an interrupt can leave threading.Event and
+        # threading.Thread in an inconsistent state.
         self._running = threading.Lock()
         self._running.acquire()
         self._is_done = False
@@ -31,7 +32,7 @@ class Task(Generic[Result]):
         _thread.start_new_thread(self._run, ())
 
     def result(self) -> Result:
-        """Waits for the end of the call, and may be interrupted without harm."""
+        """Wait for the call and return its result. The wait can be interrupted safely."""
         with self._running:
             pass
         if self._error is not None:
@@ -43,7 +44,7 @@ class Task(Generic[Result]):
         return self._is_done
 
     def join(self, timeout_s: float) -> bool:
-        """Wait for the end of the call; False if it has not ended in time."""
+        """Wait for the end of the call; return False on timeout."""
         is_finished = self._running.acquire(timeout=timeout_s)
         if is_finished:
             self._running.release()
@@ -52,7 +53,7 @@ class Task(Generic[Result]):
     def _run(self) -> None:
         try:
             self._result.append(self._call())
-        except BaseException as error:  # noqa: BLE001 - raised again where the result is awaited
+        except BaseException as error:  # noqa: BLE001 - raised again in result()
             self._error = error
         finally:
             self._is_done = True
@@ -60,14 +61,14 @@ class Task(Generic[Result]):
             self._running.release()
 
 
-def join_tasks(timeout_s: float) -> bool:
-    """Wait for calls whose caller was interrupted; False if one has not ended in time."""
+def join_background_calls(timeout_s: float) -> bool:
+    """Wait for calls whose caller was interrupted; return False on timeout."""
     deadline = time.monotonic() + timeout_s
-    return all(task.join(max(0.0, deadline - time.monotonic())) for task in list(_unfinished))
+    return all(call.join(max(0.0, deadline - time.monotonic())) for call in list(_unfinished))
 
 
-def carry_out(call: Callable[[], Result]) -> Result:
-    """The result of `call`, made where Ctrl-C cannot strike it."""
+def run_off_main_thread(call: Callable[[], Result]) -> Result:
+    """Return the result of `call`, which never runs on the main thread."""
     if threading.current_thread() is threading.main_thread():
-        return Task(call).result()
+        return BackgroundCall(call).result()
     return call()

@@ -1,17 +1,23 @@
-"""Calls that read what runs have told: streams with a cursor, and questions about the store."""
+"""Calls that read the telemetry of runs: streams with a cursor, and queries on the store."""
 
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from mosaic.client.call_group import CallGroup
-from mosaic.client.log_lines import LineSplitter
+from mosaic.client.api_base import ApiBase
+from mosaic.client.former_names import accept_former_keywords
 from mosaic.client.results import (
     CurvePoints,
     EventLine,
     Frame,
     Series,
 )
-from mosaic.client.step_lines import LineCursor, RunClock, metric_on, steps_on
+from mosaic.client.stored_lines import (
+    LineCursor,
+    LineSplitter,
+    TimestampConverter,
+    decode_metric,
+    decode_steps,
+)
 from mosaic.client.streams import Stream
 from mosaic.contract.events import Metric, StepRecord
 from mosaic.contract.replays import EpisodeDetails
@@ -26,26 +32,26 @@ from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.convert import from_message
 
 
-class TelemetryCalls(CallGroup):
-    """Reading telemetry. A `seq` is the number of a line; -1 stands before the first."""
+class TelemetryApi(ApiBase):
+    """Read telemetry. A `seq` is the number of a stored line; -1 means before the first."""
 
     def steps(
         self, run_id: str, *, after: int = -1, follow: bool = False, newest_only: bool = False
     ) -> Stream[tuple[int, StepRecord]]:
-        """The steps of a run in order of arrival, each with the `seq` of its line.
+        """Stream the steps of a run in order of arrival, each with the `seq` of its line.
 
-        With `follow` the stream goes on until the run is over; with `newest_only` it leaves out
-        what came before the newest, for views that show only what is now.
+        With `follow` the stream continues until the run has finished. With `newest_only` it skips
+        all but the newest step, for live views.
 
             for seq, step in client.steps(run_id, follow=True):
                 print(step.episode_id, step.step, step.reward)
         """
-        clock = self._clock(run_id)
+        clock = self._make_clock(run_id)
         cursor = LineCursor(after)
 
         def unpack(chunk: pb.LineChunk) -> Iterator[tuple[int, StepRecord]]:
-            for seq, line in cursor.lines_of(chunk):
-                for step in steps_on(line, clock):
+            for seq, line in cursor.read_lines(chunk):
+                for step in decode_steps(line, clock):
                     yield seq, step
 
         return self._stream(
@@ -57,24 +63,24 @@ class TelemetryCalls(CallGroup):
     def step_lines(
         self, run_id: str, *, after: int = -1, follow: bool = False, newest_only: bool = False
     ) -> Stream[tuple[int, bytes]]:
-        """The step lines as the worker wrote them, each with its `seq`."""
+        """Stream the step lines as the worker wrote them, each with its `seq`."""
         cursor = LineCursor(after)
         return self._stream(
             lambda stub: stub.StreamSteps,
             lambda: _stream_request(run_id, cursor, follow, newest_only),
-            cursor.lines_of,
+            cursor.read_lines,
         )
 
     def metrics(
         self, run_id: str, *, after: int = -1, follow: bool = False, newest_only: bool = False
     ) -> Stream[tuple[int, Metric]]:
-        """The metrics of a run in order of arrival, each with the `seq` of its line."""
-        clock = self._clock(run_id)
+        """Stream the metrics of a run in order of arrival, each with the `seq` of its line."""
+        clock = self._make_clock(run_id)
         cursor = LineCursor(after)
 
         def unpack(chunk: pb.LineChunk) -> Iterator[tuple[int, Metric]]:
-            for seq, line in cursor.lines_of(chunk):
-                metric = metric_on(line, clock)
+            for seq, line in cursor.read_lines(chunk):
+                metric = decode_metric(line, clock)
                 if metric is not None:
                     yield seq, metric
 
@@ -87,9 +93,9 @@ class TelemetryCalls(CallGroup):
     def episodes(
         self, run_id: str, *, after: int = -1, follow: bool = False, min_interval_s: float = 0.0
     ) -> Stream[EpisodeRollup]:
-        """Episodes that are new or have changed since `revision` number `after`.
+        """Stream episodes that were added or changed since revision `after`.
 
-        With `follow` an episode comes again each time it has changed.
+        With `follow` an episode is repeated each time it changes.
         """
         revision = after
 
@@ -109,10 +115,10 @@ class TelemetryCalls(CallGroup):
     def events(
         self, run_id: str, *, after: int = -1, follow: bool = False, kind: str = ""
     ) -> Stream[EventLine]:
-        """All other lines: `hello`, `config`, `log`, `artifact`, `bye` …, of one `kind` or all.
+        """Stream all other lines (`hello`, `config`, `log`, `artifact`, `bye` …), or one `kind`.
 
         for event in client.events(run_id, kind="log"):
-            print(event.decoded().message)
+            print(event.decode().message)
         """
         seq = after
 
@@ -128,9 +134,9 @@ class TelemetryCalls(CallGroup):
         return self._stream(lambda stub: stub.StreamEvents, request, unpack)
 
     def logs(self, run_id: str = "", *, follow: bool = False, tail_lines: int = 0) -> Stream[str]:
-        """The lines of a run's `worker.log`; without a run, of the daemon's own log.
+        """Stream the lines of a run's `worker.log`; without a run, of the daemon's log.
 
-        With `tail_lines` it begins so many lines before the end.
+        With `tail_lines`, start with the last N lines.
         """
         position, tail = 0, tail_lines
         splitter = LineSplitter()
@@ -140,15 +146,15 @@ class TelemetryCalls(CallGroup):
                 run_id=run_id, after=position, follow=follow, tail_lines=tail
             )
 
-        def unpack(part: pb.LogPart) -> Iterable[str]:
+        def unpack(chunk: pb.LogPart) -> Iterable[str]:
             nonlocal position, tail
-            position, tail = part.end, 0
-            return splitter.feed(part.data)
+            position, tail = chunk.end, 0
+            return splitter.feed(chunk.data)
 
-        return self._stream(lambda stub: stub.StreamLogs, request, unpack, splitter.rest)
+        return self._stream(lambda stub: stub.StreamLogs, request, unpack, splitter.flush)
 
     def frames(self, run_id: str, *, max_fps: float = 0.0) -> Stream[Frame]:
-        """The newest picture of a running run, again and again; those in between are left out."""
+        """Stream the newest frame of a running run; frames in between are skipped."""
         last = -1
 
         def unpack(message: pb.Frame) -> Iterator[Frame]:
@@ -166,12 +172,13 @@ class TelemetryCalls(CallGroup):
     def episode_steps(
         self, run_id: str, episode: int, first: int = 0, count: int = 0
     ) -> list[StepRecord]:
-        """Steps of one episode from number `first` on; `count` 0: as many as one answer holds."""
+        """Return `count` steps of an episode from `first` on; 0: as many as fit into an answer."""
         request = pb.QueryStepsRequest(run_id=run_id, episode=episode, first=first, count=count)
         answer = self._connection.call(lambda stub: stub.QuerySteps, request)
-        clock = self._clock(run_id)
-        return [step for line in answer.lines for step in steps_on(line, clock)]
+        clock = self._make_clock(run_id)
+        return [step for line in answer.lines for step in decode_steps(line, clock)]
 
+    @accept_former_keywords(least_return="min_return", most_return="max_return")
     def episodes_page(
         self,
         run_id: str,
@@ -181,10 +188,10 @@ class TelemetryCalls(CallGroup):
         order: EpisodeOrder = "episode",
         descending: bool = False,
         ended: EpisodeEnding = "",
-        least_return: float | None = None,
-        most_return: float | None = None,
+        min_return: float | None = None,
+        max_return: float | None = None,
     ) -> EpisodePage:
-        """Some episodes of those chosen, in their order, and how many there are in all.
+        """Return one page of the selected episodes and their total number.
 
         best = client.episodes_page(run_id, count=1, order="return", descending=True, ended="over")
         print(best.total, best.episodes[0].total_return)
@@ -196,14 +203,14 @@ class TelemetryCalls(CallGroup):
             order=order,
             descending=descending,
             ended=ended,
-            least_return=least_return,
-            most_return=most_return,
+            least_return=min_return,
+            most_return=max_return,
         )
         answer = self._connection.call(lambda stub: stub.QueryEpisodes, request)
         return from_message(answer, EpisodePage)
 
     def episode(self, run_id: str, episode: int) -> EpisodeDetails:
-        """One episode, with the lines that say how it began, and whether it can be replayed."""
+        """Return one episode with its start and end lines and whether it can be replayed."""
         request = pb.EpisodeRef(run_id=run_id, episode=episode)
         return from_message(
             self._connection.call(lambda stub: stub.GetEpisode, request), EpisodeDetails
@@ -220,7 +227,7 @@ class TelemetryCalls(CallGroup):
         first: float | None = None,
         last: float | None = None,
     ) -> CurvePoints:
-        """A metric between `first` and `last` on `axis`, with every spike, in few points.
+        """Return a metric between `first` and `last` on `axis`, downsampled with min and max kept.
 
         points = client.curve(run_id, "charts/episodic_return", max_points=1000)
         plt.plot(points.x, points.y)
@@ -239,23 +246,23 @@ class TelemetryCalls(CallGroup):
         )
 
     def series(self, run_id: str) -> list[Series]:
-        """The curves there are."""
+        """List the stored metrics of a run."""
         answer = self._connection.call(lambda stub: stub.ListSeries, pb.RunRef(run_id=run_id))
         return [from_message(message, Series) for message in answer.series]
 
     def stats(self, run_id: str) -> TelemetryStats:
-        """How much is stored of a run, and what could not be taken."""
+        """Return how much telemetry of a run is stored and how many lines were rejected."""
         return from_message(
             self._connection.call(lambda stub: stub.GetStats, pb.RunRef(run_id=run_id)),
             TelemetryStats,
         )
 
-    def _clock(self, run_id: str) -> RunClock:
+    def _make_clock(self, run_id: str) -> TimestampConverter:
         def started_at() -> float | None:
             run = self._connection.call(lambda stub: stub.GetRun, pb.RunRef(run_id=run_id)).run
             return run.started_at if run.HasField("started_at") else None
 
-        return RunClock(started_at)
+        return TimestampConverter(started_at)
 
 
 def _stream_request(

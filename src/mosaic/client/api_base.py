@@ -1,4 +1,7 @@
-"""What the groups of calls that make up `TrainerClient` share."""
+"""ApiBase: what the groups of calls that make up `TrainerClient` share.
+
+A module of its own because every `*_api` module imports it.
+"""
 
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
@@ -8,15 +11,15 @@ from mosaic.client.streams import Opener, Stream
 
 Item = TypeVar("Item")
 
-DEFAULT_PATIENCE_S = 60.0
+DEFAULT_RECONNECT_TIMEOUT_S = 60.0
 
 
-class CallGroup:
-    """Some of the daemon's calls, over a connection that all groups share."""
+class ApiBase:
+    """One group of the daemon's calls, over a connection that all groups share."""
 
-    def __init__(self, connection: Connection, patience_s: float | None) -> None:
+    def __init__(self, connection: Connection, reconnect_timeout_s: float | None) -> None:
         self._connection = connection
-        self._patience_s = patience_s
+        self._reconnect_timeout_s = reconnect_timeout_s
 
     def _stream(
         self,
@@ -25,12 +28,12 @@ class CallGroup:
         unpack: Callable[[Any], Iterable[Item]],
         at_end: Callable[[], Iterable[Item]] = tuple,
     ) -> Stream[Item]:
-        """A stream that waits for a lost daemon as long as this client was told to."""
+        """Open a stream with this client's reconnect timeout."""
         return Stream(
             self._connection,
             method,
             request,
             unpack,
             at_end=at_end,
-            patience_s=self._patience_s,
+            reconnect_timeout_s=self._reconnect_timeout_s,
         )

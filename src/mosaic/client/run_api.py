@@ -1,4 +1,4 @@
-"""Calls that start runs, steer them and put them away."""
+"""Calls that start, control, annotate, delete, export and import runs."""
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from mosaic.client.archive_files import check_readable, read_parts, write_parts
-from mosaic.client.call_group import CallGroup
+from mosaic.client.api_base import ApiBase
+from mosaic.client.file_transfer import check_readable, read_chunks, write_chunks
 from mosaic.client.streams import Stream
 from mosaic.contract.ids import new_ulid
 from mosaic.contract.readiness import DryRunReport, PreflightReport
@@ -21,16 +21,16 @@ _DRY_RUN_TIMEOUT_S = 300.0
 _DELETE_TIMEOUT_S = 300.0
 
 
-class RunCalls(CallGroup):
-    """Starting, steering and putting away."""
+class RunApi(ApiBase):
+    """Start, control and manage runs."""
 
     def submit(
         self, config: TrainRunConfig | Mapping[str, Any], *, request_id: str = ""
     ) -> RunRecord:
-        """Start a run as soon as there is room for it.
+        """Submit a run; it starts as soon as resources are free.
 
-        When the connection is lost meanwhile the call is made again, and still starts one run; so
-        does a caller who gives the same `request_id` with the same configuration again.
+        The call is retried after a lost connection and still starts only one run. The same holds
+        for a caller that repeats it with the same `request_id` and configuration.
 
             run = client.submit({"worker": "echo_worker", "algo": "echo", "env_id": "Echo-v0"})
             print(run.run_id, run.state)
@@ -41,7 +41,7 @@ class RunCalls(CallGroup):
         return from_message(self._connection.call(lambda stub: stub.SubmitRun, request), RunRecord)
 
     def preflight(self, config: TrainRunConfig | Mapping[str, Any]) -> PreflightReport:
-        """Whether such a run could start here, what to expect of it, and what is in the way.
+        """Check whether such a run can start here, and estimate what it needs.
 
         for item in client.preflight(config).items:
             print(item.status, item.check, item.message, item.remedy)
@@ -54,7 +54,7 @@ class RunCalls(CallGroup):
         return from_message(answer, PreflightReport)
 
     def dry_run(self, config: TrainRunConfig | Mapping[str, Any]) -> DryRunReport:
-        """What the worker itself says of the configuration: module, arguments, command line."""
+        """Let the worker resolve the configuration: module, arguments, command line."""
         answer = self._connection.call(
             lambda stub: stub.DryRun,
             pb.RunRequest(config_json=_to_json(config)),
@@ -63,44 +63,46 @@ class RunCalls(CallGroup):
         return from_message(answer, DryRunReport)
 
     def cancel(self, run_id: str, *, reason: str = "", grace_s: float | None = None) -> RunRecord:
-        """Stop a run. Returns when it is `stopping` or over; `wait` tells when it is over.
+        """Stop a run. Returns once it is `stopping` or finished; `wait` waits for the end.
 
-        The worker is asked first, then gets SIGTERM after `grace_s`, then its whole process group
-        is killed.
+        The worker is asked to stop, gets SIGTERM after `grace_s`, then its process group is
+        killed.
         """
         request = pb.CancelRunRequest(run_id=run_id, reason=reason, grace_s=grace_s)
         return from_message(self._connection.call(lambda stub: stub.CancelRun, request), RunRecord)
 
     def pause(self, run_id: str) -> RunRecord:
-        """Let a run stand still."""
+        """Pause a run."""
         request = pb.RunRef(run_id=run_id)
         return from_message(self._connection.call(lambda stub: stub.PauseRun, request), RunRecord)
 
     def resume(self, run_id: str) -> RunRecord:
-        """Let a paused run go on."""
+        """Resume a paused run."""
         request = pb.RunRef(run_id=run_id)
         return from_message(self._connection.call(lambda stub: stub.ResumeRun, request), RunRecord)
 
-    def hold(self, run_id: str) -> RunRecord:
-        """Say that somebody is there, for a run whose configuration has `lease_s`.
+    def renew_lease(self, run_id: str) -> RunRecord:
+        """Renew the lease of a run whose configuration has `lease_s`.
 
-        To be called more often than that. A run that was paused because nobody held it goes on; to
-        hold a run without a lease, or one that is over, does nothing.
+        Call it more often than every `lease_s` seconds. A run that was paused because its lease
+        expired resumes. Does nothing for a run without a lease or a finished run.
 
-            run = client.hold(run_id)
+            run = client.renew_lease(run_id)
         """
         request = pb.RunRef(run_id=run_id)
         return from_message(self._connection.call(lambda stub: stub.HoldRun, request), RunRecord)
 
     def control(self, run_id: str, command: Mapping[str, Any]) -> int:
-        """Send a control command to the worker; its `seq` comes back in the step it causes.
+        """Send a control command to the worker and return its `seq`.
+
+        The step that the command causes carries the same number.
 
             seq = client.control(run_id, {"cmd": "checkpoint"})
 
-        Never made twice, so it may fail when the daemon is just restarting.
+        Never retried, so it may fail while the daemon restarts.
         """
         request = pb.ControlRunRequest(run_id=run_id, command_json=msgspec.json.encode(command))
-        answer = self._connection.call(lambda stub: stub.ControlRun, request, patience_s=0.0)
+        answer = self._connection.call(lambda stub: stub.ControlRun, request, retry_timeout_s=0.0)
         return answer.seq
 
     def annotate(
@@ -113,7 +115,7 @@ class RunCalls(CallGroup):
         name: str | None = None,
         archived: bool | None = None,
     ) -> RunRecord:
-        """Change what people have written on a run; what is None stays as it is."""
+        """Change tags, note, name or archived flag of a run; None leaves a field unchanged."""
         request = pb.AnnotateRunRequest(
             run_id=run_id,
             add_tags=add_tags,
@@ -131,51 +133,50 @@ class RunCalls(CallGroup):
         return self.annotate(run_id, add_tags=tags)
 
     def untag(self, run_id: str, *tags: str) -> RunRecord:
-        """Take tags away."""
+        """Remove tags."""
         return self.annotate(run_id, remove_tags=tags)
 
     def note(self, run_id: str, text: str) -> RunRecord:
-        """Replace the note on a run."""
+        """Replace the note of a run."""
         return self.annotate(run_id, note=text)
 
     def rename(self, run_id: str, name: str) -> RunRecord:
-        """Give a run another name; its id stays."""
+        """Change the display name of a run; its id stays the same."""
         return self.annotate(run_id, name=name)
 
     def archive(self, run_id: str, archived: bool = True) -> RunRecord:
-        """Leave a run out of lists, or bring it back. Nothing is deleted."""
+        """Hide a run from lists, or show it again. Nothing is deleted."""
         return self.annotate(run_id, archived=archived)
 
     def delete(self, run_id: str) -> int:
-        """Remove a run that is over, with all its files. Returns how many bytes became free."""
+        """Delete a finished run with all its files. Returns the number of freed bytes."""
         answer = self._connection.call(
             lambda stub: stub.DeleteRun,
             pb.DeleteRunRequest(run_id=run_id),
             timeout_s=_DELETE_TIMEOUT_S,
-            patience_s=0.0,
+            retry_timeout_s=0.0,
         )
         return answer.freed_bytes
 
     def export_run(self, run_id: str, file: str | Path) -> int:
-        """Write everything of a run into one archive. Returns its size in bytes.
+        """Export a run into one archive file. Returns its size in bytes.
 
         client.export_run(run_id, "my-run.tar.gz")
         """
-        parts: Stream[bytes] = Stream(
+        chunks: Stream[bytes] = Stream(
             self._connection,
             lambda stub: stub.ExportRun,
             lambda: pb.RunRef(run_id=run_id),
             lambda part: (part.data,),
-            patience_s=0.0,  # an archive cannot be gone on with
+            reconnect_timeout_s=0.0,  # an export cannot be continued
         )
-        with parts:
-            return write_parts(Path(file), parts)
+        with chunks:
+            return write_chunks(Path(file), chunks)
 
     def import_run(self, file: str | Path) -> RunRecord:
-        """Take in a run that was exported, here or elsewhere."""
-
+        """Import an exported run."""
         check_readable(Path(file))
-        requests = (pb.ArchivePart(data=part) for part in read_parts(Path(file)))
+        requests = (pb.ArchivePart(data=chunk) for chunk in read_chunks(Path(file)))
         return from_message(
             self._connection.upload(lambda stub: stub.ImportRun, requests), RunRecord
         )

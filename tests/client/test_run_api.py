@@ -55,7 +55,7 @@ def test_a_lost_answer_does_not_start_the_run_twice(
     """The daemon took the run and the connection broke before the client knew."""
     with TrainerClient(proxy.address, daemon.token) as behind_proxy:
         behind_proxy.health()
-        proxy.cut_answers(lambda: bool(client.page().runs))
+        proxy.cut_answers(lambda: bool(client.runs_page().runs))
         run = behind_proxy.submit(echo(steps=10))
     assert proxy.cuts == 1
     assert [each.run_id for each in client.runs()] == [run.run_id]
@@ -105,7 +105,7 @@ def test_runs_come_page_by_page(shared_client: TrainerClient) -> None:
         shared_client.wait(shared_client.submit(echo(steps=1)).run_id)
     all_ids = [run.run_id for run in shared_client.runs(include_archived=True)]
     assert all_ids == sorted(set(all_ids), reverse=True)
-    first = shared_client.page(RunQuery(page_size=2))
+    first = shared_client.runs_page(RunQuery(page_size=2))
     assert len(first.runs) == 2
     assert first.next_page_token
 

@@ -1,4 +1,4 @@
-"""Calls about checkpoints, data sets, and how much of everything is kept."""
+"""Calls about checkpoints, datasets, disk usage and pruning."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from mosaic.client.archive_files import read_parts
-from mosaic.client.call_group import CallGroup
+from mosaic.client.api_base import ApiBase
 from mosaic.client.errors import TrainerError
+from mosaic.client.file_transfer import read_chunks
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.convert import from_message
 from mosaic.contract.storage import (
@@ -19,23 +19,25 @@ from mosaic.contract.storage import (
     Retention,
 )
 
-_LARGEST_PAGE = 1000
+_MAX_PAGE_SIZE = 1000
 _READ_TIMEOUT_S = 3600.0  # twenty gigabytes from a slow disk
 _MEASURE_TIMEOUT_S = 300.0
 
 
-class StorageCalls(CallGroup):
-    """What is kept besides the runs themselves."""
+class StorageApi(ApiBase):
+    """Checkpoints, datasets and retention."""
 
     def checkpoints(
         self, *, run_id: str = "", worker: str = "", algo: str = "", env_id: str = ""
     ) -> Iterator[Checkpoint]:
-        """All checkpoints that match, of runs and imported, newest first, fetched page by page.
+        """Iterate over all matching checkpoints, newest first, fetched page by page.
+
+        Includes checkpoints of runs and imported ones.
 
         newest = next(client.checkpoints(algo="ppo", env_id="CartPole-v1"), None)
         """
         request = pb.ListCheckpointsRequest(
-            run_id=run_id, worker=worker, algo=algo, env_id=env_id, page_size=_LARGEST_PAGE
+            run_id=run_id, worker=worker, algo=algo, env_id=env_id, page_size=_MAX_PAGE_SIZE
         )
         while True:
             page = self._connection.call(lambda stub: stub.ListCheckpoints, request)
@@ -54,7 +56,7 @@ class StorageCalls(CallGroup):
         name: str = "",
         meta: Mapping[str, Any] | None = None,
     ) -> Checkpoint:
-        """Take in a policy that was saved elsewhere. `name` is that of the file unless given.
+        """Import a policy that was saved elsewhere. `name` defaults to the name of the file.
 
         policy = client.import_checkpoint(
             "policy.pt", worker="cleanrl_worker", algo="ppo", env_id="CartPole-v1"
@@ -66,21 +68,21 @@ class StorageCalls(CallGroup):
             worker=worker,
             algo=algo,
             env_id=env_id,
-            meta_json=_encoded(meta or {}),
-            size_bytes=_size_of(path),
+            meta_json=_encode(meta or {}),
+            size_bytes=_get_size(path),
         )
 
-        def parts() -> Iterator[pb.CheckpointPart]:
+        def messages() -> Iterator[pb.CheckpointPart]:
             yield pb.CheckpointPart(header=header)
-            for data in read_parts(path):
+            for data in read_chunks(path):
                 yield pb.CheckpointPart(data=data)
 
         return from_message(
-            self._connection.upload(lambda stub: stub.ImportCheckpoint, parts()), Checkpoint
+            self._connection.upload(lambda stub: stub.ImportCheckpoint, messages()), Checkpoint
         )
 
     def verify_checkpoint(self, checkpoint_id: str) -> CheckpointReport:
-        """Whether the file is still what was written: there, as large, with the same hash.
+        """Check that the file exists and has the recorded size and hash.
 
         for checkpoint in client.checkpoints():
             assert client.verify_checkpoint(checkpoint.checkpoint_id).ok
@@ -93,20 +95,20 @@ class StorageCalls(CallGroup):
         return from_message(answer, CheckpointReport)
 
     def delete_checkpoint(self, checkpoint_id: str) -> int:
-        """Remove a checkpoint for good. Returns how many bytes became free.
+        """Delete a checkpoint. Returns the number of freed bytes.
 
-        One that a run writes, begins with or plays stays: that is a `TrainerError`.
+        Raises `TrainerError` for a checkpoint that an active run writes, resumes from or plays.
         """
         answer = self._connection.call(
             lambda stub: stub.DeleteCheckpoint,
             pb.CheckpointRef(checkpoint_id=checkpoint_id),
-            patience_s=0.0,
+            retry_timeout_s=0.0,
         )
         return answer.freed_bytes
 
     def datasets(self) -> Iterator[Dataset]:
-        """All data sets, newest first; one that cannot be used says why in `problem`."""
-        request = pb.ListDatasetsRequest(page_size=_LARGEST_PAGE)
+        """Iterate over all datasets, newest first; an unusable one has the reason in `problem`."""
+        request = pb.ListDatasetsRequest(page_size=_MAX_PAGE_SIZE)
         while True:
             page = self._connection.call(lambda stub: stub.ListDatasets, request)
             yield from (from_message(message, Dataset) for message in page.datasets)
@@ -115,7 +117,7 @@ class StorageCalls(CallGroup):
             request.page_token = page.next_page_token
 
     def retention(self) -> Retention:
-        """What is kept, what it takes by kind, and what `prune` would free.
+        """Return the retention limits, the disk usage by kind, and what `prune` would free.
 
         for use in client.retention().used:
             print(use.kind, use.size_bytes)
@@ -126,11 +128,11 @@ class StorageCalls(CallGroup):
         return from_message(answer, Retention)
 
     def prune(self, dry_run: bool = True) -> PruneReport:
-        """Remove artifacts of runs that are over until the limits in the settings hold.
+        """Remove artifacts of finished runs until the limits in the settings are met.
 
-        Videos go first, then older checkpoints, then TensorBoard and W&B folders; telemetry,
-        configurations, archived runs and runs with the tag `keep` are left alone. With `dry_run`
-        nothing is removed.
+        Videos are removed first, then older checkpoints, then TensorBoard and W&B folders.
+        Telemetry, configurations, archived runs and runs with the tag `keep` are never touched.
+        With `dry_run` nothing is removed.
 
             for item in client.prune().items:
                 print(item.run_id, item.path, item.size_bytes, item.reason)
@@ -142,21 +144,22 @@ class StorageCalls(CallGroup):
         return from_message(answer, PruneReport)
 
 
-def _size_of(path: Path) -> int:
-    """Raises `TrainerError` when `path` is no file that can be read."""
+def _get_size(path: Path) -> int:
+    """Return the size of the file; raise `TrainerError` if it cannot be read."""
     try:
         with path.open("rb") as file:
             return file.seek(0, 2)
     except OSError as error:
         raise TrainerError(
-            f"{path} cannot be read: {error.strerror}.", remedy="Name the file of a checkpoint."
+            f"{path} cannot be read: {error.strerror}.", remedy="Choose the file of a checkpoint."
         ) from error
 
 
-def _encoded(meta: Mapping[str, Any]) -> bytes:
+def _encode(meta: Mapping[str, Any]) -> bytes:
     try:
         return msgspec.json.encode(dict(meta))
     except (TypeError, ValueError, msgspec.MsgspecError) as error:
         raise TrainerError(
-            f"`meta` cannot be sent: {error}.", remedy="Use what JSON has: text, numbers, lists."
+            f"`meta` cannot be encoded as JSON: {error}.",
+            remedy="Use only numbers, strings, booleans, lists, mappings and None.",
         ) from error
