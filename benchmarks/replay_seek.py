@@ -27,7 +27,7 @@ from mosaic.client.resimulation import (
     SimulationOpened,
 )
 from mosaic.replay.episode_replay import EpisodeReplay
-from mosaic.replay.export.mp4 import Mp4Writer
+from mosaic.replay.export.video_writers import Mp4Writer
 
 _WIDTH, _HEIGHT, _FPS = 600, 400, 50
 _PATIENCE_S = 120.0

@@ -176,7 +176,7 @@ def test_an_environment_without_pictures(open_replay: Open) -> None:
     client.draw = undrawn
     frame = open_replay(client).wait_frame(3, PATIENCE_S)
     assert frame is not None
-    assert not frame.has_picture
+    assert not frame.has_pixels
     assert frame.problem == "The environment has no pictures."
 
 

@@ -3,8 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mosaic.replay.frame_cache import FrameCache
-from mosaic.replay.read_ahead import Playhead, Stretch, next_stretch
+from mosaic.replay.frame_cache import FrameCache, FrameRange, Playhead, next_frames_to_request
 from tests.replay.test_frame_cache import OVERHEAD, frame
 
 
@@ -18,36 +17,40 @@ def holding(limit_frames: int, *indices: int, playhead: int = 0) -> FrameCache:
 
 def test_a_few_frames_first() -> None:
     """While nobody knows how large they are."""
-    assert next_stretch(holding(1_000), Playhead(0), 500) == Stretch(0, 32)
-    assert next_stretch(holding(1_000), Playhead(490), 500) == Stretch(490, 10)
+    assert next_frames_to_request(holding(1_000), Playhead(0), 500) == FrameRange(0, 32)
+    assert next_frames_to_request(holding(1_000), Playhead(490), 500) == FrameRange(490, 10)
 
 
 def test_then_all_that_is_ahead() -> None:
     """In one request, when there is room."""
-    assert next_stretch(holding(1_000, *range(32)), Playhead(0), 500) == Stretch(32, 468)
+    assert next_frames_to_request(holding(1_000, *range(32)), Playhead(0), 500) == FrameRange(
+        32, 468
+    )
 
 
 def test_then_what_is_behind() -> None:
     """When everything ahead is there, the gap before the playhead is filled."""
     cache = holding(1_000, *range(300, 500), playhead=300)
-    assert next_stretch(cache, Playhead(300), 500) == Stretch(0, 300)
-    assert next_stretch(holding(1_000, *range(500)), Playhead(300), 500) is None
+    assert next_frames_to_request(cache, Playhead(300), 500) == FrameRange(0, 300)
+    assert next_frames_to_request(holding(1_000, *range(500)), Playhead(300), 500) is None
 
 
 def test_whoever_goes_back_gets_the_frame_and_then_what_is_before_it() -> None:
     """The frame alone first, because the simulation only goes forwards."""
     cache = holding(1_000, *range(300, 400), playhead=299)
-    assert next_stretch(cache, Playhead(299, is_going_back=True), 500) == Stretch(299, 1)
+    assert next_frames_to_request(cache, Playhead(299, is_backward=True), 500) == FrameRange(299, 1)
     cache.put(frame(299))
-    assert next_stretch(cache, Playhead(299, is_going_back=True), 500) == Stretch(235, 64)
+    assert next_frames_to_request(cache, Playhead(299, is_backward=True), 500) == FrameRange(
+        235, 64
+    )
 
 
 def test_a_full_cache_waits_until_half_of_the_way_ahead_is_used_up() -> None:
     """A frame at a time would make the simulation start over and over."""
     cache = holding(100, *range(72))
-    assert next_stretch(cache, Playhead(0), 10_000) is None
-    assert next_stretch(cache, Playhead(30), 10_000) is None
-    assert next_stretch(cache, Playhead(40), 10_000) == Stretch(72, 40)
+    assert next_frames_to_request(cache, Playhead(0), 10_000) is None
+    assert next_frames_to_request(cache, Playhead(30), 10_000) is None
+    assert next_frames_to_request(cache, Playhead(40), 10_000) == FrameRange(72, 40)
 
 
 @settings(deadline=None)
@@ -65,10 +68,10 @@ def test_reading_ahead_ends_with_the_playhead_there(
     for seek in seeks:
         here = min(seek, frames - 1)
         cache.move_playhead(here)
-        playhead = Playhead(here, is_going_back=here < before)
+        playhead = Playhead(here, is_backward=here < before)
         before = here
         for _ in range(frames + 2):
-            wanted = next_stretch(cache, playhead, frames)
+            wanted = next_frames_to_request(cache, playhead, frames)
             if wanted is None:
                 break
             assert 0 <= wanted.first < wanted.end <= frames

@@ -12,7 +12,7 @@ from mosaic.contract.errors import UserError
 from mosaic.replay.cancellation import CancelledError
 from mosaic.replay.export.export_job import ExportJob
 from mosaic.replay.export.export_request import ExportFormat, ExportRequest
-from mosaic.replay.export.target_file import new_file
+from mosaic.replay.export.target_file import write_atomically
 from tests.replay.stand_in import PATIENCE_S, StandInClient
 
 MP4, GIF, JSONL = ExportFormat.MP4, ExportFormat.GIF, ExportFormat.JSONL
@@ -84,7 +84,7 @@ def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
 def test_a_file_that_appears_meanwhile_stays(tmp_path: Path) -> None:
     """Nobody was asked about that one."""
     target = tmp_path / "out"
-    with pytest.raises(UserError, match="there already"), new_file(target, overwrite=False):
+    with pytest.raises(UserError, match="there already"), write_atomically(target, overwrite=False):
         target.write_bytes(b"precious")
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     assert target.read_bytes() == b"precious"

@@ -64,9 +64,9 @@ def test_words_of_each_picture() -> None:
         for k in range(3)
     ]
     captions = Captions(steps, ActionNames(LANDER), 2)
-    assert captions.of_frame(0) == Caption(step="start")
-    assert captions.of_frame(2).cells() == ("step 1/2", "action 1 (fire)", "reward 1.5", "return 3")
-    assert captions.of_frame(9) == Caption(step="step 8/2")
+    assert captions.get(0) == Caption(step="start")
+    assert captions.get(2).cells() == ("step 1/2", "action 1 (fire)", "reward 1.5", "return 3")
+    assert captions.get(9) == Caption(step="step 8/2")
 
 
 @pytest.mark.parametrize("size", [(8, 8), (160, 210), (600, 400), (1921, 1081)])

@@ -282,7 +282,7 @@ class SessionEngine:
             )
         if not current.state.can_control:
             raise TrainerError(
-                f"Run {current.run_id} is in mode '{current.config.mode}': not controllable.",
+                f"Run {current.run_id} cannot be controlled: its mode is '{current.config.mode}'.",
                 remedy="Start a session in its environment, or with one of its checkpoints.",
                 code="C215",
             )

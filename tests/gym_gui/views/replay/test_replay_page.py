@@ -153,13 +153,13 @@ def test_a_verdict_outlives_the_daemon(
     replay = model._shown._replay if model._shown is not None else None
     assert replay is not None
     taken: list[SimulationMessage] = []
-    take = replay._take
+    take = replay._handle_message
 
     def take_and_note(part: SimulationMessage) -> None:
         take(part)
         taken.append(part)
 
-    monkeypatch.setattr(replay, "_take", take_and_note)
+    monkeypatch.setattr(replay, "_handle_message", take_and_note)
     qtbot.waitUntil(lambda: not link.is_ready, timeout=PATIENCE_MS)
     with qtbot.waitSignal(link.recovered, timeout=PATIENCE_MS):
         daemon.restart()
