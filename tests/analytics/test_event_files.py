@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from mosaic.analytics.event_file_writer import EventFileWriter
-from mosaic.analytics.event_files import EventFolder, scalars
-from mosaic.analytics.event_messages import scalars_event, version_event
-from mosaic.analytics.record_frames import frame
+from mosaic.analytics.event_files import EventFileWriter, EventFolder, read_scalars
+from mosaic.analytics.summary_events import encode_scalars_event, encode_version_event
+from mosaic.analytics.tfrecord import encode_record
 
 _WRITE = """
 import sys
@@ -36,13 +35,13 @@ with SummaryWriter(sys.argv[1]) as writer:
 def _file(folder: Path, begun_at: int, *records: bytes) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"events.out.tfevents.{begun_at:010d}.host.1.0"
-    path.write_bytes(b"".join(map(frame, (version_event(begun_at), *records))))
+    path.write_bytes(b"".join(map(encode_record, (encode_version_event(begun_at), *records))))
     return path
 
 
 def _losses(first: int, count: int) -> list[bytes]:
     return [
-        scalars_event(100.0 + step, step, {"loss": step / 2})
+        encode_scalars_event(100.0 + step, step, {"loss": step / 2})
         for step in range(first, first + count)
     ]
 
@@ -70,23 +69,23 @@ def test_files_of_one_run_follow_each_other(tmp_path: Path) -> None:
     """The file that was begun later continues the curve, whatever was found first."""
     _file(tmp_path / "run", 200, *_losses(10, 5))
     _file(tmp_path / "run", 100, *_losses(0, 10))
-    assert list(scalars(tmp_path)["loss"].steps) == list(range(15))
+    assert list(read_scalars(tmp_path)["loss"].steps) == list(range(15))
 
 
 def test_points_that_came_late_are_put_in_order(tmp_path: Path) -> None:
     """Two writers of one curve: their points are ordered by time."""
     _file(tmp_path, 100, *_losses(5, 5))
     _file(tmp_path, 200, *_losses(0, 5))
-    series = scalars(tmp_path)["loss"]
+    series = read_scalars(tmp_path)["loss"]
     assert list(series.steps) == list(range(10))
     assert list(series.values) == [step / 2 for step in range(10)]
 
 
 def test_runs_below_a_folder_are_kept_apart(tmp_path: Path) -> None:
     """A tag that two runs have is named by its run too; the only one of its kind is not."""
-    _file(tmp_path / "a__1", 100, *_losses(0, 2), scalars_event(1.0, 1, {"only": 1.0}))
+    _file(tmp_path / "a__1", 100, *_losses(0, 2), encode_scalars_event(1.0, 1, {"only": 1.0}))
     _file(tmp_path / "b__2", 100, *_losses(0, 3))
-    found = scalars(tmp_path)
+    found = read_scalars(tmp_path)
     assert {name: len(series) for name, series in found.items()} == {
         "a__1/loss": 2,
         "b__2/loss": 3,
@@ -100,14 +99,14 @@ def test_reads_on_while_a_file_grows(tmp_path: Path) -> None:
     events = EventFolder(tmp_path)
     assert events.read_more() == 3
     assert events.read_more() == 0
-    late = frame(_losses(3, 1)[0])
+    late = encode_record(_losses(3, 1)[0])
     for cut in (4, 20, len(late) - 1):
         path.write_bytes(path.read_bytes() + late[:cut])
         assert events.read_more() == 0
         path.write_bytes(path.read_bytes()[:-cut])
     path.write_bytes(path.read_bytes() + late)
     assert events.read_more() == 1
-    _file(tmp_path / "later", 200, scalars_event(500.0, 9, {"other": 1.0}))
+    _file(tmp_path / "later", 200, encode_scalars_event(500.0, 9, {"other": 1.0}))
     assert events.read_more() == 1
     assert (events.unreadable_records, events.broken_files) == (0, ())
     assert events.files[0].size_bytes == path.stat().st_size
@@ -115,11 +114,11 @@ def test_reads_on_while_a_file_grows(tmp_path: Path) -> None:
 
 def test_damage_costs_only_what_is_damaged(tmp_path: Path) -> None:
     """A record with a wrong checksum or a foreign content is passed over and counted."""
-    records = [frame(each) for each in (version_event(1), *_losses(0, 400))]
+    records = [encode_record(each) for each in (encode_version_event(1), *_losses(0, 400))]
     spoilt = bytearray(records[50])
     spoilt[20] ^= 0xFF
     records[50] = bytes(spoilt)
-    records[70] = frame(b"\xff\xff\xff")
+    records[70] = encode_record(b"\xff\xff\xff")
     (tmp_path / "events.out.tfevents.1.host").write_bytes(b"".join(records))
     events = EventFolder(tmp_path)
     assert events.read_more() == 398
@@ -139,7 +138,7 @@ def test_what_is_no_event_file_is_named(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_not_there_has_nothing(tmp_path: Path) -> None:
     """No error: a run that has just begun has none yet."""
-    assert scalars(tmp_path / "nowhere") == {}
+    assert read_scalars(tmp_path / "nowhere") == {}
 
 
 @pytest.mark.process
@@ -175,7 +174,7 @@ def test_a_pipe_of_that_name_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "events.out.tfevents.1.pipe")
     (tmp_path / "events.out.tfevents.2.folder").mkdir()
     (tmp_path / "events.out.tfevents.3.link").symlink_to(tmp_path / "nowhere")
-    _file(tmp_path, 4, scalars_event(1.0, 1, {"a": 2.0}))
+    _file(tmp_path, 4, encode_scalars_event(1.0, 1, {"a": 2.0}))
     folder = EventFolder(tmp_path)
     assert folder.read_more() == 1
     assert len(folder.files) == 1

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mosaic.analytics.event_files import scalars
+from mosaic.analytics.event_files import read_scalars
 from mosaic.analytics.run_event_files import ExportCancelledError, export_event_file
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import Metric
@@ -66,7 +66,7 @@ def test_metrics_and_episodes_of_all_agents(tmp_path: Path) -> None:
     ]
     episodes = [_episode(number) for number in range(1500)] + [_episode(1500, is_over=False)]
     done = export_event_file(Told(metrics, episodes), _RUN, tmp_path)
-    curves = scalars(tmp_path)
+    curves = read_scalars(tmp_path)
     assert (done.points, done.tags) == (5 + 2 * 1500, len(curves))
     assert list(curves["loss"].steps) == [0, 1000]
     assert list(curves["loss"].values) == [0.5, 0.25]
@@ -100,5 +100,5 @@ def test_an_export_can_be_called_off(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     """The remedy names a way out."""
     (tmp_path / "file").write_text("")
-    with pytest.raises(UserError, match="Choose a folder"):
+    with pytest.raises(UserError, match="Choose a writable folder"):
         export_event_file(Told([], [_episode(0)]), _RUN, tmp_path / "file" / "below")

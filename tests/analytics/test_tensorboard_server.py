@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from mosaic.analytics.event_file_writer import EventFileWriter
+from mosaic.analytics.event_files import EventFileWriter
 from mosaic.analytics.tensorboard_program import (
-    TensorBoardAbsentError,
+    TensorBoardNotInstalledError,
     TensorBoardProgram,
     find_tensorboard,
 )
@@ -137,7 +137,7 @@ def test_a_folder_that_is_not_there(watched: Watched, tmp_path: Path) -> None:
     server = watched.start({"": tmp_path / "gone"})
     watched.wait(server, ServerState.FAILED)
     assert server.problem is not None
-    assert "is not there" in server.problem.message
+    assert "does not exist" in server.problem.message
     assert server.pid is None
 
 
@@ -190,5 +190,5 @@ def test_where_it_is_looked_for(program: TensorBoardProgram, tmp_path: Path) -> 
     """In the bundle that brings it; a home without one is told how to get it."""
     assert program.source in ("the bundle cleanrl_worker", "this environment")
     assert program.version.startswith("2.")
-    with pytest.raises(TensorBoardAbsentError, match="CleanRL"):
+    with pytest.raises(TensorBoardNotInstalledError, match="CleanRL"):
         find_tensorboard(Home(tmp_path))

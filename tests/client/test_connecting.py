@@ -65,8 +65,8 @@ def test_two_who_start_at_once_get_the_same_daemon(tmp_path: Path) -> None:
         DaemonUnderTest(tmp_path).clean_up()
 
 
-def test_why_a_daemon_does_not_start_is_told(tmp_path: Path) -> None:
-    """The daemon's own words reach whoever wanted to start it."""
+def test_start_failure_is_reported(tmp_path: Path) -> None:
+    """The daemon's own error reaches the caller."""
     home = Home(tmp_path)
     home.trainer.mkdir()
     home.settings.write_text("prot = 1\n")
@@ -77,10 +77,10 @@ def test_why_a_daemon_does_not_start_is_told(tmp_path: Path) -> None:
     assert probe(home) is None
 
 
-def test_a_home_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+def test_home_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     """With the option that chooses another one."""
     (tmp_path / "file").touch()
-    with pytest.raises(DaemonStartError, match="cannot be made") as raised:
+    with pytest.raises(DaemonStartError, match="cannot be created") as raised:
         start_daemon(Home(tmp_path / "file" / "home"))
     assert "--home" in raised.value.remedy
 

@@ -75,7 +75,9 @@ def test_former_attributes_of_values() -> None:
     assert [phase.value for phase in SessionPhase][-2:] == ["ending", "over"]
     assert SessionPhase.RUNNING.is_going
     assert CurrentEpisode("e", is_finished=True).is_over
-    line = EventLine(seq=0, type="log", line=b'{"type":"log","message":"m"}')
+    line = EventLine(
+        seq=0, type="log", line=b'{"type":"log","level":"info","code":"T1","message":"m"}'
+    )
     assert line.decoded() == line.decode()
     trial = StudyTrial(
         number=0, state="complete", intermediate_values={1: 2.0}, user_attrs={"a": 1}, values=(3.0,)

@@ -98,7 +98,7 @@ def test_a_limit_below_one_frame_still_shows_one() -> None:
 
 def test_no_room_at_all_is_a_mistake() -> None:
     """Of whoever made it."""
-    with pytest.raises(ValueError, match="room"):
+    with pytest.raises(ValueError, match="must be positive"):
         FrameCache(0)
 
 

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mosaic.analytics.parameter_importance import (
-    LEAST_TRIALS,
+    MIN_TRIALS,
     Importance,
     parameter_importance,
 )
 from mosaic.client.sweeps.study import Study, StudyError, StudyTrial, TrialState, read_studies
 
 __all__ = [
-    "LEAST_TRIALS",
+    "MIN_TRIALS",
     "DrawnTrials",
     "Importance",
     "ReadStudy",

@@ -69,7 +69,7 @@ def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
     target = tmp_path / "out"
     target.write_bytes(b"precious")
     refused = ExportJob(StandInClient(), "RUN", 0, ExportRequest(target=target, format=GIF))
-    with pytest.raises(UserError, match="there already") as caught:
+    with pytest.raises(UserError, match="already exists") as caught:
         refused.result()
     assert caught.value.remedy
     assert target.read_bytes() == b"precious"
@@ -84,30 +84,34 @@ def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
 def test_a_file_that_appears_meanwhile_stays(tmp_path: Path) -> None:
     """Nobody was asked about that one."""
     target = tmp_path / "out"
-    with pytest.raises(UserError, match="there already"), write_atomically(target, overwrite=False):
+    with (
+        pytest.raises(UserError, match="already exists"),
+        write_atomically(target, overwrite=False),
+    ):
         target.write_bytes(b"precious")
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     assert target.read_bytes() == b"precious"
 
 
 @pytest.mark.parametrize(
-    ("place", "said"), [("missing/out", "is not there"), (".", "is a folder"), ("a" * 300, "name")]
+    ("path", "message"),
+    [("missing/out", "does not exist"), (".", "is a folder"), ("a" * 300, "name")],
 )
-def test_places_that_cannot_be_written(tmp_path: Path, place: str, said: str) -> None:
-    """Are told with what to do."""
-    job = ExportJob(StandInClient(), "RUN", 0, ExportRequest(target=tmp_path / place, format=JSONL))
-    with pytest.raises(UserError, match=said) as caught:
+def test_targets_that_cannot_be_written(tmp_path: Path, path: str, message: str) -> None:
+    """The error has a remedy."""
+    job = ExportJob(StandInClient(), "RUN", 0, ExportRequest(target=tmp_path / path, format=JSONL))
+    with pytest.raises(UserError, match=message) as caught:
         job.result()
     assert caught.value.remedy
     assert caught.value.code != "C185"  # that would be our mistake
 
 
-def test_what_is_no_ordinary_file_is_not_replaced(tmp_path: Path) -> None:
+def test_special_file_is_not_replaced(tmp_path: Path) -> None:
     """Not even by force: a device or a pipe would be gone."""
     target = tmp_path / "pipe"
     os.mkfifo(target)
     request = ExportRequest(target=target, format=JSONL, overwrite=True)
-    with pytest.raises(UserError, match="no ordinary file"):
+    with pytest.raises(UserError, match="is not a regular file"):
         ExportJob(StandInClient(), "RUN", 0, request).result()
     assert target.is_fifo()
 
@@ -163,7 +167,7 @@ def test_a_library_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """Pictures cannot be written, and it says what installs it; lines can."""
     monkeypatch.setitem(sys.modules, "av", None)
     request = ExportRequest(target=tmp_path / "out", format=MP4)
-    with pytest.raises(UserError, match="PyAV is needed") as caught:
+    with pytest.raises(UserError, match="PyAV is required") as caught:
         ExportJob(StandInClient(), "RUN", 0, request).result()
     assert "pip install av" in caught.value.remedy
     lines = ExportRequest(target=tmp_path / "out", format=JSONL)

@@ -203,7 +203,7 @@ def test_pictures_that_the_format_cannot_hold(export: Export, tmp_path: Path) ->
     """Are told as such, with what does work, and leave nothing behind."""
     client = StandInClient(steps=1)
     client.draw = lambda index: drawn(index, width=20_000, height=2)
-    with pytest.raises(UserError, match="20000 x 2 cannot be written as MP4") as caught:
+    with pytest.raises(UserError, match="20000 x 2 pixels cannot be encoded as MP4") as caught:
         export(client, ExportFormat.MP4)
     assert "JSONL" in caught.value.remedy
     assert list(tmp_path.iterdir()) == []
@@ -212,5 +212,5 @@ def test_pictures_that_the_format_cannot_hold(export: Export, tmp_path: Path) ->
 @pytest.mark.parametrize("pace", [{"fps": math.nan}, {"speed": math.inf}, {"fps": -1.0}])
 def test_a_pace_that_is_none(export: Export, pace: dict[str, float]) -> None:
     """Is refused by its name."""
-    with pytest.raises(UserError, match=f"`{next(iter(pace))}` is"):
+    with pytest.raises(UserError, match=f"`{next(iter(pace))}` must be"):
         export(StandInClient(), ExportFormat.GIF, **pace)

@@ -17,7 +17,7 @@ from gym_gui.services.pulse import Pulse
 from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
 from gym_gui.views.analytics.tensorboard_page import TensorBoardPage
-from mosaic.analytics.event_file_writer import EventFileWriter
+from mosaic.analytics.event_files import EventFileWriter
 from tests.gym_gui.conftest import PATIENCE_MS
 from tests.gym_gui.remembered import Remembered
 from tests.support.daemon import DaemonUnderTest
@@ -136,7 +136,7 @@ def test_several_runs_and_a_failure(
     file.path.unlink()
     folder.rmdir()
     model.retry(broken)
-    qtbot.waitUntil(lambda: _says(page, "is not there"), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: _says(page, "does not exist"), timeout=PATIENCE_MS)
     assert _button(page, "Retry").isEnabled()
     _button(page, "Dismiss").click()
     assert model.servers == ()

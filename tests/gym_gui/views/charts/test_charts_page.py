@@ -18,7 +18,7 @@ from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
 from gym_gui.views.charts.charts_page import ChartsPage
 from gym_gui.views.charts.score_panel import ScorePanel
-from mosaic.analytics.event_file_writer import EventFileWriter
+from mosaic.analytics.event_files import EventFileWriter
 from tests.gym_gui.conftest import PATIENCE_MS
 from tests.gym_gui.remembered import Remembered
 from tests.support.daemon import DaemonUnderTest

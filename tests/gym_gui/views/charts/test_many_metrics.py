@@ -14,7 +14,7 @@ from gym_gui.services.pulse import Pulse
 from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import TrainerLink
 from gym_gui.views.charts.charts_page import ChartsPage
-from mosaic.analytics.event_file_writer import EventFileWriter
+from mosaic.analytics.event_files import EventFileWriter
 from mosaic.contract.layout import Home
 from tests.gym_gui.conftest import PATIENCE_MS
 from tests.gym_gui.remembered import Remembered

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mosaic.analytics.wandb_files import find_wandb_folders
 from mosaic.analytics.wandb_log import NotAWandbFileError
-from mosaic.analytics.wandb_records import WandbContents, WandbRecords
+from mosaic.analytics.wandb_runs import WandbContents, WandbRecords, find_wandb_folders
 from mosaic.contract.layout import Home
 from tests.analytics.wandb_writing import (
     BLOCK,
@@ -114,7 +113,7 @@ def test_another_file_of_that_name(tmp_path: Path) -> None:
     """Something else is refused with words; a file that was replaced is read anew."""
     path = tmp_path / "run-a.wandb"
     path.write_bytes(b"something else altogether")
-    with pytest.raises(NotAWandbFileError, match="is no file of Weights & Biases"):
+    with pytest.raises(NotAWandbFileError, match="is not a Weights & Biases file"):
         WandbRecords(path).read_more()
     path.write_bytes(log_of(some_records(50)))
     reader = WandbRecords(path)
