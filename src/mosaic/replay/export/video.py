@@ -124,7 +124,7 @@ class _VideoFile:
         fps = request.fps or (fps if 0 < fps < math.inf else DEFAULT_FPS)
         is_gif = self._format is ExportFormat.GIF
         max_fps = GIF_MAX_FPS if is_gif else max(MP4_MAX_FPS, fps)
-        self.rate = make_frame_rate(fps, request.speed, max_fps)
+        self.rate = make_output_frame_rate(fps, request.speed, max_fps)
         self.frames = 0
 
     def add(self, image: "Image.Image", index: int, frames: range) -> None:
@@ -223,7 +223,7 @@ def _fit_image(source: "Image.Image", like: "Image.Image | None") -> "Image.Imag
 
 
 @dataclass(frozen=True)
-class FrameRate:
+class OutputFrameRate:
     """Frames arrive at rate `source` and are written at rate `output`, which is never higher."""
 
     source: Fraction
@@ -241,10 +241,10 @@ class FrameRate:
         return float(frames / self.output)
 
 
-def make_frame_rate(fps: float, speed: float, max_fps: float) -> FrameRate:
+def make_output_frame_rate(fps: float, speed: float, max_fps: float) -> OutputFrameRate:
     """Return the rate for `fps` frames per second at `speed`, limited to `max_fps`."""
     source = _to_fraction(fps) * _to_fraction(speed)
-    return FrameRate(source, min(source, _to_fraction(max_fps)))
+    return OutputFrameRate(source, min(source, _to_fraction(max_fps)))
 
 
 def _to_fraction(number: float) -> Fraction:

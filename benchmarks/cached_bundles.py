@@ -1,18 +1,18 @@
-"""Workers' bundles for benchmarks: installed once, and kept for the next time."""
+"""Bundles of workers for benchmarks: installed once and reused."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from throwaway_daemon import serving, throwaway_home
+from throwaway_daemon import run_daemon, throwaway_home
 
 from mosaic.client import TrainerClient
 from mosaic.contract.layout import Home
 from mosaic.trainer.bundles.bundle_store import BundleStore
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 
-_KEPT = Home(Path(__file__).parents[1] / ".venv-setup" / "bundles-for-tests")
-"""Shared with the tests, and so installed with the same extras."""
+_CACHE_HOME = Home(Path(__file__).parents[1] / ".venv-setup" / "bundles-for-tests")
+"""Shared with the tests, therefore installed with the same extras."""
 
 _EXTRAS = {
     "session_worker": ["mujoco"],
@@ -23,19 +23,19 @@ _EXTRAS = {
 
 
 def bundle_python(name: str = "session_worker") -> Path:
-    """The interpreter of the bundle."""
-    info = BundleStore(_KEPT, WorkerCatalog()).install(name, _EXTRAS[name])
-    return _KEPT.path / info.path / "bin" / "python"
+    """Return the Python interpreter of the bundle."""
+    info = BundleStore(_CACHE_HOME, WorkerCatalog()).install(name, _EXTRAS[name])
+    return _CACHE_HOME.path / info.path / "bin" / "python"
 
 
 @contextmanager
 def daemon_with_bundle(
     name: str = "session_worker", options: Sequence[str] = ()
 ) -> Iterator[tuple[TrainerClient, Home]]:
-    """A client of the daemon, and its home; all but the bundle is gone afterwards."""
+    """Yield a client and the home of a temporary daemon; only the bundle remains afterwards."""
     bundle_python(name)
     with throwaway_home() as home:
         home.trainer.mkdir(parents=True, mode=0o700)
-        home.venvs.symlink_to(_KEPT.venvs)
-        with serving(home, options) as client:
+        home.venvs.symlink_to(_CACHE_HOME.venvs)
+        with run_daemon(home, options) as client:
             yield client, home

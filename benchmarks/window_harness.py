@@ -1,8 +1,7 @@
-"""The real window for a benchmark: put together, waited for, watched, and taken apart again.
+"""The real window for a benchmark: opened, monitored and closed.
 
-On a machine that others use too, wall time says more about them than about the window. So each gap
-of the event loop is told three times: as it was, without the time for which the UI thread could
-run and no processor was free, and in processor time of the UI thread.
+On a shared machine, wall time depends on other processes. So each gap of the event loop is reported
+three times: wall time, wall time without waiting for a free CPU, and CPU time of the UI thread.
 """
 
 import argparse
@@ -24,17 +23,15 @@ from gym_gui.app.theme import apply_theme
 from gym_gui.app.wiring import Workbench
 from mosaic.contract.layout import Home
 
-_PATIENCE_S = 120.0
-_LOOK_MS = 20
+_TIMEOUT_S = 120.0
+_POLL_MS = 20
 _TICK_MS = 4
 _SCHEDSTAT = Path(f"/proc/self/task/{threading.get_native_id()}/schedstat")
 
 
-def take_platform(parser: argparse.ArgumentParser) -> None:
-    """Adds `--platform`; call `use_platform` with what came of it before anything of Qt starts."""
-    parser.add_argument(
-        "--platform", default="offscreen", help="of Qt; xcb under Xvfb needs DISPLAY"
-    )
+def add_platform_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--platform`; pass its value to `use_platform` before importing Qt."""
+    parser.add_argument("--platform", default="offscreen", help="Qt platform; xcb needs DISPLAY.")
 
 
 def use_platform(name: str) -> None:
@@ -43,7 +40,7 @@ def use_platform(name: str) -> None:
 
 @contextmanager
 def open_window(home: Home) -> Iterator[Workbench]:
-    """As `mosaic gui` opens it, with a daemon that serves `home`; connected when this begins."""
+    """Open the window as `mosaic gui` does, connected to the daemon of `home`."""
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
     bench = Workbench(home)
@@ -59,27 +56,27 @@ def open_window(home: Home) -> Iterator[Workbench]:
 
 
 def wait_for(condition: Callable[[], bool], what: str) -> None:
-    """With the event loop running."""
-    loop, deadline, seen = QEventLoop(), time.monotonic() + _PATIENCE_S, False
+    """Wait with the event loop running."""
+    loop, deadline, is_met = QEventLoop(), time.monotonic() + _TIMEOUT_S, False
 
-    def look() -> None:
-        nonlocal seen
-        seen = condition()  # once is enough: what is over may begin again
-        if seen or time.monotonic() > deadline:
+    def poll() -> None:
+        nonlocal is_met
+        is_met = condition()  # remember: the condition may become false again
+        if is_met or time.monotonic() > deadline:
             loop.quit()
 
     timer = QTimer()
-    timer.setInterval(_LOOK_MS)
-    timer.timeout.connect(look)
+    timer.setInterval(_POLL_MS)
+    timer.timeout.connect(poll)
     timer.start()
     loop.exec()
     timer.stop()
-    if not seen:
-        raise SystemExit(f"There was no {what} within {_PATIENCE_S:.0f} s.")
+    if not is_met:
+        raise SystemExit(f"Timeout after {_TIMEOUT_S:.0f} s: no {what}.")
 
 
 def run_for(seconds: float) -> None:
-    """With the event loop running."""
+    """Wait with the event loop running."""
     loop = QEventLoop()
     QTimer.singleShot(round(seconds * 1_000), loop.quit)
     loop.exec()
@@ -87,7 +84,7 @@ def run_for(seconds: float) -> None:
 
 @dataclass
 class Gaps:
-    """Between two turns of the event loop, in milliseconds."""
+    """Gaps between two iterations of the event loop, in milliseconds."""
 
     wall: list[float] = field(default_factory=list)
     own: list[float] = field(default_factory=list)
@@ -97,14 +94,14 @@ class Gaps:
 
     def row(self, name: str) -> tuple[object, ...]:
         kinds = (self.wall, self.own, self.cpu)
-        return (name, *(value for kind in kinds for value in figures(kind)))
+        return (name, *(value for kind in kinds for value in summarize(kind)))
 
 
-def figures(values: list[float]) -> tuple[float, float, float]:
+def summarize(values: list[float]) -> tuple[float, float, float]:
     return percentile(values, 0.5), percentile(values, 0.99), max(values)
 
 
-GAP_HEAD = (
+GAP_HEADER = (
     "gap, ms",
     "p50",
     "p99",
@@ -118,8 +115,8 @@ GAP_HEAD = (
 )
 
 
-class GapWatch(QObject):
-    """Looks every few milliseconds whether the event loop comes round."""
+class GapMonitor(QObject):
+    """Measures the gaps of the event loop with a timer of a few milliseconds."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -149,6 +146,6 @@ class GapWatch(QObject):
 
 
 def clocks_ms() -> tuple[float, float, float]:
-    """Wall, waited for a processor, processor: all of the UI thread."""
+    """Return wall time, time waiting for a CPU and CPU time of the UI thread."""
     queued = int(_SCHEDSTAT.read_text().split()[1])
     return time.perf_counter() * 1_000, queued / 1e6, time.thread_time() * 1_000
