@@ -55,7 +55,7 @@ def _seek_ms(reader: TelemetryReader, episode: int, first: int) -> float:
     return elapsed_ms
 
 
-def row_seek_times(folder: Path, run: RunDirectory, positions: list[tuple[int, int]]) -> list[float]:
+def row_seek_times(folder: Path, run: RunDirectory, starts: list[tuple[int, int]]) -> list[float]:
     """Return the same for a plain table with one row per step."""
     connection = sqlite3.connect(folder / "rows.db")
     connection.execute(

@@ -47,9 +47,7 @@ def _losses(first: int, count: int) -> list[bytes]:
 
 
 @pytest.mark.process
-def test_reads_what_tensorboards_writers_write(
-    tmp_path: Path, run_there: Callable[..., str]
-) -> None:
+def test_reads_files_of_tensorboard_writers(tmp_path: Path, run_there: Callable[..., str]) -> None:
     """Plain numbers and tensors of every kind are read; texts and histograms are only named."""
     run_there(_WRITE, str(tmp_path / "run"))
     events = EventFolder(tmp_path)
@@ -65,14 +63,14 @@ def test_reads_what_tensorboards_writers_write(
     assert (events.unreadable_records, events.broken_files) == (0, ())
 
 
-def test_files_of_one_run_follow_each_other(tmp_path: Path) -> None:
+def test_files_of_one_run_are_joined(tmp_path: Path) -> None:
     """The file that was begun later continues the curve, whatever was found first."""
     _file(tmp_path / "run", 200, *_losses(10, 5))
     _file(tmp_path / "run", 100, *_losses(0, 10))
     assert list(read_scalars(tmp_path)["loss"].steps) == list(range(15))
 
 
-def test_points_that_came_late_are_put_in_order(tmp_path: Path) -> None:
+def test_late_points_are_sorted(tmp_path: Path) -> None:
     """Two writers of one curve: their points are ordered by time."""
     _file(tmp_path, 100, *_losses(5, 5))
     _file(tmp_path, 200, *_losses(0, 5))
@@ -81,7 +79,7 @@ def test_points_that_came_late_are_put_in_order(tmp_path: Path) -> None:
     assert list(series.values) == [step / 2 for step in range(10)]
 
 
-def test_runs_below_a_folder_are_kept_apart(tmp_path: Path) -> None:
+def test_runs_in_subfolders_are_separate(tmp_path: Path) -> None:
     """A tag that two runs have is named by its run too; the only one of its kind is not."""
     _file(tmp_path / "a__1", 100, *_losses(0, 2), encode_scalars_event(1.0, 1, {"only": 1.0}))
     _file(tmp_path / "b__2", 100, *_losses(0, 3))
@@ -93,7 +91,7 @@ def test_runs_below_a_folder_are_kept_apart(tmp_path: Path) -> None:
     }
 
 
-def test_reads_on_while_a_file_grows(tmp_path: Path) -> None:
+def test_growing_event_file_is_read(tmp_path: Path) -> None:
     """A record that is half written is taken once it is whole, and nothing twice."""
     path = _file(tmp_path, 100, *_losses(0, 3))
     events = EventFolder(tmp_path)
@@ -112,7 +110,7 @@ def test_reads_on_while_a_file_grows(tmp_path: Path) -> None:
     assert events.files[0].size_bytes == path.stat().st_size
 
 
-def test_damage_costs_only_what_is_damaged(tmp_path: Path) -> None:
+def test_damaged_records_are_skipped(tmp_path: Path) -> None:
     """A record with a wrong checksum or a foreign content is passed over and counted."""
     records = [encode_record(each) for each in (encode_version_event(1), *_losses(0, 400))]
     spoilt = bytearray(records[50])
@@ -126,7 +124,7 @@ def test_damage_costs_only_what_is_damaged(tmp_path: Path) -> None:
     assert events.broken_files == ()
 
 
-def test_what_is_no_event_file_is_named(tmp_path: Path) -> None:
+def test_broken_event_files_are_listed(tmp_path: Path) -> None:
     """A file whose rest is no record gives what came before, and is named as broken."""
     path = _file(tmp_path, 100, *_losses(0, 3))
     path.write_bytes(path.read_bytes() + b"\0" * 64)
@@ -136,13 +134,13 @@ def test_what_is_no_event_file_is_named(tmp_path: Path) -> None:
     assert events.read_more() == 0
 
 
-def test_a_folder_that_is_not_there_has_nothing(tmp_path: Path) -> None:
+def test_missing_folder_has_no_series(tmp_path: Path) -> None:
     """No error: a run that has just begun has none yet."""
     assert read_scalars(tmp_path / "nowhere") == {}
 
 
 @pytest.mark.process
-def test_tensorboard_reads_what_is_written(
+def test_tensorboard_reads_written_file(
     tmp_path: Path, read_by_tensorboard: Callable[[Path], dict[str, list[list[float]]]]
 ) -> None:
     """Every number comes back, also those that are none, and a file appears when it is whole."""
@@ -156,7 +154,7 @@ def test_tensorboard_reads_what_is_written(
     assert found["losses/ä b"][3] == [3, 103.0, math.inf]
 
 
-def test_a_writer_that_fails_leaves_nothing(tmp_path: Path) -> None:
+def test_failed_writer_leaves_no_file(tmp_path: Path) -> None:
     """Neither a file nor half of one."""
 
     def write_half() -> None:
@@ -169,7 +167,7 @@ def test_a_writer_that_fails_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_pipe_of_that_name_is_not_waited_for(tmp_path: Path) -> None:
+def test_pipe_is_not_read(tmp_path: Path) -> None:
     """Nor is a folder or a link that leads nowhere taken for a file."""
     os.mkfifo(tmp_path / "events.out.tfevents.1.pipe")
     (tmp_path / "events.out.tfevents.2.folder").mkdir()

@@ -76,14 +76,14 @@ def test_metrics_and_episodes_of_all_agents(tmp_path: Path) -> None:
     assert list(curves["episodes/return"].values) == [float(at) for at in range(1500)]
 
 
-def test_a_run_that_told_nothing(tmp_path: Path) -> None:
+def test_run_without_data(tmp_path: Path) -> None:
     """It is said, and no file is left."""
     with pytest.raises(UserError, match="no metrics"):
         export_event_file(Told([], [_episode(0, is_over=False)]), _RUN, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_export_can_be_called_off(tmp_path: Path) -> None:
+def test_export_can_be_cancelled(tmp_path: Path) -> None:
     """At any point; no file is left."""
     stop = threading.Event()
     told = Told([], [_episode(number) for number in range(10)])
@@ -97,7 +97,7 @@ def test_an_export_can_be_called_off(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+def test_unwritable_folder(tmp_path: Path) -> None:
     """The remedy names a way out."""
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="Choose a writable folder"):

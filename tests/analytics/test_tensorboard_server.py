@@ -92,7 +92,7 @@ def _write_run(folder: Path, tag: str) -> Path:
     return folder
 
 
-def test_several_runs_by_their_names_and_no_process_left(watched: Watched, tmp_path: Path) -> None:
+def test_several_named_runs_and_no_process_left(watched: Watched, tmp_path: Path) -> None:
     """Its page is fetched, it shows both runs under their titles, and all of it ends."""
     folders = {
         "CartPole, ppo: s1": _write_run(tmp_path / "a,b" / "runs", "loss"),
@@ -119,7 +119,7 @@ def test_several_runs_by_their_names_and_no_process_left(watched: Watched, tmp_p
     _until(lambda: _group_is_gone(pid))
 
 
-def test_a_port_that_is_taken(watched: Watched, tmp_path: Path) -> None:
+def test_port_in_use(watched: Watched, tmp_path: Path) -> None:
     """The failure shows what TensorBoard itself said."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -132,7 +132,7 @@ def test_a_port_that_is_taken(watched: Watched, tmp_path: Path) -> None:
     assert str(port) in server.output
 
 
-def test_a_folder_that_is_not_there(watched: Watched, tmp_path: Path) -> None:
+def test_missing_folder(watched: Watched, tmp_path: Path) -> None:
     """Nothing is started for it."""
     server = watched.start({"": tmp_path / "gone"})
     watched.wait(server, ServerState.FAILED)
@@ -141,7 +141,7 @@ def test_a_folder_that_is_not_there(watched: Watched, tmp_path: Path) -> None:
     assert server.pid is None
 
 
-def test_too_slow_a_start_is_ended(watched: Watched, tmp_path: Path) -> None:
+def test_slow_start_times_out(watched: Watched, tmp_path: Path) -> None:
     """A start has a bound, and nothing goes on behind it."""
     server = watched.start({"": tmp_path}, timeout_s=0.0)
     watched.wait(server, ServerState.FAILED)
@@ -153,7 +153,7 @@ def test_too_slow_a_start_is_ended(watched: Watched, tmp_path: Path) -> None:
     _until(lambda: _group_is_gone(pid))
 
 
-def test_stopped_while_it_starts(watched: Watched, tmp_path: Path) -> None:
+def test_stop_while_starting(watched: Watched, tmp_path: Path) -> None:
     """It ends as one that was stopped, not as one that failed."""
     server = watched.start({"": tmp_path})
     server.stop()
@@ -175,7 +175,7 @@ threading.Event().wait()
 """
 
 
-def test_it_ends_with_a_window_that_is_killed(program: TensorBoardProgram, tmp_path: Path) -> None:
+def test_server_ends_with_killed_parent(program: TensorBoardProgram, tmp_path: Path) -> None:
     """Nobody is left to stop it, and it ends nevertheless."""
     command = [sys.executable, "-c", _HOLD, str(program.python), str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as window:
@@ -186,7 +186,7 @@ def test_it_ends_with_a_window_that_is_killed(program: TensorBoardProgram, tmp_p
     _until(lambda: _group_is_gone(int(pid)))
 
 
-def test_where_it_is_looked_for(program: TensorBoardProgram, tmp_path: Path) -> None:
+def test_search_order_of_installations(program: TensorBoardProgram, tmp_path: Path) -> None:
     """In the bundle that brings it; a home without one is told how to get it."""
     assert program.source in ("the bundle cleanrl_worker", "this environment")
     assert program.version.startswith("2.")

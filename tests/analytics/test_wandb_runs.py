@@ -40,7 +40,7 @@ def _read(reader: WandbRecords) -> WandbContents:
     return reader.contents
 
 
-def test_a_run_in_words(tmp_path: Path) -> None:
+def test_run_details(tmp_path: Path) -> None:
     """Configuration, last values, how much history, and that it is over."""
     records = [
         run_record({"seed": 1, "_wandb": {}, "env_id": "CartPole-v1"}),
@@ -65,7 +65,7 @@ def test_a_run_in_words(tmp_path: Path) -> None:
     assert (contents.unreadable, contents.unread_bytes) == (0, 0)
 
 
-def test_it_is_read_as_it_grows(tmp_path: Path) -> None:
+def test_growing_file_is_read(tmp_path: Path) -> None:
     """Cut anywhere, also in the middle of a record, nothing is lost and nothing is read twice."""
     whole = log_of(
         [run_record({"text": "x" * BLOCK}), *(history_record(at, {"a": at}) for at in range(2000))]
@@ -86,7 +86,7 @@ def test_it_is_read_as_it_grows(tmp_path: Path) -> None:
     assert len(contents.config["text"]) == BLOCK
 
 
-def test_what_is_damaged_is_counted_and_left_out(tmp_path: Path) -> None:
+def test_damaged_records_are_counted_and_skipped(tmp_path: Path) -> None:
     """A flipped bit loses a record; noise loses a block at most; the rest is there."""
     records = [run_record({"seed": 1}), *(history_record(at, {"a": at}) for at in range(6000))]
     data = bytearray(log_of(records))
@@ -101,7 +101,7 @@ def test_what_is_damaged_is_counted_and_left_out(tmp_path: Path) -> None:
     assert contents.last_step == 5999
 
 
-def test_records_that_are_no_messages_are_counted(tmp_path: Path) -> None:
+def test_undecodable_records_are_counted(tmp_path: Path) -> None:
     """Their frame is whole, what is in it is not."""
     path = tmp_path / "run-a.wandb"
     path.write_bytes(log_of([b"\xff\xff\xff", *some_records()]))
@@ -109,7 +109,7 @@ def test_records_that_are_no_messages_are_counted(tmp_path: Path) -> None:
     assert (contents.unreadable, contents.rows) == (1, 3)
 
 
-def test_another_file_of_that_name(tmp_path: Path) -> None:
+def test_file_of_another_kind(tmp_path: Path) -> None:
     """Something else is refused with words; a file that was replaced is read anew."""
     path = tmp_path / "run-a.wandb"
     path.write_bytes(b"something else altogether")
@@ -140,9 +140,7 @@ def test_folders_are_found_by_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_a_run_that_wandb_itself_has_written(
-    tmp_path: Path, give_bundles: Callable[..., None]
-) -> None:
+def test_run_written_by_wandb(tmp_path: Path, give_bundles: Callable[..., None]) -> None:
     """The real thing, tracked offline: it says the same here as in W&B."""
     home = Home(tmp_path / "home")
     give_bundles(home, "cleanrl_worker")

@@ -24,9 +24,7 @@ def refused(code: str) -> Iterator[pytest.ExceptionInfo[TrainerError]]:
     assert VALUE not in str(told.value)
 
 
-def test_a_secret_goes_in_and_never_comes_out(
-    daemon: DaemonUnderTest, client: TrainerClient
-) -> None:
+def test_secret_value_is_never_returned(daemon: DaemonUnderTest, client: TrainerClient) -> None:
     """secrets.env is private to its owner; answers, errors and the log hold no value."""
     assert client.set_secret("WANDB_API_KEY", f" {VALUE}\n").source == "secrets.env"
     assert stat.S_IMODE(daemon.home.secrets.stat().st_mode) == 0o600
@@ -57,7 +55,7 @@ def test_a_secret_goes_in_and_never_comes_out(
     assert VALUE not in log
 
 
-def test_a_secret_says_where_it_comes_from(daemon: DaemonUnderTest) -> None:
+def test_secret_reports_its_source(daemon: DaemonUnderTest) -> None:
     """What the environment has stays set when secrets.env no longer has it."""
     daemon.environment["HF_TOKEN"] = VALUE
     daemon.restart()
@@ -88,9 +86,7 @@ def test_settings_are_changed_now_or_after_a_restart(
         assert again.change_settings(retention_max_gb=None).in_force.retention_max_gb is None
 
 
-def test_a_settings_file_that_was_edited_wrongly(
-    daemon: DaemonUnderTest, client: TrainerClient
-) -> None:
+def test_invalid_settings_file(daemon: DaemonUnderTest, client: TrainerClient) -> None:
     """The daemon says what is wrong with it, and the number that was sent is not blamed."""
     daemon.home.settings.write_text('port = "eighty"\n')
     with refused("T301") as told:
@@ -101,7 +97,7 @@ def test_a_settings_file_that_was_edited_wrongly(
     assert client.change_settings(port=None).stored.port is None
 
 
-def test_names_that_are_no_secrets(daemon: DaemonUnderTest, client: TrainerClient) -> None:
+def test_invalid_secret_names(daemon: DaemonUnderTest, client: TrainerClient) -> None:
     """PATH stays what every worker has; whatever a person wrote into the file can be removed."""
     with refused("T370"):
         client.set_secret("PATH", VALUE)

@@ -17,7 +17,7 @@ from mosaic.contract.layout import Home
 CONFIG = {"worker": "w", "algo": "a", "env_id": "E-v0", "params": {"x": 1}}
 
 
-def test_a_preset_is_kept_by_name_and_read_from_any_file(tmp_path: Path) -> None:
+def test_preset_is_saved_by_name_and_loaded_from_any_file(tmp_path: Path) -> None:
     """Of a run only what other runs can share is kept."""
     home = Home(tmp_path / "home")
     config = {**CONFIG, "run_name": "mine", "seed": 3, "parent_run": "x", "bundle": None}
@@ -30,7 +30,7 @@ def test_a_preset_is_kept_by_name_and_read_from_any_file(tmp_path: Path) -> None
     assert load_preset(home, "good-one")["seed"] == 1
 
 
-def test_one_that_is_not_there_is_named_with_what_is(tmp_path: Path) -> None:
+def test_missing_preset_is_reported_with_suggestion(tmp_path: Path) -> None:
     """A misspelt one is answered with what was probably meant."""
     home = Home(tmp_path)
     save_preset(home, "lunar", CONFIG)
@@ -45,7 +45,7 @@ def test_one_that_is_not_there_is_named_with_what_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "", ".hidden", "x" * 101, "a b"])
-def test_a_name_is_a_plain_one(tmp_path: Path, name: str) -> None:
+def test_preset_name_is_sanitized(tmp_path: Path, name: str) -> None:
     """Any other is refused, and can be made plain."""
     with pytest.raises(PresetError):
         save_preset(Home(tmp_path), name, CONFIG)

@@ -32,7 +32,7 @@ def proxy(daemon: DaemonUnderTest) -> Iterator[CuttingProxy]:
     made.close()
 
 
-def test_a_run_from_submission_to_its_end(shared_client: TrainerClient) -> None:
+def test_run_from_submission_to_end(shared_client: TrainerClient) -> None:
     """Both a mapping and a TrainRunConfig can be submitted, and `wait` returns the final record."""
     for config in (echo(steps=300), load_run_config(echo(steps=300))):
         run = shared_client.wait(shared_client.submit(config).run_id, timeout_s=60)
@@ -42,14 +42,14 @@ def test_a_run_from_submission_to_its_end(shared_client: TrainerClient) -> None:
     assert [change.state for change in details.history][-1] is RunState.SUCCEEDED
 
 
-def test_a_wrong_configuration_never_reaches_the_daemon(shared_client: TrainerClient) -> None:
+def test_invalid_configuration_is_rejected_by_client(shared_client: TrainerClient) -> None:
     """Every mistake is named at once."""
     with pytest.raises(ConfigError) as raised:
         shared_client.submit({"worker": "echo_worker", "stps": 1})
     assert {"stps", "env_id"} <= {str(problem.path[-1]) for problem in raised.value.problems}
 
 
-def test_a_lost_answer_does_not_start_the_run_twice(
+def test_lost_answer_does_not_start_run_twice(
     daemon: DaemonUnderTest, client: TrainerClient, proxy: CuttingProxy
 ) -> None:
     """The daemon took the run and the connection broke before the client knew."""
@@ -73,7 +73,7 @@ def test_pause_resume_and_cancel(shared_client: TrainerClient) -> None:
     assert (run.state, run.reason) == (RunState.CANCELLED, "enough")
 
 
-def test_waiting_has_an_end(shared_client: TrainerClient) -> None:
+def test_wait_times_out(shared_client: TrainerClient) -> None:
     """A run that goes on is named, with its state; the run itself is left alone."""
     run_id = shared_client.submit(_LONG).run_id
     with pytest.raises(WaitTimeoutError, match=run_id):
@@ -83,7 +83,7 @@ def test_waiting_has_an_end(shared_client: TrainerClient) -> None:
     assert shared_client.wait(run_id, timeout_s=60).state is RunState.CANCELLED
 
 
-def test_what_people_write_on_runs(shared_client: TrainerClient) -> None:
+def test_run_annotations(shared_client: TrainerClient) -> None:
     """Tags, notes, names and the archive, each found again in lists."""
     run_id = shared_client.wait(shared_client.submit(echo(steps=10)).run_id).run_id
     shared_client.tag(run_id, "red", "blue")
@@ -110,7 +110,7 @@ def test_runs_come_page_by_page(shared_client: TrainerClient) -> None:
     assert first.next_page_token
 
 
-def test_runs_are_named_by_the_ends_of_their_ids(shared_client: TrainerClient) -> None:
+def test_runs_are_resolved_by_end_of_id(shared_client: TrainerClient) -> None:
     """The end, the beginning, the name, and `last`; what is not clear is not guessed."""
     older = shared_client.wait(shared_client.submit(echo(steps=1)).run_id).run_id
     newest = shared_client.wait(shared_client.submit(echo(steps=1)).run_id).run_id
@@ -142,7 +142,7 @@ def test_readiness_before_a_run(shared_client: TrainerClient) -> None:
         shared_client.describe("eco_worker")
 
 
-def test_a_run_travels_as_a_file(shared_client: TrainerClient, tmp_path: Path) -> None:
+def test_run_is_exported_and_imported(shared_client: TrainerClient, tmp_path: Path) -> None:
     """Exported, deleted and imported again, it has all that it told."""
     run_id = shared_client.wait(shared_client.submit(echo(steps=500)).run_id).run_id
     told = [step.reward for _, step in shared_client.steps(run_id)]

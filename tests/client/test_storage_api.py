@@ -28,7 +28,7 @@ def policy(tmp_path: Path) -> Path:
     return file
 
 
-def test_a_checkpoint_of_a_run(client: TrainerClient, daemon: DaemonUnderTest) -> None:
+def test_checkpoint_of_a_run(client: TrainerClient, daemon: DaemonUnderTest) -> None:
     """What a run saved is listed with its run's worker, and verified by the hash it announced."""
     run = client.submit(echo(steps=1_000_000, rate=100))
     eventually(lambda: client.run(run.run_id).run.digest.steps)
@@ -43,9 +43,7 @@ def test_a_checkpoint_of_a_run(client: TrainerClient, daemon: DaemonUnderTest) -
     client.cancel(run.run_id)
 
 
-def test_an_imported_checkpoint(
-    client: TrainerClient, daemon: DaemonUnderTest, policy: Path
-) -> None:
+def test_imported_checkpoint(client: TrainerClient, daemon: DaemonUnderTest, policy: Path) -> None:
     """It is stored as it is, is in the list after a restart, and is verified."""
     taken = client.import_checkpoint(
         policy, worker="echo_worker", env_id="Echo-v0", algo="echo", meta={"step": 3}
@@ -76,7 +74,7 @@ def test_an_imported_checkpoint(
     ],
     ids=str,
 )
-def test_refused_imports(
+def test_rejected_imports(
     shared_client: TrainerClient, policy: Path, fields: dict[str, object]
 ) -> None:
     """What cannot be stored is refused by the name of its field."""
@@ -88,7 +86,7 @@ def test_refused_imports(
     assert not list(shared_client.checkpoints())
 
 
-def test_files_that_are_none(shared_client: TrainerClient, tmp_path: Path) -> None:
+def test_files_of_other_kinds(shared_client: TrainerClient, tmp_path: Path) -> None:
     """A missing file, a folder and an empty file are refused in words."""
     (tmp_path / "empty").touch()
     for path in (tmp_path / "missing", tmp_path, tmp_path / "empty"):
@@ -96,7 +94,7 @@ def test_files_that_are_none(shared_client: TrainerClient, tmp_path: Path) -> No
             shared_client.import_checkpoint(path, worker="echo_worker", env_id="Echo-v0")
 
 
-def test_an_import_that_is_cut_off(daemon: DaemonUnderTest, client: TrainerClient) -> None:
+def test_interrupted_import(daemon: DaemonUnderTest, client: TrainerClient) -> None:
     """When its sender leaves or the daemon is killed in the middle, nothing is left in the end."""
 
     def endless() -> Iterator[pb.CheckpointPart]:
@@ -126,7 +124,7 @@ def test_an_import_that_is_cut_off(daemon: DaemonUnderTest, client: TrainerClien
     assert not list(client.checkpoints())
 
 
-def test_parts_out_of_order(daemon: DaemonUnderTest) -> None:
+def test_fragments_out_of_order(daemon: DaemonUnderTest) -> None:
     """Content without a header, two headers, and a part that is too large are refused."""
     header = pb.CheckpointHeader(worker="echo_worker", env_id="Echo-v0")
     for parts in (
@@ -152,7 +150,7 @@ def test_unknown_checkpoints(shared_client: TrainerClient) -> None:
         assert refused.value.status == status
 
 
-def test_data_sets(client: TrainerClient, daemon: DaemonUnderTest) -> None:
+def test_datasets(client: TrainerClient, daemon: DaemonUnderTest) -> None:
     """Those of the home are listed, the broken one with its problem."""
     for name, manifest in (("good", '{"name": "Good", "files": []}'), ("bad", "{")):
         (daemon.home.datasets / name).mkdir(parents=True)

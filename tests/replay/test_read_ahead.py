@@ -15,27 +15,27 @@ def holding(limit_frames: int, *indices: int, playhead: int = 0) -> FrameCache:
     return cache
 
 
-def test_a_few_frames_first() -> None:
+def test_first_request_is_small() -> None:
     """While nobody knows how large they are."""
     assert next_frames_to_request(holding(1_000), Playhead(0), 500) == FrameRange(0, 32)
     assert next_frames_to_request(holding(1_000), Playhead(490), 500) == FrameRange(490, 10)
 
 
-def test_then_all_that_is_ahead() -> None:
+def test_frames_ahead_are_requested_next() -> None:
     """In one request, when there is room."""
     assert next_frames_to_request(holding(1_000, *range(32)), Playhead(0), 500) == FrameRange(
         32, 468
     )
 
 
-def test_then_what_is_behind() -> None:
+def test_frames_behind_are_requested_last() -> None:
     """When everything ahead is there, the gap before the playhead is filled."""
     cache = holding(1_000, *range(300, 500), playhead=300)
     assert next_frames_to_request(cache, Playhead(300), 500) == FrameRange(0, 300)
     assert next_frames_to_request(holding(1_000, *range(500)), Playhead(300), 500) is None
 
 
-def test_whoever_goes_back_gets_the_frame_and_then_what_is_before_it() -> None:
+def test_backward_requests_frame_then_preceding_block() -> None:
     """The frame alone first, because the simulation only goes forwards."""
     cache = holding(1_000, *range(300, 400), playhead=299)
     assert next_frames_to_request(cache, Playhead(299, is_backward=True), 500) == FrameRange(299, 1)
@@ -45,7 +45,7 @@ def test_whoever_goes_back_gets_the_frame_and_then_what_is_before_it() -> None:
     )
 
 
-def test_a_full_cache_waits_until_half_of_the_way_ahead_is_used_up() -> None:
+def test_full_cache_refills_when_half_is_used() -> None:
     """A frame at a time would make the simulation start over and over."""
     cache = holding(100, *range(72))
     assert next_frames_to_request(cache, Playhead(0), 10_000) is None
@@ -59,9 +59,7 @@ def test_a_full_cache_waits_until_half_of_the_way_ahead_is_used_up() -> None:
     frames=st.integers(1, 150),
     seeks=st.lists(st.integers(0, 149), min_size=1, max_size=8),
 )
-def test_reading_ahead_ends_with_the_playhead_there(
-    limit: int, frames: int, seeks: list[int]
-) -> None:
+def test_read_ahead_reaches_playhead(limit: int, frames: int, seeks: list[int]) -> None:
     """From anywhere to anywhere: equal frames are each made once, kept, and then it rests."""
     cache = FrameCache(limit * OVERHEAD)
     before = 0

@@ -42,7 +42,7 @@ def steps_of(episode: int) -> list[object]:
     ]
 
 
-def test_frames_are_what_the_environment_draws(recorded: tuple[TrainerClient, str]) -> None:
+def test_frames_match_rendering(recorded: tuple[TrainerClient, str]) -> None:
     """Every one of them, also out of order."""
     client, run_id = recorded
     env: Any = gymnasium.make("CartPole-v1", render_mode="rgb_array")

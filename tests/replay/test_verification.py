@@ -9,7 +9,7 @@ from mosaic.replay.verification import Verification, verify
 from tests.replay.stand_in import StandInClient
 
 
-def test_identical() -> None:
+def test_identical_episode() -> None:
     """With progress on the way."""
     client = StandInClient(steps=10)
     client.warnings = ("Packages differ.",)
@@ -23,7 +23,7 @@ def test_identical() -> None:
     assert progress == [(5, 10), (10, 10)]
 
 
-def test_different() -> None:
+def test_different_episode() -> None:
     """The step and the difference in words."""
     client = StandInClient(steps=10)
     client.checks = [
@@ -34,7 +34,7 @@ def test_different() -> None:
     assert (outcome.first_difference, outcome.difference) == (3, "reward 0, not 1")
 
 
-def test_one_that_cannot_be_replayed() -> None:
+def test_episode_that_cannot_be_replayed() -> None:
     """The reason is raised."""
     client = StandInClient()
     client.refusal = UserError("No actions were recorded.", remedy="Record them.")
@@ -42,7 +42,7 @@ def test_one_that_cannot_be_replayed() -> None:
         verify(client, "RUN", 0)
 
 
-def test_one_that_ends_too_early_proves_nothing() -> None:
+def test_simulation_that_ends_early_is_an_error() -> None:
     """It is an error, not a result."""
     client = StandInClient()
     client.checks = [SimulationChecked(steps=3, is_over=False)]

@@ -15,7 +15,7 @@ def service(client: TrainerClient) -> ActorService:
     return ActorService(client)
 
 
-def test_the_roster(service: ActorService) -> None:
+def test_roster(service: ActorService) -> None:
     """The person first, then workers that play, then what the session worker brings along."""
     actors = service.actors()
     assert actors[0].label == "Human-Only"
@@ -28,7 +28,7 @@ def test_the_roster(service: ActorService) -> None:
     assert all(actor.problem and actor.remedy for actor in unavailable)
 
 
-def test_an_environment_decides(service: ActorService) -> None:
+def test_availability_depends_on_environment(service: ActorService) -> None:
     """An actor that does not fit is shown with the reason, and one that does is ready."""
     here = {actor.id: actor for actor in service.actors("FrozenLake-v1")}
     there = {actor.id: actor for actor in service.actors("CartPole-v1")}
@@ -52,7 +52,7 @@ def test_saved_policies(service: ActorService, client: TrainerClient) -> None:
     assert not [actor for actor in service.actors("Taxi-v4") if actor.source == "checkpoint"]
 
 
-def test_the_run_of_an_actor(service: ActorService) -> None:
+def test_run_config_of_actor(service: ActorService) -> None:
     """Says which worker plays, as whom, with what the environment needs, and for how long alone."""
     config = service.make_run_config("random", "FrozenLake-v1", episodes=3, params={"speed": 0.0})
     assert (config.worker, config.mode, config.algo, config.actor) == (
@@ -70,7 +70,7 @@ def test_the_run_of_an_actor(service: ActorService) -> None:
     assert (steady.worker, steady.algo, steady.actor) == ("steady_worker", "steady", None)
 
 
-def test_runs_that_cannot_be(service: ActorService) -> None:
+def test_invalid_run_configurations(service: ActorService) -> None:
     """Refused with what to do instead."""
     with pytest.raises(TrainerError, match="no_such") as unknown:
         service.make_run_config("no_such", "Taxi-v4")

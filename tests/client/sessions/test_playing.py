@@ -21,7 +21,7 @@ TAXI = SessionRequest(env_id="Taxi-v4", actor="random", frames=False, params={"t
 RIGHT, DOWN = 2, 1
 
 
-def test_a_person_plays(session: SessionController, client: TrainerClient) -> None:
+def test_human_plays(session: SessionController, client: TrainerClient) -> None:
     """Each action is one step, in order, and the environment says what can be done in it."""
     session.start(LAKE)
     state = until_running(session)
@@ -39,7 +39,7 @@ def test_a_person_plays(session: SessionController, client: TrainerClient) -> No
     assert state.dropped_actions == 0
 
 
-def test_taking_over_and_giving_back(session: SessionController, client: TrainerClient) -> None:
+def test_takeover_and_release(session: SessionController, client: TrainerClient) -> None:
     """In the middle of an episode, in the same process, and every step says who took it."""
     session.start(TAXI)
     until(session, lambda state: state.step and state.acting == "random")
@@ -64,7 +64,7 @@ def test_taking_over_and_giving_back(session: SessionController, client: Trainer
     eventually(in_between)
 
 
-def test_standing_still(session: SessionController) -> None:
+def test_pause(session: SessionController) -> None:
     """Paused, single steps, on again; the daemon's list of runs says so too."""
     session.start(TAXI)
     until(session, lambda state: state.step)
@@ -85,7 +85,7 @@ def test_standing_still(session: SessionController) -> None:
     )
 
 
-def test_an_environment_made_otherwise(session: SessionController) -> None:
+def test_environment_with_other_arguments(session: SessionController) -> None:
     """With the next reset, and without leaving the session."""
     session.start(LAKE)
     until_running(session)
@@ -97,7 +97,7 @@ def test_an_environment_made_otherwise(session: SessionController) -> None:
     assert state.phase is SessionPhase.RUNNING
 
 
-def test_what_the_worker_refuses(session: SessionController) -> None:
+def test_worker_rejection(session: SessionController) -> None:
     """An action that is none is answered, and the session goes on."""
     session.start(LAKE)
     until_running(session)
@@ -117,7 +117,7 @@ def test_what_the_worker_refuses(session: SessionController) -> None:
         (SessionRequest(env_id="FrozenLake-v1", actor="scripted:no_such:Actor"), "no_such"),
     ],
 )
-def test_a_session_that_cannot_be(
+def test_invalid_session_is_rejected(
     session: SessionController, request_: SessionRequest, words: str
 ) -> None:
     """Nothing is raised: the state says what is wrong and what to do."""
@@ -140,7 +140,7 @@ def test_commands_without_a_session(session: SessionController) -> None:
     assert "seed" in state.error.message
 
 
-def test_who_asks_never_waits(session: SessionController) -> None:
+def test_controller_never_blocks(session: SessionController) -> None:
     """All of it is done by one thread of the session's own, which also announces changes."""
     seen: list[tuple[str, SessionState]] = []
     with SessionController(
@@ -194,7 +194,7 @@ def test_attaching(session: SessionController, client: TrainerClient) -> None:
 
 
 @pytest.mark.parametrize("is_local", [True, False])
-def test_pictures(shared_daemon: DaemonUnderTest, is_local: bool) -> None:
+def test_frames(shared_daemon: DaemonUnderTest, is_local: bool) -> None:
     """From the run's file, or from the daemon where there is no such file; the newest counts."""
     given = TrainerClient.connect(shared_daemon.home)
     if not is_local:
@@ -211,7 +211,7 @@ def test_pictures(shared_daemon: DaemonUnderTest, is_local: bool) -> None:
         until(session, lambda state: state.phase is SessionPhase.FINISHED)
 
 
-def test_waiting_for_a_session_that_is_closed(client: TrainerClient) -> None:
+def test_wait_on_closed_session(client: TrainerClient) -> None:
     """Ends at once: nothing of it will change any more."""
     session = SessionController(client)
     session.close()
@@ -219,7 +219,7 @@ def test_waiting_for_a_session_that_is_closed(client: TrainerClient) -> None:
         session.wait(lambda _: False, timeout_s=3600)
 
 
-def test_nothing_is_left_of_a_closed_session(client: TrainerClient) -> None:
+def test_closed_session_leaves_no_threads(client: TrainerClient) -> None:
     """No thread stays, and what was asked for before is still done."""
     before = set(threading.enumerate())
     with SessionController(client) as session:
@@ -240,7 +240,7 @@ def _sessions(before: set[threading.Thread]) -> list[threading.Thread]:
     ]
 
 
-def test_what_an_actor_would_do(session: SessionController) -> None:
+def test_policy_of_actor(session: SessionController) -> None:
     """An actor that plans shows its plan; one that does not takes it back."""
     session.start(replace(LAKE, actor="scripted", params={"start_paused": True}))
     state = until(session, lambda state: state.policy)

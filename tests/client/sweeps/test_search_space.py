@@ -34,7 +34,7 @@ def searched(*texts: str) -> dict[str, SearchDistribution]:
     return parse_search_options(texts, PARAMETERS)
 
 
-def test_texts_are_ranges_and_choices_of_the_parameters_type() -> None:
+def test_options_become_distributions() -> None:
     """A whole number stays one, and a name alone is what the worker holds to be worth trying."""
     assert searched("learning_rate=1e-4..1e-2:log", "num_envs=2..8", "gamma = 0.9..1") == {
         "learning_rate": NumericRange(low=1e-4, high=1e-2, log=True),
@@ -73,7 +73,7 @@ def test_texts_are_ranges_and_choices_of_the_parameters_type() -> None:
         ("anneal=maybe", "is not allowed"),
     ],
 )
-def test_what_cannot_be_tried_is_refused(text: str, said: str) -> None:
+def test_invalid_search_is_rejected(text: str, said: str) -> None:
     """Before anything starts, with what to write instead."""
     with pytest.raises(SearchSpaceError) as refused:
         searched(text)
@@ -82,7 +82,7 @@ def test_what_cannot_be_tried_is_refused(text: str, said: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["toml", "json"])
-def test_a_file_says_the_same(tmp_path: Path, form: str) -> None:
+def test_file_is_equivalent_to_options(tmp_path: Path, form: str) -> None:
     """Texts, lists and tables, in TOML and in JSON."""
     path = tmp_path / f"space.{form}"
     document: dict[str, Any] = {
@@ -124,7 +124,7 @@ layer = {choices = ["relu"]}
         "",
     ],
 )
-def test_a_file_that_cannot_be_meant_is_refused(tmp_path: Path, text: str) -> None:
+def test_invalid_space_file_is_rejected(tmp_path: Path, text: str) -> None:
     """Nothing of it is guessed."""
     path = tmp_path / "space.toml"
     path.write_text(text)
@@ -132,7 +132,7 @@ def test_a_file_that_cannot_be_meant_is_refused(tmp_path: Path, text: str) -> No
         read_search_space_file(path, PARAMETERS)
 
 
-def test_without_a_choice_all_is_searched_that_the_worker_names() -> None:
+def test_default_space_contains_all_suggested_ranges() -> None:
     """And nothing else; it survives the way through a configuration."""
     space = default_search_space(Algorithm(id="ppo", label="PPO", parameters=PARAMETERS))
     assert space == {

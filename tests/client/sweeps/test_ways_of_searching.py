@@ -31,7 +31,7 @@ def results(sweep_python: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("sampler", ["tpe", "random", "grid"])
-def test_a_sampler_keeps_to_the_space(results: dict[str, Any], sampler: str) -> None:
+def test_sampler_stays_within_space(results: dict[str, Any], sampler: str) -> None:
     """Every value is one that may be tried."""
     for values in results[sampler]["chosen"]:
         assert 1e-4 <= values["rate"] <= 1e-2
@@ -39,7 +39,7 @@ def test_a_sampler_keeps_to_the_space(results: dict[str, Any], sampler: str) -> 
         assert values["kind"] in ("a", "b")
 
 
-def test_the_grid_is_gone_through_once(results: dict[str, Any]) -> None:
+def test_grid_is_searched_once(results: dict[str, Any]) -> None:
     """Both ends of each range, every choice, and nothing twice."""
     grid = results["grid"]
     chosen = {(values["rate"], values["count"], values["kind"]) for values in grid["chosen"]}
@@ -51,14 +51,14 @@ def test_the_grid_is_gone_through_once(results: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("sampler", ["cmaes", "qmc", "gp"])
-def test_a_sampler_whose_package_is_missing_says_so(results: dict[str, Any], sampler: str) -> None:
+def test_sampler_with_missing_package_is_reported(results: dict[str, Any], sampler: str) -> None:
     """Those of the bundle work, the others are refused with what they lack."""
     told = results[sampler]
     assert told.get("chosen") or "needs" in told["refused"]
 
 
 @pytest.mark.parametrize("pruner", ["median", "percentile", "successive_halving", "hyperband"])
-def test_a_pruner_can_be_asked(results: dict[str, Any], pruner: str) -> None:
+def test_pruner_runs(results: dict[str, Any], pruner: str) -> None:
     """Each is made from the parameters and gives an answer."""
     assert results[pruner]["counted"] == 4
 

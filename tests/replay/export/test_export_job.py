@@ -19,7 +19,7 @@ MP4, GIF, JSONL = ExportFormat.MP4, ExportFormat.GIF, ExportFormat.JSONL
 
 
 @pytest.mark.parametrize("kind", list(ExportFormat))
-def test_progress_goes_from_nothing_to_all(tmp_path: Path, kind: ExportFormat) -> None:
+def test_progress_from_zero_to_total(tmp_path: Path, kind: ExportFormat) -> None:
     """Never back, and it ends at 1."""
     seen: list[float] = []
     started = threading.Event()
@@ -64,7 +64,7 @@ def test_cancelling_leaves_nothing(tmp_path: Path, kind: ExportFormat) -> None:
     assert (tmp_path / "out").read_bytes() == b"precious"
 
 
-def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
+def test_existing_file_is_not_overwritten(tmp_path: Path) -> None:
     """Unless that is asked for; then the new one has the rights of any file."""
     target = tmp_path / "out"
     target.write_bytes(b"precious")
@@ -81,7 +81,7 @@ def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
     assert target.stat().st_mode == plain.stat().st_mode
 
 
-def test_a_file_that_appears_meanwhile_stays(tmp_path: Path) -> None:
+def test_file_created_during_export_is_kept(tmp_path: Path) -> None:
     """Nobody was asked about that one."""
     target = tmp_path / "out"
     with (
@@ -116,7 +116,7 @@ def test_special_file_is_not_replaced(tmp_path: Path) -> None:
     assert target.is_fifo()
 
 
-def test_a_folder_without_rights(tmp_path: Path) -> None:
+def test_folder_without_permissions(tmp_path: Path) -> None:
     """For whoever is not root."""
     if os.geteuid() == 0:
         target = Path("/proc/episode.mp4")  # where even root may write nothing
@@ -150,7 +150,7 @@ except UserError as error:
 
 @pytest.mark.parametrize("kind", list(ExportFormat))
 @pytest.mark.process
-def test_a_full_disk(tmp_path: Path, kind: ExportFormat) -> None:
+def test_full_disk(tmp_path: Path, kind: ExportFormat) -> None:
     """Is told as such, and the piece that was written is removed."""
     done = subprocess.run(
         [sys.executable, "-c", _WITH_LITTLE_ROOM, str(tmp_path / "out"), kind],
@@ -163,7 +163,7 @@ def test_a_full_disk(tmp_path: Path, kind: ExportFormat) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_library_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pictures cannot be written, and it says what installs it; lines can."""
     monkeypatch.setitem(sys.modules, "av", None)
     request = ExportRequest(target=tmp_path / "out", format=MP4)

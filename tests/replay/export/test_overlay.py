@@ -33,12 +33,12 @@ LANDER = msgspec.json.encode(
         (True, "true"),
     ],
 )
-def test_actions_in_words(action: object, text: str) -> None:
+def test_action_names(action: object, text: str) -> None:
     """With their meaning where the environment tells it."""
     assert ActionNames(LANDER).text(action) == text
 
 
-def test_actions_that_do_not_begin_with_zero() -> None:
+def test_action_names_with_start_offset() -> None:
     """The space says where."""
     environment = msgspec.json.decode(LANDER) | {"action_space": {"type": "discrete", "start": 3}}
     names = ActionNames(msgspec.json.encode(environment))
@@ -46,7 +46,7 @@ def test_actions_that_do_not_begin_with_zero() -> None:
     assert ActionNames(None).text(1) == "1"
 
 
-def test_actions_that_the_environment_does_not_name() -> None:
+def test_action_names_from_catalog() -> None:
     """The catalog knows many; not when the space is another one than it describes."""
     lake = {"type": "environment", "env_id": "FrozenLake-v1"}
     four = msgspec.json.encode(lake | {"action_space": {"type": "discrete", "n": 4, "start": 0}})
@@ -55,7 +55,7 @@ def test_actions_that_the_environment_does_not_name() -> None:
     assert ActionNames(nine).text(2) == "2"
 
 
-def test_words_of_each_picture() -> None:
+def test_captions_of_frames() -> None:
     """Frame k is what step k-1 led to; the return adds up."""
     steps = [
         StepRecord(
@@ -70,7 +70,7 @@ def test_words_of_each_picture() -> None:
 
 
 @pytest.mark.parametrize("size", [(8, 8), (160, 210), (600, 400), (1921, 1081)])
-def test_it_is_legible_at_any_size(size: tuple[int, int]) -> None:
+def test_caption_is_legible_at_any_size(size: tuple[int, int]) -> None:
     """White words stand below the picture, inside the strip; tiny pictures are enlarged."""
     overlay = Overlay(*size)
     words = Caption(
@@ -97,7 +97,7 @@ def test_it_is_legible_at_any_size(size: tuple[int, int]) -> None:
     ]
 
 
-def test_a_narrow_tower() -> None:
+def test_narrow_high_frame() -> None:
     """Is not enlarged without bounds: it stands in the middle, with room for the words."""
     overlay = Overlay(2, 3_000)
     drawn = overlay.draw(Image.new("RGB", (2, 3_000), (200, 0, 0)), Caption(step="start"))
