@@ -70,7 +70,7 @@ def row_seek_times(folder: Path, run: RunDirectory, starts: list[tuple[int, int]
     connection.commit()
     query = "SELECT line FROM step WHERE episode = ? AND step BETWEEN ? AND ?"
     times = []
-    for episode, first in positions:
+    for episode, first in starts:
         start = time.perf_counter()
         rows = connection.execute(query, (f"e{episode}", first, first + _RANGE_STEPS - 1))
         found = [json.loads(line) for (line,) in rows]

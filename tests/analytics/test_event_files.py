@@ -1,4 +1,4 @@
-"""Numbers of event files, read without TensorBoard: whole, growing, torn and damaged ones."""
+"""Scalars of event files, read without TensorBoard: complete, growing and damaged ones."""
 
 import math
 import os
@@ -64,7 +64,7 @@ def test_reads_files_of_tensorboard_writers(tmp_path: Path, run_there: Callable[
 
 
 def test_files_of_one_run_are_joined(tmp_path: Path) -> None:
-    """The file that was begun later continues the curve, whatever was found first."""
+    """The file that was created later continues the curve, in any order of discovery."""
     _file(tmp_path / "run", 200, *_losses(10, 5))
     _file(tmp_path / "run", 100, *_losses(0, 10))
     assert list(read_scalars(tmp_path)["loss"].steps) == list(range(15))
@@ -92,7 +92,7 @@ def test_runs_in_subfolders_are_separate(tmp_path: Path) -> None:
 
 
 def test_growing_event_file_is_read(tmp_path: Path) -> None:
-    """A record that is half written is taken once it is whole, and nothing twice."""
+    """An incomplete record is read once it is complete, and nothing is read twice."""
     path = _file(tmp_path, 100, *_losses(0, 3))
     events = EventFolder(tmp_path)
     assert events.read_more() == 3
@@ -125,7 +125,7 @@ def test_damaged_records_are_skipped(tmp_path: Path) -> None:
 
 
 def test_broken_event_files_are_listed(tmp_path: Path) -> None:
-    """A file whose rest is no record gives what came before, and is named as broken."""
+    """A file with an invalid record yields the preceding ones and is listed as broken."""
     path = _file(tmp_path, 100, *_losses(0, 3))
     path.write_bytes(path.read_bytes() + b"\0" * 64)
     events = EventFolder(tmp_path)
@@ -135,7 +135,7 @@ def test_broken_event_files_are_listed(tmp_path: Path) -> None:
 
 
 def test_missing_folder_has_no_series(tmp_path: Path) -> None:
-    """No error: a run that has just begun has none yet."""
+    """No error: a run that has just started has none yet."""
     assert read_scalars(tmp_path / "nowhere") == {}
 
 
@@ -143,7 +143,7 @@ def test_missing_folder_has_no_series(tmp_path: Path) -> None:
 def test_tensorboard_reads_written_file(
     tmp_path: Path, read_by_tensorboard: Callable[[Path], dict[str, list[list[float]]]]
 ) -> None:
-    """Every number comes back, also those that are none, and a file appears when it is whole."""
+    """Every number is read back, NaN included, and the file appears when it is complete."""
     with EventFileWriter(tmp_path, 100.0) as file:
         for step in range(20):
             file.add(100.0 + step, step, {"charts/return": step * 0.5, "losses/ä b": math.inf})

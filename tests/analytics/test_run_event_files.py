@@ -28,7 +28,7 @@ _RUN = RunRecord(
 
 
 class Told:
-    """What a run has told, in memory."""
+    """The telemetry of a run, in memory."""
 
     def __init__(self, metrics: list[Metric], episodes: list[EpisodeRollup]) -> None:
         self._metrics = metrics
@@ -77,7 +77,7 @@ def test_metrics_and_episodes_of_all_agents(tmp_path: Path) -> None:
 
 
 def test_run_without_data(tmp_path: Path) -> None:
-    """It is said, and no file is left."""
+    """It is reported, and no file is left."""
     with pytest.raises(UserError, match="no metrics"):
         export_event_file(Told([], [_episode(0, is_over=False)]), _RUN, tmp_path)
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""A real TensorBoard in the background: it answers, it ends, and it says why it does not."""
+"""A real TensorBoard in the background: it answers, ends, and reports failures."""
 
 import json
 import os
@@ -120,7 +120,7 @@ def test_several_named_runs_and_no_process_left(watched: Watched, tmp_path: Path
 
 
 def test_port_in_use(watched: Watched, tmp_path: Path) -> None:
-    """The failure shows what TensorBoard itself said."""
+    """The failure contains TensorBoard's output."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -142,7 +142,7 @@ def test_missing_folder(watched: Watched, tmp_path: Path) -> None:
 
 
 def test_slow_start_times_out(watched: Watched, tmp_path: Path) -> None:
-    """A start has a bound, and nothing goes on behind it."""
+    """The start has a timeout, and no process remains."""
     server = watched.start({"": tmp_path}, timeout_s=0.0)
     watched.wait(server, ServerState.FAILED)
     assert server.problem is not None
@@ -176,7 +176,7 @@ threading.Event().wait()
 
 
 def test_server_ends_with_killed_parent(program: TensorBoardProgram, tmp_path: Path) -> None:
-    """Nobody is left to stop it, and it ends nevertheless."""
+    """It ends although no process is left to stop it."""
     command = [sys.executable, "-c", _HOLD, str(program.python), str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as window:
         assert window.stdout is not None
@@ -187,7 +187,7 @@ def test_server_ends_with_killed_parent(program: TensorBoardProgram, tmp_path: P
 
 
 def test_search_order_of_installations(program: TensorBoardProgram, tmp_path: Path) -> None:
-    """In the bundle that brings it; a home without one is told how to get it."""
+    """In a bundle that includes it; otherwise the error has a remedy."""
     assert program.source in ("the bundle cleanrl_worker", "this environment")
     assert program.version.startswith("2.")
     with pytest.raises(TensorBoardNotInstalledError, match="CleanRL"):

@@ -1,4 +1,4 @@
-"""`.wandb` files read without W&B: whole ones, growing ones, damaged ones, and W&B's own."""
+"""`.wandb` files read without W&B: complete, growing and damaged ones, and W&B's own."""
 
 import subprocess
 from collections.abc import Callable
@@ -41,7 +41,7 @@ def _read(reader: WandbRecords) -> WandbContents:
 
 
 def test_run_details(tmp_path: Path) -> None:
-    """Configuration, last values, how much history, and that it is over."""
+    """Configuration, last values, history length, and exit code."""
     records = [
         run_record({"seed": 1, "_wandb": {}, "env_id": "CartPole-v1"}),
         stats_record(),
@@ -102,7 +102,7 @@ def test_damaged_records_are_counted_and_skipped(tmp_path: Path) -> None:
 
 
 def test_undecodable_records_are_counted(tmp_path: Path) -> None:
-    """Their frame is whole, what is in it is not."""
+    """Their framing is intact, their content is not."""
     path = tmp_path / "run-a.wandb"
     path.write_bytes(log_of([b"\xff\xff\xff", *some_records()]))
     contents = _read(WandbRecords(path))
@@ -110,7 +110,7 @@ def test_undecodable_records_are_counted(tmp_path: Path) -> None:
 
 
 def test_file_of_another_kind(tmp_path: Path) -> None:
-    """Something else is refused with words; a file that was replaced is read anew."""
+    """Another kind of file is rejected; a replaced file is read again."""
     path = tmp_path / "run-a.wandb"
     path.write_bytes(b"something else altogether")
     with pytest.raises(NotAWandbFileError, match="is not a Weights & Biases file"):
@@ -141,7 +141,7 @@ def test_folders_are_found_by_name(tmp_path: Path) -> None:
 
 @pytest.mark.process
 def test_run_written_by_wandb(tmp_path: Path, give_bundles: Callable[..., None]) -> None:
-    """The real thing, tracked offline: it says the same here as in W&B."""
+    """A real offline run: the values are the same as in W&B."""
     home = Home(tmp_path / "home")
     give_bundles(home, "cleanrl_worker")
     [python] = home.venvs.glob("cleanrl_worker-*/bin/python")

@@ -1,4 +1,4 @@
-"""Finding the daemon, starting and stopping it, and what is said when that does not work."""
+"""Finding, starting and stopping the daemon, and the errors if that fails."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.process
 
 
 def test_missing_daemon_has_remedy(tmp_path: Path) -> None:
-    """The error says which home was looked at, and how to start a daemon."""
+    """The error contains the home and how to start a daemon."""
     with pytest.raises(DaemonUnreachableError) as raised:
         TrainerClient.connect(tmp_path)
     assert str(tmp_path) in raised.value.message
@@ -31,7 +31,7 @@ def test_missing_daemon_has_remedy(tmp_path: Path) -> None:
 
 
 def test_killed_daemon_is_unreachable(daemon: DaemonUnderTest) -> None:
-    """What it left in endpoint.json misleads nobody."""
+    """A stale endpoint.json is ignored."""
     daemon.kill()
     assert daemon.home.endpoint.exists()
     with pytest.raises(DaemonUnreachableError):
@@ -55,7 +55,7 @@ def test_connect_starts_daemon_and_stop_waits_for_exit(tmp_path: Path) -> None:
 
 
 def test_concurrent_starts_get_the_same_daemon(tmp_path: Path) -> None:
-    """Neither fails, whoever comes first."""
+    """Neither fails, in any order."""
     home = Home(tmp_path / "home")
     try:
         with ThreadPoolExecutor(3) as pool:
@@ -126,7 +126,7 @@ def test_token_is_never_sent_without_tls(address: str) -> None:
 
 
 def test_daemon_errors_keep_code_remedy_and_status(client: TrainerClient) -> None:
-    """As a program and a person need them."""
+    """For programs and users."""
     with pytest.raises(TrainerError) as raised:
         client.run("01ARZ3NDEKTSV4RRFFQ69G5FAV")
     error = raised.value

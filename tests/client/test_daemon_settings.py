@@ -1,4 +1,4 @@
-"""Keys and settings through a real daemon: kept safely, told by name alone."""
+"""Secrets and settings through a real daemon: stored safely, listed by name only."""
 
 import stat
 from collections.abc import Iterator
@@ -87,7 +87,7 @@ def test_settings_are_changed_now_or_after_a_restart(
 
 
 def test_invalid_settings_file(daemon: DaemonUnderTest, client: TrainerClient) -> None:
-    """The daemon says what is wrong with it, and the number that was sent is not blamed."""
+    """The error describes the file, not the value that was sent."""
     daemon.home.settings.write_text('port = "eighty"\n')
     with refused("T301") as told:
         client.settings()
@@ -98,7 +98,7 @@ def test_invalid_settings_file(daemon: DaemonUnderTest, client: TrainerClient) -
 
 
 def test_invalid_secret_names(daemon: DaemonUnderTest, client: TrainerClient) -> None:
-    """PATH stays what every worker has; whatever a person wrote into the file can be removed."""
+    """PATH is not changed; an entry that a user wrote into the file can be removed."""
     with refused("T370"):
         client.set_secret("PATH", VALUE)
     daemon.home.secrets.touch(mode=0o600)

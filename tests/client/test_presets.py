@@ -1,4 +1,4 @@
-"""Presets are kept by name, found again, and never lead out of their folder."""
+"""Presets are saved and loaded by name, and never refer to files outside of their folder."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ CONFIG = {"worker": "w", "algo": "a", "env_id": "E-v0", "params": {"x": 1}}
 
 
 def test_preset_is_saved_by_name_and_loaded_from_any_file(tmp_path: Path) -> None:
-    """Of a run only what other runs can share is kept."""
+    """Only what other runs can share is saved."""
     home = Home(tmp_path / "home")
     config = {**CONFIG, "run_name": "mine", "seed": 3, "parent_run": "x", "bundle": None}
     assert make_preset(config) == CONFIG
@@ -46,7 +46,7 @@ def test_missing_preset_is_reported_with_suggestion(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "", ".hidden", "x" * 101, "a b"])
 def test_preset_name_is_sanitized(tmp_path: Path, name: str) -> None:
-    """Any other is refused, and can be made plain."""
+    """Other names are rejected and can be sanitized."""
     with pytest.raises(PresetError):
         save_preset(Home(tmp_path), name, CONFIG)
     assert (

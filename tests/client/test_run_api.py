@@ -74,7 +74,7 @@ def test_pause_resume_and_cancel(shared_client: TrainerClient) -> None:
 
 
 def test_wait_times_out(shared_client: TrainerClient) -> None:
-    """A run that goes on is named, with its state; the run itself is left alone."""
+    """The error has the run and its state; the run itself is not changed."""
     run_id = shared_client.submit(_LONG).run_id
     with pytest.raises(WaitTimeoutError, match=run_id):
         shared_client.wait(run_id, timeout_s=0.2)
@@ -143,7 +143,7 @@ def test_readiness_before_a_run(shared_client: TrainerClient) -> None:
 
 
 def test_run_is_exported_and_imported(shared_client: TrainerClient, tmp_path: Path) -> None:
-    """Exported, deleted and imported again, it has all that it told."""
+    """Exported, deleted and imported again, it has all of its telemetry."""
     run_id = shared_client.wait(shared_client.submit(echo(steps=500)).run_id).run_id
     told = [step.reward for _, step in shared_client.steps(run_id)]
     archive = tmp_path / "run.tar.gz"

@@ -77,7 +77,7 @@ def test_imported_checkpoint(client: TrainerClient, daemon: DaemonUnderTest, pol
 def test_rejected_imports(
     shared_client: TrainerClient, policy: Path, fields: dict[str, object]
 ) -> None:
-    """What cannot be stored is refused by the name of its field."""
+    """The error names the field that cannot be stored."""
     given = {"worker": "echo_worker", "env_id": "Echo-v0", **fields}
     with pytest.raises(TrainerError) as refused:
         shared_client.import_checkpoint(policy, **given)  # type: ignore[arg-type]
@@ -87,7 +87,7 @@ def test_rejected_imports(
 
 
 def test_files_of_other_kinds(shared_client: TrainerClient, tmp_path: Path) -> None:
-    """A missing file, a folder and an empty file are refused in words."""
+    """A missing file, a folder and an empty file are rejected with a message."""
     (tmp_path / "empty").touch()
     for path in (tmp_path / "missing", tmp_path, tmp_path / "empty"):
         with pytest.raises(TrainerError):
@@ -125,7 +125,7 @@ def test_interrupted_import(daemon: DaemonUnderTest, client: TrainerClient) -> N
 
 
 def test_fragments_out_of_order(daemon: DaemonUnderTest) -> None:
-    """Content without a header, two headers, and a part that is too large are refused."""
+    """Content without a header, two headers, and a chunk that is too large are rejected."""
     header = pb.CheckpointHeader(worker="echo_worker", env_id="Echo-v0")
     for parts in (
         [],
@@ -162,7 +162,7 @@ def test_datasets(client: TrainerClient, daemon: DaemonUnderTest) -> None:
 
 
 def test_retention(tmp_path: Path) -> None:
-    """Limits come from the settings; pruning frees what it said, tells watchers, and then rests."""
+    """Limits come from the settings; pruning frees what it reported and notifies watchers."""
     home = Home(tmp_path / "home")
     home.trainer.mkdir(parents=True)
     home.settings.write_text("retention_keep_days = 0\n")

@@ -120,7 +120,7 @@ def test_wait_survives_restart(daemon: DaemonUnderTest, client: TrainerClient) -
 
 
 def test_calls_survive_restart(daemon: DaemonUnderTest, client: TrainerClient) -> None:
-    """The same client goes on with the daemon's next life, wherever it listens."""
+    """The same client continues with the restarted daemon, at any port."""
     daemon.stop()
     assert daemon.start().startswith("ready ")
     assert client.health().pid == daemon.pid
@@ -139,7 +139,7 @@ def test_reconnect_times_out(daemon: DaemonUnderTest) -> None:
 
 
 def test_stream_is_closed_from_another_thread(client: TrainerClient) -> None:
-    """Whoever waits in it stops waiting, without an error."""
+    """A waiting thread returns without an error."""
     events = client.watch()
     ended = threading.Event()
 
@@ -201,7 +201,7 @@ with TrainerClient.connect(sys.argv[1]) as client:
 def test_watch_continues_with_rebuilt_registry(
     daemon: DaemonUnderTest, client: TrainerClient
 ) -> None:
-    """After the registry was lost its numbers are small again: nothing is told twice."""
+    """A rebuilt registry restarts its numbering: no event is reported twice."""
     for _ in range(3):
         client.wait(client.submit(echo(steps=1)).run_id)
     with client.watch() as events:

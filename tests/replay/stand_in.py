@@ -1,4 +1,4 @@
-"""A stand-in for the daemon's simulation: frames that say their index in their colour.
+"""A stand-in for the daemon's simulation: the colour of a frame encodes its index.
 
 The real one is tested where it is made; here it must also fail, hold back and go wrong on demand.
 """
@@ -28,7 +28,7 @@ Asked = tuple[int, int, int]
 
 
 def colour_of(index: int) -> tuple[int, int, int]:
-    """Far enough from its neighbours' to be told apart after a lossy encoding."""
+    """Different enough from its neighbours after lossy encoding."""
     return (index * 40 % 256, index * 90 % 256, 255 - index * 40 % 256)
 
 
@@ -61,7 +61,7 @@ def undrawn(index: int, request: int = 1) -> SimulatedFrame:
 
 
 class Gate:
-    """Lets so many frames through; without a limit, all."""
+    """Allows that many frames; without a limit, all."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()

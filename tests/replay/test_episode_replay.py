@@ -17,7 +17,7 @@ Open = Callable[..., EpisodeReplay]
 
 @pytest.fixture
 def open_replay() -> Iterator[Open]:
-    """Replays that are closed when the test is over, with their threads gone."""
+    """Replays that are closed and joined after the test."""
     opened: list[EpisodeReplay] = []
 
     def open_it(client: StandInClient, **options: Any) -> EpisodeReplay:
@@ -74,7 +74,7 @@ def test_seek_replaces_earlier_request(open_replay: Open) -> None:
 
 @pytest.mark.parametrize("order", [range(59, -1, -1), [30, 2, 59, 0, 31, 29, 58]])
 def test_backward_and_random_access(open_replay: Open, order: list[int]) -> None:
-    """With room for a few frames only, every one can still be had, again and again."""
+    """With space for a few frames only, every frame is still available."""
     replay = open_replay(StandInClient(steps=59), memory_bytes=8_000)
     for index in order:
         frame = replay.wait_frame(index, PATIENCE_S)
@@ -84,7 +84,7 @@ def test_backward_and_random_access(open_replay: Open, order: list[int]) -> None
 
 
 def test_playing_forwards_with_little_memory(open_replay: Open) -> None:
-    """What was seen makes room for what comes, and nothing is made more than a few times."""
+    """Displayed frames are evicted, and no frame is rendered more than a few times."""
     client = StandInClient(steps=400)
     replay = open_replay(client, memory_bytes=60_000)
     for index in range(401):
@@ -157,7 +157,7 @@ def test_frames_survive_the_simulation(open_replay: Open) -> None:
 
 
 def test_internal_error_is_reported(open_replay: Open) -> None:
-    """It is logged, and the window goes on."""
+    """It is logged, and the window continues."""
     client = StandInClient()
 
     def draw(_: int) -> SimulatedFrame:
@@ -171,7 +171,7 @@ def test_internal_error_is_reported(open_replay: Open) -> None:
 
 
 def test_environment_without_frames(open_replay: Open) -> None:
-    """Each frame says why there is none."""
+    """Each frame has the reason."""
     client = StandInClient()
     client.draw = undrawn
     frame = open_replay(client).wait_frame(3, PATIENCE_S)
@@ -195,7 +195,7 @@ def test_on_change_is_called(open_replay: Open) -> None:
 
 
 def test_verification_result_outlives_simulation(open_replay: Open) -> None:
-    """One that was reached stays when it begins again, which has compared nothing yet."""
+    """A result is kept when the simulation restarts and has compared nothing yet."""
     client = StandInClient(steps=10)
     client.checks = [SimulationChecked(steps=10, is_over=True)]
     replay = open_replay(client)

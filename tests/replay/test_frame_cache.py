@@ -97,7 +97,7 @@ def test_limit_below_one_frame_keeps_one() -> None:
 
 
 def test_limit_must_be_positive() -> None:
-    """Of whoever made it."""
+    """A programming error of the caller."""
     with pytest.raises(ValueError, match="must be positive"):
         FrameCache(0)
 

@@ -1,4 +1,4 @@
-"""What is asked for next: ahead first, then behind, never more than there is room for."""
+"""Which frames are requested next: ahead first, then behind, within the capacity."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,13 +16,13 @@ def holding(limit_frames: int, *indices: int, playhead: int = 0) -> FrameCache:
 
 
 def test_first_request_is_small() -> None:
-    """While nobody knows how large they are."""
+    """While their size is unknown."""
     assert next_frames_to_request(holding(1_000), Playhead(0), 500) == FrameRange(0, 32)
     assert next_frames_to_request(holding(1_000), Playhead(490), 500) == FrameRange(490, 10)
 
 
 def test_frames_ahead_are_requested_next() -> None:
-    """In one request, when there is room."""
+    """In one request, if they fit."""
     assert next_frames_to_request(holding(1_000, *range(32)), Playhead(0), 500) == FrameRange(
         32, 468
     )
@@ -60,7 +60,7 @@ def test_full_cache_refills_when_half_is_used() -> None:
     seeks=st.lists(st.integers(0, 149), min_size=1, max_size=8),
 )
 def test_read_ahead_reaches_playhead(limit: int, frames: int, seeks: list[int]) -> None:
-    """From anywhere to anywhere: equal frames are each made once, kept, and then it rests."""
+    """For any positions: equal frames are rendered once, cached, and not requested again."""
     cache = FrameCache(limit * OVERHEAD)
     before = 0
     for seek in seeks:

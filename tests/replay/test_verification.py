@@ -1,4 +1,4 @@
-"""verify: identical or not, where not, and how far it is meanwhile."""
+"""verify: identical or not, the first difference, and progress."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def test_identical_episode() -> None:
 
 
 def test_different_episode() -> None:
-    """The step and the difference in words."""
+    """The step and a description of the difference."""
     client = StandInClient(steps=10)
     client.checks = [
         SimulationChecked(steps=3, is_over=True, first_difference=3, difference="reward 0, not 1")
@@ -51,7 +51,7 @@ def test_simulation_that_ends_early_is_an_error() -> None:
 
 
 def test_cancelling() -> None:
-    """On the way, and before it has begun."""
+    """While it runs, and before it has started."""
     client = StandInClient()
     client.checks = [SimulationChecked(steps=step, is_over=False) for step in range(10)]
     cancellation = Cancellation()

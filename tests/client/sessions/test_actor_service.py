@@ -16,7 +16,7 @@ def service(client: TrainerClient) -> ActorService:
 
 
 def test_roster(service: ActorService) -> None:
-    """The person first, then workers that play, then what the session worker brings along."""
+    """The human first, then workers that play, then other actors of the session worker."""
     actors = service.actors()
     assert actors[0].label == "Human-Only"
     ids = [actor.id for actor in actors]
@@ -40,7 +40,7 @@ def test_availability_depends_on_environment(service: ActorService) -> None:
 
 
 def test_saved_policies(service: ActorService, client: TrainerClient) -> None:
-    """Those of the environment are actors too, and say when their worker cannot use them."""
+    """Policies for the environment are actors; unusable ones have a reason."""
     config = {"worker": "echo_worker", "algo": "echo", "env_id": "Echo-v0", "params": {"steps": 9}}
     run = client.wait(client.submit(config).run_id, 60)
     saved = [actor for actor in service.actors("Echo-v0") if actor.source == "checkpoint"]
@@ -53,7 +53,7 @@ def test_saved_policies(service: ActorService, client: TrainerClient) -> None:
 
 
 def test_run_config_of_actor(service: ActorService) -> None:
-    """Says which worker plays, as whom, with what the environment needs, and for how long alone."""
+    """It has the worker, the actor, the extras of the environment, and the lease."""
     config = service.make_run_config("random", "FrozenLake-v1", episodes=3, params={"speed": 0.0})
     assert (config.worker, config.mode, config.algo, config.actor) == (
         *("session_worker", "play", "random", "random"),
@@ -71,7 +71,7 @@ def test_run_config_of_actor(service: ActorService) -> None:
 
 
 def test_invalid_run_configurations(service: ActorService) -> None:
-    """Refused with what to do instead."""
+    """Rejected with a remedy."""
     with pytest.raises(TrainerError, match="no_such") as unknown:
         service.make_run_config("no_such", "Taxi-v4")
     assert "random" in unknown.value.remedy

@@ -31,7 +31,7 @@ with TrainerClient.connect(sys.argv[1]) as client, SessionController(client) as 
 
 
 def test_killed_daemon(daemon: DaemonUnderTest) -> None:
-    """The game goes on where it was: same run, same episode, held again, actions arrive."""
+    """The session continues: same run, same episode, lease renewed, actions arrive."""
     request = SessionRequest(env_id="FrozenLake-v1", frames=False, lease_s=LEASE_S)
     with TrainerClient.connect(daemon.home) as client, SessionController(client) as session:
         session.start(request)
@@ -55,7 +55,7 @@ def test_killed_daemon(daemon: DaemonUnderTest) -> None:
 
 
 def test_killed_client(daemon: DaemonUnderTest) -> None:
-    """Its game pauses when the lease has run out, and is over after as long again."""
+    """Its session pauses when the lease expires, and ends after the same time again."""
     command = [sys.executable, "-c", _PLAYS, str(daemon.home.path), str(LEASE_S)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as player:
         assert player.stdout is not None

@@ -1,4 +1,4 @@
-"""Sessions on real environments: a person, an agent, and both in turns."""
+"""Sessions on real environments: human, agent, and switching between them."""
 
 import itertools
 import threading
@@ -22,7 +22,7 @@ RIGHT, DOWN = 2, 1
 
 
 def test_human_plays(session: SessionController, client: TrainerClient) -> None:
-    """Each action is one step, in order, and the environment says what can be done in it."""
+    """Each action is one step, in order, and the environment reports its action space."""
     session.start(LAKE)
     state = until_running(session)
     assert state.environment is not None
@@ -40,7 +40,7 @@ def test_human_plays(session: SessionController, client: TrainerClient) -> None:
 
 
 def test_takeover_and_release(session: SessionController, client: TrainerClient) -> None:
-    """In the middle of an episode, in the same process, and every step says who took it."""
+    """Within an episode, in the same process; every step has its actor."""
     session.start(TAXI)
     until(session, lambda state: state.step and state.acting == "random")
     session.takeover()
@@ -65,7 +65,7 @@ def test_takeover_and_release(session: SessionController, client: TrainerClient)
 
 
 def test_pause(session: SessionController) -> None:
-    """Paused, single steps, on again; the daemon's list of runs says so too."""
+    """Pause, single steps, resume; the daemon's list of runs shows it, too."""
     session.start(TAXI)
     until(session, lambda state: state.step)
     session.pause()
@@ -98,7 +98,7 @@ def test_environment_with_other_arguments(session: SessionController) -> None:
 
 
 def test_worker_rejection(session: SessionController) -> None:
-    """An action that is none is answered, and the session goes on."""
+    """An invalid action is reported, and the session continues."""
     session.start(LAKE)
     until_running(session)
     session.act("upwards")
@@ -120,7 +120,7 @@ def test_worker_rejection(session: SessionController) -> None:
 def test_invalid_session_is_rejected(
     session: SessionController, request_: SessionRequest, words: str
 ) -> None:
-    """Nothing is raised: the state says what is wrong and what to do."""
+    """Nothing is raised: the state contains the problem and the remedy."""
     session.start(request_)
     state = until(session, lambda state: state.phase is SessionPhase.FINISHED)
     assert state.error is not None
@@ -173,7 +173,7 @@ def test_two_sessions_at_once(session: SessionController, client: TrainerClient)
 
 
 def test_attaching(session: SessionController, client: TrainerClient) -> None:
-    """A training is watched and not touched; what is over is replayed instead."""
+    """A training run can only be watched; a finished run is rejected."""
     config = {"worker": "echo_worker", "algo": "echo", "env_id": "Echo-v0"}
     pace = {"steps": 1_000_000, "rate": 50}
     run_id = client.submit({**config, "params": pace, "telemetry": {"frames": True}}).run_id
@@ -195,7 +195,7 @@ def test_attaching(session: SessionController, client: TrainerClient) -> None:
 
 @pytest.mark.parametrize("is_local", [True, False])
 def test_frames(shared_daemon: DaemonUnderTest, is_local: bool) -> None:
-    """From the run's file, or from the daemon where there is no such file; the newest counts."""
+    """The newest frame, from the run's file or from the daemon."""
     given = TrainerClient.connect(shared_daemon.home)
     if not is_local:
         given.close()
@@ -220,7 +220,7 @@ def test_wait_on_closed_session(client: TrainerClient) -> None:
 
 
 def test_closed_session_leaves_no_threads(client: TrainerClient) -> None:
-    """No thread stays, and what was asked for before is still done."""
+    """No thread remains, and commands submitted before are completed."""
     before = set(threading.enumerate())
     with SessionController(client) as session:
         session.start(LAKE)

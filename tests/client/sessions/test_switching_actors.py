@@ -1,4 +1,4 @@
-"""Another actor in a session: whatever goes wrong with it, somebody goes on acting."""
+"""Switching the actor of a session: if it fails, the previous actor keeps acting."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,7 +66,7 @@ def test_actor_selected_by_another_client(
 
 
 def test_return_to_actor_after_takeover(playing: SessionController) -> None:
-    """To choose the one that is chosen already gives back what a person took over."""
+    """Selecting the current actor releases a takeover."""
     playing.takeover()
     until(playing, lambda state: state.is_taken_over)
     playing.switch_actor("random")
@@ -123,7 +123,7 @@ def test_saved_policy(playing: SessionController, client: TrainerClient, tmp_pat
 
 
 def test_worker_that_fails_to_start(playing: SessionController, client: TrainerClient) -> None:
-    """The session goes on with the actor before, and says what was wrong with the new one."""
+    """The session continues with the previous actor and reports the problem."""
     run_id = playing.state.run_id
     playing.switch_actor("broken_worker")
     state = until(playing, lambda state: state.error)
@@ -147,7 +147,7 @@ def test_unknown_actors(playing: SessionController, actor: str) -> None:
 
 
 def test_environment_unsupported_by_actor(session: SessionController) -> None:
-    """It is refused before anything is started."""
+    """It is rejected before anything is started."""
     session.start(SessionRequest(env_id="CartPole-v1", actor="random", frames=False))
     until(session, lambda state: state.step)
     session.switch_actor("steady_worker")
@@ -158,7 +158,7 @@ def test_environment_unsupported_by_actor(session: SessionController) -> None:
 
 
 def test_cancelled_switch(playing: SessionController, client: TrainerClient) -> None:
-    """Asked for the one that acts, the session goes on with it and ends the other's run."""
+    """Switching to the current actor cancels the run of the next one."""
     run_id = playing.state.run_id
     playing.switch_actor("steady_worker")
     playing.switch_actor("random")
@@ -170,7 +170,7 @@ def test_cancelled_switch(playing: SessionController, client: TrainerClient) -> 
 def test_environment_continues_with_policy_of_another_worker(
     session: SessionController, client: TrainerClient, tmp_path: Path
 ) -> None:
-    """As it was configured meanwhile, with the same limits, detail and modules of one's own."""
+    """With the current configuration, limits, step detail and user modules."""
     session.start(
         SessionRequest(
             env_id="Taxi-v4",
@@ -223,7 +223,7 @@ def test_new_session_after_previous_one_ended(
 def test_new_session_replaces_running_one(
     playing: SessionController, client: TrainerClient
 ) -> None:
-    """Starting beside a session that goes on is a switch too: nothing ends before it has begun."""
+    """Starting during a session is a handover: the old run ends after the new one has started."""
     before = playing.state.run_id
     playing.start(SessionRequest(env_id="FrozenLake-v1", frames=False))
     state = until(playing, lambda state: state.env_id == "FrozenLake-v1")

@@ -47,7 +47,7 @@ def sweep_python(installed_bundle: Callable[[str], Path]) -> Path:
 
 
 def prepared(home: Home, give_bundles: GiveBundles) -> None:
-    """The home has all that a sweep needs, and room for a few runs at once on any machine."""
+    """The home has everything for a sweep, and allows several concurrent runs."""
     give_bundles(home, "sweep_worker")
     home.settings.write_text(f"worker_folders = [{json.dumps(str(WORKERS))}]\ncpus = 8\n")
 

@@ -1,4 +1,4 @@
-"""What people write is what is searched; what makes no sense is refused with the reason."""
+"""Search options become distributions; invalid ones are rejected with the reason."""
 
 import json
 from pathlib import Path
@@ -35,7 +35,7 @@ def searched(*texts: str) -> dict[str, SearchDistribution]:
 
 
 def test_options_become_distributions() -> None:
-    """A whole number stays one, and a name alone is what the worker holds to be worth trying."""
+    """Integers stay integers, and a name alone is the range that the worker suggests."""
     assert searched("learning_rate=1e-4..1e-2:log", "num_envs=2..8", "gamma = 0.9..1") == {
         "learning_rate": NumericRange(low=1e-4, high=1e-2, log=True),
         "num_envs": NumericRange(low=2, high=8, integer=True),

@@ -24,7 +24,7 @@ def studies(sweep_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 def test_every_kind_of_trial_is_read(studies: Path) -> None:
-    """States, parameters as they were used, infinite values, and what was told on the way."""
+    """States, external parameter values, infinite values, and intermediate values."""
     empty, study = read_studies(studies / "any.db")
     assert (empty.directions, empty.trials, empty.best) == (("minimize", "maximize"), (), None)
     assert (study.name, study.directions, study.attributes) == (
@@ -63,7 +63,7 @@ def test_study_of_cleanrl_tuner_is_read(studies: Path) -> None:
 
 
 def test_older_optuna_file_is_read(studies: Path, tmp_path: Path) -> None:
-    """Before Optuna 3 no column told infinity and NaN apart."""
+    """Before Optuna 3 there was no column for infinity and NaN."""
     path = tmp_path / "old.db"
     with (
         closing(sqlite3.connect(studies / "cleanrl_hpopt.db")) as new,

@@ -30,7 +30,7 @@ def kill(client: TrainerClient, run_id: str) -> None:
 
 
 def falling_run(client: TrainerClient, run_id: str) -> RunRecord:
-    """The run of the sweep that never ends by itself, once it has told its score."""
+    """The endless run of the sweep, once it has reported its score."""
 
     def found() -> RunRecord | None:
         for run in children(client, run_id):
@@ -43,7 +43,7 @@ def falling_run(client: TrainerClient, run_id: str) -> RunRecord:
 
 
 def test_best_values_are_found_and_saved(client: TrainerClient) -> None:
-    """Every trial is so many runs of its own; the best configuration is a file and a preset."""
+    """Every trial has several runs; the best configuration is a file and a preset."""
     config = slope_sweep(client, "slope=1,3,2", fixed={"size": 7}, parallel=3, seeds=2, trials=9)
     sweep = finished(client, client.submit(config).run_id)
     assert (sweep.state, sweep.reason) == ("succeeded", "The worker ended by itself.")
@@ -78,7 +78,7 @@ def test_unpromising_trial_is_pruned(client: TrainerClient) -> None:
 
 
 def test_killed_run_fails_only_its_trial(client: TrainerClient) -> None:
-    """As one that fails by itself does, and one whose score is no number; the sweep goes on."""
+    """Like a failed run and one whose score is not a number; the sweep continues."""
     config = slope_sweep(client, "shape=line,fall,nan,crash", parallel=4)
     run_id = client.submit(config).run_id
     kill(client, falling_run(client, run_id).run_id)
@@ -91,7 +91,7 @@ def test_killed_run_fails_only_its_trial(client: TrainerClient) -> None:
 
 
 def test_too_many_failures_in_a_row_end_the_sweep(client: TrainerClient) -> None:
-    """With the reason of the last one, and how to go on."""
+    """With the reason of the last one and a remedy."""
     config = slope_sweep(client, "slope=1,2,3,4", fixed={"shape": "crash"}, max_failures=2)
     sweep = finished(client, client.submit(config).run_id)
     assert sweep.state == "failed"

@@ -65,7 +65,7 @@ def test_cancelling_leaves_nothing(tmp_path: Path, kind: ExportFormat) -> None:
 
 
 def test_existing_file_is_not_overwritten(tmp_path: Path) -> None:
-    """Unless that is asked for; then the new one has the rights of any file."""
+    """Unless requested; then the new file has default permissions."""
     target = tmp_path / "out"
     target.write_bytes(b"precious")
     refused = ExportJob(StandInClient(), "RUN", 0, ExportRequest(target=target, format=GIF))
@@ -82,7 +82,7 @@ def test_existing_file_is_not_overwritten(tmp_path: Path) -> None:
 
 
 def test_file_created_during_export_is_kept(tmp_path: Path) -> None:
-    """Nobody was asked about that one."""
+    """Overwriting that file was not requested."""
     target = tmp_path / "out"
     with (
         pytest.raises(UserError, match="already exists"),
@@ -117,7 +117,7 @@ def test_special_file_is_not_replaced(tmp_path: Path) -> None:
 
 
 def test_folder_without_permissions(tmp_path: Path) -> None:
-    """For whoever is not root."""
+    """For users other than root."""
     if os.geteuid() == 0:
         target = Path("/proc/episode.mp4")  # where even root may write nothing
     else:
@@ -151,7 +151,7 @@ except UserError as error:
 @pytest.mark.parametrize("kind", list(ExportFormat))
 @pytest.mark.process
 def test_full_disk(tmp_path: Path, kind: ExportFormat) -> None:
-    """Is told as such, and the piece that was written is removed."""
+    """It is reported, and the temporary file is removed."""
     done = subprocess.run(
         [sys.executable, "-c", _WITH_LITTLE_ROOM, str(tmp_path / "out"), kind],
         capture_output=True,
@@ -164,7 +164,7 @@ def test_full_disk(tmp_path: Path, kind: ExportFormat) -> None:
 
 
 def test_missing_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pictures cannot be written, and it says what installs it; lines can."""
+    """Videos cannot be written, with a remedy; JSONL can."""
     monkeypatch.setitem(sys.modules, "av", None)
     request = ExportRequest(target=tmp_path / "out", format=MP4)
     with pytest.raises(UserError, match="PyAV is required") as caught:

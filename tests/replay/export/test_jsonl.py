@@ -74,6 +74,6 @@ def test_non_finite_numbers(export: Export) -> None:
 
 
 def test_range_outside_episode(export: Export) -> None:
-    """Is refused."""
+    """It is rejected."""
     with pytest.raises(UserError, match="has 10"):
         export(StandInClient(steps=10), JSONL, first_step=10)

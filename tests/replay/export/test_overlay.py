@@ -1,4 +1,4 @@
-"""The caption: what it says, and that it is there at any size without touching the picture."""
+"""Captions: their text, and their position at any frame size."""
 
 import msgspec
 import pytest
@@ -34,12 +34,12 @@ LANDER = msgspec.json.encode(
     ],
 )
 def test_action_names(action: object, text: str) -> None:
-    """With their meaning where the environment tells it."""
+    """With their names if the environment reports them."""
     assert ActionNames(LANDER).text(action) == text
 
 
 def test_action_names_with_start_offset() -> None:
-    """The space says where."""
+    """The action space has the offset."""
     environment = msgspec.json.decode(LANDER) | {"action_space": {"type": "discrete", "start": 3}}
     names = ActionNames(msgspec.json.encode(environment))
     assert (names.text(3), names.text(0)) == ("3 (noop)", "0")
@@ -71,7 +71,7 @@ def test_captions_of_frames() -> None:
 
 @pytest.mark.parametrize("size", [(8, 8), (160, 210), (600, 400), (1921, 1081)])
 def test_caption_is_legible_at_any_size(size: tuple[int, int]) -> None:
-    """White words stand below the picture, inside the strip; tiny pictures are enlarged."""
+    """White text is below the frame, inside the strip; tiny frames are enlarged."""
     overlay = Overlay(*size)
     words = Caption(
         step="step 10/99", action="action " + "long " * 99, reward="reward 1", total_return="return"
@@ -98,7 +98,7 @@ def test_caption_is_legible_at_any_size(size: tuple[int, int]) -> None:
 
 
 def test_narrow_high_frame() -> None:
-    """Is not enlarged without bounds: it stands in the middle, with room for the words."""
+    """It is not enlarged without limit: it is centred, with space for the text."""
     overlay = Overlay(2, 3_000)
     drawn = overlay.draw(Image.new("RGB", (2, 3_000), (200, 0, 0)), Caption(step="start"))
     assert drawn.size == overlay.size
@@ -108,7 +108,7 @@ def test_narrow_high_frame() -> None:
 
 @pytest.mark.parametrize("kind", [ExportFormat.MP4, ExportFormat.GIF])
 def test_a_file_with_captions(export: Export, kind: ExportFormat) -> None:
-    """Each picture has another one, and the strip is there."""
+    """Each frame has a different caption."""
     client = StandInClient(steps=3)
     client.environment_json = LANDER
     result = export(client, kind, overlay=True)

@@ -1,4 +1,4 @@
-"""MP4 and GIF, decoded again: every picture, in its size, for as long as it should be seen."""
+"""MP4 and GIF, decoded again: every frame with its size and duration."""
 
 import math
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ def mp4_pictures(path: Path) -> list[Image.Image]:
 
 
 def gif_pictures(path: Path) -> tuple[list[Image.Image], list[int]]:
-    """The pictures, and how long each is shown in ms."""
+    """The frames and their durations in ms."""
     pictures, durations = [], []
     with Image.open(path) as image:
         for number in range(getattr(image, "n_frames", 1)):
@@ -74,7 +74,7 @@ def test_gif_contains_every_frame_in_colour(export: Export) -> None:
 
 
 def test_delays_of_a_gif_add_up(export: Export) -> None:
-    """30 a second is no whole number of hundredths: the error never grows."""
+    """30 fps is not a multiple of a GIF tick: rounding errors do not add up."""
     result = export(StandInClient(steps=29), GIF, fps=30)
     durations = gif_pictures(result.path)[1]
     assert set(durations) == {30, 40}
@@ -82,7 +82,7 @@ def test_delays_of_a_gif_add_up(export: Export) -> None:
 
 
 def test_gif_frame_rate_is_limited(export: Export) -> None:
-    """At 200 a second three of four pictures are left out, but never the last."""
+    """At 200 fps three of four frames are skipped, but never the last."""
     result = export(StandInClient(steps=99), GIF, fps=50, speed=4)
     pictures, durations = gif_pictures(result.path)
     assert len(pictures) == result.frames == pytest.approx(25, abs=1)
@@ -92,7 +92,7 @@ def test_gif_frame_rate_is_limited(export: Export) -> None:
 
 
 def test_speed_of_an_mp4(export: Export) -> None:
-    """Twice as fast is half as long; beyond 60 a second pictures are left out."""
+    """Double speed halves the duration; beyond 60 fps frames are skipped."""
     fast = export(StandInClient(steps=49), MP4, fps=25, speed=2)
     assert (fast.frames, fast.duration_s) == (50, 1.0)
     faster = export(StandInClient(steps=199), MP4, fps=50, speed=4, overwrite=True)
@@ -101,7 +101,7 @@ def test_speed_of_an_mp4(export: Export) -> None:
 
 @pytest.mark.parametrize("kind", [MP4, GIF])
 def test_range(export: Export, kind: ExportFormat) -> None:
-    """The picture before the first step, and one after each."""
+    """The frame before the first step, and one after each step."""
     client = StandInClient(steps=50)
     result = export(client, kind, first_step=10, last_step=14)
     assert result.frames == 6
@@ -110,14 +110,14 @@ def test_range(export: Export, kind: ExportFormat) -> None:
 
 @pytest.mark.parametrize("steps", [range(50, 60), range(20, 10), range(10, 11)])
 def test_range_outside_episode(export: Export, steps: range) -> None:
-    """Is refused, with the number of steps."""
+    """It is rejected with the number of steps."""
     with pytest.raises(UserError, match="has 10"):
         export(StandInClient(steps=10), MP4, first_step=steps.start, last_step=steps.stop)
 
 
 @pytest.mark.parametrize("kind", [MP4, GIF])
 def test_odd_sizes(export: Export, kind: ExportFormat) -> None:
-    """H.264 wants even ones: the picture stays as it is, and gets an edge."""
+    """H.264 requires even sizes: the frame is padded."""
     client = StandInClient(steps=2)
     client.draw = lambda index: drawn(index, width=33, height=25)
     result = export(client, kind)
@@ -186,7 +186,7 @@ def test_differing_replay_is_reported(export: Export) -> None:
 
 
 def test_episode_without_steps(export: Export) -> None:
-    """Is one picture."""
+    """It is one frame."""
     assert export(StandInClient(steps=0), MP4).frames == 1
 
 
@@ -200,7 +200,7 @@ def test_crashing_simulation(export: Export, tmp_path: Path) -> None:
 
 
 def test_frames_that_cannot_be_encoded(export: Export, tmp_path: Path) -> None:
-    """Are told as such, with what does work, and leave nothing behind."""
+    """They are reported with a remedy and leave no file."""
     client = StandInClient(steps=1)
     client.draw = lambda index: drawn(index, width=20_000, height=2)
     with pytest.raises(UserError, match="20000 x 2 pixels cannot be encoded as MP4") as caught:
@@ -211,6 +211,6 @@ def test_frames_that_cannot_be_encoded(export: Export, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("pace", [{"fps": math.nan}, {"speed": math.inf}, {"fps": -1.0}])
 def test_invalid_rate_is_rejected(export: Export, pace: dict[str, float]) -> None:
-    """Is refused by its name."""
+    """It is rejected by name."""
     with pytest.raises(UserError, match=f"`{next(iter(pace))}` must be"):
         export(StandInClient(), ExportFormat.GIF, **pace)

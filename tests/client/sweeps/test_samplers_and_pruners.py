@@ -13,7 +13,7 @@ pytestmark = pytest.mark.process
 
 _ROOT = Path(__file__).parents[3]
 _SOURCES = ("src", "worker_sdk/src", "workers/sweep_worker/src")
-_SCRIPT = Path(__file__).with_name("every_way_of_searching.py")
+_SCRIPT = Path(__file__).with_name("try_samplers_and_pruners.py")
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_grid_is_searched_once(results: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("sampler", ["cmaes", "qmc", "gp"])
 def test_sampler_with_missing_package_is_reported(results: dict[str, Any], sampler: str) -> None:
-    """Those of the bundle work, the others are refused with what they lack."""
+    """Those in the bundle work, others are rejected with the missing package."""
     told = results[sampler]
     assert told.get("chosen") or "needs" in told["refused"]
 
