@@ -1,8 +1,8 @@
-"""A BDI agent's training on FrozenLake 4x4: episodes a second into the store, and its start.
+"""Training of the BDI agent on FrozenLake 4x4: stored episodes per second, and start-up time.
 
     benchmarks/run bdi_frozenlake [--episodes N] [--slippery] [--repeats N]
 
-The worker trains through daemon, ingester and store, told by columns and by single steps, against
+The worker trains through daemon, ingester and store, recorded as columns and as steps, against
 a plain gymnasium loop with the same method, in the bundle's Python and in the same run. Episodes a
 second are counted from the first one's end until all are stored; the best of the repeats counts.
 """
@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from kept_bundles import bundle_python, daemon_with_bundle
+from cached_bundles import bundle_python, daemon_with_bundle
 from report import print_ratio, print_table
 from throwaway_daemon import cpu_seconds
 
@@ -27,8 +27,8 @@ _CHILD = Path(__file__).with_name("bdi_frozenlake_child.py")
 _PLAIN_EPISODES = 20_000
 _EPISODE = b'"type":"episode"'
 _GOALS = {"columns": "4,200", "all": "2,500"}
-_PATIENCE_S = 120.0
-_REST_S = 10.0
+_TIMEOUT_S = 120.0
+_IDLE_S = 10.0
 
 
 def main() -> None:
@@ -40,30 +40,30 @@ def main() -> None:
     with daemon_with_bundle(_WORKER) as (client, home):
         show_speed(client, home, options.episodes, options.slippery, options.repeats)
         show_start(client, home, options.repeats)
-        show_rest(client, home)
+        show_idle(client, home)
 
 
 def show_speed(
     client: TrainerClient, home: Home, episodes: int, is_slippery: bool, repeats: int
 ) -> None:
-    seen: dict[str, list[float]] = {"plain": [], **{detail: [] for detail in _GOALS}}
+    speeds: dict[str, list[float]] = {"plain": [], **{detail: [] for detail in _GOALS}}
     for _ in range(repeats):  # in turns, so that a busy machine slows all alike
-        seen["plain"].append(plain_speed(is_slippery))
+        speeds["plain"].append(plain_speed(is_slippery))
         for detail in _GOALS:
-            seen[detail].append(stored_speed(client, home, episodes, is_slippery, detail))
+            speeds[detail].append(stored_speed(client, home, episodes, is_slippery, detail))
     print_table(
         f"FrozenLake 4x4{', slippery' if is_slippery else ''}, {episodes:,} episodes",
-        ("way", "episodes/s", "goal"),
+        ("variant", "episodes/s", "goal"),
         [
-            ("plain gymnasium loop, nothing told", max(seen["plain"]), ""),
+            ("plain gymnasium loop, no telemetry", max(speeds["plain"]), ""),
             *(
-                (f"worker, {detail}, until stored", max(seen[detail]), goal)
+                (f"worker, {detail}, until stored", max(speeds[detail]), goal)
                 for detail, goal in _GOALS.items()
             ),
         ],
     )
-    ratio = max(seen["columns"]) / max(seen["plain"])
-    print_ratio("columns against the plain loop", ratio, "none; 20,000 episodes/s are aimed at")
+    ratio = max(speeds["columns"]) / max(speeds["plain"])
+    print_ratio("columns against the plain loop", ratio, "none; target 20,000 episodes/s")
 
 
 def plain_speed(is_slippery: bool) -> float:
@@ -88,38 +88,38 @@ def stored_speed(
 
 
 def show_start(client: TrainerClient, home: Home, repeats: int) -> None:
-    ways = {"in the process": ("", "2"), "embedded server": ("embedded", "4")}
+    variants = {"in the process": ("", "2"), "embedded server": ("embedded", "4")}
     rows: list[tuple[object, ...]] = []
-    for way, (xmpp, goal) in ways.items():
-        seen = []
+    for variant, (xmpp, goal) in variants.items():
+        seconds = []
         for _ in range(repeats):
-            began = time.perf_counter()
+            started_at = time.perf_counter()
             run_id = submit(client, 50, {"is_slippery": False}, {"xmpp": xmpp}, "all")
-            seen.append(first_episode_at(home, run_id) - began)
+            seconds.append(first_episode_at(home, run_id) - started_at)
             client.wait(run_id)
-        rows.append((way, min(seen), max(seen), goal))
-    print_table("Submitted to first episode", ("messages", "best s", "worst s", "goal"), rows)
+        rows.append((variant, min(seconds), max(seconds), goal))
+    print_table("Submit to first episode", ("messages", "best s", "worst s", "goal"), rows)
 
 
-def show_rest(client: TrainerClient, home: Home) -> None:
-    """What a paused run takes of a core, as one agent and as two with a server between them."""
-    ways: dict[str, dict[str, Any]] = {
+def show_idle(client: TrainerClient, home: Home) -> None:
+    """CPU usage of a paused run: one agent, and two agents with a server."""
+    variants: dict[str, dict[str, Any]] = {
         "one agent": {},
         "a pair, embedded server": {"team": "pair", "xmpp": "embedded"},
     }
     rows: list[tuple[object, ...]] = []
-    for way, params in ways.items():
+    for variant, params in variants.items():
         run_id = submit(client, 100_000_000, {"is_slippery": False}, params, "columns")
         first_episode_at(home, run_id)
         client.pause(run_id)
         pid = json.loads((home.run(run_id).path / "started.json").read_text())["pid"]
-        before, began = cpu_seconds(pid), time.perf_counter()
-        time.sleep(_REST_S)
-        share = (cpu_seconds(pid) - before) / (time.perf_counter() - began)
-        rows.append((way, 100 * share, "3"))
+        before, started_at = cpu_seconds(pid), time.perf_counter()
+        time.sleep(_IDLE_S)
+        share = (cpu_seconds(pid) - before) / (time.perf_counter() - started_at)
+        rows.append((variant, 100 * share, "3"))
         client.cancel(run_id)
         client.wait(run_id)
-    print_table("Processor while paused", ("run", "% of a core", "goal"), rows)
+    print_table("CPU usage while paused", ("run", "% of a core", "goal"), rows)
 
 
 def submit(
@@ -142,16 +142,16 @@ def submit(
 
 
 def first_episode_at(home: Home, run_id: str) -> float:
-    """When the first line of an ended episode is in the run's spool."""
+    """Return when the first line of a finished episode is in the spool."""
     spool = home.run(run_id).spool
-    deadline = time.perf_counter() + _PATIENCE_S
+    deadline = time.perf_counter() + _TIMEOUT_S
     while time.perf_counter() < deadline:
         if spool.exists():
             with spool.open("rb") as lines:
                 if _EPISODE in lines.read(1 << 20):
                     return time.perf_counter()
         time.sleep(0.005)
-    raise TimeoutError("the worker told of no episode")
+    raise TimeoutError("the worker reported no episode")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The plain loop that `bdi_frozenlake` compares with: Q-learning in gymnasium, and nothing told.
+"""The plain loop that `bdi_frozenlake` compares with: Q-learning in gymnasium without telemetry.
 
     python bdi_frozenlake_child.py EPISODES IS_SLIPPERY
 
@@ -14,7 +14,7 @@ import gymnasium
 
 
 def learn(env: Any, episodes: int, chance: random.Random) -> None:
-    """As tutorials have it, with the worker's own values for this lake."""
+    """Textbook Q-learning with the worker's hyperparameters."""
     actions = int(env.action_space.n)
     table = [[0.0] * actions for _ in range(env.observation_space.n)]
     env.reset(seed=1)
@@ -28,7 +28,7 @@ def learn(env: Any, episodes: int, chance: random.Random) -> None:
                 action = chance.randrange(actions)
             else:
                 best = max(row)
-                action = chance.choice([each for each in range(actions) if row[each] == best])
+                action = chance.choice([choice for choice in range(actions) if row[choice] == best])
             following, reward, terminated, truncated, _ = env.step(action)
             target = reward if terminated else reward + 0.99 * max(table[following])
             row[action] += 0.5 * (target - row[action])
@@ -38,9 +38,9 @@ def learn(env: Any, episodes: int, chance: random.Random) -> None:
 def main() -> None:
     episodes, is_slippery = int(sys.argv[1]), sys.argv[2] == "True"
     env = gymnasium.make("FrozenLake-v1", is_slippery=is_slippery)
-    began = time.perf_counter()
+    started_at = time.perf_counter()
     learn(env, episodes, random.Random(1))
-    print(time.perf_counter() - began)
+    print(time.perf_counter() - started_at)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""What a BDI agent learns from the command line, with nothing set but environment and seed.
+"""What the BDI agent learns with default parameters, given only environment and seed.
 
     benchmarks/run bdi_learning [--seeds N] [--world WORDS]
 
-`mosaic train` and then `mosaic evaluate`, as a person types them, against the first hundred
+`mosaic train` and then `mosaic evaluate`, as typed on the command line, against the first hundred
 episodes of the same trainings.
 """
 
@@ -15,7 +15,7 @@ from itertools import islice
 from statistics import fmean
 from typing import Any
 
-from kept_bundles import daemon_with_bundle
+from cached_bundles import daemon_with_bundle
 from report import print_ratio, print_table
 
 from mosaic.client import TrainerClient
@@ -28,7 +28,7 @@ _CLI = (sys.executable, "-c", "from mosaic.cli.main import main; main()")
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """An environment, and what is to be reached there."""
+    """An environment and the score to reach."""
 
     name: str
     env_id: str
@@ -39,7 +39,7 @@ class World:
 
     @property
     def options(self) -> list[str]:
-        return ["--env", self.env_id, *(f"--env-arg={each}" for each in self.arguments)]
+        return ["--env", self.env_id, *(f"--env-arg={argument}" for argument in self.arguments)]
 
 
 _WORLDS = (
@@ -58,7 +58,7 @@ _WORLDS = (
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--world", default="", help="only those with these words in their name")
+    parser.add_argument("--world", default="", help="Only worlds whose name contains this text.")
     options = parser.parse_args()
     rows: list[tuple[object, ...]] = []
     reached = 0
@@ -76,13 +76,15 @@ def main() -> None:
         ("world", "at first", *(f"seed {seed + 1}" for seed in range(options.seeds)), "goal"),
         rows,
     )
-    print_ratio("worlds whose goal every seed reached", reached / len(rows), "1")
+    print_ratio("worlds in which every seed reached the goal", reached / len(rows), "1")
 
 
 def trial(client: TrainerClient, home: Home, world: World, seed: int) -> tuple[float, float]:
-    """The score of the first episodes of a training, and of what was learned."""
-    run = ask(home, "train", _WORKER, "--algo", "q_learning", *world.options, "--seed", str(seed))
-    played = ask(home, "evaluate", run["run_id"], "--episodes", str(world.episodes))
+    """Return the score of the first training episodes and of the learned policy."""
+    run = run_cli(
+        home, "train", _WORKER, "--algo", "q_learning", *world.options, "--seed", str(seed)
+    )
+    played = run_cli(home, "evaluate", run["run_id"], "--episodes", str(world.episodes))
     return (
         score(client, world, run["run_id"], _FIRST),
         score(client, world, played["run_id"], world.episodes),
@@ -91,16 +93,16 @@ def trial(client: TrainerClient, home: Home, world: World, seed: int) -> tuple[f
 
 def score(client: TrainerClient, world: World, run_id: str, episodes: int) -> float:
     """Of that many episodes, as the store has them."""
-    returns = [each.total_return for each in islice(client.episodes(run_id), episodes)]
+    returns = [episode.total_return for episode in islice(client.episodes(run_id), episodes)]
     if len(returns) != episodes:
         raise SystemExit(f"run {run_id} has {len(returns)} episodes instead of {episodes}")
     return fmean(value > 0 for value in returns) if world.is_told_by_success else fmean(returns)
 
 
-def ask(home: Home, *words: str) -> dict[str, Any]:
-    """What the command prints as JSON."""
+def run_cli(home: Home, *arguments: str) -> dict[str, Any]:
+    """Run a command and return its JSON output."""
     finished = subprocess.run(
-        [*_CLI, *words, "--json", "--home", str(home.path)],
+        [*_CLI, *arguments, "--json", "--home", str(home.path)],
         check=True,
         stdout=subprocess.PIPE,
         text=True,

@@ -1,6 +1,6 @@
 """DQN on CartPole-v1: ours against CleanRL's script and Stable-Baselines3, same hyperparameters.
 
-They take turns, seed by seed, so that a busy machine is as busy for each.
+They alternate seed by seed, so that load on the machine affects all alike.
 """
 
 from cleanrl_peers import (
@@ -30,11 +30,14 @@ def main() -> None:
         outcomes["SB3"].append(
             run_sb3(sides, "DQN", _ENV_ID, steps=arguments.steps, seed=seed, settings=_SB3)
         )
-        print(f"seed {seed}: " + ", ".join(_words(*each) for each in outcomes.items()), flush=True)
+        print(
+            f"seed {seed}: " + ", ".join(_format(*outcome) for outcome in outcomes.items()),
+            flush=True,
+        )
     print_comparison(f"DQN, {_ENV_ID}, {arguments.steps:,} steps", outcomes, goal=_GOAL)
 
 
-def _words(name: str, outcomes: list[Outcome | None]) -> str:
+def _format(name: str, outcomes: list[Outcome | None]) -> str:
     newest = outcomes[-1]
     if newest is None:
         return f"{name} left out"

@@ -1,7 +1,7 @@
-"""What daemon, telemetry and manifest add to a training, against the learner as a plain script.
+"""Overhead of daemon, telemetry and manifest, against the learner as a plain script.
 
-Both sides are the time from a process's start to its end; they take turns, and the ratio is the
-median over neighbouring turns.
+Both sides are the time from a process's start to its end; they alternate, and the ratio is the
+median over neighbouring rounds.
 """
 
 import argparse
@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from kept_bundles import bundle_python, daemon_with_bundle
+from cached_bundles import bundle_python, daemon_with_bundle
 from report import print_ratio, print_table
 
 from mosaic.client import TrainerClient
@@ -34,7 +34,7 @@ def main() -> None:
         for turn in range(arguments.turns):
             plain.append(_as_script(python, arguments.steps))
             run.append(_as_run(client, home, arguments.steps))
-            print(f"turn {turn + 1}: script {plain[-1]:.2f} s, run {run[-1]:.2f} s", flush=True)
+            print(f"round {turn + 1}: script {plain[-1]:.2f} s, run {run[-1]:.2f} s", flush=True)
     rows: list[tuple[object, ...]] = [
         ("plain script", statistics.median(plain), arguments.steps / statistics.median(plain)),
         ("through the daemon", statistics.median(run), arguments.steps / statistics.median(run)),

@@ -1,4 +1,4 @@
-"""Our learners, CleanRL's scripts and Stable-Baselines3's, each as a process of its own.
+"""Our learners, CleanRL's scripts and Stable-Baselines3's, each as a separate process.
 
 All three print CleanRL's lines, which the speed and the returns are read from: the speed is what
 the program itself counted, without the time it takes to import torch. One thread each.
@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kept_bundles import bundle_python
+from cached_bundles import bundle_python
 from report import print_ratio, print_table
 
 _ROOT = Path(__file__).parents[1]
@@ -29,7 +29,7 @@ _LAST_EPISODES = 100
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a training came to."""
+    """Result of a training."""
 
     steps_per_s: float
     mean_return: float
@@ -37,12 +37,12 @@ class Outcome:
     returns: tuple[float, ...]
     """Of all episodes, in order."""
     cpu_s: float
-    """Of the whole process: what to go by when others keep the machine busy."""
+    """CPU time of the process: more reliable than wall time on a busy machine."""
 
 
 @dataclass(frozen=True)
 class Sides:
-    """Where to find the three programs; None: left out."""
+    """Paths of the three programs; None: skipped."""
 
     ours: Path
     cleanrl: Path | None
@@ -51,15 +51,19 @@ class Sides:
 
 
 def sides_parser(description: str | None, *, steps: int) -> argparse.ArgumentParser:
-    """The flags of every comparison."""
+    """Return a parser with the options that all comparisons share."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--cleanrl", type=Path, help="a checkout of CleanRL")
+    parser.add_argument("--cleanrl", type=Path, help="Checkout of CleanRL.")
     parser.add_argument(
         "--upstream-python",
         type=Path,
-        help="the Python to run it with (default: that of the bundle cleanrl_upstream)",
+        help="Python that runs CleanRL. Default: the bundle cleanrl_upstream.",
     )
-    parser.add_argument("--python", type=Path, help="the Python to run ours with")
+    parser.add_argument(
+        "--python",
+        type=Path,
+        help="Python that runs our learners. Default: the bundle cleanrl_worker.",
+    )
     parser.add_argument("--steps", type=int, default=steps)
     parser.add_argument("--seeds", type=int, default=3)
     return parser
@@ -67,16 +71,16 @@ def sides_parser(description: str | None, *, steps: int) -> argparse.ArgumentPar
 
 def find_sides(arguments: argparse.Namespace) -> Sides:
     upstream = arguments.upstream_python or bundle_python("cleanrl_upstream")
-    asked = subprocess.run(
+    probe = subprocess.run(
         [upstream, "-c", "import stable_baselines3"], check=False, capture_output=True
     )
-    if asked.returncode != 0:
-        print("Stable-Baselines3 is not installed there: left out.", file=sys.stderr)
+    if probe.returncode != 0:
+        print("Stable-Baselines3 is not installed there: skipped.", file=sys.stderr)
     return Sides(
         ours=arguments.python or bundle_python("cleanrl_worker"),
         cleanrl=arguments.cleanrl and arguments.cleanrl.resolve(),
         upstream=upstream,
-        has_sb3=asked.returncode == 0,
+        has_sb3=probe.returncode == 0,
     )
 
 
@@ -96,7 +100,7 @@ def run_cleanrl(sides: Sides, script: str, flags: Sequence[str]) -> Outcome | No
 def run_sb3(
     sides: Sides, algo: str, env_id: str, *, steps: int, seed: int, settings: dict[str, object]
 ) -> Outcome | None:
-    """`settings` are arguments of the algorithm's class, but for the network's."""
+    """Train with Stable-Baselines3; `settings` are arguments of its algorithm class."""
     if not sides.has_sb3:
         return None
     child = _ROOT / "benchmarks" / "cleanrl_sb3_child.py"
@@ -107,28 +111,28 @@ def run_sb3(
 def print_comparison(
     title: str, outcomes: dict[str, list[Outcome | None]], *, goal: str, ours: str = "ours"
 ) -> None:
-    """`outcomes` has one of each seed; the ratio of a pair is the median over seeds."""
-    ran = {name: [each for each in found if each] for name, found in outcomes.items()}
+    """Print one row per program; ratios are medians over seeds."""
+    ran = {name: [result for result in results if result] for name, results in outcomes.items()}
     rows: list[tuple[object, ...]] = [
         (
             name,
-            statistics.median(each.steps_per_s for each in found),
-            statistics.median(each.cpu_s for each in found),
-            statistics.mean(each.mean_return for each in found),
-            min(each.mean_return for each in found),
+            statistics.median(result.steps_per_s for result in results),
+            statistics.median(result.cpu_s for result in results),
+            statistics.mean(result.mean_return for result in results),
+            min(result.mean_return for result in results),
         )
-        for name, found in ran.items()
-        if found
+        for name, results in ran.items()
+        if results
     ]
     head = ("", "steps/s", "CPU s, start included", "return, mean of seeds", "worst seed")
     print_table(f"{title}, {len(ran[ours])} seeds", head, rows)
-    for name, found in ran.items():
-        if name != ours and found:
-            pairs = list(zip(ran[ours], found, strict=True))
+    for name, results in ran.items():
+        if name != ours and results:
+            pairs = list(zip(ran[ours], results, strict=True))
             ratio = statistics.median(one.steps_per_s / other.steps_per_s for one, other in pairs)
             print_ratio(f"steps/s against {name}", ratio, goal)
             ratio = statistics.median(other.cpu_s / one.cpu_s for one, other in pairs)
-            print_ratio(f"steps a CPU second against {name}", ratio, goal)
+            print_ratio(f"steps per CPU-second against {name}", ratio, goal)
 
 
 def _outcome(command: list[str], paths: list[str]) -> Outcome:
@@ -145,7 +149,7 @@ def _outcome(command: list[str], paths: list[str]) -> Outcome:
         )
     cpu_s = _cpu_of_children() - cpu_before
     speeds = _SPEED.findall(ended.stdout)
-    returns = [float(each) for each in _RETURN.findall(ended.stdout)]
+    returns = [float(text) for text in _RETURN.findall(ended.stdout)]
     assert speeds, f"no speed in what {command[1]} printed"
     assert returns, f"no return in what {command[1]} printed"
     mean_return = statistics.mean(returns[-_LAST_EPISODES:])

@@ -1,9 +1,9 @@
-"""Steps a second and returns of PPO on CartPole-v1, against CleanRL's ppo.py and Stable-Baselines3.
+"""Steps/s and returns of PPO on CartPole-v1, against CleanRL's ppo.py and Stable-Baselines3.
 
     benchmarks/run cleanrl_ppo [--cleanrl CHECKOUT] [--sb3-python PATH] [--steps N] [--turns N]
 
-The same hyperparameters (CleanRL's), one torch thread, each side a process of its own; the sides
-take turns with a new seed each, and ratios are medians over neighbouring turns. CleanRL's script is
+The same hyperparameters (CleanRL's), one torch thread, each side a separate process; the sides
+alternate with a new seed each, and ratios are medians over neighbouring rounds. CleanRL's script is
 run as it is, from a checkout or from the package `cleanrl` of `--upstream-python`; its figure is
 the last `SPS:` that it prints itself, as ours is. Stable-Baselines3 takes part where
 `--sb3-python` has it. A peer that is not there is left out.
@@ -34,7 +34,7 @@ _IN_CHILD = "--in-child"
 
 @dataclass
 class Side:
-    """One of those compared."""
+    """One of the compared programs."""
 
     command: list[str]
     environment: dict[str, str] = field(default_factory=dict)
@@ -47,10 +47,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--steps", type=int, default=100_000)
     parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--python", help="with the cleanrl_worker bundle; default: it is installed")
-    parser.add_argument("--cleanrl", type=Path, help="a checkout of CleanRL")
-    parser.add_argument("--upstream-python", help="to run CleanRL's script with")
-    parser.add_argument("--sb3-python", help="with stable-baselines3", default=sys.executable)
+    parser.add_argument(
+        "--python", help="Python of the cleanrl_worker bundle. Default: installed on demand."
+    )
+    parser.add_argument("--cleanrl", type=Path, help="Checkout of CleanRL.")
+    parser.add_argument("--upstream-python", help="Python that runs CleanRL's script.")
+    parser.add_argument(
+        "--sb3-python", help="Python with stable-baselines3.", default=sys.executable
+    )
     parser.add_argument(_IN_CHILD, type=int, metavar="SEED", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.in_child is not None:
@@ -67,8 +71,8 @@ def main() -> None:
     }
     for turn in range(options.turns):
         for name, side in sides.items():
-            take_turn(side, options.steps, seed=turn + 1)
-            print(f"turn {turn + 1}: {name} {side.speeds[-1]:,.0f} steps/s", flush=True)
+            run_once(side, options.steps, seed=turn + 1)
+            print(f"round {turn + 1}: {name} {side.speeds[-1]:,.0f} steps/s", flush=True)
     show(sides, options.steps)
 
 
@@ -79,7 +83,7 @@ def our_side(python: str | None) -> Side:
 
 
 def cleanrl_side(checkout: Path | None, python: str | None) -> Side | None:
-    """None when there is neither a checkout nor the package."""
+    """Return CleanRL's script; None if neither a checkout nor the package exists."""
     python = python or _bundle("cleanrl_upstream")
     if checkout is not None:
         script = checkout.resolve() / "cleanrl" / "ppo.py"
@@ -91,7 +95,7 @@ def sb3_side(python: str) -> Side | None:
     return Side([python, __file__, _IN_CHILD]) if _has(python, "stable_baselines3") else None
 
 
-def take_turn(side: Side, steps: int, seed: int) -> None:
+def run_once(side: Side, steps: int, seed: int) -> None:
     is_child = side.command[-1] == _IN_CHILD
     flags = [str(seed)] if is_child else ["--seed", str(seed)]
     flags += ["--steps" if is_child else "--total-timesteps", str(steps)]
@@ -112,7 +116,7 @@ def take_turn(side: Side, steps: int, seed: int) -> None:
 
 
 def train_with_sb3(steps: int, seed: int) -> None:
-    """In a process of its own: CleanRL's hyperparameters in Stable-Baselines3's words."""
+    """Run in a separate process: CleanRL's hyperparameters as arguments of Stable-Baselines3."""
     import time  # noqa: PLC0415
 
     import torch  # noqa: PLC0415 - not for the parent
@@ -134,11 +138,11 @@ def train_with_sb3(steps: int, seed: int) -> None:
         seed=seed,
         device="cpu",
     )
-    begin = time.perf_counter()
+    started_at = time.perf_counter()
     model.learn(steps // 512 * 512)
     for episode in model.ep_info_buffer or ():
         print(f"episodic_return={episode['r']}")
-    print("SPS:", int(model.num_timesteps / (time.perf_counter() - begin)))
+    print("SPS:", int(model.num_timesteps / (time.perf_counter() - started_at)))
 
 
 def show(sides: dict[str, Side], steps: int) -> None:
@@ -163,7 +167,7 @@ def show(sides: dict[str, Side], steps: int) -> None:
 
 
 def _bundle(name: str) -> str:
-    from kept_bundles import bundle_python  # noqa: PLC0415 - not where paths are given
+    from cached_bundles import bundle_python  # noqa: PLC0415 - not where paths are given
 
     return str(bundle_python(name))
 

@@ -1,7 +1,7 @@
 """SAC, TD3 or DDPG on Pendulum-v1: ours against CleanRL's script and Stable-Baselines3.
 
-The same hyperparameters; all learn once per step from the first update on. They take turns, seed by
-seed, so that a busy machine is as busy for each. Stable-Baselines3 has one learning rate for actor
+The same hyperparameters; all learn once per step from the first update on. They alternate seed by
+seed, so that load affects all alike. Stable-Baselines3 has one learning rate for actor
 and critics, and no DDPG with a delayed actor.
 """
 
@@ -22,7 +22,7 @@ _ENV_ID = "Pendulum-v1"
 _GOAL = "1.15 at equal or better return"
 _LEARNING_STARTS = 1_000
 _LAST_EPISODES = 10
-"""Of 200 steps each: the first ones of so short a training say nothing of its end."""
+"""200 steps each. Early episodes of such a short training do not show its result."""
 
 
 def main() -> None:
@@ -40,8 +40,8 @@ def main() -> None:
             *("--batch-size", str(arguments.batch_size), "--seed", str(seed)),
             *_FLAGS[arguments.algo],
         ]
-        outcomes["ours"].append(_at_the_end(run_ours(sides, algo, flags)))
-        outcomes["CleanRL"].append(_at_the_end(run_cleanrl(sides, algo, flags)))
+        outcomes["ours"].append(_final_returns(run_ours(sides, algo, flags)))
+        outcomes["CleanRL"].append(_final_returns(run_cleanrl(sides, algo, flags)))
         settings = _SB3.get(arguments.algo)
         if settings is not None:
             settings = {**_SB3_SHARED, **settings, "batch_size": arguments.batch_size}
@@ -53,20 +53,23 @@ def main() -> None:
                 seed=seed,
                 settings=settings,
             )
-            outcomes["SB3"].append(_at_the_end(outcome))
-        print(f"seed {seed}: " + ", ".join(_words(*each) for each in outcomes.items()), flush=True)
+            outcomes["SB3"].append(_final_returns(outcome))
+        print(
+            f"seed {seed}: " + ", ".join(_format(*outcome) for outcome in outcomes.items()),
+            flush=True,
+        )
     title = f"{arguments.algo}, {_ENV_ID}, {arguments.steps:,} steps"
     print_comparison(title, outcomes, goal=_GOAL)
 
 
-def _at_the_end(outcome: Outcome | None) -> Outcome | None:
+def _final_returns(outcome: Outcome | None) -> Outcome | None:
     if outcome is None:
         return None
     last = statistics.mean(outcome.returns[-_LAST_EPISODES:])
     return dataclasses.replace(outcome, mean_return=last)
 
 
-def _words(name: str, outcomes: list[Outcome | None]) -> str:
+def _format(name: str, outcomes: list[Outcome | None]) -> str:
     newest = outcomes[-1] if outcomes else None
     if newest is None:
         return f"{name} left out"

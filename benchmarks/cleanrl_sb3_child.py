@@ -23,8 +23,8 @@ class _Lines(BaseCallback):  # type: ignore[misc] # untyped where it is not inst
     def _on_step(self) -> bool:
         for info in self.locals["infos"]:
             if "episode" in info:
-                told = f"global_step={self.num_timesteps}, episodic_return={info['episode']['r']}"
-                print(told, flush=True)
+                line = f"global_step={self.num_timesteps}, episodic_return={info['episode']['r']}"
+                print(line, flush=True)
         return True
 
 

@@ -1,4 +1,4 @@
-"""A million-point curve in 2,000 points, against GROUP BY over plain rows.
+"""Downsampling a curve of a million points to 2,000, against GROUP BY over plain rows.
 
 benchmarks/run curve [--points N]
 """
@@ -11,13 +11,13 @@ import sqlite3
 import tempfile
 from pathlib import Path
 
-from report import percentile, print_ratio, print_table, timed_ms
+from report import measure_ms, percentile, print_ratio, print_table
 
 from mosaic.contract.layout import RunDirectory
 from mosaic.telemetry.reader import TelemetryReader
 from mosaic.telemetry.service import TelemetryService
 
-_DRAWN = 2_000
+_DISPLAYED_POINTS = 2_000
 _ROUNDS = 25
 
 
@@ -45,28 +45,29 @@ def main() -> None:
             "INSERT INTO point VALUES (?, ?, ?)", ((n, n * 128, v) for n, v in enumerate(values))
         )
         plain.commit()
-        bucket = options.points // (_DRAWN // 2)
+        bucket = options.points // (_DISPLAYED_POINTS // 2)
         query = f"SELECT min(step), min(value), max(value) FROM point GROUP BY n / {bucket}"  # noqa: S608
-        grouped = [timed_ms(lambda: plain.execute(query).fetchall()) for _ in range(5)]
+        grouped = [measure_ms(lambda: plain.execute(query).fetchall()) for _ in range(5)]
         plain.close()
         with TelemetryReader(run) as reader:
-            whole = [
-                timed_ms(lambda: reader.curve("return", max_points=_DRAWN)) for _ in range(_ROUNDS)
+            complete = [
+                measure_ms(lambda: reader.curve("return", max_points=_DISPLAYED_POINTS))
+                for _ in range(_ROUNDS)
             ]
-            curve = reader.curve("return", max_points=_DRAWN)
+            curve = reader.curve("return", max_points=_DISPLAYED_POINTS)
             assert (min(curve.y), max(curve.y)) == (min(values), max(values))
             chooser = random.Random(1)
             stretches = [chooser.randrange(options.points * 128) for _ in range(_ROUNDS * 4)]
             zoomed = [
-                timed_ms(functools.partial(reader.curve, "return", first=first, last=2 * first))
+                measure_ms(functools.partial(reader.curve, "return", first=first, last=2 * first))
                 for first in stretches
             ]
     rows: list[tuple[object, ...]] = [
         (name, percentile(times, 0.5), max(times))
         for name, times in (
             ("SQLite rows, GROUP BY", grouped),
-            ("mosaic, whole curve", whole),
-            ("mosaic, any stretch", zoomed),
+            ("mosaic, complete curve", complete),
+            ("mosaic, any range", zoomed),
         )
     ]
     print_table(
@@ -74,8 +75,8 @@ def main() -> None:
     )
     print_ratio(
         "faster than GROUP BY",
-        percentile(grouped, 0.5) / percentile(whole, 0.5),
-        "10 ms or less for the whole curve",
+        percentile(grouped, 0.5) / percentile(complete, 0.5),
+        "10 ms or less for the complete curve",
     )
 
 

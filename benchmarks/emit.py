@@ -1,10 +1,10 @@
-"""What telemetry costs a worker: FrozenLake with every step emitted, against no telemetry.
+"""Overhead of telemetry in a worker: FrozenLake with every step emitted, against no telemetry.
 
     benchmarks/run emit [--steps N]
 
 The loop is the usual one (random actions, slippery ice) and runs in a child process whose stdout
-is a file opened for appending, as the supervisor does it. The ways are measured in turns, many
-times each; the table shows the quickest turn and the median of the ratios between turns that are
+is a file opened for appending, as the supervisor does it. The variants alternate, many times
+each; the table shows the fastest round and the median of the ratios between turns that are
 neighbours in time. Also: scalars emitted per second.
 """
 
@@ -28,7 +28,7 @@ _TURNS = 60
 _ACTIONS = 4
 _BARE = "no telemetry"
 _BEST = "msgspec"
-_WAYS: dict[str, dict[str, Any]] = {
+_VARIANTS: dict[str, dict[str, Any]] = {
     _BEST: {"encoder": "msgspec"},
     "msgspec, one write a step": {"encoder": "msgspec", "burst": 1},
     "orjson": {"encoder": "orjson"},
@@ -41,7 +41,7 @@ _FLAG = "--in-child"
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--steps", type=int, default=4_000, help="in each of the turns")
+    parser.add_argument("--steps", type=int, default=4_000, help="Steps per round. Default: 4000.")
     parser.add_argument(_FLAG, action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.in_child:
@@ -69,7 +69,7 @@ def run_child(steps: int) -> dict[str, list[float]]:
 
 
 def measure(steps: int) -> dict[str, list[float]]:
-    """Seconds of each turn of each way."""
+    """Return the seconds of each round of each variant."""
     import gymnasium  # noqa: PLC0415 - not for the parent
 
     from mosaic_worker.emitter import Emitter  # noqa: PLC0415 - likewise
@@ -77,20 +77,20 @@ def measure(steps: int) -> dict[str, list[float]]:
 
     env = gymnasium.make("FrozenLake-v1", is_slippery=True)
     spool = claim_stdout()
-    emitters = {way: Emitter(fd=spool, **options) for way, options in _WAYS.items()}
+    emitters = {variant: Emitter(fd=spool, **options) for variant, options in _VARIANTS.items()}
     turns: dict[str, Callable[[], None]] = {_BARE: partial(play_bare, env, steps)}
-    for way, emitter in emitters.items():
-        turns[way] = partial(play, env, steps, emitter)
+    for variant, emitter in emitters.items():
+        turns[variant] = partial(play, env, steps, emitter)
     turns[_WITH_EPISODES] = partial(play, env, steps, emitters[_BEST], episodes=True)
     turns[_METRICS] = partial(emit_metrics, emitters[_BEST], steps)
 
-    seconds: dict[str, list[float]] = {way: [] for way in turns}
+    seconds: dict[str, list[float]] = {variant: [] for variant in turns}
     for _ in range(_TURNS):
-        for way, turn in turns.items():
+        for variant, turn in turns.items():
             os.ftruncate(spool, 0)
             start = time.perf_counter()
             turn()
-            seconds[way].append(time.perf_counter() - start)
+            seconds[variant].append(time.perf_counter() - start)
     return seconds
 
 
@@ -129,21 +129,25 @@ def emit_metrics(emitter: Any, points: int) -> None:
 
 
 def show(seconds: dict[str, list[float]], steps: int) -> None:
-    quickest = {way: min(turns) / steps * 1e6 for way, turns in seconds.items()}
+    fastest = {variant: min(turns) / steps * 1e6 for variant, turns in seconds.items()}
     # Each turn against the bare one beside it in time: a machine that slows down slows both.
     ratios = {
-        way: statistics.median(
+        variant: statistics.median(
             turn / bare for turn, bare in zip(turns, seconds[_BARE], strict=True)
         )
-        for way, turns in seconds.items()
+        for variant, turns in seconds.items()
     }
     print_table(
-        f"FrozenLake-v1, {_TURNS} turns of {steps:,} steps each",
+        f"FrozenLake-v1, {_TURNS} rounds of {steps:,} steps each",
         ("every step emitted by", "µs a step", "median ratio"),
-        [(way, quickest[way], ratios[way]) for way in quickest if way != _METRICS],
+        [
+            (variant, fastest[variant], ratios[variant])
+            for variant in fastest
+            if variant != _METRICS
+        ],
     )
     print_ratio("emitting every step", ratios[_BEST], "1.35 or less")
-    print(f"scalars: {1e6 / quickest[_METRICS]:,.0f} a second  (goal: 150,000 or more)")
+    print(f"scalars: {1e6 / fastest[_METRICS]:,.0f} a second  (goal: 150,000 or more)")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
     exactness_child.py record ENV single|vector EPISODES   telemetry on stdout
     exactness_child.py replay FILE                         one EpisodeRecording a line; what differs
 
-Imports nothing of ours but the SDK: that is all a bundle has.
+Imports only the SDK: a bundle contains nothing else of MOSAIC.
 """
 
 import json
@@ -14,8 +14,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-_LONGEST_EPISODE = 300
-_PARTS = 2
+_MAX_EPISODE_STEPS = 300
+_NUM_ENVS = 2
 
 
 def main() -> None:
@@ -28,30 +28,30 @@ def main() -> None:
 
 
 def record(env_id: str, kind: str, episodes: int) -> None:
-    """So many episodes, the first of them seeded, with random actions."""
+    """Record episodes with random actions; only the first one is seeded."""
     from mosaic_worker.emitter import Emitter  # noqa: PLC0415 - after the folder was changed
     from mosaic_worker.recording.recorder import EpisodeRecorder  # noqa: PLC0415 - likewise
 
     recorder = EpisodeRecorder(Emitter(), detail="columns")
-    (play_parts if kind == "vector" else play_alone)(recorder, env_id, episodes)
+    (play_vector if kind == "vector" else play_single)(recorder, env_id, episodes)
     recorder.close()
 
 
-def play_alone(recorder: Any, env_id: str, episodes: int) -> None:
+def play_single(recorder: Any, env_id: str, episodes: int) -> None:
     from mosaic_worker.environments.factory import make_environment  # noqa: PLC0415 - likewise
 
     env = recorder.attach(make_environment(env_id))
     env.action_space.seed(7)
     for episode in range(episodes):
         env.reset(**({"seed": 11} if episode == 0 else {}))
-        for _ in range(_LONGEST_EPISODE):
+        for _ in range(_MAX_EPISODE_STEPS):
             _, _, terminated, truncated, _ = env.step(env.action_space.sample())
             if terminated or truncated:
                 break
 
 
-def play_parts(recorder: Any, env_id: str, episodes: int) -> None:
-    """A vector environment, whose parts begin again by themselves, in both ways there are."""
+def play_vector(recorder: Any, env_id: str, episodes: int) -> None:
+    """Play a vector environment with autoreset, in both autoreset modes."""
     import gymnasium  # noqa: PLC0415 - likewise
 
     from mosaic_worker.environments.factory import make_environment  # noqa: PLC0415 - likewise
@@ -59,13 +59,13 @@ def play_parts(recorder: Any, env_id: str, episodes: int) -> None:
     modes = gymnasium.vector.AutoresetMode
     for mode in (modes.NEXT_STEP, modes.SAME_STEP):
         envs = gymnasium.vector.SyncVectorEnv(
-            [lambda: make_environment(env_id)] * _PARTS, autoreset_mode=mode
+            [lambda: make_environment(env_id)] * _NUM_ENVS, autoreset_mode=mode
         )
         recorder.attach_vector(envs)
         envs.action_space.seed(random.Random(3).randrange(1000))
         envs.reset(seed=5)
-        left = max(1, episodes // 2 - _PARTS)
-        for _ in range(left * _LONGEST_EPISODE):
+        left = max(1, episodes // 2 - _NUM_ENVS)
+        for _ in range(left * _MAX_EPISODE_STEPS):
             _, _, terminated, truncated, _ = envs.step(envs.action_space.sample())
             left -= int((terminated | truncated).sum())
             if left <= 0:
@@ -74,7 +74,7 @@ def play_parts(recorder: Any, env_id: str, episodes: int) -> None:
 
 
 def replay(file: Path) -> None:
-    """A line for each recording: empty, or what differs."""
+    """Print one line for each recording: empty, or the difference."""
     from mosaic_worker.resimulation.episode_record import (  # noqa: PLC0415 - likewise
         RecordComparison,
         read_record,

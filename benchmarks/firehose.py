@@ -1,9 +1,9 @@
-"""One run at full speed: is anything lost, and does a subscriber slow the training down?
+"""One run at full speed: is a line lost, and does a subscriber slow the worker down?
 
 python benchmarks/firehose.py [LINES] [TURNS]
 
-Turns with and without a subscriber alternate, and neighbours are compared, because the machine's
-own speed changes over minutes. The worker's time is the one its supervisor recorded.
+Rounds with and without a subscriber alternate, and neighbours are compared, because the speed of
+the machine varies over minutes. The worker's time is the one its supervisor recorded.
 """
 
 import statistics
@@ -31,8 +31,8 @@ print(expected)
 """
 
 
-def one_turn(client: TrainerClient, home: Home, lines: int, follow: bool) -> tuple[float, int, int]:
-    """Seconds of the worker, lines received (0 without a subscriber), and lines stored."""
+def run_once(client: TrainerClient, home: Home, lines: int, follow: bool) -> tuple[float, int, int]:
+    """Return the worker's seconds, received lines (0 without a subscriber) and stored lines."""
     run = client.submit(echo_config(steps=lines, rate=0, episode_length=500))
     received = 0
     if follow:
@@ -57,23 +57,23 @@ def main() -> None:
     followed: list[float] = []
     received, stored = [], []
     with throwaway_daemon() as (client, home):
-        one_turn(client, home, 1000, follow=False)  # makes the bundle
-        began = time.monotonic()
+        run_once(client, home, 1000, follow=False)  # makes the bundle
+        started_at = time.monotonic()
         for turn in range(turns):
             for follow in (False, True) if turn % 2 == 0 else (True, False):
-                seconds, got, kept = one_turn(client, home, lines, follow)
+                seconds, received_lines, stored_lines = run_once(client, home, lines, follow)
                 (followed if follow else alone).append(seconds)
-                stored.append(kept)
+                stored.append(stored_lines)
                 if follow:
-                    received.append(got)
-        elapsed = time.monotonic() - began
+                    received.append(received_lines)
+        elapsed = time.monotonic() - started_at
     ratios = [there / here for here, there in zip(alone, followed, strict=True)]
     print_table(
-        f"{lines:,} lines at full speed, {turns} turns each way, {elapsed:.0f} s",
+        f"{lines:,} lines at full speed, {turns} rounds each, {elapsed:.0f} s",
         ("", "worker s", "lines/s", "stored", "received"),
         [
             (
-                "nobody looks",
+                "without subscriber",
                 statistics.median(alone),
                 lines / statistics.median(alone),
                 min(stored),
@@ -91,8 +91,8 @@ def main() -> None:
     print(
         f"worker's time with a subscriber: {statistics.median(ratios):.3f} x  (goal: within 1.05)"
     )
-    print(f"stored of what was written: {min(stored) / lines:.4f}")
-    print(f"received, in order, of what was written: {min(received) / lines:.4f}")
+    print(f"share of written lines that are stored: {min(stored) / lines:.4f}")
+    print(f"share of written lines that are received in order: {min(received) / lines:.4f}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a daemon costs that has nothing to do.
+"""CPU and memory of an idle daemon.
 
 python benchmarks/idle.py [SECONDS]
 """
@@ -16,7 +16,7 @@ SETTLE_S = 5.0
 
 
 def bare_server_mb() -> float:
-    """The floor: an interpreter that has imported grpc and does nothing."""
+    """Return the memory of an idle interpreter that has imported grpc: the lower bound."""
     code = "import grpc.aio, msgspec, sqlite3; print('ready', flush=True); input()"
     with subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -33,9 +33,9 @@ def main() -> None:
     with throwaway_daemon() as (client, _):
         pid = client.health().pid
         time.sleep(SETTLE_S)
-        before, began = cpu_seconds(pid), time.monotonic()
+        before, started_at = cpu_seconds(pid), time.monotonic()
         time.sleep(seconds)
-        share = (cpu_seconds(pid) - before) / (time.monotonic() - began)
+        share = (cpu_seconds(pid) - before) / (time.monotonic() - started_at)
         memory = resident_mb(pid)
     floor = bare_server_mb()
     print_table(

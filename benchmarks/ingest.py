@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from report import Cost, measured, print_ratio, print_table
+from report import Cost, measure_cost, print_ratio, print_table
 from workload import write_spool
 
 from mosaic.contract.layout import RunDirectory
@@ -22,7 +22,7 @@ _ROUNDS = 3
 
 
 def ingest_as_rows(spool: Path, store: Path) -> Cost:
-    """The plain way: parse each line, insert each step, offset in the same transaction."""
+    """The baseline: parse each line, insert each step, offset in the same transaction."""
     connection = sqlite3.connect(store, isolation_level=None)
     connection.executescript(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
@@ -32,7 +32,7 @@ def ingest_as_rows(spool: Path, store: Path) -> Cost:
         " WITHOUT ROWID;"
         "INSERT INTO progress VALUES (0);"
     )
-    with measured() as cost, spool.open("rb") as file:
+    with measure_cost() as cost, spool.open("rb") as file:
         rows = []
         for line in file:
             event = json.loads(line)
@@ -65,7 +65,7 @@ def _insert(
 
 
 def ingest_as_chunks(run: RunDirectory) -> Cost:
-    with measured() as cost, TelemetryService(run) as service:
+    with measure_cost() as cost, TelemetryService(run) as service:
         while service.ingest():
             pass
     return cost

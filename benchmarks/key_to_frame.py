@@ -1,4 +1,4 @@
-"""From a key to the picture: an action in LunarLander-v3 at a 20 ms tick, until its frame is there.
+"""Latency from key press to frame: an action in LunarLander-v3 at a 20 ms tick.
 
     benchmarks/run key_to_frame [--keys N]
 
@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from kept_bundles import daemon_with_bundle
+from cached_bundles import daemon_with_bundle
 from report import percentile, print_table
 
 from mosaic.client import TrainerClient
@@ -33,26 +33,26 @@ from mosaic.contract.layout import Home
 _TICK_MS = 20
 _TURNS = 10
 _ACTIONS = (1, 2, 3)
-_LOOK_EVERY_S = 0.0003
-_PATIENCE_S = 60.0
+_POLL_INTERVAL_S = 0.0003
+_TIMEOUT_S = 60.0
 _BETWEEN_KEYS_S = (0.03, 0.08)
 _GOALS = ("p50 15 or less", "p99 35 or less")
 _SETTLING_S = 0.5
 
 
 class Game(Protocol):
-    """One way of playing."""
+    """A session that is played directly or through the daemon."""
 
     frames: Path
 
     def act(self, action: int) -> None: ...
 
-    def stand_still(self, is_still: bool) -> None: ...
+    def set_paused(self, is_paused: bool) -> None: ...
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--keys", type=int, default=60, help="in each of the turns")
+    parser.add_argument("--keys", type=int, default=60, help="Key presses per round. Default: 60.")
     keys = parser.parse_args().keys
     with daemon_with_bundle() as (client, home), SessionController(client) as controller:
         through = ThroughDaemon(controller, home)
@@ -63,28 +63,28 @@ def main() -> None:
 
 
 def measure(games: dict[str, Game], keys: int) -> dict[str, list[float]]:
-    """Milliseconds of each key of each way."""
-    taken: dict[str, list[float]] = {way: [] for way in games}
+    """Return the milliseconds of each key press of each variant."""
+    latencies_ms: dict[str, list[float]] = {variant: [] for variant in games}
     for _ in range(_TURNS):
-        for way, game in games.items():
-            game.stand_still(False)
+        for variant, game in games.items():
+            game.set_paused(False)
             time.sleep(_SETTLING_S)
             with FrameReader(game.frames) as reader:
-                taken[way] += [press(game, reader) for _ in range(keys)]
-            game.stand_still(True)
-    return taken
+                latencies_ms[variant] += [press(game, reader) for _ in range(keys)]
+            game.set_paused(True)
+    return latencies_ms
 
 
 def press(game: Game, reader: FrameReader) -> float:
-    """Milliseconds from the key until a frame shows it."""
+    """Return the milliseconds from the key press until a frame shows it."""
     time.sleep(random.uniform(*_BETWEEN_KEYS_S))
     before = newest(reader)
     start = time.perf_counter()
     game.act(random.choice(_ACTIONS))
-    while time.perf_counter() - start < _PATIENCE_S:
+    while time.perf_counter() - start < _TIMEOUT_S:
         if newest(reader) > before:
             return (time.perf_counter() - start) * 1_000
-        time.sleep(_LOOK_EVERY_S)
+        time.sleep(_POLL_INTERVAL_S)
     raise TimeoutError("no frame carried the action")
 
 
@@ -92,7 +92,7 @@ _seen: dict[FrameReader, tuple[int, int]] = {}
 
 
 def newest(reader: FrameReader) -> int:
-    """The number of the newest command that a frame shows."""
+    """Return the number of the newest command that a frame shows."""
     number, seq = _seen.get(reader, (0, 0))
     frame = reader.newest(number)
     if frame is not None:
@@ -102,27 +102,27 @@ def newest(reader: FrameReader) -> int:
 
 
 class ThroughDaemon:
-    """As the window plays."""
+    """Plays through the daemon, as the window does."""
 
     def __init__(self, controller: SessionController, home: Home) -> None:
         self._controller = controller
         request = SessionRequest(env_id="LunarLander-v3", params={"tick_ms": _TICK_MS})
         controller.start(request)
-        state = controller.wait(lambda state: state.phase is SessionPhase.RUNNING, _PATIENCE_S)
+        state = controller.wait(lambda state: state.phase is SessionPhase.RUNNING, _TIMEOUT_S)
         self.frames = home.run(state.run_id).frames
-        self.stand_still(True)
+        self.set_paused(True)
 
     def act(self, action: int) -> None:
         self._controller.act(action)
 
-    def stand_still(self, is_still: bool) -> None:
-        wanted = SessionPhase.PAUSED if is_still else SessionPhase.RUNNING
-        (self._controller.pause if is_still else self._controller.resume)()
-        self._controller.wait(lambda state: state.phase is wanted, _PATIENCE_S)
+    def set_paused(self, is_paused: bool) -> None:
+        expected = SessionPhase.PAUSED if is_paused else SessionPhase.RUNNING
+        (self._controller.pause if is_paused else self._controller.resume)()
+        self._controller.wait(lambda state: state.phase is expected, _TIMEOUT_S)
 
 
 class Directly:
-    """The same worker, with nothing but its pipe in between."""
+    """Plays with the same worker directly through its control pipe."""
 
     def __init__(self, folder: Path, pipe: int) -> None:
         self.frames = folder / "frames"
@@ -132,8 +132,8 @@ class Directly:
     def act(self, action: int) -> None:
         self._send(cmd="action", value=action)
 
-    def stand_still(self, is_still: bool) -> None:
-        self._send(cmd="pause" if is_still else "resume")
+    def set_paused(self, is_paused: bool) -> None:
+        self._send(cmd="pause" if is_paused else "resume")
 
     def _send(self, **command: object) -> None:
         self._seq += 1
@@ -161,8 +161,8 @@ def direct_game(client: TrainerClient, home: Home, run_id: str) -> Iterator[Dire
             )
         game = Directly(folder, pipe)
         try:
-            until_there(game.frames)
-            game.stand_still(True)
+            wait_until(game.frames)
+            game.set_paused(True)
             yield game
         finally:
             worker.kill()
@@ -170,18 +170,18 @@ def direct_game(client: TrainerClient, home: Home, run_id: str) -> Iterator[Dire
             os.close(pipe)
 
 
-def until_there(path: Path) -> None:
-    deadline = time.monotonic() + _PATIENCE_S
+def wait_until(path: Path) -> None:
+    deadline = time.monotonic() + _TIMEOUT_S
     while not path.exists():
         if time.monotonic() > deadline:
             raise TimeoutError("the worker drew nothing")
         time.sleep(0.05)
 
 
-def show(taken: dict[str, list[float]]) -> None:
+def show(latencies_ms: dict[str, list[float]]) -> None:
     rows: list[tuple[object, ...]] = [
-        (way, percentile(ms, 0.5), percentile(ms, 0.99), max(ms), len(ms))
-        for way, ms in taken.items()
+        (variant, percentile(ms, 0.5), percentile(ms, 0.99), max(ms), len(ms))
+        for variant, ms in latencies_ms.items()
     ]
     head = ("ms from key to frame", "p50", "p99", "most", "keys")
     print_table(f"LunarLander-v3 at a {_TICK_MS} ms tick", head, rows)

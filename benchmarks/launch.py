@@ -1,4 +1,4 @@
-"""What a supervisor costs: time from launch to the worker's first line, and memory per run.
+"""Overhead of the supervisor: time from launch to the first line, and memory per run.
 
 python benchmarks/launch.py [REPETITIONS]
 """
@@ -22,20 +22,20 @@ from mosaic.trainer.processes.run_process import Running
 WORKER_CODE = "import sys; print('first line', flush=True); sys.stdin.readline()"
 WORKER = [sys.executable, "-I", "-S", "-c", WORKER_CODE]
 POLL_S = 0.0002
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 
 
-def through_a_pipe() -> float:
-    """The least that a launch can cost: a child whose lines are lost when its parent dies."""
-    begin = time.perf_counter()
+def launch_plain_child() -> float:
+    """The lower bound: a plain child process that writes to a pipe."""
+    started_at = time.perf_counter()
     with subprocess.Popen(WORKER, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as worker:
         assert worker.stdout is not None
         worker.stdout.readline()
-        return time.perf_counter() - begin
+        return time.perf_counter() - started_at
 
 
 class Supervised:
-    """Launches runs as the daemon does; keeps what it saw of them."""
+    """Launches runs as the daemon does and records times and memory."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -44,21 +44,21 @@ class Supervised:
 
     def __call__(self) -> float:
         run_dir = RunDirectory(self.folder / new_ulid())
-        begin = time.perf_counter()
+        started_at = time.perf_counter()
         process = launch(run_dir, WORKER)
-        self.launch_s.append(time.perf_counter() - begin)
-        deadline = begin + PATIENCE_S
+        self.launch_s.append(time.perf_counter() - started_at)
+        deadline = started_at + TIMEOUT_S
         while not run_dir.spool.stat().st_size:
             assert time.perf_counter() < deadline, "the worker printed nothing"
             select.select([], [], [], POLL_S)
-        first_line_s = time.perf_counter() - begin
+        first_line_s = time.perf_counter() - started_at
         assert isinstance(process, Running)
-        self._weigh(process.supervisor.pid)
+        self._measure_memory(process.supervisor.pid)
         send_command(run_dir, Stop(seq=0))
-        assert process.supervisor.wait(PATIENCE_S), "the run did not end"
+        assert process.supervisor.wait(TIMEOUT_S), "the run did not end"
         return first_line_s
 
-    def _weigh(self, pid: int) -> None:
+    def _measure_memory(self, pid: int) -> None:
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
             name = line.partition(":")[0]
             if name in self.memory_kib:
@@ -76,16 +76,16 @@ def row(name: str, seconds: list[float]) -> float:
 def main(repetitions: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         supervised = Supervised(Path(folder))
-        ways: list[tuple[Callable[[], float], list[float]]] = [
-            (through_a_pipe, []),
+        variants: list[tuple[Callable[[], float], list[float]]] = [
+            (launch_plain_child, []),
             (supervised, []),
         ]
         for _ in range(repetitions):  # in turns, so that a busy machine slows both alike
-            for way, seconds in ways:
-                seconds.append(way())
+            for variant, seconds in variants:
+                seconds.append(variant())
     print(f"{'launch to first line, ' + str(repetitions) + ' each':<44}{'p50':>12}{'p95':>12}")
-    plain = row("plain child, through a pipe", ways[0][1])
-    ours = row("through the supervisor", ways[1][1])
+    plain = row("plain child, through a pipe", variants[0][1])
+    ours = row("through the supervisor", variants[1][1])
     row("  of which until launch() returns", supervised.launch_s)
     print(f"ratio of the medians {ours / plain:.1f}, difference {(ours - plain) * 1000:.1f} ms")
     rss, pss = (max(supervised.memory_kib[name]) for name in ("Rss", "Pss"))

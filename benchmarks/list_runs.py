@@ -1,4 +1,4 @@
-"""Pages of a list of 10,000 runs: the first, a filtered one, a searched one, one deep inside.
+"""Pages of a list of 10,000 runs: first, filtered, searched, and far down the list.
 
 benchmarks/run list_runs [--runs N]
 """
@@ -12,8 +12,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from report import measured, percentile, print_ratio, print_table, timed_ms
-from throwaway_daemon import serving
+from report import measure_cost, measure_ms, percentile, print_ratio, print_table
+from throwaway_daemon import run_daemon
 
 from mosaic.contract.ids import new_ulid
 from mosaic.contract.layout import Home
@@ -42,7 +42,7 @@ def config_of(n: int) -> TrainRunConfig:
 
 
 def fill(registry: RunRegistry, runs: int) -> None:
-    """As the daemon would: submitted, started, measured, ended, every tenth one tagged."""
+    """Add runs as the daemon does: submitted, started, finished; every tenth is tagged."""
     bundle = BundleUse(
         name="cleanrl",
         hash="0123456789ab",
@@ -62,7 +62,7 @@ def fill(registry: RunRegistry, runs: int) -> None:
             run_id,
             {RunState.RUNNING},
             _ENDS[n % len(_ENDS)],
-            "the worker said so",
+            "reported by the worker",
             exit_code=0,
             output_tail=tail,
         )
@@ -80,7 +80,7 @@ def fill(registry: RunRegistry, runs: int) -> None:
 
 
 def fill_plain(path: Path, runs: int) -> sqlite3.Connection:
-    """What one would write first: a row per run, its documents as JSON."""
+    """Fill the baseline: one row per run, documents as JSON."""
     connection = sqlite3.connect(path)
     connection.execute(
         "CREATE TABLE run (run_id TEXT PRIMARY KEY, created_at REAL, state TEXT, config TEXT,"
@@ -120,7 +120,7 @@ def token_deep_inside(registry: RunRegistry, runs: int) -> str:
 
 
 def times_of(work: Callable[[], object]) -> list[float]:
-    return [timed_ms(work) for _ in range(_ROUNDS)]
+    return [measure_ms(work) for _ in range(_ROUNDS)]
 
 
 def main() -> None:
@@ -131,9 +131,9 @@ def main() -> None:
         home = Home(Path(folder) / "var")
         home.trainer.mkdir(parents=True)
         path = home.registry
-        with RunRegistry(path) as registry, measured() as filling:
+        with RunRegistry(path) as registry, measure_cost() as filling:
             fill(registry, options.runs)
-        with measured() as opening:
+        with measure_cost() as opening:
             registry = RunRegistry(path)
         queries = {
             "first page": RunQuery(),
@@ -148,15 +148,15 @@ def main() -> None:
         with registry:
             assert registry.list(queries["first page"]).total == options.runs
             times = {name: times_of(partial(registry.list, q)) for name, q in queries.items()}
-        with serving(home) as client:
+        with run_daemon(home) as client:
             time.sleep(_SETTLE_S)  # after its start a daemon asks all workers what they are
             times = {"first page through the daemon": times_of(client.page), **times}
         plain = fill_plain(Path(folder) / "plain.db", options.runs)
-        baseline = [timed_ms(lambda: plain_page(plain)) for _ in range(_ROUNDS // 10)]
+        baseline = [measure_ms(lambda: plain_page(plain)) for _ in range(_ROUNDS // 10)]
         plain.close()
         size_mb = path.stat().st_size / 1e6
     rows: list[tuple[object, ...]] = [
-        (name, percentile(found, 0.5), percentile(found, 0.99)) for name, found in times.items()
+        (name, percentile(ms, 0.5), percentile(ms, 0.99)) for name, ms in times.items()
     ]
     rows.append(("SELECT * and sort in Python", percentile(baseline, 0.5), max(baseline)))
     print_table(
@@ -170,7 +170,7 @@ def main() -> None:
     )
     through_the_daemon = times["first page through the daemon"]
     print_ratio(
-        "faster than the plain way, though it goes through the daemon",
+        "faster than the baseline, although through the daemon",
         percentile(baseline, 0.5) / percentile(through_the_daemon, 0.5),
         f"{_GOAL_MS:.0f} ms or less",
     )

@@ -1,8 +1,8 @@
-"""Fifty runs at once, a thousand lines a second each, all followed by subscribers.
+"""Fifty concurrent runs with 1,000 lines per second each, all followed by subscribers.
 
 python benchmarks/many_runs.py [RUNS] [LINES_PER_SECOND] [SECONDS]
 
-A line's way is timed from the moment that stands on it to the moment a subscriber has it in hand.
+The latency of a line is measured from its own timestamp until a subscriber receives it.
 One process follows all the runs, as the window does; its own slowness counts.
 Starting fifty interpreters takes all processors for a while. The goal is about runs that go, so
 lines count from the moment when all of them do; the figures of all lines stand beside them.
@@ -22,7 +22,7 @@ SETTLE_S = 8.0
 
 
 class Subscriber(threading.Thread):
-    """Follows one run from its first line to its last."""
+    """Follows one run from its first to its last line."""
 
     def __init__(self, client: TrainerClient, run_id: str) -> None:
         super().__init__(name=run_id)
@@ -59,27 +59,27 @@ def main() -> None:
         time.sleep(SETTLE_S)
         all_go = time.time()
         memory = []
-        used, began = cpu_seconds(pid), time.monotonic()
+        used, started_at = cpu_seconds(pid), time.monotonic()
         while any(subscriber.is_alive() for subscriber in subscribers):
             time.sleep(1.0)
             memory.append(resident_mb(pid))
-        used, elapsed = cpu_seconds(pid) - used, time.monotonic() - began
+        used, elapsed = cpu_seconds(pid) - used, time.monotonic() - started_at
         stored = sum(client.stats(run.run_id).steps for run in runs)
         states = {client.wait(run.run_id, 60).state for run in runs}
     received = sum(len(subscriber.seqs) for subscriber in subscribers)
     ordered = all(subscriber.seqs == sorted(set(subscriber.seqs)) for subscriber in subscribers)
-    told = [pair for subscriber in subscribers for pair in subscriber.delays_ms]
-    everything = [delay for _, delay in told]
-    delays = [delay for t, delay in told if t >= all_go]
+    samples = [pair for subscriber in subscribers for pair in subscriber.delays_ms]
+    everything = [delay for _, delay in samples]
+    delays = [delay for t, delay in samples if t >= all_go]
     third = max(1, len(memory) // 3)
     print_table(
         f"{count} runs, {rate:,} lines a second each, {total:,} lines each",
-        ("", "seen"),
+        ("", "measured"),
         [
             ("lines written", total * count),
             ("lines stored", stored),
             ("lines received", received),
-            ("each once and in order", "yes" if ordered else "NO"),
+            ("complete and in order", "yes" if ordered else "NO"),
             ("final states", ", ".join(sorted(states))),
             ("line to subscriber, p50 ms", percentile(delays, 0.5)),
             ("line to subscriber, p99 ms", percentile(delays, 0.99)),
@@ -94,7 +94,7 @@ def main() -> None:
     )
     print(f"p99: {percentile(delays, 0.99) / GOAL_MS:.2f} of the goal of {GOAL_MS:.0f} ms")
     print(f"memory, last third against first: {max(memory[-third:]) / max(memory[:third]):.2f} x")
-    print(f"stored of what was written: {stored / (total * count):.4f}")
+    print(f"share of written lines that are stored: {stored / (total * count):.4f}")
 
 
 if __name__ == "__main__":

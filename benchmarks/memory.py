@@ -1,4 +1,4 @@
-"""The ingester's memory while millions of lines pass through it.
+"""Memory of the ingester over millions of lines.
 
 benchmarks/run memory [--lines N]
 """

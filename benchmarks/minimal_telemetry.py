@@ -1,4 +1,4 @@
-"""What the minimal telemetry switch costs a script of CleanRL's kind.
+"""Overhead of the minimal telemetry switch in a CleanRL-style script.
 
     benchmarks/run minimal_telemetry [--python PATH …] [--turns N]
 
@@ -18,7 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from kept_bundles import bundle_python
+from cached_bundles import bundle_python
 from report import print_ratio, print_table
 
 _ROOT = Path(__file__).parents[1]
@@ -32,8 +32,12 @@ _ENVIRONMENTS = ("CartPole-v1", "Acrobot-v1")
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--turns", type=int, default=40)
-    parser.add_argument("--steps", type=int, default=128, help="of each environment in a turn")
-    parser.add_argument("--python", action="append", help="instead of those of the bundles")
+    parser.add_argument(
+        "--steps", type=int, default=128, help="Steps per environment and round. Default: 128."
+    )
+    parser.add_argument(
+        "--python", action="append", help="Python to use instead of those of the bundles."
+    )
     options = parser.parse_args()
     for python in options.python or [str(bundle_python(name)) for name in _BUNDLES]:
         for env_id in _ENVIRONMENTS:
@@ -59,21 +63,23 @@ def run_child(python: str, env_id: str, steps: int, turns: int) -> dict[str, lis
             os.close(spool)
     if child.returncode:
         sys.exit(child.stderr.decode())
-    told: dict[str, list[float] | str] = json.loads(child.stderr.splitlines()[-1])
-    return told
+    result: dict[str, list[float] | str] = json.loads(child.stderr.splitlines()[-1])
+    return result
 
 
-def show(env_id: str, told: dict[str, list[float] | str]) -> None:
-    plain, recorded = told["plain"], told["recorded"]
+def show(env_id: str, result: dict[str, list[float] | str]) -> None:
+    plain, recorded = result["plain"], result["recorded"]
     assert isinstance(plain, list)
     assert isinstance(recorded, list)
-    ratio = statistics.median(each / beside for each, beside in zip(recorded, plain, strict=True))
+    ratio = statistics.median(
+        recorded_s / plain_s for recorded_s, plain_s in zip(recorded, plain, strict=True)
+    )
     print_table(
-        f"{env_id}, gymnasium {told['gymnasium']}, {len(plain)} turns",
+        f"{env_id}, gymnasium {result['gymnasium']}, {len(plain)} rounds",
         ("script", "ms a turn"),
         [("as it is", min(plain) * 1e3), ("with instruments", min(recorded) * 1e3)],
     )
-    print_ratio(f"{env_id}, gymnasium {told['gymnasium']}", ratio, _GOAL)
+    print_ratio(f"{env_id}, gymnasium {result['gymnasium']}", ratio, _GOAL)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from mosaic_worker.emitter import Emitter
 from mosaic_worker.recording.recorder import EpisodeRecorder
 from mosaic_worker.standard_streams import claim_stdout
 
-_PARTS = 4
+_NUM_ENVS = 4
 _EPOCHS = 4
 _MINIBATCHES = 4
 
@@ -35,10 +35,10 @@ class Agent:
     def parameters(self) -> list[Any]:
         return [*self.critic.parameters(), *self.actor.parameters()]
 
-    def act(self, seen: Any, action: Any = None) -> Any:
-        policy: Any = torch.distributions.Categorical(logits=self.actor(seen))
+    def act(self, obs: Any, action: Any = None) -> Any:
+        policy: Any = torch.distributions.Categorical(logits=self.actor(obs))
         action = policy.sample() if action is None else action
-        return action, policy.log_prob(action), policy.entropy(), self.critic(seen).flatten()
+        return action, policy.log_prob(action), policy.entropy(), self.critic(obs).flatten()
 
 
 def _layers(inputs: int, outputs: int) -> nn.Sequential:
@@ -48,7 +48,7 @@ def _layers(inputs: int, outputs: int) -> nn.Sequential:
 
 
 class Training:
-    """One script: its environments, and turns of a rollout and an update."""
+    """One training: environments, and rounds of a rollout and an update."""
 
     def __init__(self, env_id: str, steps: int) -> None:
         self.envs = _make_vector(env_id)
@@ -56,30 +56,30 @@ class Training:
         self.agent = Agent(inputs, int(self.envs.single_action_space.n))
         self.optimizer = torch.optim.Adam(self.agent.parameters(), lr=2.5e-4, eps=1e-5)
         self.steps = steps
-        self.seen = torch.Tensor(self.envs.reset(seed=1)[0])
+        self.obs = torch.Tensor(self.envs.reset(seed=1)[0])
 
     def turn(self) -> None:
         rows: list[tuple[Any, ...]] = []
         for _ in range(self.steps):
             with torch.no_grad():
-                action, log_prob, _, value = self.agent.act(self.seen)
-            following, reward, terminated, truncated, _ = self.envs.step(action.numpy())
+                action, log_prob, _, value = self.agent.act(self.obs)
+            next_obs, reward, terminated, truncated, _ = self.envs.step(action.numpy())
             over = torch.Tensor(np.logical_or(terminated, truncated))
-            rows.append((self.seen, action, log_prob, value, torch.Tensor(reward), over))
-            self.seen = torch.Tensor(following)
+            rows.append((self.obs, action, log_prob, value, torch.Tensor(reward), over))
+            self.obs = torch.Tensor(next_obs)
         self._update(rows)
 
     def _update(self, rows: list[tuple[Any, ...]]) -> None:
-        seen, action, log_prob, value, reward, over = map(torch.stack, zip(*rows, strict=True))
+        obs, action, log_prob, value, reward, over = map(torch.stack, zip(*rows, strict=True))
         returns = torch.zeros_like(reward)
         follows = value[-1]
         for index in reversed(range(len(rows))):
             follows = reward[index] + 0.99 * follows * (1 - over[index])
             returns[index] = follows
         gained = (returns - value).flatten()
-        batch = len(rows) * _PARTS
+        batch = len(rows) * _NUM_ENVS
         flat = (
-            seen.reshape(batch, -1),
+            obs.reshape(batch, -1),
             action.flatten(),
             log_prob.flatten(),
             returns.flatten(),
@@ -87,11 +87,11 @@ class Training:
         )
         for _ in range(_EPOCHS):
             for chosen in np.array_split(np.random.permutation(batch), _MINIBATCHES):
-                self._learn([each[chosen] for each in flat])
+                self._learn([tensor[chosen] for tensor in flat])
 
     def _learn(self, batch: list[Any]) -> None:
-        seen, action, log_prob, returns, gained = batch
-        _, new_log_prob, entropy, value = self.agent.act(seen, action)
+        obs, action, log_prob, returns, gained = batch
+        _, new_log_prob, entropy, value = self.agent.act(obs, action)
         ratio = (new_log_prob - log_prob).exp()
         gained = (gained - gained.mean()) / (gained.std() + 1e-8)
         policy_loss = torch.max(-gained * ratio, -gained * ratio.clamp(0.8, 1.2)).mean()
@@ -103,7 +103,7 @@ class Training:
 
 
 def _make_vector(env_id: str) -> Any:
-    return gymnasium.vector.SyncVectorEnv([lambda: _make(env_id)] * _PARTS)
+    return gymnasium.vector.SyncVectorEnv([lambda: _make(env_id)] * _NUM_ENVS)
 
 
 def _make(env_id: str) -> Any:

@@ -3,7 +3,7 @@
     benchmarks/run replay_exactness [--episodes N]
 
 For each of thirteen environments a process records episodes with random actions, alone (the first
-seeded, the others as they come) and as a vector environment with both ways of beginning again. The
+seeded, the others as they come) and as a vector environment in both autoreset modes. The
 lines go through the store, and a new process plays what comes out of it. The peer is the usual way
 of "replaying" an episode: the run's seed and the recorded actions in a new environment.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from kept_bundles import bundle_python
+from cached_bundles import bundle_python
 from report import print_table
 
 from mosaic.contract import numbers
@@ -50,9 +50,13 @@ _FIRST_SEED = 11
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--episodes", type=int, default=19, help="of each environment, each way")
-    parser.add_argument("--env", action="append", help="only this one; may be given again")
-    parser.add_argument("--python", type=Path, help="instead of that of the session bundle")
+    parser.add_argument(
+        "--episodes", type=int, default=19, help="Episodes per environment and mode. Default: 19."
+    )
+    parser.add_argument("--env", action="append", help="Only this environment; may be repeated.")
+    parser.add_argument(
+        "--python", type=Path, help="Python to use instead of that of the session bundle."
+    )
     options = parser.parse_args()
     python = options.python or bundle_python()
     rows: list[tuple[object, ...]] = []
@@ -83,7 +87,7 @@ def main() -> None:
 def recorded(
     python: Path, folder: Path, env_id: str, kind: str, episodes: int
 ) -> list[EpisodeRecording]:
-    """Played in a process of its own, and read back from a store."""
+    """Record episodes in a separate process and read them back from a store."""
     run = RunDirectory(folder / new_ulid())
     run.path.mkdir()
     with run.spool.open("ab") as spool:
@@ -97,7 +101,7 @@ def recorded(
 
 
 def replayed(python: Path, folder: Path, recordings: list[EpisodeRecording]) -> list[str]:
-    """What differs in each; empty when nothing does."""
+    """Return the difference of each episode; empty if there is none."""
     lines = [
         msgspec.json.encode(numbers.to_wire(msgspec.to_builtins(recording)))
         for recording in recordings

@@ -1,6 +1,6 @@
-"""A frame from anywhere in an episode of 600 x 400 pictures that is in memory.
+"""Random access to the cached frames of an episode of 600 x 400 pixels.
 
-The peer decodes the same step from an MP4 of the same pictures, as tools do that record video.
+The baseline decodes the same step from an MP4 of the same frames, as video recorders do.
 
 benchmarks/run replay_seek [--frames N] [--seeks N]
 """
@@ -23,18 +23,18 @@ from report import percentile, print_ratio, print_table
 from mosaic.client.resimulation import (
     FramesDone,
     SimulatedFrame,
+    SimulationMessage,
     SimulationOpened,
-    SimulationPart,
 )
 from mosaic.replay.episode_replay import EpisodeReplay
-from mosaic.replay.export.mp4 import Mp4Writer
+from mosaic.replay.export.video_writers import Mp4Writer
 
 _WIDTH, _HEIGHT, _FPS = 600, 400, 50
-_PATIENCE_S = 120.0
+_TIMEOUT_S = 120.0
 
 
-def picture(index: int, *, is_textured: bool) -> Image.Image:
-    """Ground, stars and something that flies; before a plain sky, or one that hardly compresses."""
+def render_frame(index: int, *, is_textured: bool) -> Image.Image:
+    """Render a synthetic frame with a plain or a noisy background."""
     chooser = random.Random(1)
     sky = Image.new("RGB", (_WIDTH, _HEIGHT), (8, 8, 20))
     image = Image.effect_noise(sky.size, 20).convert("RGB") if is_textured else sky
@@ -50,7 +50,7 @@ def picture(index: int, *, is_textured: bool) -> Image.Image:
 
 
 class InProcessSimulation:
-    """Frames that are there already: what is measured is the way from memory to a picture."""
+    """Frames that exist already: only the path from memory to an image is measured."""
 
     def __init__(self, frames: list[bytes]) -> None:
         self._frames = frames
@@ -69,7 +69,7 @@ class InProcessSimulation:
     def close(self) -> None:
         self._asked.put(None)
 
-    def __iter__(self) -> Iterator[SimulationPart]:
+    def __iter__(self) -> Iterator[SimulationMessage]:
         while (asked := self._asked.get()) is not None:
             request, first, count = asked
             for index in range(first, first + count):
@@ -85,7 +85,7 @@ class InProcessSimulation:
 
 
 class InProcessSource:
-    """In place of a client."""
+    """Stands in for a client."""
 
     def __init__(self, frames: list[bytes]) -> None:
         self._frames = frames
@@ -98,9 +98,9 @@ class InProcessSource:
 
 
 def replay_times(frames: list[bytes], places: list[int]) -> list[float]:
-    """Milliseconds of each seek with everything in memory."""
+    """Return the milliseconds of each seek with all frames in memory."""
     with EpisodeReplay(InProcessSource(frames), "run", 0) as replay:
-        deadline = time.monotonic() + _PATIENCE_S
+        deadline = time.monotonic() + _TIMEOUT_S
         while replay.state.cached != (range(len(frames)),):
             assert time.monotonic() < deadline, replay.state
             time.sleep(0.01)
@@ -117,7 +117,7 @@ def replay_times(frames: list[bytes], places: list[int]) -> list[float]:
 
 
 def mp4_times(path: Path, places: list[int]) -> list[float]:
-    """The same from a video: to the keyframe before, and on from there."""
+    """Return the same for a video: seek to the keyframe, then decode."""
     with av.open(str(path)) as container:
         stream: Any = container.streams.video[0]
         ticks = Fraction(1, _FPS) / stream.time_base
@@ -137,14 +137,14 @@ def mp4_times(path: Path, places: list[int]) -> list[float]:
 
 
 def measure(count: int, seeks: int, *, is_textured: bool) -> list[tuple[object, ...]]:
-    """Rows of the table: ours, and the video."""
+    """Return the rows of the table: ours, and the video."""
     compressor = zstandard.ZstdCompressor(level=1)
     frames = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "episode.mp4"
         writer = Mp4Writer(path, _WIDTH, _HEIGHT, Fraction(_FPS))
         for index in range(count):
-            drawn = picture(index, is_textured=is_textured)
+            drawn = render_frame(index, is_textured=is_textured)
             frames.append(compressor.compress(drawn.tobytes()))
             writer.write(drawn)
         writer.finish()
@@ -179,7 +179,7 @@ def main() -> None:
     for kind, ((_, ours, *_), (_, video, *_)) in (("drawn", drawn), ("textured", textured)):
         assert isinstance(ours, float)
         assert isinstance(video, float)
-        print_ratio(f"a video takes longer, {kind}", video / ours, "p99 in memory 5 ms or less")
+        print_ratio(f"video against cache, {kind}", video / ours, "p99 in memory 5 ms or less")
 
 
 main()

@@ -1,4 +1,4 @@
-"""A table and the ratios below it: what every benchmark prints."""
+"""Measures cost and prints the tables and ratios of all benchmarks."""
 
 import os
 import time
@@ -9,15 +9,15 @@ from dataclasses import dataclass
 
 @dataclass
 class Cost:
-    """What a piece of work took."""
+    """Wall and CPU time of some work."""
 
     wall_s: float = 0.0
     cpu_s: float = 0.0
 
 
 @contextmanager
-def measured() -> Iterator[Cost]:
-    """The cost of the block, of this process."""
+def measure_cost() -> Iterator[Cost]:
+    """Measure the cost of the block in this process."""
     cost = Cost()
     wall, cpu = time.perf_counter(), time.process_time()
     yield cost
@@ -30,26 +30,27 @@ def percentile(values: list[float], share: float) -> float:
     return ordered[min(int(len(ordered) * share), len(ordered) - 1)]
 
 
-def timed_ms(work: Callable[[], object]) -> float:
+def measure_ms(work: Callable[[], object]) -> float:
     start = time.perf_counter()
     work()
     return (time.perf_counter() - start) * 1_000
 
 
-def print_table(title: str, head: tuple[str, ...], rows: list[tuple[object, ...]]) -> None:
-    """Numbers to the right, words to the left."""
+def print_table(title: str, header: tuple[str, ...], rows: list[tuple[object, ...]]) -> None:
+    """Print a table: first column left-aligned, the others right-aligned."""
     cells = [[_cell(value) for value in row] for row in rows]
     widths = [
-        max(len(head[column]), *(len(row[column]) for row in cells)) for column in range(len(head))
+        max(len(header[column]), *(len(row[column]) for row in cells))
+        for column in range(len(header))
     ]
     print(f"\n{title}  (load {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores)")
-    for row in (list(head), *cells):
+    for row in (list(header), *cells):
         first, *rest = row
         print("  ".join((first.ljust(widths[0]), *map(str.rjust, rest, widths[1:]))))
 
 
-def print_ratio(what: str, ratio: float, goal: str) -> None:
-    print(f"{what}: {ratio:.2f} x  (goal: {goal})")
+def print_ratio(label: str, ratio: float, goal: str) -> None:
+    print(f"{label}: {ratio:.2f} x  (goal: {goal})")
 
 
 def _cell(value: object) -> str:

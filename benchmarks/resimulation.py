@@ -1,10 +1,10 @@
-"""Frames of a recorded episode, through daemon and client, against the renderer's own limit.
+"""Frames of a recorded episode, through daemon and client, against the renderer's limit.
 
     benchmarks/run resimulation [--steps N] [--passes N]
 
 The limit is a plain loop of `step` and `render` over the same actions in one process. Both sides
-take turns, so that a busy machine slows both alike; the table shows the medians, the share is the
-median of the ratios between neighbours in time. Through the daemon, each frame is drawn by the
+alternate, so that load affects both alike; the table shows the medians, the share is the
+median of the ratios between neighbours in time. Through the daemon, each frame is rendered by the
 helper process, compressed, sent, and decompressed by the client.
 """
 
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from report import print_table
-from throwaway_daemon import serving
+from throwaway_daemon import run_daemon
 
 from mosaic.client import TrainerClient
 from mosaic.client.resimulation import FramesDone, Resimulation, SimulatedFrame, SimulationChecked
@@ -73,7 +73,7 @@ for _ in sys.stdin:
 
 
 class Goal(NamedTuple):
-    """What an environment is to reach: a multiple of real time, or a share of the limit."""
+    """Goal of an environment: a multiple of real time, or a share of the limit."""
 
     env_id: str
     times_real: float | None = None
@@ -92,13 +92,15 @@ GOALS = (
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--steps", type=int, default=300, help="of each episode, at most")
+    parser.add_argument(
+        "--steps", type=int, default=300, help="Maximum steps per episode. Default: 300."
+    )
     parser.add_argument("--passes", type=int, default=7)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="mosaic-bench-") as folder:
         home = Home(Path(folder))
         add_worker(home)
-        with serving(home) as client:
+        with run_daemon(home) as client:
             rows = [row(client, goal, options.steps, options.passes) for goal in GOALS]
     print_table(
         "re-simulation, frames a second",
@@ -132,8 +134,8 @@ def row(client: TrainerClient, goal: Goal, steps: int, passes: int) -> tuple[obj
         opened = simulation.opened
         with plain_loop(goal.env_id, opened.steps) as loop:
             for _ in range(passes):
-                limits.append(pass_alone(loop))
-                reached.append(pass_through_daemon(simulation))
+                limits.append(run_plain_pass(loop))
+                reached.append(run_daemon_pass(simulation))
     share = statistics.median(ours / limit for ours, limit in zip(reached, limits, strict=True))
     fps = statistics.median(reached)
     return (
@@ -160,8 +162,8 @@ def plain_loop(env_id: str, steps: int) -> Iterator["subprocess.Popen[str]"]:
         loop.kill()
 
 
-def pass_alone(loop: "subprocess.Popen[str]") -> float:
-    """Frames a second of a process that only steps and draws."""
+def run_plain_pass(loop: "subprocess.Popen[str]") -> float:
+    """Return frames per second of a process that only steps and renders."""
     assert loop.stdin is not None
     assert loop.stdout is not None
     loop.stdin.write("go\n")
@@ -169,20 +171,20 @@ def pass_alone(loop: "subprocess.Popen[str]") -> float:
     return float(loop.stdout.readline())
 
 
-def pass_through_daemon(simulation: Resimulation) -> float:
-    """Frames a second that a client gets, from the first to the last of them."""
+def run_daemon_pass(simulation: Resimulation) -> float:
+    """Return frames per second that a client receives."""
     asked = simulation.request_frames(0)
-    began, frames = 0.0, 0
+    started_at, frames = 0.0, 0
     for part in simulation:
         if isinstance(part, SimulatedFrame):
             assert part.pixels()
-            began = began or time.perf_counter()
+            started_at = started_at or time.perf_counter()
             frames += 1
         elif isinstance(part, SimulationChecked):
             assert part.first_difference is None, part.difference
         elif part == FramesDone(request=asked):
             break
-    return (frames - 1) / (time.perf_counter() - began)
+    return (frames - 1) / (time.perf_counter() - started_at)
 
 
 if __name__ == "__main__":

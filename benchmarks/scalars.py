@@ -25,7 +25,7 @@ _NAMES = ("losses/value_loss", "losses/policy_loss", "charts/SPS", "charts/episo
 
 
 def emit_points(spool: Path, points: int) -> float:
-    """In a worker process: points through the SDK into the spool. When the first was written."""
+    """Emit points through the SDK, in a worker process; return the time of the first."""
     from mosaic_worker import Emitter  # noqa: PLC0415 - a worker's import
 
     fd = os.open(spool, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
@@ -38,7 +38,7 @@ def emit_points(spool: Path, points: int) -> float:
 
 
 def summary_points(folder: Path, points: int) -> float:
-    """In a worker process: the same points through SummaryWriter, on disk at the end."""
+    """Write the same points with SummaryWriter, in a worker process."""
     from torch.utils.tensorboard import SummaryWriter  # noqa: PLC0415 - heavy
 
     writer = SummaryWriter(str(folder))
@@ -58,14 +58,14 @@ def start_worker(name: str, path: Path, points: int) -> "subprocess.Popen[str]":
 
 
 def seconds_alone(name: str, path: Path, points: int) -> float:
-    """What the worker took for the points, its imports left out."""
+    """Return the seconds of the worker without its imports."""
     output, _ = start_worker(name, path, points).communicate()
     started, ended = map(float, output.split())
     return ended - started
 
 
 def seconds_end_to_end(run: RunDirectory, points: int) -> float:
-    """From the worker's first point to the last one committed, both at once."""
+    """Return the seconds from the first point until the last one is committed."""
     worker = start_worker("emitter", run.spool, points)
     with TelemetryService(run) as service:
         while worker.poll() is None:

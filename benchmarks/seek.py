@@ -1,4 +1,4 @@
-"""100 steps from anywhere in a million, one environment and 64 interleaved.
+"""Random access to 100 of a million steps, one environment and 64 interleaved.
 
 benchmarks/run seek [--lines N]
 """
@@ -18,30 +18,30 @@ from mosaic.contract.layout import RunDirectory
 from mosaic.telemetry.reader import TelemetryReader
 from mosaic.telemetry.service import TelemetryService
 
-_STRETCH = 100
+_RANGE_STEPS = 100
 _SEEKS = 400
 
 
 def seek_times(lines: int, environments: int) -> tuple[list[float], list[float]]:
-    """Milliseconds of each seek: ours, and that of a plain table."""
+    """Return the milliseconds of each seek, ours and of a plain table."""
     with tempfile.TemporaryDirectory() as folder:
         run = RunDirectory(Path(folder))
         write_spool(run.spool, lines, environments)
         with TelemetryService(run) as service:
             assert service.finish()
-        places = _places(lines, environments)
+        positions = _random_positions(lines, environments)
         with TelemetryReader(run) as reader:
-            ours = [_seek_ms(reader, episode, first) for episode, first in places]
-        return ours, row_seek_times(Path(folder), run, places)
+            ours = [_seek_ms(reader, episode, first) for episode, first in positions]
+        return ours, row_seek_times(Path(folder), run, positions)
 
 
-def _places(lines: int, environments: int) -> list[tuple[int, int]]:
+def _random_positions(lines: int, environments: int) -> list[tuple[int, int]]:
     chooser = random.Random(7)
-    whole_episodes = lines // (STEPS_PER_EPISODE * environments) * environments
+    complete_episodes = lines // (STEPS_PER_EPISODE * environments) * environments
     return [
         (
-            chooser.randrange(whole_episodes),
-            chooser.randrange(STEPS_PER_EPISODE - _STRETCH),
+            chooser.randrange(complete_episodes),
+            chooser.randrange(STEPS_PER_EPISODE - _RANGE_STEPS),
         )
         for _ in range(_SEEKS)
     ]
@@ -49,14 +49,14 @@ def _places(lines: int, environments: int) -> list[tuple[int, int]]:
 
 def _seek_ms(reader: TelemetryReader, episode: int, first: int) -> float:
     start = time.perf_counter()
-    found = reader.steps(episode, first, first + _STRETCH - 1)
+    found = reader.steps(episode, first, first + _RANGE_STEPS - 1)
     elapsed_ms = (time.perf_counter() - start) * 1_000
-    assert len(found) == _STRETCH
+    assert len(found) == _RANGE_STEPS
     return elapsed_ms
 
 
-def row_seek_times(folder: Path, run: RunDirectory, places: list[tuple[int, int]]) -> list[float]:
-    """The same from a plain table with a row per step and its key as the primary key."""
+def row_seek_times(folder: Path, run: RunDirectory, starts: list[tuple[int, int]]) -> list[float]:
+    """Return the same for a plain table with one row per step."""
     connection = sqlite3.connect(folder / "rows.db")
     connection.execute(
         "CREATE TABLE step (episode TEXT, step INTEGER, line TEXT, PRIMARY KEY (episode, step))"
@@ -70,12 +70,12 @@ def row_seek_times(folder: Path, run: RunDirectory, places: list[tuple[int, int]
     connection.commit()
     query = "SELECT line FROM step WHERE episode = ? AND step BETWEEN ? AND ?"
     times = []
-    for episode, first in places:
+    for episode, first in starts:
         start = time.perf_counter()
-        rows = connection.execute(query, (f"e{episode}", first, first + _STRETCH - 1))
+        rows = connection.execute(query, (f"e{episode}", first, first + _RANGE_STEPS - 1))
         found = [json.loads(line) for (line,) in rows]
         times.append((time.perf_counter() - start) * 1_000)
-        assert len(found) == _STRETCH
+        assert len(found) == _RANGE_STEPS
     connection.close()
     return times
 
@@ -92,7 +92,7 @@ def main() -> None:
             rows.append((name, percentile(times, 0.5), percentile(times, 0.99)))
         ratios.append((environments, percentile(ours, 0.5) / percentile(plain, 0.5)))
     print_table(
-        f"Seek of {_STRETCH} steps in {options.lines:,}, decoded",
+        f"Seek of {_RANGE_STEPS} steps in {options.lines:,}, decoded",
         ("store", "p50 ms", "p99 ms"),
         rows,
     )

@@ -1,4 +1,4 @@
-"""What recording episodes costs: each detail of steps against the plain gym loop.
+"""Overhead of recording episodes: each step detail against the plain gymnasium loop.
 
     benchmarks/run step_detail [--steps N]
 
@@ -6,7 +6,7 @@ The loop is the usual one (random actions, resets without a seed) on CartPole an
 FrozenLake, with everything that an exact replay needs: the random state at each reset, episode
 lines and, as the detail says, steps. It runs in a child process whose stdout is a file opened for
 appending, as the supervisor does it. The details are measured in turns, many times each; the table
-shows the quickest turn and the median of the ratios between turns that are neighbours in time.
+shows the fastest turn and the median of the ratios between turns that are neighbours in time.
 """
 
 import argparse
@@ -40,7 +40,7 @@ Seconds = dict[str, list[float]]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--steps", type=int, default=4_000, help="in each of the turns")
+    parser.add_argument("--steps", type=int, default=4_000, help="Steps per round. Default: 4000.")
     parser.add_argument("--turns", type=int, default=_TURNS)
     parser.add_argument(_FLAG, metavar="ENVIRONMENT", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -71,7 +71,7 @@ def run_child(env_id: str, steps: int, turns: int) -> Seconds:
 
 
 def measure(env_id: str, steps: int, turns: int) -> Seconds:
-    """Seconds of each turn of each detail."""
+    """Return the seconds of each round of each detail."""
     import gymnasium  # noqa: PLC0415 - not for the parent
 
     from mosaic_worker.emitter import Emitter  # noqa: PLC0415 - likewise
@@ -79,19 +79,21 @@ def measure(env_id: str, steps: int, turns: int) -> Seconds:
     from mosaic_worker.standard_streams import claim_stdout  # noqa: PLC0415 - likewise
 
     spool = claim_stdout()
-    envs = {way: gymnasium.make(env_id) for way in (_PLAIN, *_DETAILS)}
-    recorders = {way: EpisodeRecorder(Emitter(fd=spool), detail=way) for way in _DETAILS}
+    envs = {variant: gymnasium.make(env_id) for variant in (_PLAIN, *_DETAILS)}
+    recorders = {
+        variant: EpisodeRecorder(Emitter(fd=spool), detail=variant) for variant in _DETAILS
+    }
     for detail, recorder in recorders.items():
         recorder.attach(envs[detail])
-    seconds: Seconds = {way: [] for way in envs}
+    seconds: Seconds = {variant: [] for variant in envs}
     for _ in range(turns):
-        for way, env in envs.items():
+        for variant, env in envs.items():
             os.ftruncate(spool, 0)
             start = time.perf_counter()
             play(env, steps, _ENVIRONMENTS[env_id])
-            if way in recorders:
-                recorders[way].flush()
-            seconds[way].append(time.perf_counter() - start)
+            if variant in recorders:
+                recorders[variant].flush()
+            seconds[variant].append(time.perf_counter() - start)
     return seconds
 
 
@@ -105,18 +107,18 @@ def play(env: Any, steps: int, actions: int) -> None:
 
 
 def show(env_id: str, seconds: Seconds, steps: int) -> None:
-    quickest = {way: min(turns) / steps * 1e6 for way, turns in seconds.items()}
+    fastest = {variant: min(turns) / steps * 1e6 for variant, turns in seconds.items()}
     # Each turn against the plain one beside it in time: a machine that slows down slows both.
     ratios = {
-        way: statistics.median(
+        variant: statistics.median(
             turn / plain for turn, plain in zip(turns, seconds[_PLAIN], strict=True)
         )
-        for way, turns in seconds.items()
+        for variant, turns in seconds.items()
     }
     print_table(
-        f"{env_id}, {len(seconds[_PLAIN])} turns of {steps:,} steps each",
+        f"{env_id}, {len(seconds[_PLAIN])} rounds of {steps:,} steps each",
         ("detail", "µs a step", "median ratio"),
-        [(way, quickest[way], ratios[way]) for way in quickest],
+        [(variant, fastest[variant], ratios[variant]) for variant in fastest],
     )
     for (of, detail), goal in _GOALS.items():
         if of == env_id:

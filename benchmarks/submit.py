@@ -1,4 +1,4 @@
-"""From SubmitRun to the worker's first line in the store, beyond what the worker itself takes.
+"""Latency from SubmitRun to the first line in the store, without the worker's own start.
 
 python benchmarks/submit.py [REPETITIONS]
 """
@@ -19,9 +19,9 @@ from mosaic.client import TrainerClient
 GOAL_MS = 150.0
 
 
-def alone_ms(command: list[str], environment: dict[str, str], folder: Path) -> float:
-    """The same worker as a plain child: interpreter start, imports, and its first line."""
-    begin = time.perf_counter()
+def plain_child_ms(command: list[str], environment: dict[str, str], folder: Path) -> float:
+    """Start the same worker as a plain child: interpreter, imports, and its first line."""
+    started_at = time.perf_counter()
     with subprocess.Popen(
         command,
         cwd=folder,
@@ -32,19 +32,19 @@ def alone_ms(command: list[str], environment: dict[str, str], folder: Path) -> f
     ) as worker:
         assert worker.stdout is not None
         assert worker.stdout.readline()
-        taken = time.perf_counter() - begin
+        taken = time.perf_counter() - started_at
         worker.kill()
         worker.stdout.read()
     return taken * 1000
 
 
 def through_the_daemon_ms(client: TrainerClient) -> tuple[float, str]:
-    """Until a subscriber holds the first line, which is later than its commit."""
-    begin = time.perf_counter()
+    """Measure until a subscriber receives the first line, which is after its commit."""
+    started_at = time.perf_counter()
     run = client.submit(echo_config(steps=1000, rate=500))
     with client.events(run.run_id, follow=True) as events:
         next(iter(events))
-    taken = time.perf_counter() - begin
+    taken = time.perf_counter() - started_at
     client.cancel(run.run_id, grace_s=0.1)
     client.wait(run.run_id, 60)
     return taken * 1000, run.run_id
@@ -62,7 +62,7 @@ def main() -> None:
         environment = {"PYTHONPATH": str(home.path / details.bundle.code_path), "PATH": "/usr/bin"}
         alone, daemon = [], []
         for _ in range(repetitions):
-            alone.append(alone_ms(command, environment, Path(scratch)))
+            alone.append(plain_child_ms(command, environment, Path(scratch)))
             daemon.append(through_the_daemon_ms(client)[0])
     beyond = [there - here for here, there in zip(alone, daemon, strict=True)]
     print_table(

@@ -1,4 +1,4 @@
-"""A daemon on a home of its own, for the length of a benchmark."""
+"""A temporary daemon with its own home, for one benchmark."""
 
 import os
 import tempfile
@@ -16,8 +16,8 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 @contextmanager
 def throwaway_daemon(options: Sequence[str] = ()) -> Iterator[tuple[TrainerClient, Home]]:
-    """A client of the daemon, and its home; everything is gone afterwards."""
-    with throwaway_home() as home, serving(home, options) as client:
+    """Yield a client and the home of a temporary daemon; everything is removed afterwards."""
+    with throwaway_home() as home, run_daemon(home, options) as client:
         yield client, home
 
 
@@ -28,8 +28,8 @@ def throwaway_home() -> Iterator[Home]:
 
 
 @contextmanager
-def serving(home: Home, options: Sequence[str] = ()) -> Iterator[TrainerClient]:
-    """A daemon on a home that is there already."""
+def run_daemon(home: Home, options: Sequence[str] = ()) -> Iterator[TrainerClient]:
+    """Run a daemon on an existing home and yield a client."""
     start_daemon(home, ["--port", "0", *options])
     try:
         with TrainerClient.connect(home) as client:
@@ -39,7 +39,7 @@ def serving(home: Home, options: Sequence[str] = ()) -> Iterator[TrainerClient]:
 
 
 def cpu_seconds(pid: int) -> float:
-    """What the process has used so far."""
+    """Return the CPU time of the process so far."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
 

@@ -1,10 +1,10 @@
-"""The window with 8 live runs: how long the UI thread is held in each of its pages.
+"""The window with 8 live runs: how long the UI thread is blocked on each page.
 
 benchmarks/run window_analysis [--seconds S] [--platform xcb]
 
-First nothing runs; then 8 runs tell steps and metrics, and a person goes from page to page, picks
-other runs, compares all of them, opens the training form, changes the algorithm, and launches a
-run of the CleanRL worker.
+First without runs; then 8 runs report steps and metrics while the pages are opened, other runs are
+selected, all are compared, the training form is opened, the algorithm is changed, and a run of the
+CleanRL worker is launched.
 """
 
 import argparse
@@ -12,16 +12,16 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kept_bundles import daemon_with_bundle
+from cached_bundles import daemon_with_bundle
 from report import print_ratio, print_table
 from throwaway_daemon import echo_config
-from window_parts import (
-    GAP_HEAD,
+from window_harness import (
+    GAP_HEADER,
+    GapMonitor,
     Gaps,
-    GapWatch,
+    add_platform_option,
     open_window,
     run_for,
-    take_platform,
     use_platform,
     wait_for,
 )
@@ -33,10 +33,10 @@ from mosaic.client import TrainerClient
 from mosaic.contract.run_states import RunState
 
 _RUNS = 8
-_GET_READY_S = 4.0
-_NEXT_CLICK_S = 0.5
+_PRELOAD_S = 4.0
+_CLICK_INTERVAL_S = 0.5
 """Nobody is quicker from one click to the next, elsewhere."""
-"""What the window loads by itself after it has started."""
+"""Time for what the window loads in the background after its start."""
 _RATE = 500
 _GOAL_MS = 50.0
 _GOAL_LAUNCH_S = 1.0
@@ -47,20 +47,20 @@ _PAGES: tuple[CentreTab, ...] = ("live", "run", "charts", "compare")
 
 @dataclass
 class Phase:
-    """What was seen for a while."""
+    """Measurements of one phase."""
 
     name: str
     gaps: Gaps
 
 
-class Watch:
-    """Over one window."""
+class PhaseRecorder:
+    """Measures phases of one window."""
 
     def __init__(self) -> None:
-        self._gaps = GapWatch()
+        self._gaps = GapMonitor()
         self.phases: list[Phase] = []
 
-    def look(self, name: str, seconds: float, do: Callable[[], None] = lambda: None) -> None:
+    def record(self, name: str, seconds: float, do: Callable[[], None] = lambda: None) -> None:
         self._gaps.start()
         do()
         run_for(seconds)
@@ -75,45 +75,47 @@ def start_runs(client: TrainerClient) -> list[str]:
     ]
 
 
-def go_through_pages(bench: AppContext, watch: Watch, runs: list[str], seconds: float) -> None:
+def go_through_pages(
+    bench: AppContext, recorder: PhaseRecorder, runs: list[str], seconds: float
+) -> None:
     centre = bench.window.centre
     wait_for(lambda: bench.models.runs.running_count == _RUNS, "running of all runs")
     bench.conduct.show_run(runs[0])
     for page in _PAGES:
-        watch.look(f"first look at {page}", seconds / 2, lambda page=page: centre.show_tab(page))  # type: ignore[misc]
-        watch.look(page, seconds)
+        recorder.record(f"opening {page}", seconds / 2, lambda page=page: centre.show_tab(page))  # type: ignore[misc]
+        recorder.record(page, seconds)
     centre.show_tab("charts")
 
-    def pick_others() -> None:
+    def select_others() -> None:
         for number, run_id in enumerate(runs):
             bench.runs_view.select(run_id)
             run_for(seconds / len(runs) if number else 0.1)
 
-    watch.look("picking other runs", 0.5, pick_others)
-    watch.look("comparing all 8", seconds, lambda: bench.analysis.compare(runs))
-    watch.look("comparing all 8, later", seconds)
+    recorder.record("selecting other runs", 0.5, select_others)
+    recorder.record("comparing all 8", seconds, lambda: bench.analysis.compare(runs))
+    recorder.record("comparing all 8, later", seconds)
 
 
 def open_form(bench: AppContext) -> float:
-    """From the click to a form that is whole and painted, in milliseconds."""
-    began = time.perf_counter()
+    """Return the milliseconds from the click to the completely painted form."""
+    started_at = time.perf_counter()
     bench.training_conduct.train()
 
-    def is_whole() -> bool:
+    def is_complete() -> bool:
         panel = bench.session_panel.findChild(TrainingPanel)
         return panel is not None and panel.isVisible() and panel.sections.is_finished
 
-    wait_for(is_whole, "form")
-    return (time.perf_counter() - began) * 1_000
+    wait_for(is_complete, "form")
+    return (time.perf_counter() - started_at) * 1_000
 
 
 def launch(bench: AppContext) -> float:
-    """From Launch to the run visible as running, in seconds."""
+    """Return the seconds from Launch until the run is shown as running."""
     model = bench.training.model
     wait_for(lambda: not model.launch_problem, "ready form")
     launched: list[str] = []
     model.launched.connect(launched.append)
-    began = time.perf_counter()
+    started_at = time.perf_counter()
     model.launch()
     if model.consent_wanted:
         model.allow_and_launch()
@@ -123,16 +125,18 @@ def launch(bench: AppContext) -> float:
         return run is not None and run.state is RunState.RUNNING
 
     wait_for(runs_now, "run that was launched")
-    return time.perf_counter() - began
+    return time.perf_counter() - started_at
 
 
-def report(watch: Watch, form_ms: list[float], launch_s: list[float]) -> None:
+def report(recorder: PhaseRecorder, form_ms: list[float], launch_s: list[float]) -> None:
     print_table(
-        "Gaps of the event loop", GAP_HEAD, [each.gaps.row(each.name) for each in watch.phases]
+        "Gaps of the event loop",
+        GAP_HEADER,
+        [phase.gaps.row(phase.name) for phase in recorder.phases],
     )
-    quiet, *busy = watch.phases
+    quiet, *busy = recorder.phases
     longest = max(busy, key=lambda phase: max(phase.gaps.own))
-    print(f"Longest hold: {max(longest.gaps.own):.0f} ms, in: {longest.name}")
+    print(f"Longest gap: {max(longest.gaps.own):.0f} ms, in: {longest.name}")
     print_ratio(
         "longest hold against the window without runs",
         max(longest.gaps.own) / max(0.01, *quiet.gaps.own),
@@ -140,7 +144,7 @@ def report(watch: Watch, form_ms: list[float], launch_s: list[float]) -> None:
     )
     print_table(
         "Training",
-        ("", "seen", "goal", "seen / goal"),
+        ("", "measured", "goal", "measured / goal"),
         [
             (
                 "form opens the first time, ms",
@@ -150,8 +154,8 @@ def report(watch: Watch, form_ms: list[float], launch_s: list[float]) -> None:
             ),
             ("form opens again, ms", form_ms[1], _GOAL_FORM_MS, form_ms[1] / _GOAL_FORM_MS),
             *(
-                ("launch to running, s", each, _GOAL_LAUNCH_S, each / _GOAL_LAUNCH_S)
-                for each in launch_s
+                ("launch to running, s", seconds, _GOAL_LAUNCH_S, seconds / _GOAL_LAUNCH_S)
+                for seconds in launch_s
             ),
         ],
     )
@@ -159,8 +163,8 @@ def report(watch: Watch, form_ms: list[float], launch_s: list[float]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=6.0, help="in each page")
-    take_platform(parser)
+    parser.add_argument("--seconds", type=float, default=6.0, help="Seconds per page. Default: 6.")
+    add_platform_option(parser)
     options = parser.parse_args()
     use_platform(options.platform)
     with (
@@ -168,25 +172,25 @@ def main() -> None:
         open_window(home) as bench,
     ):
         bench.window.resize(1440, 900)
-        run_for(_GET_READY_S)
-        watch = Watch()
-        watch.look("without runs", options.seconds)
+        run_for(_PRELOAD_S)
+        recorder = PhaseRecorder()
+        recorder.record("without runs", options.seconds)
         runs = start_runs(client)
-        go_through_pages(bench, watch, runs, options.seconds)
+        go_through_pages(bench, recorder, runs, options.seconds)
         bench.models.session_panel.choice.choose("CartPole-v1")
-        run_for(_NEXT_CLICK_S)
+        run_for(_CLICK_INTERVAL_S)
         form_ms: list[float] = []
-        watch.look("opening the form", 0.5, lambda: form_ms.append(open_form(bench)))
+        recorder.record("opening the form", 0.5, lambda: form_ms.append(open_form(bench)))
         bench.models.session_panel.set_mode("human")
-        run_for(_NEXT_CLICK_S)
-        watch.look("opening the form again", 0.5, lambda: form_ms.append(open_form(bench)))
+        run_for(_CLICK_INTERVAL_S)
+        recorder.record("opening the form again", 0.5, lambda: form_ms.append(open_form(bench)))
         for run_id in runs:
             client.cancel(run_id)
         wait_for(lambda: bench.models.runs.running_count == 0, "end of the runs")
         launch_s: list[float] = []
         for _ in range(3):
-            watch.look("launching", 1.0, lambda: launch_s.append(launch(bench)))
-    report(watch, form_ms, launch_s)
+            recorder.record("launching", 1.0, lambda: launch_s.append(launch(bench)))
+    report(recorder, form_ms, launch_s)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ benchmarks/run window_charts [--frames N] [--seconds S] [--platform xcb]
 
 The baselines are pyqtgraph alone: with the same points, already thinned out, for panning and
 zooming; with all points in memory already for the opening; with new points ten times a second, in
-as many plots, for what is live. On a busy machine trust processor time; wall time is told beside
+as many plots, for what is live. On a busy machine trust processor time; wall time is shown beside
 it.
 """
 
@@ -24,7 +24,15 @@ from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QApplication, QWidget  # noqa: TID251
 from report import print_ratio, print_table
 from throwaway_daemon import echo_config, throwaway_daemon
-from window_parts import GAP_HEAD, Gaps, GapWatch, run_for, take_platform, use_platform, wait_for
+from window_harness import (
+    GAP_HEADER,
+    GapMonitor,
+    Gaps,
+    add_platform_option,
+    run_for,
+    use_platform,
+    wait_for,
+)
 
 from gym_gui.app.theme import apply_theme
 from gym_gui.charts.model.chart_metrics import MetricKey
@@ -42,7 +50,7 @@ from mosaic.telemetry.service import TelemetryService
 
 _CURVES = 20
 _POINTS = 50_000
-_MANY = 1_000_000
+_OPENED_POINTS = 1_000_000
 _KEY = MetricKey("charts/episodic_return")
 _SIZES = ((740, 560), (1_600, 900))
 _GOAL_FPS = 30
@@ -51,13 +59,13 @@ _OPENINGS = 5
 _LIVE_RUNS = 8
 _LIVE_RATE = 400
 _LIVE_KEY = MetricKey("episode_return")
-_GOAL_HELD_MS = 50
+_GOAL_GAP_MS = 50
 _GOAL_HZ = 10
 
 
 @dataclass
 class Frames:
-    """How panning and zooming went."""
+    """Frame times of panning and zooming."""
 
     name: str
     frames: int
@@ -78,7 +86,7 @@ class Frames:
 
 
 class Painted(QObject):
-    """Whether a widget was painted."""
+    """Detects whether a widget was painted."""
 
     def __init__(self, widget: QWidget) -> None:
         super().__init__(widget)
@@ -91,7 +99,7 @@ class Painted(QObject):
 
 
 def fill(home: Home, run_id: str, points: int) -> None:
-    """A run that is over gets a curve with noise."""
+    """Add a noisy curve to a finished run."""
     noise = random.Random(run_id)
     run = home.run(run_id)
     with run.spool.open("a") as file:
@@ -116,13 +124,13 @@ def make_runs(client: TrainerClient, home: Home) -> tuple[list[str], str]:
     *many, large = runs
     for run_id in many:
         fill(home, run_id, _POINTS)
-    fill(home, large, _MANY)
+    fill(home, large, _OPENED_POINTS)
     return many, large
 
 
 @contextmanager
 def open_page(home: Home) -> Iterator[tuple[ChartsPage, ChartsModel]]:
-    """The page in a window of its own, connected."""
+    """Open the page in a separate window, connected to the daemon."""
     theme, notices, tasks, pulse = ThemeModel(), Notices(), Tasks(), UiTicker()
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
@@ -147,11 +155,11 @@ def open_page(home: Home) -> Iterator[tuple[ChartsPage, ChartsModel]]:
 
 
 def opening(home: Home, run_id: str) -> tuple[float, float]:
-    """From `show` until the curve is painted, in milliseconds: wall, and processor of all."""
+    """Return the milliseconds of wall and CPU time from `show` until the curve is painted."""
     app = QApplication.instance()
     assert app is not None
     with open_page(home) as (page, model):
-        began, cpu = time.perf_counter(), time.process_time()
+        started_at, cpu = time.perf_counter(), time.process_time()
         model.show([run_id])
         painted: Painted | None = None
         while painted is None or not painted.count:
@@ -160,57 +168,57 @@ def opening(home: Home, run_id: str) -> tuple[float, float]:
             if painted is None and card and card.plot and model.picture(_KEY):
                 painted = Painted(card.plot.viewport())
             time.sleep(0.0005)
-        return (time.perf_counter() - began) * 1_000, (time.process_time() - cpu) * 1_000
+        return (time.perf_counter() - started_at) * 1_000, (time.process_time() - cpu) * 1_000
 
 
 def move(name: str, frames: int, look_at: Callable[[float, float], None], view: QWidget) -> Frames:
-    """Zooms in by half of a hundredth a frame, while it goes to and fro; each frame is painted."""
+    """Zoom and pan a little in each frame; each frame is painted."""
     app = QApplication.instance()
     assert app is not None
-    whole = _POINTS * 20.0
+    full_range = _POINTS * 20.0
     longest, painted = 0.0, Painted(view)
-    began, cpu = time.perf_counter(), time.thread_time()
+    started_at, cpu = time.perf_counter(), time.thread_time()
     for number in range(frames):
         start, before = time.perf_counter(), painted.count
-        width = whole * (0.1 + 0.8 * abs(math.cos(number / 60)))
-        first = (whole - width) * (0.5 + 0.5 * math.sin(number / 23))
+        width = full_range * (0.1 + 0.8 * abs(math.cos(number / 60)))
+        first = (full_range - width) * (0.5 + 0.5 * math.sin(number / 23))
         look_at(first, first + width)
         while painted.count == before:
             app.processEvents()
         longest = max(longest, (time.perf_counter() - start) * 1_000)
-    return Frames(name, frames, time.perf_counter() - began, time.thread_time() - cpu, longest)
+    return Frames(name, frames, time.perf_counter() - started_at, time.thread_time() - cpu, longest)
 
 
 def moved(home: Home, runs: list[str], frames: int) -> list[tuple[Frames, Frames]]:
-    """Ours and the baseline, for each size."""
-    found = []
+    """Measure ours and the baseline for each size."""
+    pairs = []
     with open_page(home) as (page, model):
         model.set_group_by("")
         model.show(runs)
-        wait_for(lambda: _is_whole(model), "curves")
+        wait_for(lambda: _is_complete(model), "curves")
         page.board.enlarge(_KEY)
         for size in _SIZES:
             page.resize(*size)
-            wait_for(lambda: _is_whole(model), "curves")
+            wait_for(lambda: _is_complete(model), "curves")
             card = page.board.card(_KEY)
             assert card is not None
             assert card.plot is not None
             plot = card.plot
-            words = f"{size[0]} x {size[1]}"
-            ours = move(f"mosaic, {words}", frames, plot.look_at, plot.viewport())
+            size_text = f"{size[0]} x {size[1]}"
+            ours = move(f"mosaic, {size_text}", frames, plot.look_at, plot.viewport())
             plot.show_whole()
-            wait_for(lambda: _is_whole(model), "curves")
-            found.append((ours, baseline(f"pyqtgraph, {words}", frames, model, plot.size())))
-    return found
+            wait_for(lambda: _is_complete(model), "curves")
+            pairs.append((ours, baseline(f"pyqtgraph, {size_text}", frames, model, plot.size())))
+    return pairs
 
 
-def _is_whole(model: ChartsModel) -> bool:
+def _is_complete(model: ChartsModel) -> bool:
     picture = model.picture(_KEY)
     return picture is not None and len(picture.runs) == _CURVES
 
 
 def baseline(name: str, frames: int, model: ChartsModel, size: object) -> Frames:
-    """pyqtgraph as it comes, with the points that ours draws of the whole curves."""
+    """Plain pyqtgraph with the downsampled points of the complete curves."""
     pg = importlib.import_module("pyqtgraph")
     picture = model.picture(_KEY)
     assert picture is not None
@@ -231,12 +239,12 @@ def baseline(name: str, frames: int, model: ChartsModel, size: object) -> Frames
 
 
 def bare_opening(points: int) -> tuple[float, float]:
-    """pyqtgraph as it comes, with all points in memory: until the curve is painted."""
+    """Plain pyqtgraph with all points in memory: until the curve is painted."""
     pg, np = importlib.import_module("pyqtgraph"), importlib.import_module("numpy")
     x, y = np.arange(float(points)), np.random.default_rng(1).normal(size=points)
     app = QApplication.instance()
     assert app is not None
-    began, cpu = time.perf_counter(), time.process_time()
+    started_at, cpu = time.perf_counter(), time.process_time()
     plot = pg.PlotWidget()
     plot.resize(*_SIZES[0])
     plot.plot(x, y)
@@ -244,13 +252,13 @@ def bare_opening(points: int) -> tuple[float, float]:
     plot.show()
     while not painted.count:
         app.processEvents()
-    took = (time.perf_counter() - began) * 1_000, (time.process_time() - cpu) * 1_000
+    took = (time.perf_counter() - started_at) * 1_000, (time.process_time() - cpu) * 1_000
     plot.close()
     return took
 
 
 def live(home: Home, runs: list[str], seconds: float) -> tuple[Gaps, Gaps, float, int]:
-    """Gaps of ours and of the baseline, pictures a second of each plot, and how many plots."""
+    """Return gaps of ours and the baseline, repaints per second and plot, and the plot count."""
     drawn: Counter[MetricKey] = Counter()
     with open_page(home) as (page, model):
         model.set_group_by("")
@@ -258,7 +266,7 @@ def live(home: Home, runs: list[str], seconds: float) -> tuple[Gaps, Gaps, float
         wait_for(lambda: _is_live(model), "curves")
         run_for(2.0)
         model.picture_changed.connect(lambda key: drawn.update([key]))
-        watch = GapWatch()
+        watch = GapMonitor()
         watch.start()
         run_for(seconds)
         ours = watch.stop()
@@ -270,7 +278,7 @@ def live(home: Home, runs: list[str], seconds: float) -> tuple[Gaps, Gaps, float
 
 
 def bare_live(curves: list[tuple[Any, Any]], plots: int, seconds: float) -> Gaps:
-    """pyqtgraph as it comes, given the same curves again ten times a second."""
+    """Plain pyqtgraph that gets the same curves ten times a second."""
     pg = importlib.import_module("pyqtgraph")
     widget = pg.GraphicsLayoutWidget()
     widget.resize(*_SIZES[0])
@@ -292,7 +300,7 @@ def bare_live(curves: list[tuple[Any, Any]], plots: int, seconds: float) -> Gaps
             item.setData(x, y + number * 0.001)
 
     timer.timeout.connect(update)
-    watch = GapWatch()
+    watch = GapMonitor()
     watch.start()
     timer.start()
     run_for(seconds)
@@ -310,8 +318,10 @@ def _is_live(model: ChartsModel) -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--frames", type=int, default=300)
-    parser.add_argument("--seconds", type=float, default=15.0, help="of watching live runs")
-    take_platform(parser)
+    parser.add_argument(
+        "--seconds", type=float, default=15.0, help="Seconds with live runs. Default: 15."
+    )
+    add_platform_option(parser)
     options = parser.parse_args()
     use_platform(options.platform)
     with throwaway_daemon(("--max-runs", "8", "--cpus", "8")) as (client, home):
@@ -319,7 +329,7 @@ def main() -> None:
         QApplication(sys.argv[:1])
         first = opening(home, large)
         again = sorted(opening(home, large) for _ in range(_OPENINGS))
-        bare = sorted(bare_opening(_MANY) for _ in range(_OPENINGS))
+        bare = sorted(bare_opening(_OPENED_POINTS) for _ in range(_OPENINGS))
         pairs = moved(home, runs, options.frames)
         going = [
             client.submit(
@@ -327,9 +337,9 @@ def main() -> None:
             ).run_id
             for seed in range(_LIVE_RUNS)
         ]
-        ours, alone, pictures_hz, plots = live(home, going, options.seconds)
+        ours, alone, repaints_hz, plots = live(home, going, options.seconds)
     print_table(
-        f"A run of {_MANY:,} points, until its curve is painted",
+        f"A run of {_OPENED_POINTS:,} points, until its curve is painted",
         ("", "wall ms", "cpu ms"),
         [
             ("the first chart, with pyqtgraph's import", *first),
@@ -337,11 +347,11 @@ def main() -> None:
             ("pyqtgraph, with the points in memory", *bare[2]),
         ],
     )
-    print_ratio("first picture against pyqtgraph", again[2][0] / bare[2][0], f"{_GOAL_MS} ms")
+    print_ratio("first paint against pyqtgraph", again[2][0] / bare[2][0], f"{_GOAL_MS} ms")
     print_table(
         f"{_CURVES} curves of {_POINTS:,} points, moved",
         ("", "frames/s", "frames/cpu s", "wall ms", "cpu ms", "longest ms"),
-        [each.row() for pair in pairs for each in pair],
+        [frames.row() for pair in pairs for frames in pair],
     )
     for moving, base in pairs:
         print_ratio(
@@ -350,14 +360,14 @@ def main() -> None:
             f"{_GOAL_FPS} frames/s",
         )
     print_table(
-        f"{_LIVE_RUNS} live runs in {plots} plots, {pictures_hz:.1f} pictures a second of each",
-        GAP_HEAD,
+        f"{_LIVE_RUNS} live runs in {plots} plots, {repaints_hz:.1f} repaints/s each",
+        GAP_HEADER,
         [ours.row("mosaic"), alone.row("pyqtgraph")],
     )
     print_ratio(
         "longest hold of the UI thread against pyqtgraph, processor time",
         max(ours.cpu) / max(alone.cpu),
-        f"{_GOAL_HELD_MS} ms, at {_GOAL_HZ} pictures a second",
+        f"{_GOAL_GAP_MS} ms, at {_GOAL_HZ} repaints/s",
     )
 
 

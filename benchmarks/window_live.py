@@ -1,9 +1,9 @@
-"""The window while four runs send 20,000 events a second and a picture moves at 60 Hz.
+"""The window with four runs that send 20,000 events/s and frames at 60 Hz.
 
 benchmarks/run window_live [--minutes M] [--platform xcb]
 
-First nothing runs, then the Live tab shows one of the runs with its pictures, then the Frame tab
-shows a game of LunarLander while the Live tab, unseen, goes on following the run.
+First without runs, then the Live tab shows one of the runs with frames, then the Frame tab shows a
+session of LunarLander while the hidden Live tab keeps following the run.
 """
 
 import argparse
@@ -11,19 +11,19 @@ import os
 import time
 from dataclasses import dataclass, field
 
-from kept_bundles import daemon_with_bundle
+from cached_bundles import daemon_with_bundle
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QWidget  # noqa: TID251
 from report import print_ratio, print_table
 from throwaway_daemon import cpu_seconds, echo_config, resident_mb
-from window_parts import (
-    GAP_HEAD,
+from window_harness import (
+    GAP_HEADER,
+    GapMonitor,
     Gaps,
-    GapWatch,
-    figures,
+    add_platform_option,
     open_window,
     run_for,
-    take_platform,
+    summarize,
     use_platform,
     wait_for,
 )
@@ -44,7 +44,7 @@ _OPTIONS = ("--max-runs", str(_RUNS + 2), "--cpus", str(2 * _RUNS))
 
 
 class PaintCount(QObject):
-    """How often a widget was painted."""
+    """Counts the paint events of a widget."""
 
     def __init__(self, widget: QWidget) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class PaintCount(QObject):
 
 @dataclass
 class Phase:
-    """What was seen for a while."""
+    """Measurements of one phase."""
 
     name: str
     gaps: Gaps = field(default_factory=Gaps)
@@ -70,7 +70,7 @@ class Phase:
     events: int = 0
     memory_mb: list[float] = field(default_factory=list)
 
-    def figures(self) -> tuple[object, ...]:
+    def summarize(self) -> tuple[object, ...]:
         return (
             self.name,
             self.events / self.seconds,
@@ -87,17 +87,17 @@ class Phase:
         return self.name, max(first), max(last), max(last) / max(first)
 
 
-class Watch:
-    """Over one window and the runs behind it."""
+class PhaseRecorder:
+    """Measures phases of one window and its runs."""
 
     def __init__(self, bench: AppContext, client: TrainerClient) -> None:
         self._bench = bench
         self._client = client
-        self._gaps = GapWatch()
+        self._gaps = GapMonitor()
         self._beats = 0
-        bench.pulse.subscribe(bench, self._count_beat)
+        bench.pulse.subscribe(bench, self._count_tick)
 
-    def look(self, name: str, seconds: float, widget: QWidget, runs: list[str]) -> Phase:
+    def record(self, name: str, seconds: float, widget: QWidget, runs: list[str]) -> Phase:
         phase = Phase(name)
         paints, memory = PaintCount(widget), QTimer()
         memory.timeout.connect(lambda: phase.memory_mb.append(resident_mb(os.getpid())))
@@ -121,13 +121,13 @@ class Watch:
     def _steps_of(self, runs: list[str]) -> int:
         return sum(self._client.stats(run_id).steps for run_id in runs)
 
-    def _count_beat(self) -> bool:
+    def _count_tick(self) -> bool:
         self._beats += 1
         return False
 
 
 def start_runs(client: TrainerClient) -> list[str]:
-    """The first one draws pictures too."""
+    """Start the runs; the first one also renders frames."""
     config = echo_config(steps=100_000_000, rate=_RATE, episode_length=200)
     return [
         client.submit({**config, "telemetry": {"frames": number == 0}}).run_id
@@ -138,7 +138,7 @@ def start_runs(client: TrainerClient) -> list[str]:
 def watch_run(bench: AppContext, run_id: str) -> QWidget:
     wait_for(lambda: bench.models.runs.by_id(run_id) is not None, "run in the list")
     bench.conduct.watch(run_id)
-    wait_for(lambda: bench.models.live.frame is not None, "picture of the run")
+    wait_for(lambda: bench.models.live.frame is not None, "frame of the run")
     picture = bench.live_tab.findChild(LivePicture)
     assert picture is not None
     return picture
@@ -153,7 +153,7 @@ def play(bench: AppContext, run_id: str) -> QWidget:
     panel.play()
     wait_for(lambda: models.play.state.env_id == _ENVIRONMENT, "game")
     bench.window.centre.show_tab("frame")
-    wait_for(lambda: models.play.frame is not None, "picture of the game")
+    wait_for(lambda: models.play.frame is not None, "frame of the session")
     bench.conduct.show_run(run_id)
     canvas = bench.play_area.frame_page.findChild(FrameCanvas)
     assert canvas is not None
@@ -163,12 +163,12 @@ def play(bench: AppContext, run_id: str) -> QWidget:
 def report(phases: list[Phase]) -> None:
     quiet, *busy = phases
     print_table(
-        "Gaps of the event loop", GAP_HEAD, [phase.gaps.row(phase.name) for phase in phases]
+        "Gaps of the event loop", GAP_HEADER, [phase.gaps.row(phase.name) for phase in phases]
     )
     print_table(
         "What the window did",
-        ("", "events/s", "frames/s", "beats/s", "UI cpu ms/beat", "UI cpu %", "all cpu %"),
-        [phase.figures() for phase in phases],
+        ("", "events/s", "frames/s", "ticks/s", "UI cpu ms/tick", "UI cpu %", "all cpu %"),
+        [phase.summarize() for phase in phases],
     )
     print_table(
         "Its memory, largest of the first and of the last third",
@@ -176,7 +176,7 @@ def report(phases: list[Phase]) -> None:
         [phase.memory() for phase in phases],
     )
     for phase in busy:
-        wall, own = figures(phase.gaps.wall)[1], figures(phase.gaps.own)[1]
+        wall, own = summarize(phase.gaps.wall)[1], summarize(phase.gaps.own)[1]
         print(
             f"{phase.name}: p99 {wall / _GOAL_GAP_MS:.2f} of the goal of {_GOAL_GAP_MS:.0f} ms,"
             f" {own / _GOAL_GAP_MS:.2f} without waiting for a processor;"
@@ -184,15 +184,17 @@ def report(phases: list[Phase]) -> None:
         )
         print_ratio(
             f"{phase.name}, p99 against the window without runs",
-            own / max(0.01, figures(quiet.gaps.own)[1]),
+            own / max(0.01, summarize(quiet.gaps.own)[1]),
             f"{_GOAL_GAP_MS:.0f} ms",
         )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--minutes", type=float, default=2.0, help="of the Live tab")
-    take_platform(parser)
+    parser.add_argument(
+        "--minutes", type=float, default=2.0, help="Minutes on the Live tab. Default: 2."
+    )
+    add_platform_option(parser)
     options = parser.parse_args()
     use_platform(options.platform)
     seconds = options.minutes * 60
@@ -201,13 +203,13 @@ def main() -> None:
         open_window(home) as bench,
     ):
         bench.window.centre.show_tab("live")
-        watch = Watch(bench, client)
-        phases = [watch.look("without runs", _QUIET_S, bench.live_tab, [])]
+        recorder = PhaseRecorder(bench, client)
+        phases = [recorder.record("without runs", _QUIET_S, bench.live_tab, [])]
         runs = start_runs(client)
         picture = watch_run(bench, runs[0])
-        phases.append(watch.look("Live tab", seconds, picture, runs))
+        phases.append(recorder.record("Live tab", seconds, picture, runs))
         canvas = play(bench, runs[0])
-        phases.append(watch.look("Frame tab", min(seconds, 60.0), canvas, runs))
+        phases.append(recorder.record("Frame tab", min(seconds, 60.0), canvas, runs))
         for run_id in runs:
             client.cancel(run_id)
     report(phases)

@@ -1,9 +1,9 @@
-"""A drag along the timeline of a replayed LunarLander episode: from the slider to the pixel.
+"""Scrubbing in a replay of LunarLander: latency from the slider to the painted frame.
 
 benchmarks/run window_scrub [--moves N] [--platform xcb]
 
-All pictures are in the cache. Each move is a mouse event on the timeline, and ends when the picture
-at its place has been painted. Against it: a picture that is in memory, on the same canvas alone.
+All frames are in the cache. Each move is a mouse event on the timeline and ends when the frame of
+that position was painted. The baseline is a frame in memory on the same canvas alone.
 """
 
 import argparse
@@ -11,17 +11,17 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from kept_bundles import daemon_with_bundle
+from cached_bundles import daemon_with_bundle
 from PySide6.QtCore import QEvent, QEventLoop, QObject, QPointF, Qt, QTimer
 from PySide6.QtGui import QMouseEvent  # noqa: TID251
 from PySide6.QtWidgets import QApplication, QWidget  # noqa: TID251
 from report import print_ratio, print_table
-from window_parts import (
+from window_harness import (
+    add_platform_option,
     clocks_ms,
-    figures,
     open_window,
     run_for,
-    take_platform,
+    summarize,
     use_platform,
     wait_for,
 )
@@ -32,17 +32,17 @@ from gym_gui.replay.view.reward_timeline import RewardTimeline
 from gym_gui.widgets.picture_canvas import PictureCanvas
 
 _ENVIRONMENT = "LunarLander-v3"
-_ENOUGH_STEPS = 250
+_MIN_STEPS = 250
 _GOAL_MS = 16.0
 _SETTLE_S = 3.0
-_LOST_MS = 2_000
-_APART = 2
-"""Steps between two places of a sweep, so that each move is one, however narrow the timeline."""
+_PAINT_TIMEOUT_MS = 2_000
+_SWEEP_STEP = 2
+"""Steps between two positions of a sweep, so that each move changes the frame."""
 
 
 @dataclass
 class Times:
-    """From the move to the painted picture, in milliseconds."""
+    """Milliseconds from the move to the painted frame."""
 
     wall: list[float] = field(default_factory=list)
     own: list[float] = field(default_factory=list)
@@ -50,11 +50,11 @@ class Times:
 
     def row(self, name: str) -> tuple[object, ...]:
         kinds = (self.wall, self.own, self.cpu)
-        return (name, *(value for kind in kinds for value in figures(kind)))
+        return (name, *(value for kind in kinds for value in summarize(kind)))
 
 
 class Stopwatch(QObject):
-    """Until a widget has been painted."""
+    """Measures the time until a widget is painted."""
 
     def __init__(self, widget: QWidget) -> None:
         super().__init__()
@@ -70,7 +70,7 @@ class Stopwatch(QObject):
 
     def take(self, move: Callable[[], None], times: Times) -> None:
         self._is_waiting = True
-        QTimer.singleShot(_LOST_MS, self._loop, self._loop.quit)
+        QTimer.singleShot(_PAINT_TIMEOUT_MS, self._loop, self._loop.quit)
         before = clocks_ms()
         move()
         self._loop.exec()
@@ -81,7 +81,7 @@ class Stopwatch(QObject):
 
 
 def record_episode(bench: AppContext) -> str:
-    """A game of the scripted actor; returns its run."""
+    """Record an episode of the scripted actor and return its run."""
     panel, play = bench.models.session_panel, bench.models.play
     panel.set_mode("hybrid")
     panel.choice.choose(_ENVIRONMENT)
@@ -89,7 +89,7 @@ def record_episode(bench: AppContext) -> str:
     panel.choose_actor("scripted")
     panel.play()
     wait_for(
-        lambda: play.is_over or (play.step is not None and play.step.step > _ENOUGH_STEPS),
+        lambda: play.is_over or (play.step is not None and play.step.step > _MIN_STEPS),
         "long enough game",
     )
     run_id = bench.models.sessions.state.run_id
@@ -105,12 +105,12 @@ def fill_cache(bench: AppContext, run_id: str) -> ReplayModel:
     for index in range(replay.steps + 1):
         replay.seek(index)
         if not replay.is_frame_current:
-            wait_for(lambda: replay.is_frame_current, "picture")
+            wait_for(lambda: replay.is_frame_current, "frame")
     run_for(_SETTLE_S)
     return replay
 
 
-def scrub(bench: AppContext, replay: ReplayModel, places: list[int]) -> Times:
+def scrub(bench: AppContext, replay: ReplayModel, positions: list[int]) -> Times:
     timeline = bench.replay_page.findChild(RewardTimeline)
     canvas = bench.replay_page.findChild(PictureCanvas)
     assert timeline is not None
@@ -118,18 +118,22 @@ def scrub(bench: AppContext, replay: ReplayModel, places: list[int]) -> Times:
     stopwatch, times = Stopwatch(canvas), Times()
     send_mouse(timeline, QEvent.Type.MouseButtonPress, 0.5)
     run_for(0.2)
-    for place in places:
-        share = (place + 0.5) / (replay.steps + 1)
+    for position in positions:
+        share = (position + 0.5) / (replay.steps + 1)
         before = replay.playhead
         stopwatch.take(lambda: send_mouse(timeline, QEvent.Type.MouseMove, share), times)  # noqa: B023
         if not replay.is_frame_current or replay.playhead == before:
-            raise SystemExit(f"Step {place} was not in the cache, or the move was none.")
+            raise SystemExit(f"Step {position} was not in the cache, or the move had no effect.")
     send_mouse(timeline, QEvent.Type.MouseButtonRelease, 0.5)
     return times
 
 
-def without_repeats(places: list[int]) -> list[int]:
-    return [place for place, last in zip(places[1:], places, strict=False) if place != last]
+def without_repeats(positions: list[int]) -> list[int]:
+    return [
+        position
+        for position, last in zip(positions[1:], positions, strict=False)
+        if position != last
+    ]
 
 
 def send_mouse(widget: QWidget, kind: QEvent.Type, share: float) -> None:
@@ -141,7 +145,7 @@ def send_mouse(widget: QWidget, kind: QEvent.Type, share: float) -> None:
 
 
 def paint_alone(bench: AppContext, replay: ReplayModel, moves: int) -> Times:
-    """The same canvas in the same size, in a window of its own."""
+    """The same canvas in the same size, in a separate window."""
     shown = bench.replay_page.findChild(PictureCanvas)
     frame = replay.frame
     assert shown is not None
@@ -165,16 +169,16 @@ def paint_alone(bench: AppContext, replay: ReplayModel, moves: int) -> Times:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--moves", type=int, default=400)
-    take_platform(parser)
+    add_platform_option(parser)
     options = parser.parse_args()
     use_platform(options.platform)
     with daemon_with_bundle() as (_, home), open_window(home) as bench:
         replay = fill_cache(bench, record_episode(bench))
         chooser, steps = random.Random(5), replay.steps
         # Places far apart and neighbours, as a hand does both.
-        inner = range(steps // 20, steps - steps // 20, _APART)
-        jumps = [place for _ in range(options.moves) for place in chooser.sample(inner, 2)]
-        sweep = [place for _ in range(options.moves) for place in (*inner, *inner[-2:0:-1])]
+        inner = range(steps // 20, steps - steps // 20, _SWEEP_STEP)
+        jumps = [position for _ in range(options.moves) for position in chooser.sample(inner, 2)]
+        sweep = [position for _ in range(options.moves) for position in (*inner, *inner[-2:0:-1])]
         alone = paint_alone(bench, replay, options.moves)
         jumped = scrub(bench, replay, without_repeats(jumps)[: options.moves])
         swept = scrub(bench, replay, sweep[: options.moves])
@@ -182,20 +186,20 @@ def main() -> None:
         f"From the slider to the pixel, ms, {steps} steps of {_ENVIRONMENT}",
         ("", "p50", "p99", "max", "own p50", "own p99", "own max", "cpu p50", "cpu p99", "cpu max"),
         [
-            alone.row("a picture in memory"),
+            alone.row("frame in memory"),
             jumped.row("jumps along the timeline"),
             swept.row("a sweep along it"),
         ],
     )
     for name, times in (("jumps", jumped), ("sweep", swept)):
-        wall, own = figures(times.wall), figures(times.own)
+        wall, own = summarize(times.wall), summarize(times.own)
         print(
             f"{name}: p50 {wall[0] / _GOAL_MS:.2f}, p99 {wall[1] / _GOAL_MS:.2f} of the goal of"
             f" {_GOAL_MS:.0f} ms; without waiting for a processor p99 {own[1] / _GOAL_MS:.2f}"
         )
     print_ratio(
-        "a sweep against the picture in memory, p50, processor time",
-        figures(swept.cpu)[0] / figures(alone.cpu)[0],
+        "sweep against the frame in memory, p50, CPU time",
+        summarize(swept.cpu)[0] / summarize(alone.cpu)[0],
         f"{_GOAL_MS:.0f} ms",
     )
 

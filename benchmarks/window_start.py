@@ -1,9 +1,9 @@
-"""The window from its first import to its first paint, its memory with a live run, and at rest.
+"""Start of the window until its first paint, memory with a live run, and idle CPU usage.
 
 benchmarks/run window_start [--turns N] [--platform xcb]
 
-Each start is a process of its own, with byte code that is there already. A bare window is started
-in turn with it, so that a busy machine slows both alike.
+Each start is a separate process with compiled byte code. It alternates with the start of a bare
+window, so that load affects both alike.
 """
 
 import argparse
@@ -25,17 +25,17 @@ _GOAL_MB = 300
 _GOAL_PERCENT = 2.0
 
 
-def start(environment: dict[str, str], *arguments: str) -> dict[str, Any]:
+def run_start(environment: dict[str, str], *arguments: str) -> dict[str, Any]:
     command = [sys.executable, str(_CHILD), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} failed:\n{done.stderr}")
-    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return told
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
 
 
 def warm(platform: str, byte_code: str) -> dict[str, str]:
-    """Byte code is kept, wherever the checkout or the shell would not have it."""
+    """Compile byte code, even if the checkout or the shell disables it."""
     environment = {
         **os.environ,
         "QT_QPA_PLATFORM": platform,
@@ -46,64 +46,64 @@ def warm(platform: str, byte_code: str) -> dict[str, str]:
     return environment
 
 
-def middle(starts: list[dict[str, Any]], name: str) -> float:
-    return statistics.median(float(each[name]) for each in starts)
+def median_of(starts: list[dict[str, Any]], name: str) -> float:
+    return statistics.median(float(start[name]) for start in starts)
 
 
 def measure_starts(environment: dict[str, str], home: str, turns: int) -> None:
-    found: dict[str, list[dict[str, Any]]] = {"bare": [], "window": []}
+    starts_by_kind: dict[str, list[dict[str, Any]]] = {"bare": [], "window": []}
     for turn in range(turns + 1):
-        for kind, starts in found.items():
-            told = start(environment, kind, *([home] if kind == "window" else []))
+        for kind, starts in starts_by_kind.items():
+            result = run_start(environment, kind, *([home] if kind == "window" else []))
             if turn:  # the first one fills the caches
-                starts.append(told)
-    bare, window = found["bare"], found["window"]
+                starts.append(result)
+    bare, window = starts_by_kind["bare"], starts_by_kind["window"]
     print_table(
         f"First import to first paint, {turns} starts each",
         ("start", "median s", "fastest s", "median cpu s", "fastest cpu s", "MB"),
         [
             (
                 name,
-                middle(starts, "wall_s"),
-                min(each["wall_s"] for each in starts),
-                middle(starts, "cpu_s"),
-                min(each["cpu_s"] for each in starts),
-                middle(starts, "mb"),
+                median_of(starts, "wall_s"),
+                min(start["wall_s"] for start in starts),
+                median_of(starts, "cpu_s"),
+                min(start["cpu_s"] for start in starts),
+                median_of(starts, "mb"),
             )
             for name, starts in (("bare QMainWindow", bare), ("the window", window))
         ],
     )
     print_table(
-        "Where it goes",
-        ("part", "median s", "median cpu s"),
+        "Time by phase",
+        ("phase", "median s", "median cpu s"),
         [
             (
                 name,
-                statistics.median(each["steps"][number][1] for each in window),
-                statistics.median(each["steps"][number][2] for each in window),
+                statistics.median(start["steps"][number][1] for start in window),
+                statistics.median(start["steps"][number][2] for start in window),
             )
             for number, (name, _, _) in enumerate(window[0]["steps"])
         ],
     )
-    print(f"of the heavy libraries it has imported: {', '.join(window[0]['heavy']) or 'none'}")
-    print(f"median: {middle(window, 'wall_s') / _GOAL_S:.2f} of the goal of {_GOAL_S} s")
-    print(f"in processor time: {middle(window, 'cpu_s') / _GOAL_S:.2f} of it")
+    print(f"imported heavy libraries: {', '.join(window[0]['heavy']) or 'none'}")
+    print(f"median: {median_of(window, 'wall_s') / _GOAL_S:.2f} of the goal of {_GOAL_S} s")
+    print(f"CPU time: {median_of(window, 'cpu_s') / _GOAL_S:.2f} of it")
     print_ratio(
         "the window against the bare one",
-        middle(window, "wall_s") / middle(bare, "wall_s"),
+        median_of(window, "wall_s") / median_of(bare, "wall_s"),
         f"{_GOAL_S} s or less",
     )
 
 
-def measure_memory_and_rest(environment: dict[str, str], bare_mb: float) -> None:
+def measure_memory_and_idle(environment: dict[str, str], bare_mb: float) -> None:
     with throwaway_daemon() as (client, home):
-        idle = start(environment, "idle", str(home.path))
+        idle = run_start(environment, "idle", str(home.path))
         config = echo_config(steps=10_000_000, rate=1_000, episode_length=200)
         run = client.submit({**config, "telemetry": {"frames": True}})
-        live = start(environment, "live", str(home.path), run.run_id)
+        live = run_start(environment, "live", str(home.path), run.run_id)
         client.cancel(run.run_id)
     print_table(
-        "Memory and rest",
+        "Memory and idle CPU",
         ("", "MB", "% of a core"),
         [
             ("bare QMainWindow", bare_mb, ""),
@@ -112,20 +112,20 @@ def measure_memory_and_rest(environment: dict[str, str], bare_mb: float) -> None
         ],
     )
     print(f"memory: {live['mb'] / _GOAL_MB:.2f} of the goal of {_GOAL_MB} MB")
-    print(f"at rest: {idle['percent'] / _GOAL_PERCENT:.2f} of the goal of {_GOAL_PERCENT} %")
+    print(f"idle CPU: {idle['percent'] / _GOAL_PERCENT:.2f} of the goal of {_GOAL_PERCENT} %")
     print_ratio("memory against the bare window", live["mb"] / bare_mb, f"{_GOAL_MB} MB")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=9)
-    parser.add_argument("--platform", default="offscreen", help="of Qt; xcb needs a DISPLAY")
+    parser.add_argument("--platform", default="offscreen", help="Qt platform; xcb needs DISPLAY.")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="mosaic-bench-") as folder:
         environment = warm(options.platform, str(Path(folder) / "byte-code"))
         measure_starts(environment, str(Path(folder) / "home"), options.turns)
-        bare_mb = float(start(environment, "bare")["mb"])
-        measure_memory_and_rest(environment, bare_mb)
+        bare_mb = float(run_start(environment, "bare")["mb"])
+        measure_memory_and_idle(environment, bare_mb)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-"""One start of the window in a process of its own; prints what it took as JSON.
+"""One start of the window in a separate process; prints the measurements as JSON.
 
 window_start_child.py bare | window [HOME] | live HOME RUN_ID | idle HOME
 """
 
 import time
 
-BEGAN_WALL, BEGAN_CPU = time.perf_counter(), time.process_time()
+START_WALL, START_CPU = time.perf_counter(), time.process_time()
 
-import gc  # noqa: E402 - imports are measured
+import gc  # noqa: E402 - imports are measure_cost
 import json  # noqa: E402
 import os  # noqa: E402
 import sys  # noqa: E402
@@ -20,19 +20,19 @@ _SETTLE_S = 6.0
 _WATCH_S = 10.0
 
 
-def tell(**figures: object) -> None:
-    print(json.dumps(figures), flush=True)
-    os._exit(0)  # what closing takes is not measured here
+def report(**measurements: object) -> None:
+    print(json.dumps(measurements), flush=True)
+    os._exit(0)  # do not measure the shutdown
 
 
 def resident_mb() -> float:
     return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE / 1e6
 
 
-def tell_first_paint(steps: list[tuple[str, float, float]]) -> None:
-    tell(
-        wall_s=time.perf_counter() - BEGAN_WALL,
-        cpu_s=time.process_time() - BEGAN_CPU,
+def report_first_paint(steps: list[tuple[str, float, float]]) -> None:
+    report(
+        wall_s=time.perf_counter() - START_WALL,
+        cpu_s=time.process_time() - START_CPU,
         steps=steps,
         mb=resident_mb(),
         heavy=[
@@ -44,8 +44,8 @@ def tell_first_paint(steps: list[tuple[str, float, float]]) -> None:
 
 
 def when_painted(window: object, then: Callable[[], None]) -> object:
-    """Called once the first picture of the window has gone to the screen."""
-    from PySide6.QtCore import QEvent, QObject, QTimer  # noqa: PLC0415 - imports are measured
+    """Call back after the first paint of the window."""
+    from PySide6.QtCore import QEvent, QObject, QTimer  # noqa: PLC0415 - imports are measure_cost
     from PySide6.QtWidgets import QWidget  # noqa: PLC0415, TID251
 
     class FirstPaint(QObject):
@@ -67,7 +67,7 @@ def start_bare() -> None:
     window = QMainWindow()
     window.setCentralWidget(QLabel("There is nothing here."))
     window.resize(1440, 900)
-    watch = when_painted(window, lambda: tell_first_paint([]))
+    watch = when_painted(window, lambda: report_first_paint([]))
     window.show()
     app.exec()
     del watch
@@ -76,7 +76,7 @@ def start_bare() -> None:
 def start_window(home: str, then: Callable[[object], None] | None = None) -> None:
     """What `python -m gym_gui.app` does."""
     gc.disable()
-    steps = [("interpreter", BEGAN_WALL, BEGAN_CPU)]
+    steps = [("interpreter", START_WALL, START_CPU)]
 
     def passed(name: str) -> None:
         steps.append((name, time.perf_counter(), time.process_time()))
@@ -89,7 +89,7 @@ def start_window(home: str, then: Callable[[object], None] | None = None) -> Non
     from gym_gui.app.wiring import AppContext  # noqa: PLC0415
     from mosaic.contract.layout import Home  # noqa: PLC0415
 
-    passed("import of the rest")
+    passed("remaining imports")
     app = QApplication(sys.argv[:1])
     bench = AppContext(Home(Path(home)))
     passed("models and views")
@@ -99,7 +99,7 @@ def start_window(home: str, then: Callable[[object], None] | None = None) -> Non
 
         def painted() -> None:
             passed("show to paint")
-            tell_first_paint(
+            report_first_paint(
                 [
                     (after[0], after[1] - before[1], after[2] - before[2])
                     for before, after in pairwise(steps)
@@ -119,28 +119,28 @@ def start_window(home: str, then: Callable[[object], None] | None = None) -> Non
 
 
 def watch_run(home: str, run_id: str) -> None:
-    """The Live tab on a run that goes on."""
+    """Show an active run in the Live tab."""
 
     def watch(bench: object) -> None:
-        from window_parts import run_for, wait_for  # noqa: PLC0415
+        from window_harness import run_for, wait_for  # noqa: PLC0415
 
         from gym_gui.app.wiring import AppContext  # noqa: PLC0415
 
         assert isinstance(bench, AppContext)
         wait_for(lambda: bench.models.runs.by_id(run_id) is not None, "run in the list")
         bench.conduct.watch(run_id)
-        wait_for(lambda: bench.models.live.frame is not None, "picture of the run")
+        wait_for(lambda: bench.models.live.frame is not None, "frame of the run")
         run_for(_SETTLE_S)
-        tell(mb=resident_mb())
+        report(mb=resident_mb())
 
     start_window(home, watch)
 
 
-def rest(home: str) -> None:
-    """Connected, with nothing to do."""
+def measure_idle(home: str) -> None:
+    """Measure the connected, idle window."""
 
     def watch(bench: object) -> None:
-        from window_parts import run_for, wait_for  # noqa: PLC0415
+        from window_harness import run_for, wait_for  # noqa: PLC0415
 
         from gym_gui.app.wiring import AppContext  # noqa: PLC0415
 
@@ -150,7 +150,7 @@ def rest(home: str) -> None:
         wall, cpu = time.perf_counter(), time.process_time()
         run_for(_WATCH_S)
         share = (time.process_time() - cpu) / (time.perf_counter() - wall)
-        tell(percent=share * 100, mb=resident_mb())
+        report(percent=share * 100, mb=resident_mb())
 
     start_window(home, watch)
 
@@ -164,7 +164,7 @@ def main() -> None:
     elif kind == "live":
         watch_run(*arguments)
     else:
-        rest(*arguments)
+        measure_idle(*arguments)
 
 
 main()

@@ -14,16 +14,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import QEvent, QEventLoop, QObject, QTimer
-from report import measured, print_ratio, print_table
-from throwaway_daemon import serving, throwaway_home
-from window_parts import (
-    GAP_HEAD,
+from report import measure_cost, print_ratio, print_table
+from throwaway_daemon import run_daemon, throwaway_home
+from window_harness import (
+    GAP_HEADER,
+    GapMonitor,
     Gaps,
-    GapWatch,
-    figures,
+    add_platform_option,
     open_window,
     run_for,
-    take_platform,
+    summarize,
     use_platform,
     wait_for,
 )
@@ -40,16 +40,16 @@ from mosaic.trainer.registry.run_registry import RunRegistry
 _FEW = 1_000
 _WHEEL_ROWS = 3
 _SCROLL_S = 6.0
-_BEAT_MS = 16
+_TICK_MS = 16
 _SETTLE_S = 1.5
-_PATIENCE_MS = 30_000
+_TIMEOUT_MS = 30_000
 _GOAL_PAINT_MS = 100.0
 _GOAL_GAP_MS = 33.0
 
 
 @dataclass
-class Seen:
-    """Of one of the two runs."""
+class TableTimes:
+    """Measurements of one of the two runs."""
 
     rows: int
     run_id: str
@@ -69,8 +69,8 @@ def episode_lines(count: int) -> Iterator[bytes]:
         ).encode()
 
 
-def make_run(home: Home, registry: RunRegistry, rows: int) -> Seen:
-    """A run that is over, with this many episodes in its store."""
+def make_run(home: Home, registry: RunRegistry, rows: int) -> TableTimes:
+    """Create a finished run with this many episodes in its store."""
     run_id = new_ulid()
     config = TrainRunConfig(
         run_name=f"{rows} episodes", worker="echo_worker", algo="echo", env_id="Echo-v0"
@@ -89,11 +89,11 @@ def make_run(home: Home, registry: RunRegistry, rows: int) -> Seen:
     with TelemetryService(run) as service:
         assert service.finish()
     registry.set_digests({run_id: RunStats(episodes=rows)})
-    return Seen(rows, run_id)
+    return TableTimes(rows, run_id)
 
 
 class FirstRows(QObject):
-    """Ends a loop once the table has been painted with its first row."""
+    """Ends a loop once the table was painted with its first row."""
 
     def __init__(self, bench: AppContext, loop: QEventLoop) -> None:
         super().__init__()
@@ -110,80 +110,80 @@ class FirstRows(QObject):
         return False
 
 
-def show(bench: AppContext, seen: Seen) -> None:
-    """From choosing the run to its rows on the screen."""
+def show(bench: AppContext, times: TableTimes) -> None:
+    """Measure from the selection of the run until its rows are painted."""
     loop = QEventLoop()
-    QTimer.singleShot(_PATIENCE_MS, loop, loop.quit)
+    QTimer.singleShot(_TIMEOUT_MS, loop, loop.quit)
     watch = FirstRows(bench, loop)
     wall, cpu = time.perf_counter(), time.thread_time()
-    bench.conduct.show_run(seen.run_id)
+    bench.conduct.show_run(times.run_id)
     loop.exec()
-    seen.paint_ms.append((time.perf_counter() - wall) * 1_000)
-    seen.paint_cpu_ms.append((time.thread_time() - cpu) * 1_000)
+    times.paint_ms.append((time.perf_counter() - wall) * 1_000)
+    times.paint_cpu_ms.append((time.thread_time() - cpu) * 1_000)
     watch.deleteLater()
-    wait_for(lambda: bench.models.episodes.rowCount() == seen.rows, "whole table")
+    wait_for(lambda: bench.models.episodes.rowCount() == times.rows, "complete table")
 
 
 def scroll(bench: AppContext, *, by_drag: bool) -> Gaps:
-    """The wheel goes on by a few rows a beat, a drag goes through all of the table."""
+    """Scroll by a few rows per tick with the wheel, or drag through the complete table."""
     bar = bench.episodes_view.grid.verticalScrollBar()
     bar.setValue(0)
-    beats = round(_SCROLL_S * 1_000 / _BEAT_MS)
+    beats = round(_SCROLL_S * 1_000 / _TICK_MS)
     stride = max(1, bar.maximum() // beats) if by_drag else _WHEEL_ROWS
-    mover, watch = QTimer(), GapWatch()
+    mover, watch = QTimer(), GapMonitor()
     mover.timeout.connect(lambda: bar.setValue((bar.value() + stride) % max(1, bar.maximum())))
-    mover.start(_BEAT_MS)
+    mover.start(_TICK_MS)
     watch.start()
     run_for(_SCROLL_S)
     return watch.stop()
 
 
-def measure(bench: AppContext, runs: list[Seen], turns: int) -> None:
+def measure(bench: AppContext, runs: list[TableTimes], turns: int) -> None:
     bench.window.show_telemetry("episodes")
-    wait_for(lambda: all(bench.models.runs.by_id(each.run_id) for each in runs), "runs")
+    wait_for(lambda: all(bench.models.runs.by_id(times.run_id) for times in runs), "runs")
     for turn in range(turns + 1):
-        for seen in runs:
-            show(bench, seen)
+        for times in runs:
+            show(bench, times)
             run_for(_SETTLE_S)
             if not turn:  # the first time fills caches
-                seen.paint_ms.clear()
-                seen.paint_cpu_ms.clear()
-    for seen in runs:
-        show(bench, seen) if bench.models.live.run_id != seen.run_id else None
+                times.paint_ms.clear()
+                times.paint_cpu_ms.clear()
+    for times in runs:
+        show(bench, times) if bench.models.live.run_id != times.run_id else None
         run_for(_SETTLE_S)
-        seen.wheel = scroll(bench, by_drag=False)
-        seen.drag = scroll(bench, by_drag=True)
+        times.wheel = scroll(bench, by_drag=False)
+        times.drag = scroll(bench, by_drag=True)
 
 
-def report(few: Seen, many: Seen) -> None:
+def report(few: TableTimes, many: TableTimes) -> None:
     print_table(
         "A run is chosen, until its episodes are painted",
         ("rows", "median ms", "fastest ms", "slowest ms", "UI cpu ms"),
         [
             (
-                f"{seen.rows:,}",
-                statistics.median(seen.paint_ms),
-                min(seen.paint_ms),
-                max(seen.paint_ms),
-                statistics.median(seen.paint_cpu_ms),
+                f"{times.rows:,}",
+                statistics.median(times.paint_ms),
+                min(times.paint_ms),
+                max(times.paint_ms),
+                statistics.median(times.paint_cpu_ms),
             )
-            for seen in (few, many)
+            for times in (few, many)
         ],
     )
     print_table(
         "Gaps of the event loop while it is scrolled",
-        GAP_HEAD,
+        GAP_HEADER,
         [
-            gaps.row(f"{seen.rows:,}, {how}")
+            gaps.row(f"{times.rows:,}, {how}")
             for how in ("wheel", "drag")
-            for seen in (few, many)
-            for gaps in [seen.wheel if how == "wheel" else seen.drag]
+            for times in (few, many)
+            for gaps in [times.wheel if how == "wheel" else times.drag]
         ],
     )
     paint = statistics.median(many.paint_ms)
     print(f"first paint: {paint / _GOAL_PAINT_MS:.2f} of the goal of {_GOAL_PAINT_MS:.0f} ms")
     for how, gaps in (("wheel", many.wheel), ("drag", many.drag)):
-        wall, own = figures(gaps.wall)[2], figures(gaps.own)[2]
+        wall, own = summarize(gaps.wall)[2], summarize(gaps.own)[2]
         print(
             f"longest gap, {how}: {wall / _GOAL_GAP_MS:.2f} of the goal of {_GOAL_GAP_MS:.0f} ms,"
             f" {own / _GOAL_GAP_MS:.2f} without waiting for a processor"
@@ -195,7 +195,7 @@ def report(few: Seen, many: Seen) -> None:
     )
     print_ratio(
         "longest gap while dragging against a thousand rows",
-        figures(many.drag.own)[2] / figures(few.drag.own)[2],
+        summarize(many.drag.own)[2] / summarize(few.drag.own)[2],
         f"{_GOAL_GAP_MS:.0f} ms",
     )
 
@@ -204,17 +204,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--turns", type=int, default=9)
-    take_platform(parser)
+    add_platform_option(parser)
     options = parser.parse_args()
     use_platform(options.platform)
     with throwaway_home() as home:
         home.trainer.mkdir(parents=True, mode=0o700)
-        with RunRegistry(home.registry) as registry, measured() as making:
+        with RunRegistry(home.registry) as registry, measure_cost() as making:
             few, many = (make_run(home, registry, rows) for rows in (_FEW, options.rows))
-        with serving(home), open_window(home) as bench:
+        with run_daemon(home), open_window(home) as bench:
             measure(bench, [few, many], options.turns)
     report(few, many)
-    print(f"the runs were made in {making.wall_s:.1f} s")
+    print(f"runs created in {making.wall_s:.1f} s")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Telemetry to measure with: step lines of a cart and a pole, as a worker would write them.
+"""Synthetic telemetry: step lines of CartPole, as a worker would write them.
 
 The observations come from the real equations, rounded to the 32-bit floats that gymnasium gives,
-because made-up digits would compress better or worse than real ones.
+because random digits would compress differently.
 """
 
 import math
@@ -16,14 +16,14 @@ STEPS_PER_EPISODE = 500
 
 
 class CartPole:
-    """One cart under random pushes. It never falls: an angle beyond the limit swings back."""
+    """A CartPole with random actions that never ends: an angle beyond the limit wraps around."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
         self._state = [self._random.uniform(-0.05, 0.05) for _ in range(4)]
 
     def step(self) -> tuple[int, list[str]]:
-        """The push, and the observation in the digits a 32-bit float needs."""
+        """Return the action and the observation with the digits of 32-bit floats."""
         action = self._random.randrange(2)
         x, speed, angle, turn = self._state
         force = _FORCE if action else -_FORCE
@@ -48,7 +48,7 @@ def _float32_digits(value: float) -> str:
 
 
 def step_lines(count: int, environments: int = 1, seed: int = 1) -> Iterator[bytes]:
-    """`count` step lines of as many interleaved environments as asked for."""
+    """Yield `count` step lines of interleaved environments."""
     carts = [CartPole(seed + index) for index in range(environments)]
     for number in range(count):
         index = number % environments
@@ -64,6 +64,6 @@ def step_lines(count: int, environments: int = 1, seed: int = 1) -> Iterator[byt
 
 
 def write_spool(path: Path, count: int, environments: int = 1) -> None:
-    """A spool of `count` step lines."""
+    """Write a spool of `count` step lines."""
     with path.open("wb") as file:
         file.writelines(step_lines(count, environments))

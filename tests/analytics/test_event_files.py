@@ -1,4 +1,4 @@
-"""Numbers of event files, read without TensorBoard: whole, growing, torn and damaged ones."""
+"""Scalars of event files, read without TensorBoard: complete, growing and damaged ones."""
 
 import math
 import os
@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from mosaic.analytics.event_file_writer import EventFileWriter
-from mosaic.analytics.event_files import EventFolder, scalars
-from mosaic.analytics.event_messages import scalars_event, version_event
-from mosaic.analytics.record_frames import frame
+from mosaic.analytics.event_files import EventFileWriter, EventFolder, read_scalars
+from mosaic.analytics.summary_events import encode_scalars_event, encode_version_event
+from mosaic.analytics.tfrecord import encode_record
 
 _WRITE = """
 import sys
@@ -36,21 +35,19 @@ with SummaryWriter(sys.argv[1]) as writer:
 def _file(folder: Path, begun_at: int, *records: bytes) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"events.out.tfevents.{begun_at:010d}.host.1.0"
-    path.write_bytes(b"".join(map(frame, (version_event(begun_at), *records))))
+    path.write_bytes(b"".join(map(encode_record, (encode_version_event(begun_at), *records))))
     return path
 
 
 def _losses(first: int, count: int) -> list[bytes]:
     return [
-        scalars_event(100.0 + step, step, {"loss": step / 2})
+        encode_scalars_event(100.0 + step, step, {"loss": step / 2})
         for step in range(first, first + count)
     ]
 
 
 @pytest.mark.process
-def test_reads_what_tensorboards_writers_write(
-    tmp_path: Path, run_there: Callable[..., str]
-) -> None:
+def test_reads_files_of_tensorboard_writers(tmp_path: Path, run_there: Callable[..., str]) -> None:
     """Plain numbers and tensors of every kind are read; texts and histograms are only named."""
     run_there(_WRITE, str(tmp_path / "run"))
     events = EventFolder(tmp_path)
@@ -66,27 +63,27 @@ def test_reads_what_tensorboards_writers_write(
     assert (events.unreadable_records, events.broken_files) == (0, ())
 
 
-def test_files_of_one_run_follow_each_other(tmp_path: Path) -> None:
-    """The file that was begun later continues the curve, whatever was found first."""
+def test_files_of_one_run_are_joined(tmp_path: Path) -> None:
+    """The file that was created later continues the curve, in any order of discovery."""
     _file(tmp_path / "run", 200, *_losses(10, 5))
     _file(tmp_path / "run", 100, *_losses(0, 10))
-    assert list(scalars(tmp_path)["loss"].steps) == list(range(15))
+    assert list(read_scalars(tmp_path)["loss"].steps) == list(range(15))
 
 
-def test_points_that_came_late_are_put_in_order(tmp_path: Path) -> None:
+def test_late_points_are_sorted(tmp_path: Path) -> None:
     """Two writers of one curve: their points are ordered by time."""
     _file(tmp_path, 100, *_losses(5, 5))
     _file(tmp_path, 200, *_losses(0, 5))
-    series = scalars(tmp_path)["loss"]
+    series = read_scalars(tmp_path)["loss"]
     assert list(series.steps) == list(range(10))
     assert list(series.values) == [step / 2 for step in range(10)]
 
 
-def test_runs_below_a_folder_are_kept_apart(tmp_path: Path) -> None:
+def test_runs_in_subfolders_are_separate(tmp_path: Path) -> None:
     """A tag that two runs have is named by its run too; the only one of its kind is not."""
-    _file(tmp_path / "a__1", 100, *_losses(0, 2), scalars_event(1.0, 1, {"only": 1.0}))
+    _file(tmp_path / "a__1", 100, *_losses(0, 2), encode_scalars_event(1.0, 1, {"only": 1.0}))
     _file(tmp_path / "b__2", 100, *_losses(0, 3))
-    found = scalars(tmp_path)
+    found = read_scalars(tmp_path)
     assert {name: len(series) for name, series in found.items()} == {
         "a__1/loss": 2,
         "b__2/loss": 3,
@@ -94,32 +91,32 @@ def test_runs_below_a_folder_are_kept_apart(tmp_path: Path) -> None:
     }
 
 
-def test_reads_on_while_a_file_grows(tmp_path: Path) -> None:
-    """A record that is half written is taken once it is whole, and nothing twice."""
+def test_growing_event_file_is_read(tmp_path: Path) -> None:
+    """An incomplete record is read once it is complete, and nothing is read twice."""
     path = _file(tmp_path, 100, *_losses(0, 3))
     events = EventFolder(tmp_path)
     assert events.read_more() == 3
     assert events.read_more() == 0
-    late = frame(_losses(3, 1)[0])
+    late = encode_record(_losses(3, 1)[0])
     for cut in (4, 20, len(late) - 1):
         path.write_bytes(path.read_bytes() + late[:cut])
         assert events.read_more() == 0
         path.write_bytes(path.read_bytes()[:-cut])
     path.write_bytes(path.read_bytes() + late)
     assert events.read_more() == 1
-    _file(tmp_path / "later", 200, scalars_event(500.0, 9, {"other": 1.0}))
+    _file(tmp_path / "later", 200, encode_scalars_event(500.0, 9, {"other": 1.0}))
     assert events.read_more() == 1
     assert (events.unreadable_records, events.broken_files) == (0, ())
     assert events.files[0].size_bytes == path.stat().st_size
 
 
-def test_damage_costs_only_what_is_damaged(tmp_path: Path) -> None:
+def test_damaged_records_are_skipped(tmp_path: Path) -> None:
     """A record with a wrong checksum or a foreign content is passed over and counted."""
-    records = [frame(each) for each in (version_event(1), *_losses(0, 400))]
+    records = [encode_record(each) for each in (encode_version_event(1), *_losses(0, 400))]
     spoilt = bytearray(records[50])
     spoilt[20] ^= 0xFF
     records[50] = bytes(spoilt)
-    records[70] = frame(b"\xff\xff\xff")
+    records[70] = encode_record(b"\xff\xff\xff")
     (tmp_path / "events.out.tfevents.1.host").write_bytes(b"".join(records))
     events = EventFolder(tmp_path)
     assert events.read_more() == 398
@@ -127,8 +124,8 @@ def test_damage_costs_only_what_is_damaged(tmp_path: Path) -> None:
     assert events.broken_files == ()
 
 
-def test_what_is_no_event_file_is_named(tmp_path: Path) -> None:
-    """A file whose rest is no record gives what came before, and is named as broken."""
+def test_broken_event_files_are_listed(tmp_path: Path) -> None:
+    """A file with an invalid record yields the preceding ones and is listed as broken."""
     path = _file(tmp_path, 100, *_losses(0, 3))
     path.write_bytes(path.read_bytes() + b"\0" * 64)
     events = EventFolder(tmp_path)
@@ -137,16 +134,16 @@ def test_what_is_no_event_file_is_named(tmp_path: Path) -> None:
     assert events.read_more() == 0
 
 
-def test_a_folder_that_is_not_there_has_nothing(tmp_path: Path) -> None:
-    """No error: a run that has just begun has none yet."""
-    assert scalars(tmp_path / "nowhere") == {}
+def test_missing_folder_has_no_series(tmp_path: Path) -> None:
+    """No error: a run that has just started has none yet."""
+    assert read_scalars(tmp_path / "nowhere") == {}
 
 
 @pytest.mark.process
-def test_tensorboard_reads_what_is_written(
+def test_tensorboard_reads_written_file(
     tmp_path: Path, read_by_tensorboard: Callable[[Path], dict[str, list[list[float]]]]
 ) -> None:
-    """Every number comes back, also those that are none, and a file appears when it is whole."""
+    """Every number is read back, NaN included, and the file appears when it is complete."""
     with EventFileWriter(tmp_path, 100.0) as file:
         for step in range(20):
             file.add(100.0 + step, step, {"charts/return": step * 0.5, "losses/ä b": math.inf})
@@ -157,7 +154,7 @@ def test_tensorboard_reads_what_is_written(
     assert found["losses/ä b"][3] == [3, 103.0, math.inf]
 
 
-def test_a_writer_that_fails_leaves_nothing(tmp_path: Path) -> None:
+def test_failed_writer_leaves_no_file(tmp_path: Path) -> None:
     """Neither a file nor half of one."""
 
     def write_half() -> None:
@@ -170,12 +167,12 @@ def test_a_writer_that_fails_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_pipe_of_that_name_is_not_waited_for(tmp_path: Path) -> None:
+def test_pipe_is_not_read(tmp_path: Path) -> None:
     """Nor is a folder or a link that leads nowhere taken for a file."""
     os.mkfifo(tmp_path / "events.out.tfevents.1.pipe")
     (tmp_path / "events.out.tfevents.2.folder").mkdir()
     (tmp_path / "events.out.tfevents.3.link").symlink_to(tmp_path / "nowhere")
-    _file(tmp_path, 4, scalars_event(1.0, 1, {"a": 2.0}))
+    _file(tmp_path, 4, encode_scalars_event(1.0, 1, {"a": 2.0}))
     folder = EventFolder(tmp_path)
     assert folder.read_more() == 1
     assert len(folder.files) == 1

@@ -3,7 +3,7 @@
 import math
 import random
 
-from mosaic.analytics.parameter_importance import LEAST_TRIALS, parameter_importance, ranks_of
+from mosaic.analytics.parameter_importance import MIN_TRIALS, compute_ranks, parameter_importance
 
 
 def _trials(count: int, seed: int = 1) -> list[tuple[dict[str, object], float]]:
@@ -17,7 +17,7 @@ def _trials(count: int, seed: int = 1) -> list[tuple[dict[str, object], float]]:
     return found
 
 
-def test_the_order_is_that_of_what_matters() -> None:
+def test_parameters_are_sorted_by_importance() -> None:
     """Also where the best lies in the middle, and whatever the scale."""
     found = parameter_importance(_trials(80))
     assert [each.parameter for each in found] == ["rate", "kind", "noise"]
@@ -27,7 +27,7 @@ def test_the_order_is_that_of_what_matters() -> None:
     assert parameter_importance(twisted) == found
 
 
-def test_one_diverged_trial_decides_nothing() -> None:
+def test_diverged_trial_has_little_influence() -> None:
     """Ranks keep it from that; what is not a number is left out."""
     trials = _trials(60)
     trials[7] = (trials[7][0], -1e30)
@@ -36,20 +36,20 @@ def test_one_diverged_trial_decides_nothing() -> None:
     assert [each.parameter for each in parameter_importance(trials)] == ["rate", "kind", "noise"]
 
 
-def test_chance_is_taken_off() -> None:
+def test_importance_is_corrected_for_chance() -> None:
     """Parameters that do nothing have next to nothing, however few trials there are."""
     shares = [
         each.share
         for seed in range(20)
-        for each in parameter_importance(_trials(LEAST_TRIALS, seed))
+        for each in parameter_importance(_trials(MIN_TRIALS, seed))
         if each.parameter == "noise"
     ]
     assert sum(shares) / len(shares) < 0.15
 
 
-def test_what_cannot_be_said_is_not_said() -> None:
+def test_parameters_without_evidence_are_omitted() -> None:
     """Too few trials, one value for all, a parameter that few trials have, lists as choices."""
-    assert parameter_importance(_trials(LEAST_TRIALS - 1)) == ()
+    assert parameter_importance(_trials(MIN_TRIALS - 1)) == ()
     same = [({"a": 1}, float(at)) for at in range(30)]
     assert parameter_importance(same) == ()
     some = [({"a": at} if at < 5 else {}, float(at)) for at in range(30)]
@@ -62,4 +62,4 @@ def test_what_cannot_be_said_is_not_said() -> None:
 
 def test_equal_values_share_a_rank() -> None:
     """As usual in statistics."""
-    assert ranks_of([3.0, 1.0, 3.0, 2.0]) == [3.5, 1.0, 3.5, 2.0]
+    assert compute_ranks([3.0, 1.0, 3.0, 2.0]) == [3.5, 1.0, 3.5, 2.0]

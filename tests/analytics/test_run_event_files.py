@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mosaic.analytics.event_files import scalars
+from mosaic.analytics.event_files import read_scalars
 from mosaic.analytics.run_event_files import ExportCancelledError, export_event_file
 from mosaic.contract.episodes import EpisodePage, EpisodeRollup
 from mosaic.contract.errors import UserError
@@ -28,7 +28,7 @@ _RUN = RunRecord(
 
 
 class Told:
-    """What a run has told, in memory."""
+    """The telemetry of a run, in memory."""
 
     def __init__(self, metrics: list[Metric], episodes: list[EpisodeRollup]) -> None:
         self._metrics = metrics
@@ -66,7 +66,7 @@ def test_metrics_and_episodes_of_all_agents(tmp_path: Path) -> None:
     ]
     episodes = [_episode(number) for number in range(1500)] + [_episode(1500, is_over=False)]
     done = export_event_file(Told(metrics, episodes), _RUN, tmp_path)
-    curves = scalars(tmp_path)
+    curves = read_scalars(tmp_path)
     assert (done.points, done.tags) == (5 + 2 * 1500, len(curves))
     assert list(curves["loss"].steps) == [0, 1000]
     assert list(curves["loss"].values) == [0.5, 0.25]
@@ -76,14 +76,14 @@ def test_metrics_and_episodes_of_all_agents(tmp_path: Path) -> None:
     assert list(curves["episodes/return"].values) == [float(at) for at in range(1500)]
 
 
-def test_a_run_that_told_nothing(tmp_path: Path) -> None:
-    """It is said, and no file is left."""
+def test_run_without_data(tmp_path: Path) -> None:
+    """It is reported, and no file is left."""
     with pytest.raises(UserError, match="no metrics"):
         export_event_file(Told([], [_episode(0, is_over=False)]), _RUN, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_export_can_be_called_off(tmp_path: Path) -> None:
+def test_export_can_be_cancelled(tmp_path: Path) -> None:
     """At any point; no file is left."""
     stop = threading.Event()
     told = Told([], [_episode(number) for number in range(10)])
@@ -97,8 +97,8 @@ def test_an_export_can_be_called_off(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+def test_unwritable_folder(tmp_path: Path) -> None:
     """The remedy names a way out."""
     (tmp_path / "file").write_text("")
-    with pytest.raises(UserError, match="Choose a folder"):
+    with pytest.raises(UserError, match="Choose a writable folder"):
         export_event_file(Told([], [_episode(0)]), _RUN, tmp_path / "file" / "below")

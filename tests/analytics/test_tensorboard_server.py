@@ -1,4 +1,4 @@
-"""A real TensorBoard in the background: it answers, it ends, and it says why it does not."""
+"""A real TensorBoard in the background: it answers, ends, and reports failures."""
 
 import json
 import os
@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from mosaic.analytics.event_file_writer import EventFileWriter
+from mosaic.analytics.event_files import EventFileWriter
 from mosaic.analytics.tensorboard_program import (
-    TensorBoardAbsentError,
+    TensorBoardNotInstalledError,
     TensorBoardProgram,
     find_tensorboard,
 )
@@ -92,7 +92,7 @@ def _write_run(folder: Path, tag: str) -> Path:
     return folder
 
 
-def test_several_runs_by_their_names_and_no_process_left(watched: Watched, tmp_path: Path) -> None:
+def test_several_named_runs_and_no_process_left(watched: Watched, tmp_path: Path) -> None:
     """Its page is fetched, it shows both runs under their titles, and all of it ends."""
     folders = {
         "CartPole, ppo: s1": _write_run(tmp_path / "a,b" / "runs", "loss"),
@@ -119,8 +119,8 @@ def test_several_runs_by_their_names_and_no_process_left(watched: Watched, tmp_p
     _until(lambda: _group_is_gone(pid))
 
 
-def test_a_port_that_is_taken(watched: Watched, tmp_path: Path) -> None:
-    """The failure shows what TensorBoard itself said."""
+def test_port_in_use(watched: Watched, tmp_path: Path) -> None:
+    """The failure contains TensorBoard's output."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -132,17 +132,17 @@ def test_a_port_that_is_taken(watched: Watched, tmp_path: Path) -> None:
     assert str(port) in server.output
 
 
-def test_a_folder_that_is_not_there(watched: Watched, tmp_path: Path) -> None:
+def test_missing_folder(watched: Watched, tmp_path: Path) -> None:
     """Nothing is started for it."""
     server = watched.start({"": tmp_path / "gone"})
     watched.wait(server, ServerState.FAILED)
     assert server.problem is not None
-    assert "is not there" in server.problem.message
+    assert "does not exist" in server.problem.message
     assert server.pid is None
 
 
-def test_too_slow_a_start_is_ended(watched: Watched, tmp_path: Path) -> None:
-    """A start has a bound, and nothing goes on behind it."""
+def test_slow_start_times_out(watched: Watched, tmp_path: Path) -> None:
+    """The start has a timeout, and no process remains."""
     server = watched.start({"": tmp_path}, timeout_s=0.0)
     watched.wait(server, ServerState.FAILED)
     assert server.problem is not None
@@ -153,7 +153,7 @@ def test_too_slow_a_start_is_ended(watched: Watched, tmp_path: Path) -> None:
     _until(lambda: _group_is_gone(pid))
 
 
-def test_stopped_while_it_starts(watched: Watched, tmp_path: Path) -> None:
+def test_stop_while_starting(watched: Watched, tmp_path: Path) -> None:
     """It ends as one that was stopped, not as one that failed."""
     server = watched.start({"": tmp_path})
     server.stop()
@@ -175,8 +175,8 @@ threading.Event().wait()
 """
 
 
-def test_it_ends_with_a_window_that_is_killed(program: TensorBoardProgram, tmp_path: Path) -> None:
-    """Nobody is left to stop it, and it ends nevertheless."""
+def test_server_ends_with_killed_parent(program: TensorBoardProgram, tmp_path: Path) -> None:
+    """It ends although no process is left to stop it."""
     command = [sys.executable, "-c", _HOLD, str(program.python), str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as window:
         assert window.stdout is not None
@@ -186,9 +186,9 @@ def test_it_ends_with_a_window_that_is_killed(program: TensorBoardProgram, tmp_p
     _until(lambda: _group_is_gone(int(pid)))
 
 
-def test_where_it_is_looked_for(program: TensorBoardProgram, tmp_path: Path) -> None:
-    """In the bundle that brings it; a home without one is told how to get it."""
+def test_search_order_of_installations(program: TensorBoardProgram, tmp_path: Path) -> None:
+    """In a bundle that includes it; otherwise the error has a remedy."""
     assert program.source in ("the bundle cleanrl_worker", "this environment")
     assert program.version.startswith("2.")
-    with pytest.raises(TensorBoardAbsentError, match="CleanRL"):
+    with pytest.raises(TensorBoardNotInstalledError, match="CleanRL"):
         find_tensorboard(Home(tmp_path))

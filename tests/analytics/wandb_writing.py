@@ -20,7 +20,7 @@ def wandb_folder(parent: Path, records: Iterable[bytes], run_id: str = "abc12345
 
 
 def log_of(records: Iterable[bytes]) -> bytes:
-    """A whole file."""
+    """A complete file."""
     log = bytearray(b":W&B\xe1\xbe\x00")
     for record in records:
         left, is_first = record, True
@@ -76,7 +76,7 @@ def _record(number: int, content: bytes) -> bytes:
 
 
 def _item(key: str, value: Any) -> bytes:
-    """As W&B writes them: what the person logs has a path, what W&B adds has a key."""
+    """As W&B writes them: user values have a path, internal values a key."""
     return _field(2, key.encode()) + _field(16, json.dumps(value).encode())
 
 

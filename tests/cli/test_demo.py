@@ -144,7 +144,7 @@ def test_a_home_that_cannot_be_made_is_explained(mosaic: Mosaic) -> None:
     (mosaic.folder / "file").touch()
     done = mosaic("demo", "--home", str(mosaic.folder / "file" / "home"))
     assert done.returncode == 1
-    assert "cannot be made" in done.stderr
+    assert "cannot be created" in done.stderr
     assert "--home" in done.stderr
     assert "Traceback" not in done.stderr
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mosaic.analytics.event_files import scalars
+from mosaic.analytics.event_files import read_scalars
 from tests.support.mosaic_cli import Mosaic
 
 pytestmark = pytest.mark.process
@@ -155,7 +155,7 @@ def test_a_run_as_event_files(shared_mosaic: Mosaic) -> None:
     """Its metrics and its episodes are what TensorBoard would read."""
     run_id = shared_mosaic.train("--set", "steps=100")["run_id"]
     told = shared_mosaic.json("runs", "export", run_id, "--tensorboard", "board")
-    curves = scalars(shared_mosaic.folder / "board")
+    curves = read_scalars(shared_mosaic.folder / "board")
     assert sum(map(len, curves.values())) == told["points"] > 0
     assert len(curves) == told["tags"]
     assert len(curves["episodes/return"]) == len(curves["episodes/length"]) > 0

@@ -1,4 +1,4 @@
-"""Finding the daemon, starting and stopping it, and what is said when that does not work."""
+"""Finding, starting and stopping the daemon, and the errors if that fails."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -11,8 +11,8 @@ from mosaic.client.daemon_process import probe, start_daemon, stop_daemon
 from mosaic.client.errors import (
     DaemonStartError,
     DaemonUnreachableError,
+    InvalidTokenError,
     TrainerError,
-    WrongTokenError,
 )
 from mosaic.contract.endpoint import Endpoint
 from mosaic.contract.layout import Home
@@ -22,16 +22,16 @@ from tests.support.daemon import DaemonUnderTest
 pytestmark = pytest.mark.process
 
 
-def test_without_a_daemon_the_remedy_is_named(tmp_path: Path) -> None:
-    """The error says which home was looked at, and how to start a daemon."""
+def test_missing_daemon_has_remedy(tmp_path: Path) -> None:
+    """The error contains the home and how to start a daemon."""
     with pytest.raises(DaemonUnreachableError) as raised:
         TrainerClient.connect(tmp_path)
     assert str(tmp_path) in raised.value.message
     assert "mosaic daemon start" in raised.value.remedy
 
 
-def test_a_daemon_that_was_killed_is_unreachable(daemon: DaemonUnderTest) -> None:
-    """What it left in endpoint.json misleads nobody."""
+def test_killed_daemon_is_unreachable(daemon: DaemonUnderTest) -> None:
+    """A stale endpoint.json is ignored."""
     daemon.kill()
     assert daemon.home.endpoint.exists()
     with pytest.raises(DaemonUnreachableError):
@@ -39,7 +39,7 @@ def test_a_daemon_that_was_killed_is_unreachable(daemon: DaemonUnderTest) -> Non
     assert stop_daemon(daemon.home) is None
 
 
-def test_connect_starts_a_daemon_when_asked_and_stop_waits_for_its_end(tmp_path: Path) -> None:
+def test_connect_starts_daemon_and_stop_waits_for_exit(tmp_path: Path) -> None:
     """It runs on its own, and after the stop its process is gone."""
     home = Home(tmp_path / "new home")
     try:
@@ -54,8 +54,8 @@ def test_connect_starts_a_daemon_when_asked_and_stop_waits_for_its_end(tmp_path:
         DaemonUnderTest(tmp_path).clean_up()
 
 
-def test_two_who_start_at_once_get_the_same_daemon(tmp_path: Path) -> None:
-    """Neither fails, whoever comes first."""
+def test_concurrent_starts_get_the_same_daemon(tmp_path: Path) -> None:
+    """Neither fails, in any order."""
     home = Home(tmp_path / "home")
     try:
         with ThreadPoolExecutor(3) as pool:
@@ -65,8 +65,8 @@ def test_two_who_start_at_once_get_the_same_daemon(tmp_path: Path) -> None:
         DaemonUnderTest(tmp_path).clean_up()
 
 
-def test_why_a_daemon_does_not_start_is_told(tmp_path: Path) -> None:
-    """The daemon's own words reach whoever wanted to start it."""
+def test_start_failure_is_reported(tmp_path: Path) -> None:
+    """The daemon's own error reaches the caller."""
     home = Home(tmp_path)
     home.trainer.mkdir()
     home.settings.write_text("prot = 1\n")
@@ -77,15 +77,15 @@ def test_why_a_daemon_does_not_start_is_told(tmp_path: Path) -> None:
     assert probe(home) is None
 
 
-def test_a_home_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+def test_home_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     """With the option that chooses another one."""
     (tmp_path / "file").touch()
-    with pytest.raises(DaemonStartError, match="cannot be made") as raised:
+    with pytest.raises(DaemonStartError, match="cannot be created") as raised:
         start_daemon(Home(tmp_path / "file" / "home"))
     assert "--home" in raised.value.remedy
 
 
-def test_a_daemon_that_hangs_is_ended_by_a_signal(daemon: DaemonUnderTest) -> None:
+def test_hanging_daemon_is_stopped_by_signal(daemon: DaemonUnderTest) -> None:
     """A daemon whose port is not its own any more still stops."""
     endpoint = Endpoint.read(daemon.home.endpoint)
     assert endpoint is not None
@@ -101,29 +101,32 @@ def test_a_daemon_that_hangs_is_ended_by_a_signal(daemon: DaemonUnderTest) -> No
     assert daemon.wait() == 0
 
 
-def test_address_and_token_may_be_given_outright(daemon: DaemonUnderTest) -> None:
+def test_connect_with_address_and_token(daemon: DaemonUnderTest) -> None:
     """As for a daemon whose home is elsewhere."""
     with TrainerClient(daemon.address, daemon.token) as client:
         assert client.health().address == daemon.address
 
 
-def test_a_wrong_token_is_told_apart_from_a_missing_daemon(daemon: DaemonUnderTest) -> None:
+def test_invalid_token_differs_from_missing_daemon(daemon: DaemonUnderTest) -> None:
     """With where the right one is."""
-    with TrainerClient(daemon.address, "wrong") as client, pytest.raises(WrongTokenError) as raised:
+    with (
+        TrainerClient(daemon.address, "wrong") as client,
+        pytest.raises(InvalidTokenError) as raised,
+    ):
         client.health()
     assert "trainer/token" in raised.value.remedy
     assert raised.value.status == "UNAUTHENTICATED"
 
 
 @pytest.mark.parametrize("address", ["example.org:50055", "192.0.2.7:50055"])
-def test_the_token_never_leaves_the_machine_in_plain_text(address: str) -> None:
+def test_token_is_never_sent_without_tls(address: str) -> None:
     """Another machine needs a certificate."""
     with pytest.raises(TrainerError, match="certificate"):
         TrainerClient(address, "token")
 
 
-def test_the_daemons_errors_keep_code_remedy_and_status(client: TrainerClient) -> None:
-    """As a program and a person need them."""
+def test_daemon_errors_keep_code_remedy_and_status(client: TrainerClient) -> None:
+    """For programs and users."""
     with pytest.raises(TrainerError) as raised:
         client.run("01ARZ3NDEKTSV4RRFFQ69G5FAV")
     error = raised.value
@@ -133,7 +136,7 @@ def test_the_daemons_errors_keep_code_remedy_and_status(client: TrainerClient) -
     assert error.remedy
 
 
-def test_a_closed_client_says_so(client: TrainerClient) -> None:
+def test_closed_client_raises(client: TrainerClient) -> None:
     """Instead of hanging or connecting again."""
     client.close()
     with pytest.raises(RuntimeError, match="closed"):

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.process
 _PAGE = Path(__file__).parents[2] / "docs" / "user-guide" / "notebooks.md"
 
 
-def test_the_page_runs(daemon: DaemonUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notebook_page_runs(daemon: DaemonUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a notebook whose home is set."""
     monkeypatch.setenv("MOSAIC_HOME", str(daemon.home.path))
     monkeypatch.chdir(daemon.folder)

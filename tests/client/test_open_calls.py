@@ -40,7 +40,7 @@ def test_close_ends_every_thread_of_grpc(daemon: DaemonUnderTest) -> None:
     eventually(lambda: not grpc_threads())
 
 
-def test_a_stream_that_nobody_refers_to_is_ended(daemon: DaemonUnderTest) -> None:
+def test_unreferenced_stream_is_closed(daemon: DaemonUnderTest) -> None:
     """`for step in client.steps(...): break` leaves no call open."""
     with TrainerClient.connect(daemon.home) as client:
         run_id = client.submit(echo(steps=100_000, rate=50)).run_id
@@ -48,7 +48,7 @@ def test_a_stream_that_nobody_refers_to_is_ended(daemon: DaemonUnderTest) -> Non
         eventually(lambda: not grpc_threads())
 
 
-def test_a_process_with_open_streams_exits(daemon: DaemonUnderTest) -> None:
+def test_process_with_open_streams_exits(daemon: DaemonUnderTest) -> None:
     """Even while another thread waits in one of them."""
     with TrainerClient.connect(daemon.home) as client:
         run_id = client.submit(echo(steps=100_000, rate=50)).run_id

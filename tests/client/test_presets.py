@@ -1,4 +1,4 @@
-"""Presets are kept by name, found again, and never lead out of their folder."""
+"""Presets are saved and loaded by name, and never refer to files outside of their folder."""
 
 from pathlib import Path
 
@@ -6,31 +6,31 @@ import pytest
 
 from mosaic.client.presets import (
     PresetError,
-    as_preset,
+    list_presets,
     load_preset,
-    preset_name,
-    preset_names,
+    make_preset,
     save_preset,
+    to_preset_name,
 )
 from mosaic.contract.layout import Home
 
 CONFIG = {"worker": "w", "algo": "a", "env_id": "E-v0", "params": {"x": 1}}
 
 
-def test_a_preset_is_kept_by_name_and_read_from_any_file(tmp_path: Path) -> None:
-    """Of a run only what other runs can share is kept."""
+def test_preset_is_saved_by_name_and_loaded_from_any_file(tmp_path: Path) -> None:
+    """Only what other runs can share is saved."""
     home = Home(tmp_path / "home")
     config = {**CONFIG, "run_name": "mine", "seed": 3, "parent_run": "x", "bundle": None}
-    assert as_preset(config) == CONFIG
+    assert make_preset(config) == CONFIG
     path = save_preset(home, "good-one", CONFIG)
     assert load_preset(home, "good-one") == CONFIG
     assert load_preset(Home(tmp_path), str(path)) == CONFIG
-    assert preset_names(home) == ["good-one"]
+    assert list_presets(home) == ["good-one"]
     save_preset(home, "good-one", {**CONFIG, "seed": 1})
     assert load_preset(home, "good-one")["seed"] == 1
 
 
-def test_one_that_is_not_there_is_named_with_what_is(tmp_path: Path) -> None:
+def test_missing_preset_is_reported_with_suggestion(tmp_path: Path) -> None:
     """A misspelt one is answered with what was probably meant."""
     home = Home(tmp_path)
     save_preset(home, "lunar", CONFIG)
@@ -45,8 +45,10 @@ def test_one_that_is_not_there_is_named_with_what_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "", ".hidden", "x" * 101, "a b"])
-def test_a_name_is_a_plain_one(tmp_path: Path, name: str) -> None:
-    """Any other is refused, and can be made plain."""
+def test_preset_name_is_sanitized(tmp_path: Path, name: str) -> None:
+    """Other names are rejected and can be sanitized."""
     with pytest.raises(PresetError):
         save_preset(Home(tmp_path), name, CONFIG)
-    assert save_preset(Home(tmp_path), preset_name(name), CONFIG).parent == Home(tmp_path).presets
+    assert (
+        save_preset(Home(tmp_path), to_preset_name(name), CONFIG).parent == Home(tmp_path).presets
+    )

@@ -37,22 +37,20 @@ def test_steps_come_once_and_in_order(shared_client: TrainerClient, finished: st
     assert b'"step"' in lines[0][1]
 
 
-def test_newest_only_leaves_out_what_came_before(
-    shared_client: TrainerClient, finished: str
-) -> None:
+def test_newest_only_skips_older_steps(shared_client: TrainerClient, finished: str) -> None:
     """The last step is there, and the first is not."""
     seqs = [seq for seq, _ in shared_client.steps(finished, newest_only=True)]
     assert seqs[-1] == 999
     assert 0 not in seqs
 
 
-def test_everything_else_that_a_run_told(shared_client: TrainerClient, finished: str) -> None:
+def test_other_telemetry_of_a_run(shared_client: TrainerClient, finished: str) -> None:
     """Metrics, episodes, events, counts, curves and steps of an episode."""
     assert any(metric.name == "reward" for _, metric in shared_client.metrics(finished))
     episodes = sorted(shared_client.episodes(finished), key=lambda episode: episode.episode)
     assert [episode.steps for episode in episodes] == [100] * 10
     (bye,) = shared_client.events(finished, kind="bye")
-    assert getattr(bye.decoded(), "outcome", None) == "succeeded"
+    assert getattr(bye.decode(), "outcome", None) == "succeeded"
     counts = shared_client.stats(finished)
     assert (counts.steps, counts.episodes, counts.rejects) == (1000, 10, 2)
     assert "episode_return" in {series.name for series in shared_client.series(finished)}
@@ -68,13 +66,13 @@ def test_everything_else_that_a_run_told(shared_client: TrainerClient, finished:
     assert any("T395" in line for line in shared_client.logs(tail_lines=1000))
 
 
-def test_an_unknown_run_is_an_error_at_once(shared_client: TrainerClient) -> None:
+def test_unknown_run_raises_immediately(shared_client: TrainerClient) -> None:
     """Not an empty stream."""
     with pytest.raises(TrainerError):
         next(shared_client.steps(new_ulid(), follow=True))
 
 
-def test_watching_tells_states_and_numbers(shared_client: TrainerClient) -> None:
+def test_watch_reports_states_and_stats(shared_client: TrainerClient) -> None:
     """From before the submission to the end, with the last output lines in the final event."""
     events: list[RunEvent] = []
     with shared_client.watch(digests=True) as watched:
@@ -109,7 +107,7 @@ def test_steps_survive_kill_9_and_another_port(
     assert client.wait(run_id, timeout_s=60).state is RunState.SUCCEEDED
 
 
-def test_waiting_survives_a_restart(daemon: DaemonUnderTest, client: TrainerClient) -> None:
+def test_wait_survives_restart(daemon: DaemonUnderTest, client: TrainerClient) -> None:
     """The end of a run is learnt although the daemon was away when it came."""
     run_id = client.submit(echo(steps=500, rate=500)).run_id
     next(iter(client.steps(run_id, follow=True)))
@@ -121,17 +119,17 @@ def test_waiting_survives_a_restart(daemon: DaemonUnderTest, client: TrainerClie
         restarted.join()
 
 
-def test_calls_survive_a_restart(daemon: DaemonUnderTest, client: TrainerClient) -> None:
-    """The same client goes on with the daemon's next life, wherever it listens."""
+def test_calls_survive_restart(daemon: DaemonUnderTest, client: TrainerClient) -> None:
+    """The same client continues with the restarted daemon, at any port."""
     daemon.stop()
     assert daemon.start().startswith("ready ")
     assert client.health().pid == daemon.pid
     assert client.wait(client.submit(echo(steps=5)).run_id).state is RunState.SUCCEEDED
 
 
-def test_patience_has_an_end(daemon: DaemonUnderTest) -> None:
+def test_reconnect_times_out(daemon: DaemonUnderTest) -> None:
     """A stream whose daemon stays away fails as unreachable."""
-    with TrainerClient.connect(daemon.home, patience_s=0.3) as client:
+    with TrainerClient.connect(daemon.home, reconnect_timeout_s=0.3) as client:
         run_id = client.submit(echo(steps=100_000, rate=100)).run_id
         steps = client.steps(run_id, follow=True)
         next(steps)
@@ -140,8 +138,8 @@ def test_patience_has_an_end(daemon: DaemonUnderTest) -> None:
             list(steps)
 
 
-def test_a_stream_is_ended_from_another_thread(client: TrainerClient) -> None:
-    """Whoever waits in it stops waiting, without an error."""
+def test_stream_is_closed_from_another_thread(client: TrainerClient) -> None:
+    """A waiting thread returns without an error."""
     events = client.watch()
     ended = threading.Event()
 
@@ -160,7 +158,7 @@ def test_a_stream_is_ended_from_another_thread(client: TrainerClient) -> None:
 
 def test_closing_the_client_ends_its_streams(daemon: DaemonUnderTest) -> None:
     """As when a window is closed while streams are open."""
-    client = TrainerClient.connect(daemon.home, patience_s=None)
+    client = TrainerClient.connect(daemon.home, reconnect_timeout_s=None)
     events = client.watch()
     waiting = threading.Thread(target=lambda: list(events))
     waiting.start()
@@ -169,7 +167,7 @@ def test_closing_the_client_ends_its_streams(daemon: DaemonUnderTest) -> None:
     assert not waiting.is_alive()
 
 
-def test_ctrl_c_at_any_moment_leaves_a_client_that_closes(daemon: DaemonUnderTest) -> None:
+def test_client_closes_after_ctrl_c(daemon: DaemonUnderTest) -> None:
     """As in a notebook: the call ends, the client works on, and closing it does not hang."""
     code = """
 import signal, sys
@@ -200,10 +198,10 @@ with TrainerClient.connect(sys.argv[1]) as client:
     assert done.returncode == 0, done.stderr
 
 
-def test_watching_goes_on_with_a_registry_that_begins_anew(
+def test_watch_continues_with_rebuilt_registry(
     daemon: DaemonUnderTest, client: TrainerClient
 ) -> None:
-    """After the registry was lost its numbers are small again: nothing is told twice."""
+    """A rebuilt registry restarts its numbering: no event is reported twice."""
     for _ in range(3):
         client.wait(client.submit(echo(steps=1)).run_id)
     with client.watch() as events:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from mosaic.replay.export.mp4 import Mp4Writer
+from mosaic.replay.export.video_writers import Mp4Writer
 
 SIDE = 32
 

@@ -1,4 +1,4 @@
-"""A worker that tells what real CartPole episodes were, so that a real daemon can replay them."""
+"""A worker that emits recorded CartPole episodes, so that a real daemon can replay them."""
 
 import json
 import random

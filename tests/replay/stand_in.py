@@ -1,4 +1,4 @@
-"""A stand-in for the daemon's simulation: frames that say their index in their colour.
+"""A stand-in for the daemon's simulation: the colour of a frame encodes its index.
 
 The real one is tested where it is made; here it must also fail, hold back and go wrong on demand.
 """
@@ -14,8 +14,8 @@ from mosaic.client.resimulation import (
     FramesDone,
     SimulatedFrame,
     SimulationChecked,
+    SimulationMessage,
     SimulationOpened,
-    SimulationPart,
 )
 from mosaic.contract.episodes import EpisodeDetails, EpisodeRollup
 from mosaic.contract.errors import UserError
@@ -27,7 +27,7 @@ Asked = tuple[int, int, int]
 
 
 def colour_of(index: int) -> tuple[int, int, int]:
-    """Far enough from its neighbours' to be told apart after a lossy encoding."""
+    """Different enough from its neighbours after lossy encoding."""
     return (index * 40 % 256, index * 90 % 256, 255 - index * 40 % 256)
 
 
@@ -60,7 +60,7 @@ def undrawn(index: int, request: int = 1) -> SimulatedFrame:
 
 
 class Gate:
-    """Lets so many frames through; without a limit, all."""
+    """Allows that many frames; without a limit, all."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -114,7 +114,7 @@ class StandInSimulation:
         self._asked.put(None)
         self._owner.gate.wake()
 
-    def __iter__(self) -> Iterator[SimulationPart]:
+    def __iter__(self) -> Iterator[SimulationMessage]:
         yield from self._owner.checks
         if self._verify_only:
             return
@@ -124,7 +124,7 @@ class StandInSimulation:
 
     def _serve(
         self, request: int, first: int, count: int
-    ) -> Generator[SimulationPart, None, "Asked | None"]:
+    ) -> Generator[SimulationMessage, None, "Asked | None"]:
         """Gives what is wanted next."""
         end = self._owner.steps + 1 if count == 0 else min(first + count, self._owner.steps + 1)
         for index in range(first, end):

@@ -17,7 +17,7 @@ Open = Callable[..., EpisodeReplay]
 
 @pytest.fixture
 def open_replay() -> Iterator[Open]:
-    """Replays that are closed when the test is over, with their threads gone."""
+    """Replays that are closed and joined after the test."""
     opened: list[EpisodeReplay] = []
 
     def open_it(client: StandInClient, **options: Any) -> EpisodeReplay:
@@ -34,7 +34,7 @@ def when(replay: EpisodeReplay, condition: Callable[[ReplayState], object]) -> R
     return eventually(lambda: (state := replay.state) and (state if condition(state) else None))
 
 
-def test_every_frame_comes_by_itself(open_replay: Open) -> None:
+def test_all_frames_are_read_ahead(open_replay: Open) -> None:
     """Reading ahead fills the cache to the end, and each frame is the right one."""
     replay = open_replay(StandInClient(steps=40))
     state = when(replay, lambda state: state.cached == (range(41),))
@@ -46,7 +46,7 @@ def test_every_frame_comes_by_itself(open_replay: Open) -> None:
         assert tuple(frame.pixels[:3]) == colour_of(index)
 
 
-def test_a_frame_that_is_not_there_is_told_at_once(open_replay: Open) -> None:
+def test_missing_frame_is_reported_immediately(open_replay: Open) -> None:
     """Nothing waits; it can be waited for, with a limit."""
     client = StandInClient(steps=40)
     client.gate.limit(0)
@@ -59,7 +59,7 @@ def test_a_frame_that_is_not_there_is_told_at_once(open_replay: Open) -> None:
     assert tuple(frame.pixels[:3]) == colour_of(3)
 
 
-def test_a_seek_is_served_before_what_was_asked_earlier(open_replay: Open) -> None:
+def test_seek_replaces_earlier_request(open_replay: Open) -> None:
     """Frames between here and there are not made first."""
     client = StandInClient(steps=5_000)
     client.gate.limit(5)
@@ -74,7 +74,7 @@ def test_a_seek_is_served_before_what_was_asked_earlier(open_replay: Open) -> No
 
 @pytest.mark.parametrize("order", [range(59, -1, -1), [30, 2, 59, 0, 31, 29, 58]])
 def test_backward_and_random_access(open_replay: Open, order: list[int]) -> None:
-    """With room for a few frames only, every one can still be had, again and again."""
+    """With space for a few frames only, every frame is still available."""
     replay = open_replay(StandInClient(steps=59), memory_bytes=8_000)
     for index in order:
         frame = replay.wait_frame(index, PATIENCE_S)
@@ -84,7 +84,7 @@ def test_backward_and_random_access(open_replay: Open, order: list[int]) -> None
 
 
 def test_playing_forwards_with_little_memory(open_replay: Open) -> None:
-    """What was seen makes room for what comes, and nothing is made more than a few times."""
+    """Displayed frames are evicted, and no frame is rendered more than a few times."""
     client = StandInClient(steps=400)
     replay = open_replay(client, memory_bytes=60_000)
     for index in range(401):
@@ -92,7 +92,7 @@ def test_playing_forwards_with_little_memory(open_replay: Open) -> None:
     assert len(client.made) < 3 * 401
 
 
-def test_the_playhead_stays_in_the_episode(open_replay: Open) -> None:
+def test_playhead_stays_within_episode(open_replay: Open) -> None:
     """Beyond the end is the end."""
     replay = open_replay(StandInClient(steps=10))
     when(replay, lambda state: state.is_open)
@@ -103,7 +103,7 @@ def test_the_playhead_stays_in_the_episode(open_replay: Open) -> None:
     assert replay.wait_frame(99, PATIENCE_S) is None
 
 
-def test_a_seek_before_it_is_open_counts(open_replay: Open) -> None:
+def test_seek_before_open_is_applied(open_replay: Open) -> None:
     """The first frame that is made is the one that is looked at."""
     client = StandInClient(steps=100)
     client.gate.limit(0)
@@ -113,7 +113,7 @@ def test_a_seek_before_it_is_open_counts(open_replay: Open) -> None:
     assert replay.wait_frame(50, PATIENCE_S) is not None
 
 
-def test_what_differs_is_told(open_replay: Open) -> None:
+def test_difference_is_reported(open_replay: Open) -> None:
     """At which step, and how."""
     client = StandInClient()
     client.warnings = ("gymnasium is 1.4.0, it was 1.3.0.",)
@@ -127,7 +127,7 @@ def test_what_differs_is_told(open_replay: Open) -> None:
     assert state.warnings == client.warnings
 
 
-def test_one_that_cannot_be_replayed_says_why(open_replay: Open) -> None:
+def test_episode_that_cannot_be_replayed_has_reason(open_replay: Open) -> None:
     """As an error in the state, never as an exception."""
     client = StandInClient()
     client.refusal = UserError("Its bundle is gone.", remedy="Install it.", code="X2")
@@ -156,8 +156,8 @@ def test_frames_survive_the_simulation(open_replay: Open) -> None:
     when(replay, lambda state: state.cached == (range(41),) and state.error is None)
 
 
-def test_a_mistake_of_ours_is_an_error_too(open_replay: Open) -> None:
-    """It is logged, and the window goes on."""
+def test_internal_error_is_reported(open_replay: Open) -> None:
+    """It is logged, and the window continues."""
     client = StandInClient()
 
     def draw(_: int) -> SimulatedFrame:
@@ -170,17 +170,17 @@ def test_a_mistake_of_ours_is_an_error_too(open_replay: Open) -> None:
     assert "ZeroDivisionError" in error.message
 
 
-def test_an_environment_without_pictures(open_replay: Open) -> None:
-    """Each frame says why there is none."""
+def test_environment_without_frames(open_replay: Open) -> None:
+    """Each frame has the reason."""
     client = StandInClient()
     client.draw = undrawn
     frame = open_replay(client).wait_frame(3, PATIENCE_S)
     assert frame is not None
-    assert not frame.has_picture
+    assert not frame.has_pixels
     assert frame.problem == "The environment has no pictures."
 
 
-def test_changes_are_called_back(open_replay: Open) -> None:
+def test_on_change_is_called(open_replay: Open) -> None:
     """Until it is closed; then its frames are let go."""
     changes: list[int] = []
     replay = open_replay(StandInClient(steps=10), on_change=lambda: changes.append(1))
@@ -194,8 +194,8 @@ def test_changes_are_called_back(open_replay: Open) -> None:
     assert replay.wait_frame(0, PATIENCE_S) is None
 
 
-def test_a_verdict_outlives_the_simulation(open_replay: Open) -> None:
-    """One that was reached stays when it begins again, which has compared nothing yet."""
+def test_verification_result_outlives_simulation(open_replay: Open) -> None:
+    """A result is kept when the simulation restarts and has compared nothing yet."""
     client = StandInClient(steps=10)
     client.checks = [SimulationChecked(steps=10, is_over=True)]
     replay = open_replay(client)
@@ -207,7 +207,7 @@ def test_a_verdict_outlives_the_simulation(open_replay: Open) -> None:
     assert (state.is_checked, state.checked_steps) == (True, 10)
 
 
-def test_what_was_not_proven_is_gone_through_again(open_replay: Open) -> None:
+def test_unverified_episode_is_verified_after_retry(open_replay: Open) -> None:
     """Although every frame is in memory and none has to be made."""
     client = StandInClient(steps=10)
     replay = open_replay(client)

@@ -42,7 +42,7 @@ def test_any_sequence_stays_within_the_limit(
 
 
 @given(indices=st.lists(st.integers(0, 50), unique=True, min_size=1), playhead=st.integers(0, 50))
-def test_what_is_nearest_stays(indices: list[int], playhead: int) -> None:
+def test_nearest_frames_are_kept(indices: list[int], playhead: int) -> None:
     """Of equal frames in any order, those stay that are nearest, behind counting four times."""
     cache = FrameCache(5 * OVERHEAD)
     cache.move_playhead(playhead)
@@ -58,7 +58,7 @@ def test_what_is_nearest_stays(indices: list[int], playhead: int) -> None:
 
 
 @given(indices=st.sets(st.integers(0, 40)), first=st.integers(0, 40), end=st.integers(0, 41))
-def test_what_is_missing_is_found(indices: set[int], first: int, end: int) -> None:
+def test_missing_frames_are_found(indices: set[int], first: int, end: int) -> None:
     """The first and the last gap, and the first frame, of any stretch."""
     cache = FrameCache(1 << 20)
     for index in indices:
@@ -70,7 +70,7 @@ def test_what_is_missing_is_found(indices: set[int], first: int, end: int) -> No
     assert cache.first_present(first, end) == (present[0] if present else None)
 
 
-def test_ranges_are_runs_of_neighbours() -> None:
+def test_ranges_are_consecutive_indices() -> None:
     """As a time line draws them."""
     cache = FrameCache(1 << 20)
     for index in (7, 1, 2, 8, 4):
@@ -78,7 +78,7 @@ def test_ranges_are_runs_of_neighbours() -> None:
     assert cache.ranges == (range(1, 3), range(4, 5), range(7, 9))
 
 
-def test_a_frame_that_comes_again_counts_once() -> None:
+def test_repeated_frame_counts_once() -> None:
     """Also when it has another size."""
     cache = FrameCache(1 << 20)
     cache.put(frame(3, 1_000))
@@ -87,7 +87,7 @@ def test_a_frame_that_comes_again_counts_once() -> None:
     assert cache.ranges == (range(3, 4),)
 
 
-def test_a_limit_below_one_frame_still_shows_one() -> None:
+def test_limit_below_one_frame_keeps_one() -> None:
     """The one at the playhead."""
     cache = FrameCache(1)
     cache.move_playhead(5)
@@ -96,13 +96,13 @@ def test_a_limit_below_one_frame_still_shows_one() -> None:
     assert cache.ranges == (range(5, 6),)
 
 
-def test_no_room_at_all_is_a_mistake() -> None:
-    """Of whoever made it."""
-    with pytest.raises(ValueError, match="room"):
+def test_limit_must_be_positive() -> None:
+    """A programming error of the caller."""
+    with pytest.raises(ValueError, match="must be positive"):
         FrameCache(0)
 
 
-def test_threads_may_share_it() -> None:
+def test_cache_is_thread_safe() -> None:
     """Two that fill and two that read, and the count is right at the end."""
     cache = FrameCache(20 * OVERHEAD)
     failures: list[Exception] = []

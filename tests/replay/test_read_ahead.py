@@ -1,10 +1,9 @@
-"""What is asked for next: ahead first, then behind, never more than there is room for."""
+"""Which frames are requested next: ahead first, then behind, within the capacity."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mosaic.replay.frame_cache import FrameCache
-from mosaic.replay.read_ahead import Playhead, Stretch, next_stretch
+from mosaic.replay.frame_cache import FrameCache, FrameRange, Playhead, next_frames_to_request
 from tests.replay.test_frame_cache import OVERHEAD, frame
 
 
@@ -16,38 +15,42 @@ def holding(limit_frames: int, *indices: int, playhead: int = 0) -> FrameCache:
     return cache
 
 
-def test_a_few_frames_first() -> None:
-    """While nobody knows how large they are."""
-    assert next_stretch(holding(1_000), Playhead(0), 500) == Stretch(0, 32)
-    assert next_stretch(holding(1_000), Playhead(490), 500) == Stretch(490, 10)
+def test_first_request_is_small() -> None:
+    """While their size is unknown."""
+    assert next_frames_to_request(holding(1_000), Playhead(0), 500) == FrameRange(0, 32)
+    assert next_frames_to_request(holding(1_000), Playhead(490), 500) == FrameRange(490, 10)
 
 
-def test_then_all_that_is_ahead() -> None:
-    """In one request, when there is room."""
-    assert next_stretch(holding(1_000, *range(32)), Playhead(0), 500) == Stretch(32, 468)
+def test_frames_ahead_are_requested_next() -> None:
+    """In one request, if they fit."""
+    assert next_frames_to_request(holding(1_000, *range(32)), Playhead(0), 500) == FrameRange(
+        32, 468
+    )
 
 
-def test_then_what_is_behind() -> None:
+def test_frames_behind_are_requested_last() -> None:
     """When everything ahead is there, the gap before the playhead is filled."""
     cache = holding(1_000, *range(300, 500), playhead=300)
-    assert next_stretch(cache, Playhead(300), 500) == Stretch(0, 300)
-    assert next_stretch(holding(1_000, *range(500)), Playhead(300), 500) is None
+    assert next_frames_to_request(cache, Playhead(300), 500) == FrameRange(0, 300)
+    assert next_frames_to_request(holding(1_000, *range(500)), Playhead(300), 500) is None
 
 
-def test_whoever_goes_back_gets_the_frame_and_then_what_is_before_it() -> None:
+def test_backward_requests_frame_then_preceding_block() -> None:
     """The frame alone first, because the simulation only goes forwards."""
     cache = holding(1_000, *range(300, 400), playhead=299)
-    assert next_stretch(cache, Playhead(299, is_going_back=True), 500) == Stretch(299, 1)
+    assert next_frames_to_request(cache, Playhead(299, is_backward=True), 500) == FrameRange(299, 1)
     cache.put(frame(299))
-    assert next_stretch(cache, Playhead(299, is_going_back=True), 500) == Stretch(235, 64)
+    assert next_frames_to_request(cache, Playhead(299, is_backward=True), 500) == FrameRange(
+        235, 64
+    )
 
 
-def test_a_full_cache_waits_until_half_of_the_way_ahead_is_used_up() -> None:
+def test_full_cache_refills_when_half_is_used() -> None:
     """A frame at a time would make the simulation start over and over."""
     cache = holding(100, *range(72))
-    assert next_stretch(cache, Playhead(0), 10_000) is None
-    assert next_stretch(cache, Playhead(30), 10_000) is None
-    assert next_stretch(cache, Playhead(40), 10_000) == Stretch(72, 40)
+    assert next_frames_to_request(cache, Playhead(0), 10_000) is None
+    assert next_frames_to_request(cache, Playhead(30), 10_000) is None
+    assert next_frames_to_request(cache, Playhead(40), 10_000) == FrameRange(72, 40)
 
 
 @settings(deadline=None)
@@ -56,19 +59,17 @@ def test_a_full_cache_waits_until_half_of_the_way_ahead_is_used_up() -> None:
     frames=st.integers(1, 150),
     seeks=st.lists(st.integers(0, 149), min_size=1, max_size=8),
 )
-def test_reading_ahead_ends_with_the_playhead_there(
-    limit: int, frames: int, seeks: list[int]
-) -> None:
-    """From anywhere to anywhere: equal frames are each made once, kept, and then it rests."""
+def test_read_ahead_reaches_playhead(limit: int, frames: int, seeks: list[int]) -> None:
+    """For any positions: equal frames are rendered once, cached, and not requested again."""
     cache = FrameCache(limit * OVERHEAD)
     before = 0
     for seek in seeks:
         here = min(seek, frames - 1)
         cache.move_playhead(here)
-        playhead = Playhead(here, is_going_back=here < before)
+        playhead = Playhead(here, is_backward=here < before)
         before = here
         for _ in range(frames + 2):
-            wanted = next_stretch(cache, playhead, frames)
+            wanted = next_frames_to_request(cache, playhead, frames)
             if wanted is None:
                 break
             assert 0 <= wanted.first < wanted.end <= frames

@@ -1,4 +1,4 @@
-"""verify: identical or not, where not, and how far it is meanwhile."""
+"""verify: identical or not, the first difference, and progress."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from mosaic.replay.verification import Verification, verify
 from tests.replay.stand_in import StandInClient
 
 
-def test_identical() -> None:
+def test_identical_episode() -> None:
     """With progress on the way."""
     client = StandInClient(steps=10)
     client.warnings = ("Packages differ.",)
@@ -23,8 +23,8 @@ def test_identical() -> None:
     assert progress == [(5, 10), (10, 10)]
 
 
-def test_different() -> None:
-    """The step and the difference in words."""
+def test_different_episode() -> None:
+    """The step and a description of the difference."""
     client = StandInClient(steps=10)
     client.checks = [
         SimulationChecked(steps=3, is_over=True, first_difference=3, difference="reward 0, not 1")
@@ -34,7 +34,7 @@ def test_different() -> None:
     assert (outcome.first_difference, outcome.difference) == (3, "reward 0, not 1")
 
 
-def test_one_that_cannot_be_replayed() -> None:
+def test_episode_that_cannot_be_replayed() -> None:
     """The reason is raised."""
     client = StandInClient()
     client.refusal = UserError("No actions were recorded.", remedy="Record them.")
@@ -42,7 +42,7 @@ def test_one_that_cannot_be_replayed() -> None:
         verify(client, "RUN", 0)
 
 
-def test_one_that_ends_too_early_proves_nothing() -> None:
+def test_simulation_that_ends_early_is_an_error() -> None:
     """It is an error, not a result."""
     client = StandInClient()
     client.checks = [SimulationChecked(steps=3, is_over=False)]
@@ -51,7 +51,7 @@ def test_one_that_ends_too_early_proves_nothing() -> None:
 
 
 def test_cancelling() -> None:
-    """On the way, and before it has begun."""
+    """While it runs, and before it has started."""
     client = StandInClient()
     client.checks = [SimulationChecked(steps=step, is_over=False) for step in range(10)]
     cancellation = Cancellation()

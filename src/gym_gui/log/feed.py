@@ -182,7 +182,7 @@ class LogFeed(QObject):
         )
         records = worker_records(self._worker_lines.take(), origin)
         for line in self._run_events.take():
-            event = line.decoded()
+            event = line.decode()
             if isinstance(event, Log):
                 records.append(event_record(event, origin))
         return records

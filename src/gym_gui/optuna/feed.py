@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mosaic.analytics.parameter_importance import (
-    LEAST_TRIALS,
+    MIN_TRIALS,
     Importance,
     parameter_importance,
 )
 from mosaic.client.sweeps.study import Study, StudyError, StudyTrial, TrialState, read_studies
 
 __all__ = [
-    "LEAST_TRIALS",
+    "MIN_TRIALS",
     "DrawnTrials",
     "Importance",
     "ReadStudy",
@@ -96,7 +96,7 @@ def _stamp(path: Path) -> _Stamp:
 def _worked_out(study: Study) -> ReadStudy:
     complete = [trial for trial in study.trials if trial.state == "complete"]
     params = dict.fromkeys(name for trial in study.trials for name in trial.params)
-    attributes = dict.fromkeys(name for trial in study.trials for name in trial.attributes)
+    attributes = dict.fromkeys(name for trial in study.trials for name in trial.user_attrs)
     front = set(pareto_front(study))
     return ReadStudy(
         study=study,
@@ -123,7 +123,7 @@ def _drawn(study: Study, objective: int, front: set[int]) -> DrawnTrials:
         if trial.state == "complete" and len(trial.values) > objective:
             value = trial.values[objective]
         elif is_pruned and objective == 0:
-            value = trial.latest
+            value = trial.last_value
         if value is not None and math.isfinite(value):
             found.trials.append(trial)
             found.values.append(value)
@@ -136,7 +136,7 @@ def _not_numeric(study: Study) -> set[str]:
     return {
         name
         for trial in study.trials
-        for name, value in (*trial.params.items(), *trial.attributes.items())
+        for name, value in (*trial.params.items(), *trial.user_attrs.items())
         if isinstance(value, bool) or not isinstance(value, int | float)
     }
 
@@ -144,7 +144,7 @@ def _not_numeric(study: Study) -> set[str]:
 def pareto_front(study: Study) -> tuple[int, ...]:
     """The complete trials that none is better than in everything."""
     if len(study.directions) == 1:
-        return (study.best.number,) if study.best else ()
+        return (study.best_trial.number,) if study.best_trial else ()
     signs = [-1.0 if each == "maximize" else 1.0 for each in study.directions]
     points = sorted(
         (tuple(sign * value for sign, value in zip(signs, trial.values, strict=True)), trial.number)

@@ -10,7 +10,12 @@ from PySide6.QtCore import QObject
 
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from mosaic.client.demo_run import DEMO_NAME, echo_run, learning_run, missing_bundle
+from mosaic.client.demo_run import (
+    DEMO_NAME,
+    find_missing_bundle,
+    make_echo_demo,
+    make_learning_demo,
+)
 from mosaic.contract.errors import UserError
 from mosaic.contract.runs import RunRecord
 
@@ -49,7 +54,7 @@ class DemoRuns:
         client = self._link.client
 
         def submit_or_name_missing() -> RunRecord | str:
-            return missing_bundle(client) or _learn(client)
+            return find_missing_bundle(client) or _learn(client)
 
         def answered(answer: RunRecord | str) -> None:
             if isinstance(answer, str):
@@ -66,9 +71,9 @@ class DemoRuns:
 
     def echo(self, parent: QObject, on_submitted: Submitted, on_failure: Failed) -> None:
         """The one that needs nothing installed."""
-        client, config = self._link.client, echo_run(steps=_ECHO_STEPS, rate=_ECHO_RATE)
+        client, config = self._link.client, make_echo_demo(steps=_ECHO_STEPS, rate=_ECHO_RATE)
         self._tasks.run(parent, lambda: client.submit(config), on_submitted, on_failure)
 
 
 def _learn(client: "TrainerClient") -> RunRecord:
-    return client.submit(learning_run(steps=_STEPS, rate=_RATE))
+    return client.submit(make_learning_demo(steps=_STEPS, rate=_RATE))

@@ -58,6 +58,6 @@ class PlayFeed:
     def _told(self) -> Iterator[EpisodeStart | EpisodeEnd]:
         for line in self._lines.take():
             if line.type in ("episode_start", "episode"):
-                event = line.decoded()
+                event = line.decode()
                 if isinstance(event, EpisodeStart | EpisodeEnd):
                     yield event

@@ -128,10 +128,12 @@ class RunFeed(QObject):
 
 
 def _all_runs(client: "TrainerClient") -> ListedRuns:
-    first = client.page(RunQuery(include_archived=True, page_size=_PER_PAGE))
+    first = client.runs_page(RunQuery(include_archived=True, page_size=_PER_PAGE))
     runs, token = list(first.runs), first.next_page_token
     while token:
-        page = client.page(RunQuery(include_archived=True, page_size=_PER_PAGE, page_token=token))
+        page = client.runs_page(
+            RunQuery(include_archived=True, page_size=_PER_PAGE, page_token=token)
+        )
         runs += page.runs
         token = page.next_page_token
     # Watched from before the first page: what happened meanwhile is told twice, never missed.

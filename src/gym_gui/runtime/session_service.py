@@ -17,10 +17,10 @@ from gym_gui.runtime.play_feed import PlayedLine, PlayFeed
 from gym_gui.runtime.trainer_link import LinkState, TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.client.results import Frame
-from mosaic.client.sessions.actor_descriptors import HUMAN, ActorDescriptor, is_of_session_worker
+from mosaic.client.sessions.actor_descriptors import HUMAN, ActorDescriptor, is_session_worker_actor
 from mosaic.client.sessions.session_requests import SessionRequest
 from mosaic.client.sessions.session_state import (
-    EpisodeNow,
+    CurrentEpisode,
     SessionPhase,
     SessionProblem,
     SessionState,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "HUMAN",
     "ActorDescriptor",
-    "EpisodeNow",
+    "CurrentEpisode",
     "Frame",
     "PlayedLine",
     "SessionPhase",
@@ -275,7 +275,7 @@ class SessionService(QObject):
 
 def _paced(request: SessionRequest) -> SessionRequest:
     """As the catalog says that a person plays it, where the request does not say how."""
-    if not is_of_session_worker(request.actor):
+    if not is_session_worker_actor(request.actor):
         return request  # other workers may not know these parameters
     entry = catalog.environment(request.env_id)
     # A person's episode stays to be looked at; it is they who begin the next one.

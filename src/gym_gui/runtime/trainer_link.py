@@ -135,7 +135,7 @@ class TrainerLink(QObject):
             may_start = self._wants_start.is_set()
             self._wants_start.clear()
             client = trainer_client.TrainerClient.connect(
-                self.home, start=may_start, patience_s=None
+                self.home, start=may_start, reconnect_timeout_s=None
             )
         elif self._wants_start.is_set():
             self._wants_start.clear()

@@ -1,1 +1,1 @@
-"""Files and servers of TensorBoard, Weights & Biases and Optuna. No Qt, and no daemon."""
+"""Files and servers of TensorBoard, Weights & Biases and Optuna. Needs neither Qt nor a daemon."""

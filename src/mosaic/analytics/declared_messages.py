@@ -1,7 +1,7 @@
-"""Classes of protocol buffers from a short declaration, without generated code.
+"""Creates protocol buffer classes from a short declaration, without generated code.
 
-Only the fields that somebody needs are declared; all others are passed over when a message is
-read. Used by `wandb_messages.py` and `event_messages.py`.
+Only the required fields are declared; protobuf skips all others. A module of its own because the
+TensorBoard and the W&B reader share it.
 """
 
 from collections.abc import Mapping
@@ -21,21 +21,21 @@ _TYPES = {
     "bytes": FieldDescriptorProto.TYPE_BYTES,
 }
 Declaration = Mapping[str, Mapping[str, tuple[int, str]]]
-"""By the message's name and the field's: its number and type. A `*` after the field's name says
-that a message holds any number of it, a `?` that its absence is told from zero."""
+"""Field number and type by message and field name. A `*` after the field name marks a repeated
+field, a `?` a field with presence (`optional`)."""
 
 
-def declare(package: str, messages: Declaration, root: str) -> Any:
-    """The class of the message `root`."""
+def declare_message(package: str, messages: Declaration, root: str) -> Any:
+    """Return the class of the message `root`."""
     file = FileDescriptorProto(name=f"{package}.proto", package=package, syntax="proto3")
     for message_name, fields in messages.items():
         message = file.message_type.add(name=message_name)
         for marked_name, (number, kind) in fields.items():
             field = message.field.add(name=marked_name.rstrip("*?"), number=number)
-            is_many = marked_name.endswith("*")
+            is_repeated = marked_name.endswith("*")
             field.label = (
                 FieldDescriptorProto.LABEL_REPEATED
-                if is_many
+                if is_repeated
                 else FieldDescriptorProto.LABEL_OPTIONAL
             )
             if kind in _TYPES:
@@ -47,6 +47,6 @@ def declare(package: str, messages: Declaration, root: str) -> Any:
                 field.proto3_optional = True
                 field.oneof_index = len(message.oneof_decl)
                 message.oneof_decl.add(name=f"_{field.name}")
-    pool = DescriptorPool()  # one of our own: nobody else's names get in the way
+    pool = DescriptorPool()  # a private pool: no conflicts with other packages
     pool.Add(file)
     return GetMessageClass(pool.FindMessageTypeByName(f"{package}.{root}"))

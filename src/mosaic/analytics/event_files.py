@@ -1,30 +1,38 @@
-"""The numbers in TensorBoard's event files, without TensorBoard, also while they are written.
+"""Reads and writes the scalars of TensorBoard's event files, without TensorBoard.
 
-`scalars` reads a folder once; an `EventFolder` is kept to read on. Both wait for the disk, so the
-window calls them on threads.
+`read_scalars` reads a folder once; an `EventFolder` continues to read files that grow. Both block
+on the disk, so the window calls them on threads. `EventFileWriter` writes one file.
 """
 
 import os
+import socket
 import stat
+import tempfile
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from types import TracebackType
+from typing import NamedTuple, Self
 
-from mosaic.analytics.event_messages import Event, NotAnEventError, read_event
-from mosaic.analytics.record_frames import split_frames
+from mosaic.analytics.summary_events import (
+    NotAnEventError,
+    decode_event,
+    encode_scalars_event,
+    encode_version_event,
+)
+from mosaic.analytics.tfrecord import decode_records, encode_record
 
-_MARK = ".tfevents."
-_NOT_LOOKED_INTO = frozenset({"wandb", "videos", "checkpoints", "reports", "frames"})
-_BYTES_AT_A_TIME = 4 << 20
-_MOST_FOLDERS = 50_000
+_NAME_MARKER = ".tfevents."
+_SKIPPED_FOLDERS = frozenset({"wandb", "videos", "checkpoints", "reports", "frames"})
+_READ_BYTES = 4 << 20
+_MAX_FOLDERS = 50_000
 
 
 @dataclass(slots=True)
 class ScalarSeries:
-    """One curve, in the order of time."""
+    """One curve, sorted by time."""
 
     tag: str
     steps: "array[int]" = field(default_factory=lambda: array("q"))
@@ -43,8 +51,8 @@ class ScalarSeries:
         self.times.append(wall_time)
         self.values.append(value)
 
-    def put_in_order(self) -> None:
-        """Points of one time stay as they came."""
+    def sort(self) -> None:
+        """Sort by time; points with the same time keep their order."""
         if self._is_sorted:
             return
         order = sorted(range(len(self.times)), key=self.times.__getitem__)
@@ -54,50 +62,50 @@ class ScalarSeries:
         self._is_sorted = True
 
 
-class EventFile(NamedTuple):
-    """One file, as it was when it was last looked at."""
+class EventFileInfo(NamedTuple):
+    """Path and last known size of an event file."""
 
     path: Path
     size_bytes: int
 
 
 @dataclass(slots=True)
-class _Reading:
+class _ReadState:
     """How far a file was read."""
 
     folder: str
     size_bytes: int = 0
     offset: int = 0
-    looked_at_bytes: int = -1
-    """The size it had when it was last read; the same again says that there is nothing new."""
+    last_read_size_bytes: int = -1
+    """Size at the last read; if it is unchanged, there is nothing new."""
     is_broken: bool = False
 
 
 class EventFolder:
-    """All event files in a folder and below, each read on from where it was left."""
+    """All event files in a folder and its subfolders, read incrementally."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.unreadable_records = 0
-        """Those that were passed over: damaged, or not what an event file holds."""
-        self._readings: dict[Path, _Reading] = {}
+        """Number of skipped records: damaged, or not events."""
+        self._read_states: dict[Path, _ReadState] = {}
         self._series: dict[tuple[str, str], ScalarSeries] = {}
-        self._others: set[tuple[str, str]] = set()
+        self._other_tags: set[tuple[str, str]] = set()
 
     @property
-    def files(self) -> tuple[EventFile, ...]:
-        """By their names, which begin with the time at which they were begun."""
-        found = (EventFile(path, each.size_bytes) for path, each in self._readings.items())
-        return tuple(sorted(found, key=_begun))
+    def files(self) -> tuple[EventFileInfo, ...]:
+        """Sorted by name, which starts with the time of creation."""
+        files = (EventFileInfo(path, state.size_bytes) for path, state in self._read_states.items())
+        return tuple(sorted(files, key=_sort_key))
 
     @property
     def broken_files(self) -> tuple[Path, ...]:
-        """Files of which nothing more can be read, since the rest is no record."""
-        return tuple(path for path, each in self._readings.items() if each.is_broken)
+        """Files that cannot be read any further because of an invalid record."""
+        return tuple(path for path, state in self._read_states.items() if state.is_broken)
 
     @property
     def series(self) -> dict[str, ScalarSeries]:
-        """By tag; where several runs below have the same one, by their folder and the tag."""
+        """By tag; by folder and tag if several subfolders have the same tag."""
         folders: dict[str, int] = {}
         for _, tag in self._series:
             folders[tag] = folders.get(tag, 0) + 1
@@ -109,99 +117,133 @@ class EventFolder:
 
     @property
     def other_tags(self) -> tuple[str, ...]:
-        """What only TensorBoard shows: texts, histograms, pictures."""
-        return tuple(sorted({tag for _, tag in self._others}))
+        """Tags that only TensorBoard shows: texts, histograms, images."""
+        return tuple(sorted({tag for _, tag in self._other_tags}))
 
     @property
     def points(self) -> int:
         return sum(map(len, self._series.values()))
 
     def read_more(self) -> int:
-        """Read what was written since the last call; how many points that were."""
-        before = self.points
-        self._look()
+        """Read what was written since the last call; return the number of new points."""
+        previous = self.points
+        self._scan()
         for file in self.files:
-            reading = self._readings[file.path]
-            if reading.size_bytes != reading.looked_at_bytes:
-                reading.looked_at_bytes = reading.size_bytes
-                self._read_on(file.path, reading)
+            state = self._read_states[file.path]
+            if state.size_bytes != state.last_read_size_bytes:
+                state.last_read_size_bytes = state.size_bytes
+                self._read_file(file.path, state)
         for series in self._series.values():
-            series.put_in_order()
-        return self.points - before
+            series.sort()
+        return self.points - previous
 
-    def _look(self) -> None:
+    def _scan(self) -> None:
         for path in find_event_files(self.path):
             try:
-                state = path.stat()
+                status = path.stat()
             except OSError:
-                continue  # it was removed meanwhile
-            if not stat.S_ISREG(state.st_mode):
-                continue  # a pipe of that name would be waited for
-            below = path.parent.relative_to(self.path).as_posix()
-            reading = self._readings.setdefault(path, _Reading("" if below == "." else below))
-            reading.size_bytes = state.st_size
+                continue  # the file was removed
+            if not stat.S_ISREG(status.st_mode):
+                continue  # reading a pipe would block
+            subfolder = path.parent.relative_to(self.path).as_posix()
+            state = self._read_states.setdefault(
+                path, _ReadState("" if subfolder == "." else subfolder)
+            )
+            state.size_bytes = status.st_size
 
-    def _read_on(self, path: Path, reading: _Reading) -> None:
-        wanted = _BYTES_AT_A_TIME
+    def _read_file(self, path: Path, state: _ReadState) -> None:
+        read_bytes = _READ_BYTES
         while True:
             try:
                 with path.open("rb") as file:
-                    file.seek(reading.offset)
-                    data = file.read(wanted)
+                    file.seek(state.offset)
+                    data = file.read(read_bytes)
             except OSError:
-                reading.is_broken = path.exists()
+                state.is_broken = path.exists()
                 return
-            frames = split_frames(data)
-            self.unreadable_records += frames.damaged
-            reading.offset += frames.taken
-            reading.is_broken = frames.is_broken
-            for content in frames.contents:
-                self._take(content, reading.folder)
-            if frames.is_broken or len(data) < wanted:
+            decoded = decode_records(data)
+            self.unreadable_records += decoded.damaged
+            state.offset += decoded.consumed_bytes
+            state.is_broken = decoded.is_broken
+            for record in decoded.records:
+                self._add_record(record, state.folder)
+            if decoded.is_broken or len(data) < read_bytes:
                 return
-            if not frames.taken:
-                wanted *= 2  # a picture, say, that is larger than that
+            if not decoded.consumed_bytes:
+                read_bytes *= 2  # a larger record, such as an image
 
-    def _take(self, content: bytes, folder: str) -> None:
+    def _add_record(self, record: bytes, folder: str) -> None:
         try:
-            event: Event = read_event(content)
+            event = decode_event(record)
         except NotAnEventError:
             self.unreadable_records += 1
             return
-        for tag, number in event.said:
-            place = (folder, tag)
-            if number is None or place in self._others:
-                # TensorFlow says what a tag is with its first value only.
-                self._others.add(place)
+        for tag, number in event.values:
+            key = (folder, tag)
+            if number is None or key in self._other_tags:
+                # TensorFlow writes the type of a tag with its first value only.
+                self._other_tags.add(key)
                 continue
-            series = self._series.get(place)
+            series = self._series.get(key)
             if series is None:
-                series = self._series[place] = ScalarSeries(tag)
+                series = self._series[key] = ScalarSeries(tag)
             series.add(event.step, event.wall_time, number)
 
 
-def scalars(folder: Path) -> dict[str, ScalarSeries]:
-    """All curves of the event files in `folder` and below, by tag."""
+def read_scalars(folder: Path) -> dict[str, ScalarSeries]:
+    """Read all curves of the event files in `folder` and its subfolders, by tag."""
     events = EventFolder(folder)
     events.read_more()
     return events.series
 
 
-def has_event_files_itself(folder: Path) -> bool:
-    """Not only in folders below."""
-    return any(_MARK in path.name for path in folder.iterdir())
+def has_event_files(folder: Path) -> bool:
+    """Return whether the folder itself contains event files, not only its subfolders."""
+    return any(_NAME_MARKER in path.name for path in folder.iterdir())
 
 
 def find_event_files(folder: Path) -> Iterator[Path]:
-    """Those in `folder` and below. Folders that hold something else are not looked into.
+    """Find event files in `folder` and its subfolders, except those with other content.
 
-    The search has an end: somebody may have chosen the root of a disk.
+    The number of folders is limited: a user may choose the root of a disk.
     """
-    for below, folders, names in islice(os.walk(folder), _MOST_FOLDERS):
-        folders[:] = sorted(name for name in folders if name not in _NOT_LOOKED_INTO)
-        yield from (Path(below) / name for name in sorted(names) if _MARK in name)
+    for parent, folders, names in islice(os.walk(folder), _MAX_FOLDERS):
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
+        yield from (Path(parent) / name for name in sorted(names) if _NAME_MARKER in name)
 
 
-def _begun(file: EventFile) -> tuple[str, str]:
-    """`events.out.tfevents.<seconds>.<host>.<pid>.<number>`."""
+def _sort_key(file: EventFileInfo) -> tuple[str, str]:
+    """Names are `events.out.tfevents.<seconds>.<host>.<pid>.<number>`."""
     return file.path.name, str(file.path)
+
+
+class EventFileWriter:
+    """Writes one file in `folder`, which is created. The file appears when `with` ends normally."""
+
+    def __init__(self, folder: Path, started_at: float) -> None:
+        """`started_at` is part of the name: readers sort the files of a folder by it."""
+        folder.mkdir(parents=True, exist_ok=True)
+        name = f"events.out.tfevents.{int(started_at):010d}.{socket.gethostname()}.{os.getpid()}.0"
+        self.path = folder / name
+        # Without the marker in its name, no reader opens the temporary file.
+        descriptor, temporary = tempfile.mkstemp(prefix=".mosaic-export-", dir=folder)
+        self._temporary = Path(temporary)
+        self._file = os.fdopen(descriptor, "wb")
+        self._file.write(encode_record(encode_version_event(started_at)))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
+    ) -> None:
+        try:
+            self._file.close()
+            if kind is None:
+                self._temporary.chmod(0o644)
+                self._temporary.replace(self.path)
+        finally:
+            self._temporary.unlink(missing_ok=True)
+
+    def add(self, wall_time: float, step: int, scalars: Mapping[str, float]) -> None:
+        self._file.write(encode_record(encode_scalars_event(wall_time, step, scalars)))

@@ -1,7 +1,6 @@
-"""Any run as an event file: its metrics, and returns and lengths of its episodes.
+"""Exports a run as a TensorBoard event file: metrics, and returns and lengths of episodes.
 
-For `mosaic runs export --tensorboard` and the window's TensorBoard page. A `TrainerClient` is what
-is asked; of it, only what is declared here is used.
+Used by `mosaic runs export --tensorboard` and the window's TensorBoard page.
 """
 
 import threading
@@ -12,7 +11,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from mosaic.analytics.event_file_writer import EventFileWriter
+from mosaic.analytics.event_files import EventFileWriter
 from mosaic.contract.episodes import EpisodePage, EpisodeRollup
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import Metric
@@ -21,12 +20,12 @@ from mosaic.contract.runs import RunRecord
 RETURN_TAG = "episodes/return"
 LENGTH_TAG = "episodes/length"
 _EPISODES_PER_PAGE = 1_000
-_KNOTS_APART = 50
-"""Metrics between two that say which time and which step belong together."""
+_CLOCK_INTERVAL = 50
+"""Every N-th metric is used to map steps to times."""
 
 
 class RunMetricsSource(Protocol):
-    """What is asked of the daemon."""
+    """What an export needs of the client: a `TrainerClient`."""
 
     def metrics(
         self, run_id: str
@@ -35,8 +34,8 @@ class RunMetricsSource(Protocol):
     def episodes_page(self, run_id: str, *, first: int, count: int) -> EpisodePage: ...
 
 
-class Exported(NamedTuple):
-    """What was written."""
+class EventFileExport(NamedTuple):
+    """The written file."""
 
     path: Path
     points: int
@@ -44,7 +43,7 @@ class Exported(NamedTuple):
 
 
 class ExportCancelledError(UserError):
-    """Somebody has called it off."""
+    """The export was cancelled by its caller."""
 
     def __init__(self) -> None:
         super().__init__("The export was cancelled.", remedy="Nothing was written.")
@@ -57,34 +56,34 @@ def export_event_file(
     *,
     stop: threading.Event | None = None,
     on_progress: Callable[[int], None] = lambda _: None,
-) -> Exported:
-    """Write one event file into `folder`; `on_progress` hears how many points there are so far.
+) -> EventFileExport:
+    """Write one event file into `folder`; `on_progress` is called with the number of points so far.
 
-    UserError when the run has told no numbers, or the folder cannot be written.
+    Raises `UserError` if the run has no data or the folder is not writable.
     """
-    points = _Points(stop or threading.Event(), on_progress)
-    begun_at = run.started_at or run.created_at
+    progress = _Progress(stop or threading.Event(), on_progress)
+    started_at = run.started_at or run.created_at
     try:
-        with EventFileWriter(folder, begun_at) as file:
-            clock = _write_metrics(client, run.run_id, file, points, begun_at)
-            _write_episodes(client, run.run_id, file, points, clock)
-            if not points.count:
+        with EventFileWriter(folder, started_at) as file:
+            clock = _write_metrics(client, run.run_id, file, progress, started_at)
+            _write_episodes(client, run.run_id, file, progress, clock)
+            if not progress.count:
                 raise UserError(
-                    "The run has told no metrics and has finished no episode.",
-                    remedy="Export it once it has; TensorBoard would have nothing to show.",
+                    "The run has no metrics and no finished episodes.",
+                    remedy="Export it later; TensorBoard would have nothing to show.",
                     code="C240",
                 )
     except OSError as error:
         raise UserError(
             f"The event file cannot be written to {folder}: {error.strerror}.",
-            remedy="Choose a folder that you may write, on a disk with free space.",
+            remedy="Choose a writable folder on a disk with free space.",
             code="C241",
         ) from error
-    return Exported(file.path, points.count, len(points.tags))
+    return EventFileExport(file.path, progress.count, len(progress.tags))
 
 
-class _Points:
-    """Counts what is written, and lets it be called off."""
+class _Progress:
+    """Counts the written points and checks for cancellation."""
 
     def __init__(self, stop: threading.Event, on_progress: Callable[[int], None]) -> None:
         self.count = 0
@@ -92,22 +91,22 @@ class _Points:
         self._stop = stop
         self._on_progress = on_progress
 
-    def add(self, numbers: Mapping[str, float]) -> None:
+    def add(self, scalars: Mapping[str, float]) -> None:
         if self._stop.is_set():
             raise ExportCancelledError
-        self.count += len(numbers)
-        self.tags.update(numbers)
+        self.count += len(scalars)
+        self.tags.update(scalars)
         self._on_progress(self.count)
 
 
 class _Clock:
-    """Which time belongs to a step, from metrics; before the first it is the run's start."""
+    """Maps steps to times by interpolation between metrics, starting at the start of the run."""
 
-    def __init__(self, begun_at: float) -> None:
+    def __init__(self, started_at: float) -> None:
         self._steps = array("d", [0.0])
-        self._times = array("d", [begun_at])
+        self._times = array("d", [started_at])
 
-    def learn(self, step: int, t: float) -> None:
+    def add(self, step: int, t: float) -> None:
         if step > self._steps[-1] and t >= self._times[-1]:
             self._steps.append(step)
             self._times.append(t)
@@ -119,60 +118,64 @@ class _Clock:
         if self._steps[after] == step or after == 0:
             return self._times[after]
         first, last = self._steps[after - 1], self._steps[after]
-        begin, end = self._times[after - 1], self._times[after]
-        return begin + (end - begin) * (step - first) / (last - first)
+        start_time, end_time = self._times[after - 1], self._times[after]
+        return start_time + (end_time - start_time) * (step - first) / (last - first)
 
 
 def _write_metrics(
-    client: RunMetricsSource, run_id: str, file: EventFileWriter, points: _Points, begun_at: float
+    client: RunMetricsSource,
+    run_id: str,
+    file: EventFileWriter,
+    progress: _Progress,
+    started_at: float,
 ) -> _Clock:
-    clock = _Clock(begun_at)
-    newest = begun_at
+    clock = _Clock(started_at)
+    newest = started_at
     with client.metrics(run_id) as metrics:
         for number, (_, metric) in enumerate(metrics):
             step = number if metric.step is None else metric.step
             newest = newest if metric.t is None else metric.t
-            if metric.step is not None and metric.t is not None and number % _KNOTS_APART == 0:
-                clock.learn(step, newest)
-            numbers = _numbers_of(metric)
-            points.add(numbers)
-            file.add(newest, step, numbers)
+            if metric.step is not None and metric.t is not None and number % _CLOCK_INTERVAL == 0:
+                clock.add(step, newest)
+            scalars = _metric_scalars(metric)
+            progress.add(scalars)
+            file.add(newest, step, scalars)
     return clock
 
 
 def _write_episodes(
-    client: RunMetricsSource, run_id: str, file: EventFileWriter, points: _Points, clock: _Clock
+    client: RunMetricsSource, run_id: str, file: EventFileWriter, progress: _Progress, clock: _Clock
 ) -> None:
-    """At the step at which each was over; episodes themselves have no time."""
+    """Write each episode at its last step; episodes have no time of their own."""
     steps = first = 0
     while True:
         page = client.episodes_page(run_id, first=first, count=_EPISODES_PER_PAGE)
         for episode in page.episodes:
-            steps += _length_of(episode)
+            steps += _episode_length(episode)
             if episode.is_over:
-                numbers = _numbers_of_episode(episode)
-                points.add(numbers)
-                file.add(clock.time_at(steps), steps, numbers)
+                scalars = _episode_scalars(episode)
+                progress.add(scalars)
+                file.add(clock.time_at(steps), steps, scalars)
         first += len(page.episodes)
         if len(page.episodes) < _EPISODES_PER_PAGE:
             return
 
 
-def _numbers_of(metric: Metric) -> dict[str, float]:
+def _metric_scalars(metric: Metric) -> dict[str, float]:
     named = metric.values if metric.values is not None else {metric.name or "": metric.value or 0.0}
     agent = f"{metric.agent_id}/" if metric.agent_id else ""
     return {f"{agent}{name}": value for name, value in named.items()}
 
 
-def _numbers_of_episode(episode: EpisodeRollup) -> dict[str, float]:
+def _episode_scalars(episode: EpisodeRollup) -> dict[str, float]:
     agent = f"{episode.agent_id}/" if episode.agent_id else ""
-    # A worker that leaves steps out says itself what the whole episode was.
+    # A worker that omits steps reports return and length of the complete episode.
     reported = episode.reported_return
     return {
         f"{agent}{RETURN_TAG}": episode.total_return if reported is None else reported,
-        f"{agent}{LENGTH_TAG}": float(_length_of(episode)),
+        f"{agent}{LENGTH_TAG}": float(_episode_length(episode)),
     }
 
 
-def _length_of(episode: EpisodeRollup) -> int:
+def _episode_length(episode: EpisodeRollup) -> int:
     return episode.steps if episode.reported_steps is None else episode.reported_steps

@@ -1,8 +1,8 @@
-"""Run by a Python that has TensorBoard, which need not be ours: TensorBoard, for as long as whoever
-started it holds the other end of stdin.
+"""Runs TensorBoard until stdin is closed, so that it ends with the process that started it.
 
-Nothing of ours is imported. A signal from the kernel at the parent's end would not do: it comes
-when the parent's thread ends that started this, and the window's threads come and go.
+A script of its own: it runs in any Python that has TensorBoard, and imports nothing of MOSAIC.
+PR_SET_PDEATHSIG is not an option: that signal is sent when the parent's thread ends, and the
+window's threads are short-lived.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ import time
 _GRACE_S = 3.0
 
 
-def _end_with_stdin() -> None:
+def _exit_with_stdin() -> None:
     while os.read(0, 4096):
         pass
-    os.kill(os.getpid(), signal.SIGTERM)  # it tidies up after itself
+    os.kill(os.getpid(), signal.SIGTERM)  # lets TensorBoard clean up
     time.sleep(_GRACE_S)
     os.killpg(0, signal.SIGKILL)
 
 
 def main() -> None:
-    threading.Thread(target=_end_with_stdin, name="end with stdin", daemon=True).start()
-    from tensorboard.main import run_main  # noqa: PLC0415 - takes long, and may never end
+    threading.Thread(target=_exit_with_stdin, name="exit with stdin", daemon=True).start()
+    from tensorboard.main import run_main  # noqa: PLC0415 - slow to import
 
     sys.argv[0] = "tensorboard"
     run_main()

@@ -1,6 +1,6 @@
-"""Where TensorBoard is: in our own environment, or in a bundle that brings it.
+"""Finds an installation of TensorBoard: in this environment, or in a bundle that includes it.
 
-Found by looking at files, so nothing of it is ever imported here.
+Only looks at files; TensorBoard is never imported here.
 """
 
 import sys
@@ -13,76 +13,79 @@ import msgspec
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 
-_IN_PACKAGES = Path("tensorboard") / "main.py"
-_FACTS = "ready.json"
-"""Written into a bundle when it is whole."""
+_MAIN_MODULE = Path("tensorboard") / "main.py"
+_BUNDLE_INFO = "ready.json"
+"""Written into a bundle when its installation is complete."""
 
 
 @dataclass(frozen=True, slots=True)
 class TensorBoardProgram:
-    """A Python that has it."""
+    """A Python interpreter that has TensorBoard."""
 
     python: Path
     version: str
     source: str
-    """Whose it is, for people: `this environment`, `the bundle cleanrl_worker`."""
+    """Label of the installation: `this environment`, `the bundle cleanrl_worker`."""
 
 
-class TensorBoardAbsentError(UserError):
-    """It is nowhere."""
+class TensorBoardNotInstalledError(UserError):
+    """No installation was found."""
 
     def __init__(self) -> None:
         super().__init__(
             "TensorBoard is not installed.",
-            remedy="Install the bundle of the CleanRL worker, which brings it, or run "
+            remedy="Install the bundle of the CleanRL worker, which includes it, or run "
             "`pip install 'mosaic-workbench[tensorboard]'`. "
-            "The charts show the same numbers without it.",
+            "The charts show the same metrics without it.",
             code="C242",
         )
 
 
 def find_tensorboard(home: Home) -> TensorBoardProgram:
-    """Ours, else that of the bundle with the newest one. TensorBoardAbsentError without any."""
-    own = _in_environment(Path(sys.prefix), "this environment")
+    """Return the installation of this environment, else the newest one of a bundle.
+
+    Raises `TensorBoardNotInstalledError` if there is none.
+    """
+    own = _find_in_environment(Path(sys.prefix), "this environment")
     if own is not None:
         return own
-    found = list(_in_bundles(home))
-    if not found:
-        raise TensorBoardAbsentError
-    return max(found, key=lambda program: (_as_numbers(program.version), program.source))
+    programs = list(_find_in_bundles(home))
+    if not programs:
+        raise TensorBoardNotInstalledError
+    return max(programs, key=lambda program: (_parse_version(program.version), program.source))
 
 
-def _in_bundles(home: Home) -> Iterator[TensorBoardProgram]:
+def _find_in_bundles(home: Home) -> Iterator[TensorBoardProgram]:
     try:
         folders = sorted(home.venvs.iterdir())
     except OSError:
         return
     for folder in folders:
         try:
-            facts = msgspec.json.decode((folder / _FACTS).read_bytes())
-            name = str(facts["name"])
+            info = msgspec.json.decode((folder / _BUNDLE_INFO).read_bytes())
+            name = str(info["name"])
         except (OSError, msgspec.MsgspecError, KeyError, TypeError):
-            continue  # it is being installed, or removed
-        program = _in_environment(folder, f"the bundle {name}")
+            continue  # being installed or removed
+        program = _find_in_environment(folder, f"the bundle {name}")
         if program is not None:
             yield program
 
 
-def _in_environment(folder: Path, source: str) -> TensorBoardProgram | None:
+def _find_in_environment(folder: Path, source: str) -> TensorBoardProgram | None:
     python = folder / "bin" / "python"
     if not python.exists():
         return None
     for packages in sorted(folder.glob("lib/python3*/site-packages")):
-        if (packages / _IN_PACKAGES).exists():
-            return TensorBoardProgram(python, _version_in(packages), source)
+        if (packages / _MAIN_MODULE).exists():
+            return TensorBoardProgram(python, _read_version(packages), source)
     return None
 
 
-def _version_in(packages: Path) -> str:
+def _read_version(packages: Path) -> str:
     for folder in packages.glob("tensorboard-*.dist-info"):
         return folder.name.removeprefix("tensorboard-").removesuffix(".dist-info")
     return ""
 
 
-def _as_numbers(version: str) -> tuple[int, ...]:
+def _parse_version(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".") if part.isdigit())

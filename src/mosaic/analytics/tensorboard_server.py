@@ -1,7 +1,7 @@
-"""TensorBoardServer: one `tensorboard` in the background, until it answers and until it ends.
+"""TensorBoardServer: runs one `tensorboard` process in the background.
 
-A thread of its own reads what it prints. It ends with `stop`, and with this process, however that
-ends: see `tensorboard_launch.py`.
+A thread reads its output. The process ends with `stop`, and with this process, even if that is
+killed: see `tensorboard_launch.py`.
 """
 
 import logging
@@ -23,16 +23,16 @@ from http.client import HTTPException
 from pathlib import Path
 
 from mosaic.analytics import tensorboard_launch
-from mosaic.analytics.event_files import has_event_files_itself
+from mosaic.analytics.event_files import has_event_files
 from mosaic.analytics.tensorboard_program import TensorBoardProgram
 from mosaic.contract.errors import UserError
 
 HOST = "127.0.0.1"
 START_TIMEOUT_S = 60.0
-_PROBE_S = 2.0
-_LOOK_S = 0.1
-_MOST_LINES = 200
-_MOST_LINE_LENGTH = 2_000
+_PROBE_TIMEOUT_S = 2.0
+_POLL_INTERVAL_S = 0.1
+_MAX_LINES = 200
+_MAX_LINE_LENGTH = 2_000
 _ADDRESS = re.compile(r"TensorBoard \S+ at (http://\S+)")
 
 _log = logging.getLogger(__name__)
@@ -42,12 +42,12 @@ class ServerState(StrEnum):
     STARTING = "starting"
     RUNNING = "running"
     FAILED = "failed"
-    """It did not answer in time, or ended by itself; `problem` says which."""
+    """It did not answer in time or exited; see `problem`."""
     STOPPED = "stopped"
 
 
 class TensorBoardServer:
-    """Begins at once. Every method may be called on any thread, and only `join` waits."""
+    """Starts on construction. Thread-safe; only `join` blocks."""
 
     def __init__(
         self,
@@ -58,9 +58,9 @@ class TensorBoardServer:
         port: int = 0,
         timeout_s: float = START_TIMEOUT_S,
     ) -> None:
-        """`folders`: what to show, by the name to show it under; a single one needs no name.
+        """`folders` are the log folders by display name; a single one needs no name.
 
-        `on_change` is called on the server's thread. Port 0 is any that is free.
+        `on_change` is called on the server's thread. Port 0 selects a free port.
         """
         self.program = program
         self.folders = dict(folders)
@@ -71,8 +71,8 @@ class TensorBoardServer:
         self._on_change = on_change
         self._port = port
         self._timeout_s = timeout_s
-        self._lines: deque[str] = deque(maxlen=_MOST_LINES)
-        self._rest = b""
+        self._lines: deque[str] = deque(maxlen=_MAX_LINES)
+        self._partial_line = b""
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
@@ -89,23 +89,23 @@ class TensorBoardServer:
 
     @property
     def output(self) -> str:
-        """The end of what it has printed."""
+        """The last lines of its output."""
         return "\n".join(tuple(self._lines))
 
     def shows(self, folders: Mapping[str, Path]) -> bool:
-        """Whether it shows just these, so that no other is needed."""
-        is_wanted = self.is_alive and not self._stopping.is_set()
-        return is_wanted and set(self.folders.values()) == set(folders.values())
+        """Return whether the server is alive and shows exactly these folders."""
+        is_usable = self.is_alive and not self._stopping.is_set()
+        return is_usable and set(self.folders.values()) == set(folders.values())
 
     def stop(self) -> None:
-        """Let it end."""
+        """Stop the server without waiting for its end."""
         with self._lock:
             self._stopping.set()
             if self._process is not None and self._process.stdin is not None:
                 self._process.stdin.close()
 
     def join(self, timeout_s: float) -> bool:
-        """After `stop`: whether it has ended. One that does not is killed."""
+        """Wait for the end after `stop`; kill the process on timeout. Return whether it ended."""
         self._thread.join(timeout_s)
         if self._thread.is_alive():
             self._kill()
@@ -113,10 +113,10 @@ class TensorBoardServer:
         return not self._thread.is_alive()
 
     def _run(self) -> None:
-        """On the thread."""
+        """Run on the server's thread."""
         try:
             self._check_folders()
-            with _one_folder(self.folders) as folder:
+            with _single_folder(self.folders) as folder:
                 self._serve(folder)
         except UserError as error:
             self._fail(error)
@@ -124,17 +124,17 @@ class TensorBoardServer:
             self._fail(
                 UserError(
                     f"TensorBoard could not be started: {error}.",
-                    remedy="Check that its environment is whole and that the disk has room.",
+                    remedy="Check that its environment is complete and the disk has free space.",
                     code="C243",
                 )
             )
-        except Exception as error:  # noqa: BLE001 - the edge of the thread
-            _log.exception("C249 watching over TensorBoard failed by a bug")
+        except Exception as error:  # noqa: BLE001 - thread boundary
+            _log.exception("C249 supervising TensorBoard failed unexpectedly")
             self._kill()
             self._fail(
                 UserError(
-                    f"Watching over TensorBoard failed: {type(error).__name__}: {error}.",
-                    remedy="Start it again; if it happens again, please report it.",
+                    f"Supervising TensorBoard failed: {type(error).__name__}: {error}.",
+                    remedy="Start it again; if it fails again, please report it.",
                     code="C246",
                 )
             )
@@ -143,8 +143,8 @@ class TensorBoardServer:
         for folder in self.folders.values():
             if not folder.is_dir():
                 raise UserError(
-                    f"The folder {folder} is not there.",
-                    remedy="Choose one that is; the files may have been moved or deleted.",
+                    f"The folder {folder} does not exist.",
+                    remedy="Choose another folder; this one may have been moved or deleted.",
                     code="C244",
                 )
 
@@ -157,58 +157,58 @@ class TensorBoardServer:
         ]
         with self._lock:
             if self._stopping.is_set():
-                self._become(ServerState.STOPPED)
+                self._set_state(ServerState.STOPPED)
                 return
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                cwd="/",  # a folder that is removed meanwhile would be held
+                cwd="/",  # do not keep a folder that may be removed
                 start_new_session=True,
             )
         process = self._process
         try:
             self._watch(process)
         finally:
-            self._kill()  # what it has left behind in its group
+            self._kill()  # including child processes in its group
             code = process.wait()
             for pipe in (process.stdin, process.stdout):
                 if pipe is not None:
                     pipe.close()
         if self._stopping.is_set():
-            self._become(ServerState.STOPPED)
+            self._set_state(ServerState.STOPPED)
         elif self.problem is None:
-            self._fail(_ended(code, was_up=self.state is ServerState.RUNNING))
+            self._fail(_exit_error(code, was_up=self.state is ServerState.RUNNING))
 
     def _watch(self, process: "subprocess.Popen[bytes]") -> None:
-        """Until it closes its output, or has not answered in time."""
-        assert process.stdout is not None  # noqa: S101 - it was asked for
+        """Read its output until it is closed, or until the start times out."""
+        assert process.stdout is not None  # noqa: S101 - requested in Popen
         output = process.stdout.fileno()
         poll = select.poll()
         poll.register(output, select.POLLIN)
         deadline = time.monotonic() + self._timeout_s
         while True:
             is_starting = self.state is ServerState.STARTING
-            if poll.poll(_LOOK_S * 1000 if is_starting else None):
+            if poll.poll(_POLL_INTERVAL_S * 1000 if is_starting else None):
                 data = os.read(output, 1 << 16)
                 if not data:
                     return
-                self._take(data)
-            if is_starting and self.address and _answers(self.address):
-                self._become(ServerState.RUNNING)
+                self._add_output(data)
+            if is_starting and self.address and _is_answering(self.address):
+                self._set_state(ServerState.RUNNING)
             elif is_starting and time.monotonic() > deadline:
-                self._fail(_too_slow(self._timeout_s))
+                self._fail(_timeout_error(self._timeout_s))
                 return
 
-    def _take(self, data: bytes) -> None:
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        self._rest = self._rest[-_MOST_LINE_LENGTH:]
-        for each in lines:
-            line = each.decode("utf-8", "replace").rstrip()[:_MOST_LINE_LENGTH]
-            found = _ADDRESS.search(line)
-            if found and not self.address:
-                self.address = found[1]
+    def _add_output(self, data: bytes) -> None:
+        *lines, self._partial_line = (self._partial_line + data).split(b"\n")
+        self._partial_line = self._partial_line[-_MAX_LINE_LENGTH:]
+        for raw_line in lines:
+            line = raw_line.decode("utf-8", "replace").rstrip()[:_MAX_LINE_LENGTH]
+            match = _ADDRESS.search(line)
+            if match and not self.address:
+                self.address = match[1]
             self._lines.append(line)
 
     def _kill(self) -> None:
@@ -219,24 +219,24 @@ class TensorBoardServer:
 
     def _fail(self, error: UserError) -> None:
         self.problem = error
-        if self._rest:
-            self._take(b"\n")
-        self._become(ServerState.FAILED)
+        if self._partial_line:
+            self._add_output(b"\n")
+        self._set_state(ServerState.FAILED)
 
-    def _become(self, state: ServerState) -> None:
+    def _set_state(self, state: ServerState) -> None:
         self.state = state
         self._on_change()
 
 
 @contextmanager
-def _one_folder(folders: Mapping[str, Path]) -> Iterator[Path]:
-    """TensorBoard takes one; several are linked into one, so their paths need no quoting."""
+def _single_folder(folders: Mapping[str, Path]) -> Iterator[Path]:
+    """Yield one folder for `--logdir`; several are linked into a temporary one, without quoting."""
     if len(folders) == 1:
         only = next(iter(folders.values())).absolute()
-        if not has_event_files_itself(only):
+        if not has_event_files(only):
             yield only
             return
-        # Linked too: TensorBoard would call its one run ".".
+        # Linked, too: TensorBoard would name its only run ".".
     with tempfile.TemporaryDirectory(prefix="mosaic-tensorboard-") as scratch:
         for name, folder in folders.items():
             (Path(scratch) / _file_name(name, Path(scratch))).symlink_to(folder.absolute())
@@ -244,38 +244,38 @@ def _one_folder(folders: Mapping[str, Path]) -> Iterator[Path]:
 
 
 def _file_name(name: str, scratch: Path) -> str:
-    """`name` as one, and another one than those that are there."""
-    plain = re.sub(r"[/\0\n]", "-", name).strip(". ").encode()[:200].decode(errors="ignore")
-    plain = plain or "run"
+    """Return `name` as a valid file name that is not used in `scratch`."""
+    file_name = re.sub(r"[/\0\n]", "-", name).strip(". ").encode()[:200].decode(errors="ignore")
+    file_name = file_name or "run"
     number = 1
-    while (scratch / (plain if number == 1 else f"{plain} ({number})")).is_symlink():
+    while (scratch / (file_name if number == 1 else f"{file_name} ({number})")).is_symlink():
         number += 1
-    return plain if number == 1 else f"{plain} ({number})"
+    return file_name if number == 1 else f"{file_name} ({number})"
 
 
-def _answers(address: str) -> bool:
-    # A proxy that the environment names is for other hosts.
+def _is_answering(address: str) -> bool:
+    # A proxy in the environment variables is for other hosts.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with opener.open(address, timeout=_PROBE_S) as answer:
+        with opener.open(address, timeout=_PROBE_TIMEOUT_S) as answer:
             return bool(answer.status == HTTPStatus.OK)
-    except (OSError, HTTPException):  # the latter: somebody else answers there
+    except (OSError, HTTPException):  # HTTPException: another program answers there
         return False
 
 
-def _ended(code: int, *, was_up: bool) -> UserError:
-    how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
-    when = "ended" if was_up else "ended before it answered,"
+def _exit_error(code: int, *, was_up: bool) -> UserError:
+    cause = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+    event = "exited" if was_up else "exited before it answered,"
     return UserError(
-        f"TensorBoard {when} {how}.",
-        remedy="Its output says why; try again once that is put right.",
+        f"TensorBoard {event} {cause}.",
+        remedy="See its output, fix the cause and try again.",
         code="C245",
     )
 
 
-def _too_slow(timeout_s: float) -> UserError:
+def _timeout_error(timeout_s: float) -> UserError:
     return UserError(
-        f"TensorBoard has not answered within {timeout_s:.0f} s.",
-        remedy="Its output may say why. On a busy machine, try again when there is less to do.",
+        f"TensorBoard did not answer within {timeout_s:.0f} s.",
+        remedy="See its output. On a busy machine, try again later.",
         code="C247",
     )

@@ -1,7 +1,7 @@
-"""The frames of W&B's `.wandb` files: records in LevelDB's log format, read as they are written.
+"""Reads the records of W&B's `.wandb` files, which use LevelDB's log format, while they grow.
 
-After a header of 7 bytes a file is a row of blocks of 32 KiB. A record lies in one or more parts,
-none of which crosses the end of a block; each has a checksum, a length and a kind.
+After a header of 7 bytes a file consists of blocks of 32 KiB. A record consists of one or more
+fragments, each within one block and with a checksum, a length and a kind.
 """
 
 import struct
@@ -14,99 +14,99 @@ from mosaic.contract.errors import UserError
 HEADER = b":W&B\xe1\xbe\x00"
 BLOCK_BYTES = 32 * 1024
 FULL, FIRST, MIDDLE, LAST = 1, 2, 3, 4
-PART = struct.Struct("<IHB")
-"""What stands before each part: checksum, length, kind."""
+FRAGMENT_HEADER = struct.Struct("<IHB")
+"""Checksum, length and kind of a fragment."""
 _KINDS = (FULL, FIRST, MIDDLE, LAST)
-_MOST_AT_ONCE = 4 << 20
-_LARGEST_RECORD = 64 << 20
+_READ_BYTES = 4 << 20
+_MAX_RECORD_BYTES = 64 << 20
 
 
 class NotAWandbFileError(UserError):
-    """A file of that name holds something else."""
+    """The file is not a W&B file."""
 
 
 class WandbLog:
-    """One file, read further with each call. A record that is still being written is waited for."""
+    """One file, read incrementally. An incomplete record is read again later."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.unreadable = 0
-        """Records, or parts of some, that are damaged and were left out."""
+        """Number of damaged records or fragments that were skipped."""
         self.size_bytes = 0
-        self._at = 0
-        self._parts: list[bytes] = []
+        self._offset = 0
+        self._fragments: list[bytes] = []
 
     @property
     def read_bytes(self) -> int:
-        """What follows is still to be read, or a record that was cut off."""
-        return self._at
+        """Number of bytes that were read; the rest is new or an incomplete record."""
+        return self._offset
 
     def read_more(self) -> tuple[bytes, ...]:
-        """The next whole records, of a few megabytes at most; empty when there are none yet.
+        """Return the next complete records, a few megabytes at most; empty if there are none yet.
 
-        Raises `OSError`, and `NotAWandbFileError` for a file of another kind.
+        Raises `OSError`, and `NotAWandbFileError` for another kind of file.
         """
         with self.path.open("rb") as file:
             self.size_bytes = file.seek(0, 2)
-            file.seek(self._at)
-            data = file.read(_MOST_AT_ONCE)
-        begin = self._at
-        if begin == 0:
+            file.seek(self._offset)
+            data = file.read(_READ_BYTES)
+        start = self._offset
+        if start == 0:
             if len(data) < len(HEADER):
                 return ()
             if data[: len(HEADER)] != HEADER:
                 raise NotAWandbFileError(
-                    f"{self.path.name} is no file of Weights & Biases.",
+                    f"{self.path.name} is not a Weights & Biases file.",
                     remedy="It may be damaged; W&B cannot upload it either.",
                     code="C248",
                 )
-            self._at = len(HEADER)
-        return tuple(self._records(data, begin))
+            self._offset = len(HEADER)
+        return tuple(self._decode(data, start))
 
-    def _records(self, data: bytes, begin: int) -> Iterator[bytes]:
-        """`begin` is the place of `data` in the file."""
+    def _decode(self, data: bytes, start: int) -> Iterator[bytes]:
+        """Decode `data`, which starts at offset `start` of the file."""
         while True:
-            left = BLOCK_BYTES - self._at % BLOCK_BYTES
-            if left < PART.size:  # too little for a part: filled up with zeros
-                self._at += left
-                left = BLOCK_BYTES
-            place = self._at - begin
-            if place + PART.size > len(data):
+            block_rest = BLOCK_BYTES - self._offset % BLOCK_BYTES
+            if block_rest < FRAGMENT_HEADER.size:  # too short for a fragment: padded with zeros
+                self._offset += block_rest
+                block_rest = BLOCK_BYTES
+            position = self._offset - start
+            if position + FRAGMENT_HEADER.size > len(data):
                 return
-            checksum, length, kind = PART.unpack_from(data, place)
-            end = place + PART.size + length
-            if PART.size + length > left or kind not in _KINDS:
-                if place + left > len(data):
-                    return  # the rest of the block is not there yet, or never comes
-                self._damaged(left, is_padding=kind == 0 and length == 0)
+            checksum, length, kind = FRAGMENT_HEADER.unpack_from(data, position)
+            end = position + FRAGMENT_HEADER.size + length
+            if FRAGMENT_HEADER.size + length > block_rest or kind not in _KINDS:
+                if position + block_rest > len(data):
+                    return  # the rest of the block is not written yet, or never will be
+                self._skip(block_rest, is_padding=kind == 0 and length == 0)
                 continue
             if end > len(data):
                 return
-            part = data[place + PART.size : end]
-            if zlib.crc32(part, zlib.crc32(bytes((kind,)))) != checksum:
-                self._damaged(PART.size + length)
+            fragment = data[position + FRAGMENT_HEADER.size : end]
+            if zlib.crc32(fragment, zlib.crc32(bytes((kind,)))) != checksum:
+                self._skip(FRAGMENT_HEADER.size + length)
                 continue
-            self._at = begin + end
-            yield from self._whole(kind, part)
+            self._offset = start + end
+            yield from self._add_fragment(kind, fragment)
 
-    def _damaged(self, skipped: int, *, is_padding: bool = False) -> None:
-        self._at += skipped
+    def _skip(self, size_bytes: int, *, is_padding: bool = False) -> None:
+        self._offset += size_bytes
         if not is_padding:
             self.unreadable += 1
-            self._parts.clear()
+            self._fragments.clear()
 
-    def _whole(self, kind: int, part: bytes) -> Iterator[bytes]:
-        """The record that ends with this part, if one does."""
-        begins = kind in (FULL, FIRST)
-        if begins and self._parts:  # the end of the one before is missing
-            self._parts.clear()
+    def _add_fragment(self, kind: int, fragment: bytes) -> Iterator[bytes]:
+        """Yield the record that ends with this fragment, if any."""
+        is_start = kind in (FULL, FIRST)
+        if is_start and self._fragments:  # the end of the previous record is missing
+            self._fragments.clear()
             self.unreadable += 1
-        if not begins and not self._parts:
-            # The rest of a record whose beginning was damaged, which is counted already.
+        if not is_start and not self._fragments:
+            # The rest of a record whose start was damaged and already counted.
             return
-        self._parts.append(part)
+        self._fragments.append(fragment)
         if kind in (FULL, LAST):
-            yield b"".join(self._parts)
-            self._parts.clear()
-        elif sum(map(len, self._parts)) > _LARGEST_RECORD:
-            self._damaged(0)
+            yield b"".join(self._fragments)
+            self._fragments.clear()
+        elif sum(map(len, self._fragments)) > _MAX_RECORD_BYTES:
+            self._skip(0)

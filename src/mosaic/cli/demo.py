@@ -16,7 +16,7 @@ from mosaic.cli.connecting import connected
 from mosaic.cli.options import home_option, json_option
 from mosaic.cli.output import print_fields, print_json, result_console, say
 from mosaic.cli.window import become_window, why_no_window
-from mosaic.client.demo_run import echo_run, learning_run, missing_bundle
+from mosaic.client.demo_run import find_missing_bundle, make_echo_demo, make_learning_demo
 from mosaic.contract.episodes import TelemetryStats
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
@@ -80,7 +80,7 @@ def demo(
         raise problem
     interrupted = False
     with connected(home, start=True) as client:
-        made = learning_run if not is_echo and _agent_is_ready(client) else echo_run
+        made = make_learning_demo if not is_echo and _agent_is_ready(client) else make_echo_demo
         config = load_run_config(made(steps=steps, rate=rate, seed=seed))
         run_id = client.submit(config).run_id
         try:
@@ -118,7 +118,7 @@ def demo(
 def _agent_is_ready(client: "TrainerClient") -> bool:
     """Installs the agent's bundle if need be; says why when that fails."""
     try:
-        bundle = missing_bundle(client)
+        bundle = find_missing_bundle(client)
         if not bundle:
             return True
         say("The agent's bundle is installed first, which takes a minute or two, once.")

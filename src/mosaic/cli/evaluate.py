@@ -17,7 +17,7 @@ from mosaic.cli.play.outcome import tell_outcome
 from mosaic.cli.run_result import tell_result
 from mosaic.cli.settings_text import as_json_value, split_settings, typed_settings
 from mosaic.cli.start_gate import may_start, refused
-from mosaic.client.script_models import ScriptModelError, is_of_script
+from mosaic.client.sessions.actor_descriptors import is_script_model, script_model_error
 from mosaic.contract.layout import Home
 from mosaic.contract.run_config import BundleConfig, ConfigError, TrainRunConfig, load_run_config
 from mosaic.contract.storage import Checkpoint
@@ -88,8 +88,8 @@ def evaluate(
     """
     with connected(home, start=True) as client:
         found = find_checkpoint(client, checkpoint)
-        if is_of_script(found):
-            raise ScriptModelError
+        if is_script_model(found):
+            raise script_model_error()
         config = _config(client, found, **given)
         readiness = client.preflight(config)
         if not may_start(readiness, force):

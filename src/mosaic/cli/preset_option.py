@@ -7,7 +7,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from mosaic.cli.lazy_group import HOME_KEY
-from mosaic.client.presets import preset_names
+from mosaic.client.presets import list_presets
 from mosaic.contract.layout import Home
 
 Parameters = ParamSpec("Parameters")
@@ -29,4 +29,4 @@ def _complete_presets(
 ) -> list[CompletionItem]:
     home = ctx.params.get("home")
     located = home if isinstance(home, Home) else Home.locate(ctx.meta.get(HOME_KEY))
-    return [CompletionItem(name) for name in preset_names(located) if name.startswith(incomplete)]
+    return [CompletionItem(name) for name in list_presets(located) if name.startswith(incomplete)]

@@ -1,6 +1,6 @@
-"""Talking to the trainer daemon from Python: `from mosaic.client import TrainerClient`.
+"""Python client of the trainer daemon: `from mosaic.client import TrainerClient`.
 
-Nothing is imported before it is asked for, so that the errors can be named without loading gRPC.
+`TrainerClient` is imported on first access, so that the errors can be imported without gRPC.
 """
 
 import importlib

@@ -1,6 +1,6 @@
-"""Connection: the channel to the daemon, the token on every call, repeating and reconnecting.
+"""Connection: the gRPC channel to the daemon, the token on every call, retries and reconnects.
 
-Used by every module of this package that makes a call. Any thread may use it.
+Used by every module of this package that makes a call. Thread-safe.
 """
 
 import os
@@ -9,55 +9,55 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-# gRPC's core writes to stderr of its own accord; whoever wants that can still ask for it.
+# gRPC's core logs to stderr by default; users can still set the variable themselves.
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 
 import grpc
 from google.protobuf.message import Message
 
-from mosaic.client.daemon_address import Target, Whereabouts
+from mosaic.client.daemon_address import AddressResolver, ConnectionTarget
 from mosaic.client.errors import DaemonUnreachableError, TrainerError
-from mosaic.client.interruptible import carry_out
+from mosaic.client.off_main_thread import run_off_main_thread
 from mosaic.client.open_calls import OpenCalls
-from mosaic.client.rpc_errors import readable
+from mosaic.client.rpc_errors import to_trainer_error
 from mosaic.contract.rpc.trainer_pb2_grpc import TrainerServiceStub
 
 Request = TypeVar("Request", bound=Message)
 Response = TypeVar("Response", bound=Message)
 
 CALL_TIMEOUT_S = 30.0
-PATIENCE_S = 5.0
-"""As long as a daemon takes that is just restarted."""
-_FIRST_PAUSE_S = 0.1
-_LONGEST_PAUSE_S = 1.0
-_MAX_RECEIVED_BYTES = 64 << 20  # a frame of a large screen, with room to spare
+RETRY_TIMEOUT_S = 5.0
+"""How long a restart of the daemon may take."""
+_INITIAL_BACKOFF_S = 0.1
+_MAX_BACKOFF_S = 1.0
+_MAX_RECEIVED_BYTES = 64 << 20  # more than the frame of a large screen
 _OPTIONS: tuple[tuple[str, int], ...] = (
     ("grpc.max_receive_message_length", _MAX_RECEIVED_BYTES),
-    # A daemon that comes back is found at once, not after minutes. (The option for the shortest
-    # pause is left alone: it also bounds how long a busy daemon may take to accept.)
+    # Reconnect to a restarted daemon within a second. (min_reconnect_backoff_ms keeps its default:
+    # it also limits how long a busy daemon may take to accept a connection.)
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 1000),
     ("grpc.use_local_subchannel_pool", 1),
     ("grpc.enable_http_proxy", 0),
-    # What may be repeated is decided here, call by call.
+    # Retries are decided here, call by call.
     ("grpc.enable_retries", 0),
 )
 
 
 class Connection:
-    """Speaks to the daemon at `whereabouts`, wherever that is by now."""
+    """Calls the daemon at the address that `resolver` returns at the time of the call."""
 
-    def __init__(self, whereabouts: Whereabouts) -> None:
-        self.whereabouts = whereabouts
+    def __init__(self, resolver: AddressResolver) -> None:
+        self.resolver = resolver
         self.open_calls = OpenCalls()
         self._lock = threading.Lock()
-        self._target: Target | None = None
+        self._target: ConnectionTarget | None = None
         self._channels: list[grpc.Channel] = []
         self._stub: TrainerServiceStub | None = None
         self._is_closed = False
 
     def close(self) -> None:
-        """End every call that is under way. Returns at once; `open_calls` can be joined."""
+        """Cancel every open call. Returns immediately; `open_calls` can be joined."""
         with self._lock:
             self._is_closed = True
             channels, self._channels = self._channels, []
@@ -75,56 +75,56 @@ class Connection:
         request: Request,
         *,
         timeout_s: float = CALL_TIMEOUT_S,
-        patience_s: float | None = PATIENCE_S,
+        retry_timeout_s: float | None = RETRY_TIMEOUT_S,
     ) -> Response:
-        """The answer. While the daemon cannot be reached the call is made again, for `patience_s`.
+        """Make a call and return the answer, retrying for `retry_timeout_s` while unreachable.
 
-        0 is for what must not happen twice, None for ever.
+        Pass 0 for a call that must not be made twice, None to retry forever.
         """
 
         def attempt() -> Response:
-            stub, metadata = self.current()
+            stub, metadata = self.current_stub()
             return method(stub)(request, timeout=timeout_s, metadata=metadata)
 
-        began = time.monotonic()
-        pauses = growing_pauses()
+        started_at = time.monotonic()
+        delays_s = backoff_delays_s()
         while True:
             try:
-                return carry_out(attempt)
+                return run_off_main_thread(attempt)
             except DaemonUnreachableError as error:
                 failure: TrainerError = error
             except grpc.RpcError as error:
-                failure = readable(error, str(self.whereabouts))
+                failure = to_trainer_error(error, str(self.resolver))
                 if not isinstance(failure, DaemonUnreachableError):
                     raise failure from error
-            if patience_s is not None and time.monotonic() - began >= patience_s:
+            if retry_timeout_s is not None and time.monotonic() - started_at >= retry_timeout_s:
                 raise failure
-            time.sleep(next(pauses))
+            time.sleep(next(delays_s))
 
     def upload(
         self,
         method: Callable[[TrainerServiceStub], "grpc.StreamUnaryMultiCallable[Request, Response]"],
         requests: Iterable[Request],
     ) -> Response:
-        """The answer to a stream of requests. Never repeated."""
+        """Send a stream of requests and return the answer. Never retried."""
 
         def attempt() -> Response:
-            stub, metadata = self.current()
+            stub, metadata = self.current_stub()
             return method(stub)(self.open_calls.requests(requests), metadata=metadata)
 
         try:
-            return carry_out(attempt)
+            return run_off_main_thread(attempt)
         except grpc.RpcError as error:
-            raise readable(error, str(self.whereabouts)) from error
+            raise to_trainer_error(error, str(self.resolver)) from error
 
-    def current(self) -> tuple[TrainerServiceStub, tuple[tuple[str, str], ...]]:
-        """The stub and the metadata for a call to the daemon where it is now."""
+    def current_stub(self) -> tuple[TrainerServiceStub, tuple[tuple[str, str], ...]]:
+        """Return the stub and the metadata for a call to the daemon at its current address."""
         with self._lock:
             if self._is_closed:
                 raise RuntimeError("this TrainerClient is closed")
-            target = self.whereabouts.look()
+            target = self.resolver.resolve()
             if self._stub is None or target != self._target:
-                # The channel before stays open: another thread may be about to use it.
+                # The previous channel stays open: another thread may be about to use it.
                 channel = _open_channel(target)
                 self._channels.append(channel)
                 self._stub = TrainerServiceStub(channel)
@@ -132,15 +132,15 @@ class Connection:
             return self._stub, (("authorization", f"Bearer {target.token}"),)
 
 
-def growing_pauses() -> Iterator[float]:
-    """How long to wait before each further attempt, without end."""
-    pause = _FIRST_PAUSE_S
+def backoff_delays_s() -> Iterator[float]:
+    """Yield the exponentially growing delays before further attempts, without end."""
+    delay_s = _INITIAL_BACKOFF_S
     while True:
-        yield pause
-        pause = min(pause * 2, _LONGEST_PAUSE_S)
+        yield delay_s
+        delay_s = min(delay_s * 2, _MAX_BACKOFF_S)
 
 
-def _open_channel(target: Target) -> grpc.Channel:
+def _open_channel(target: ConnectionTarget) -> grpc.Channel:
     if target.certificate is None:
         return grpc.insecure_channel(target.address, options=_OPTIONS)
     credentials = grpc.ssl_channel_credentials(root_certificates=target.certificate)

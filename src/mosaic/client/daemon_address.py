@@ -1,43 +1,43 @@
-"""Where the daemon is: given outright, or looked up in a home and again when it has moved."""
+"""Address, token and certificate of the daemon: fixed, or read from the files of a home."""
 
 import ipaddress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from mosaic.client.errors import DaemonUnreachableError, TrainerError, WrongTokenError
+from mosaic.client.errors import DaemonUnreachableError, InvalidTokenError, TrainerError
 from mosaic.client.rpc_errors import UNREACHABLE_REMEDY
 from mosaic.contract.endpoint import Endpoint
 from mosaic.contract.layout import Home
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """All that is needed to speak to one daemon."""
+class ConnectionTarget:
+    """What is needed to connect to one daemon."""
 
     address: str
     token: str
     certificate: bytes | None = None
-    """PEM; None: plain text, which is for loopback alone."""
+    """PEM; None: no TLS, which is allowed on loopback only."""
 
 
-class Whereabouts(Protocol):
-    """Says where the daemon is now."""
+class AddressResolver(Protocol):
+    """Returns the current target of the daemon."""
 
-    def look(self) -> Target:
-        """Raises `DaemonUnreachableError` when there is no daemon."""
+    def resolve(self) -> ConnectionTarget:
+        """Return the target; raise `DaemonUnreachableError` if no daemon runs."""
         ...
 
     def __str__(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
-class GivenAddress:
-    """The daemon is where the caller said."""
+class FixedAddress:
+    """An address that the caller passed."""
 
-    target: Target
+    target: ConnectionTarget
 
-    def look(self) -> Target:
+    def resolve(self) -> ConnectionTarget:
         return self.target
 
     def __str__(self) -> str:
@@ -45,29 +45,33 @@ class GivenAddress:
 
 
 class HomeAddress:
-    """The daemon of a home, which may come back at another port. Files are read when changed."""
+    """The address of a home's daemon, which may restart at another port.
+
+    The files are read again only when they have changed.
+    """
 
     def __init__(self, home: Home) -> None:
         self.home = home
-        self._seen: tuple[object, ...] = ()
-        self._target: Target | None = None
+        self._read_stamps: tuple[object, ...] = ()
+        self._target: ConnectionTarget | None = None
 
-    def look(self) -> Target:
-        seen = (_stamp(self.home.endpoint), _stamp(self.home.token))
-        if self._target is None or seen != self._seen:
+    def resolve(self) -> ConnectionTarget:
+        stamps = (_file_stamp(self.home.endpoint), _file_stamp(self.home.token))
+        if self._target is None or stamps != self._read_stamps:
             self._target = self._read()
-            self._seen = seen
+            self._read_stamps = stamps
         return self._target
 
-    def _read(self) -> Target:
-        # A file where a folder should be is no daemon either.
+    def _read(self) -> ConnectionTarget:
+        # A file in place of the folder means that no daemon runs.
         endpoint = Endpoint.read(self.home.endpoint) if self.home.trainer.is_dir() else None
         if endpoint is None:
             raise DaemonUnreachableError(
-                f"No trainer daemon runs for the home {self.home.path}.", remedy=UNREACHABLE_REMEDY
+                f"No trainer daemon is running for the home {self.home.path}.",
+                remedy=UNREACHABLE_REMEDY,
             )
         certificate = endpoint.certificate
-        return Target(
+        return ConnectionTarget(
             endpoint.address,
             _read_token(self.home.token),
             (self.home.path / certificate).read_bytes() if certificate else None,
@@ -82,13 +86,13 @@ def _read_token(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8").strip()
     except OSError as error:
-        raise WrongTokenError(
+        raise InvalidTokenError(
             f"The token {path} cannot be read: {error.strerror}.",
-            remedy="Only the user who runs the daemon may use it. Use a home of your own.",
+            remedy="Only the user who runs the daemon can read it. Use your own home (--home DIR).",
         ) from error
 
 
-def _stamp(path: Path) -> tuple[int, int, int] | None:
+def _file_stamp(path: Path) -> tuple[int, int, int] | None:
     try:
         status = path.stat()
     except OSError:
@@ -96,12 +100,12 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
     return status.st_ino, status.st_mtime_ns, status.st_size
 
 
-def check_safe(target: Target) -> None:
-    """Refuses to send the token in plain text to another machine."""
+def check_transport_security(target: ConnectionTarget) -> None:
+    """Raise `TrainerError` if the token would be sent to another machine without TLS."""
     if target.certificate is None and not _is_loopback(target.address):
         raise TrainerError(
-            f"{target.address} is another machine, and no certificate was given.",
-            remedy="Give the daemon's certificate (PEM), so that the token is not sent openly.",
+            f"{target.address} is on another machine, and no certificate was given.",
+            remedy="Pass the daemon's certificate (PEM); without TLS the token would be readable.",
         )
 
 

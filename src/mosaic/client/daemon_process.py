@@ -1,4 +1,4 @@
-"""Starting the daemon of a home in the background, and stopping it.
+"""Starts the daemon of a home in the background, and stops it.
 
 Called by `TrainerClient.connect(start=True)` and by `mosaic daemon start|stop`.
 """
@@ -10,22 +10,21 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
 
-from mosaic.client.connection import Connection, growing_pauses
+from mosaic.client.connection import Connection, backoff_delays_s
 from mosaic.client.daemon_address import HomeAddress
-from mosaic.client.daemon_calls import DaemonCalls
+from mosaic.client.daemon_api import DaemonApi
 from mosaic.client.errors import (
     DaemonStartError,
     DaemonStopError,
     DaemonUnreachableError,
     TrainerError,
 )
-from mosaic.client.process_handle import ProcessHandle
 from mosaic.contract.endpoint import Endpoint
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
@@ -33,12 +32,12 @@ from mosaic.contract.readiness import DaemonHealth
 
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 30.0
-_ERROR = "error "
-_LAST_LINES = 15
+_ERROR_PREFIX = "error "
+_MAX_OUTPUT_LINES = 15
 
 
 class _StartFailure(msgspec.Struct):
-    """What the daemon says when it cannot begin."""
+    """The error that the daemon reports if it cannot start."""
 
     message: str
     remedy: str = ""
@@ -48,65 +47,65 @@ class _StartFailure(msgspec.Struct):
 def start_daemon(
     home: Home, options: Sequence[str] = (), *, timeout_s: float = START_TIMEOUT_S
 ) -> DaemonHealth:
-    """Make sure that a daemon runs for `home`; when two ask at once, both get the same one.
+    """Start a daemon for `home` unless one runs already; concurrent callers get the same daemon.
 
-    `options` are those of `mosaic daemon run`. Raises `DaemonStartError` with its last words.
+    `options` are those of `mosaic daemon run`. Raises `DaemonStartError` with the daemon's output.
     """
     running = probe(home)
     if running is not None:
         return running
     deadline = time.monotonic() + timeout_s
-    log = _start_log(home)
-    said = _spawn(home, options, log, deadline)
-    if said.startswith(_ERROR):
-        error = msgspec.json.decode(said.removeprefix(_ERROR), type=_StartFailure)
-        if error.code != "T382":  # which says that another one serves this home
+    log = _create_start_log(home)
+    report = _spawn(home, options, log, deadline)
+    if report.startswith(_ERROR_PREFIX):
+        error = msgspec.json.decode(report.removeprefix(_ERROR_PREFIX), type=_StartFailure)
+        if error.code != "T382":  # another daemon already serves this home
             raise DaemonStartError(error.message, remedy=error.remedy, code=error.code)
-    elif not said:
+    elif not report:
         raise DaemonStartError(
-            f"The daemon of {home.path} did not start.{_last_words(log)}",
-            remedy="`mosaic daemon run` starts it in the foreground and shows all that it says.",
+            f"The daemon of {home.path} did not start.{_last_output(log)}",
+            remedy="Run `mosaic daemon run` to start it in the foreground and see its output.",
         )
-    # It is ready, or another one was faster and is about to be.
-    health = _await_answer(home, deadline)
+    # It is ready, or another daemon started first and is about to be ready.
+    health = _wait_for_daemon(home, deadline)
     if health is None:
         raise DaemonStartError(
             f"The daemon of {home.path} does not answer after {timeout_s:g} s.",
-            remedy="Look at logs/daemon.log in the home.",
+            remedy="See logs/daemon.log in the home.",
         )
     return health
 
 
 def stop_daemon(home: Home, *, timeout_s: float = STOP_TIMEOUT_S) -> int | None:
-    """Stop the daemon of `home` and wait until its process is gone; runs go on.
+    """Stop the daemon of `home` and wait until its process has ended; runs keep running.
 
-    Returns how many runs it left running, None when there was no daemon.
+    Returns how many runs it left running, None if no daemon was running.
     """
     endpoint = Endpoint.read(home.endpoint)
     if endpoint is None:
         return None
-    with ProcessHandle.open(endpoint.pid, endpoint.start_ticks, endpoint.boot_id) as process:
+    with _ProcessHandle.open(endpoint.pid, endpoint.start_ticks, endpoint.boot_id) as process:
         if process is None:
             return None
         runs_left = 0
         try:
             runs_left = _shut_down(home)
         except TrainerError:
-            # It does not listen any more, or not yet; the process itself still understands this.
+            # It no longer listens, or not yet; the process still handles SIGTERM.
             process.send(signal.SIGTERM)
         if process.wait(timeout_s):
             return runs_left
     raise DaemonStopError(
-        f"The daemon (process {endpoint.pid}) is still there after {timeout_s:g} s.",
-        remedy=f"Try again, or end it with `kill -9 {endpoint.pid}`; runs go on either way.",
+        f"The daemon (process {endpoint.pid}) is still running after {timeout_s:g} s.",
+        remedy=f"Try again, or run `kill -9 {endpoint.pid}`; runs keep running either way.",
     )
 
 
 def probe(home: Home) -> DaemonHealth | None:
-    """How the daemon of `home` is; None when none answers."""
+    """Return the health of the daemon of `home`, None if none answers."""
     connection = Connection(HomeAddress(home))
     try:
-        return DaemonCalls(connection, 0.0).health()
+        return DaemonApi(connection, 0.0).health()
     except DaemonUnreachableError:
         return None
     finally:
@@ -116,25 +115,25 @@ def probe(home: Home) -> DaemonHealth | None:
 def _shut_down(home: Home) -> int:
     connection = Connection(HomeAddress(home))
     try:
-        return DaemonCalls(connection, 0.0).shutdown()
+        return DaemonApi(connection, 0.0).shutdown()
     finally:
         connection.close()
 
 
-def _start_log(home: Home) -> Path:
+def _create_start_log(home: Home) -> Path:
     try:
         home.trainer.mkdir(parents=True, exist_ok=True, mode=0o700)
         home.logs.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise DaemonStartError(
-            f"The home {home.path} cannot be made: {error.strerror}.",
-            remedy="Choose another place with --home DIR, or set MOSAIC_HOME.",
+            f"The home {home.path} cannot be created: {error.strerror}.",
+            remedy="Choose another folder with --home DIR or MOSAIC_HOME.",
         ) from error
     return home.logs / "daemon-start.log"
 
 
 def _spawn(home: Home, options: Sequence[str], log: Path, deadline: float) -> str:
-    """Starts the process; returns the one line in which it says how that went, '' for none."""
+    """Start the process and return the line in which it reports the result, '' if none."""
     command = [sys.executable, "-P", "-m", "mosaic.trainer.daemon", "--home", str(home.path)]
     ready, announce = os.pipe()
     try:
@@ -155,42 +154,90 @@ def _spawn(home: Home, options: Sequence[str], log: Path, deadline: float) -> st
             ) from error
         finally:
             os.close(announce)
-        # Whoever started it may live longer than the daemon, and must not keep a zombie.
+        # The caller may outlive the daemon and must not keep a zombie process.
         threading.Thread(target=process.wait, name="daemon-reaper", daemon=True).start()
-        return _line_from(ready, deadline)
+        return _read_line(ready, deadline)
     finally:
         os.close(ready)
 
 
-def _line_from(descriptor: int, deadline: float) -> str:
-    """The line that comes; '' when the other side ended without one, or the time is up."""
+def _read_line(descriptor: int, deadline: float) -> str:
+    """Read one line; '' if the other side closed without one, or at the deadline."""
     line = b""
     while not line.endswith(b"\n"):
-        left_s = max(0.0, deadline - time.monotonic())
-        if not select.select([descriptor], [], [], left_s)[0]:
+        remaining_s = max(0.0, deadline - time.monotonic())
+        if not select.select([descriptor], [], [], remaining_s)[0]:
             return ""
-        part = os.read(descriptor, 65536)
-        if not part:
+        data = os.read(descriptor, 65536)
+        if not data:
             return ""
-        line += part
+        line += data
     return line.decode(errors="replace").strip()
 
 
-def _await_answer(home: Home, deadline: float) -> DaemonHealth | None:
-    """Asks until a daemon answers."""
-    for pause in growing_pauses():
-        with suppress(UserError):  # a daemon on its way up has not written all files yet
+def _wait_for_daemon(home: Home, deadline: float) -> DaemonHealth | None:
+    """Probe until a daemon answers; None at the deadline."""
+    for delay_s in backoff_delays_s():
+        with suppress(UserError):  # a daemon that is starting has not written all files yet
             health = probe(home)
             if health is not None:
                 return health
         if time.monotonic() > deadline:
             break
-        time.sleep(pause)
+        time.sleep(delay_s)
     return None
 
 
-def _last_words(log: Path) -> str:
+def _last_output(log: Path) -> str:
     lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     if not lines:
         return ""
-    return "\nIts last words:\n" + "\n".join(f"  {line}" for line in lines[-_LAST_LINES:])
+    return "\nIts last output:\n" + "\n".join(f"  {line}" for line in lines[-_MAX_OUTPUT_LINES:])
+
+
+class _ProcessHandle:
+    """A pidfd: refers to the same process while it is open, even if its pid is reused."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    @classmethod
+    @contextmanager
+    def open(cls, pid: int, start_ticks: int, boot_id: str) -> "Iterator[_ProcessHandle | None]":
+        """Yield the process that started at `start_ticks` of that boot, None if it has ended."""
+        try:
+            descriptor = os.pidfd_open(pid)
+        except OSError:
+            yield None
+            return
+        try:
+            # Checked after opening: from now on the descriptor refers to this process.
+            is_same = _boot_id() == boot_id and _start_ticks(pid) == start_ticks
+            yield cls(descriptor) if is_same else None
+        finally:
+            os.close(descriptor)
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal to the process, if it still exists."""
+        try:
+            signal.pidfd_send_signal(self._descriptor, number)
+        except ProcessLookupError:
+            return
+
+    def wait(self, timeout_s: float) -> bool:
+        """Return whether the process ended within the timeout."""
+        poll = select.poll()
+        poll.register(self._descriptor, select.POLLIN)
+        return bool(poll.poll(timeout_s * 1000))
+
+
+def _boot_id() -> str:
+    return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+
+
+def _start_ticks(pid: int) -> int | None:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return None
+    return int(stat.rpartition(b")")[2].split()[19])

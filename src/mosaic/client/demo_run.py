@@ -1,6 +1,6 @@
-"""The demo run: an agent learns to cross a frozen lake; the echo worker can take its place.
+"""Configurations of the demo run: a BDI agent on FrozenLake, or the echo worker.
 
-Which worker a demo trains is said here and nowhere else: `mosaic demo` and the window ask.
+A module of its own because both `mosaic demo` and the window submit these configurations.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -9,16 +9,16 @@ if TYPE_CHECKING:
     from mosaic.client.trainer_client import TrainerClient
 
 DEMO_NAME = "demo"
-_AGENT = "spade_bdi_rl_worker"
-_ECHO = "echo_worker"
+_LEARNING_WORKER = "spade_bdi_rl_worker"
+_ECHO_WORKER = "echo_worker"
 
 
-def learning_run(*, steps: int, rate: int, seed: int = 1) -> dict[str, Any]:
-    """What to submit; `rate` in steps a second, 0: as fast as it can."""
+def make_learning_demo(*, steps: int, rate: int, seed: int = 1) -> dict[str, Any]:
+    """Return the configuration to submit; `rate` in steps per second, 0: unlimited."""
     return {
         "run_name": DEMO_NAME,
         "seed": seed,
-        "worker": _AGENT,
+        "worker": _LEARNING_WORKER,
         "algo": "q_learning",
         "env_id": "FrozenLake-v1",
         "env_kwargs": {"is_slippery": False},
@@ -28,12 +28,12 @@ def learning_run(*, steps: int, rate: int, seed: int = 1) -> dict[str, Any]:
     }
 
 
-def echo_run(*, steps: int, rate: int, seed: int = 1) -> dict[str, Any]:
-    """As `learning_run`, with a worker that needs Python alone and learns nothing."""
+def make_echo_demo(*, steps: int, rate: int, seed: int = 1) -> dict[str, Any]:
+    """Like `make_learning_demo`, with a worker that needs no bundle and does not learn."""
     return {
         "run_name": DEMO_NAME,
         "seed": seed,
-        "worker": _ECHO,
+        "worker": _ECHO_WORKER,
         "algo": "echo",
         "env_id": "Echo-v0",
         "telemetry": {"frames": True},
@@ -41,11 +41,11 @@ def echo_run(*, steps: int, rate: int, seed: int = 1) -> dict[str, Any]:
     }
 
 
-def missing_bundle(client: "TrainerClient") -> str:
-    """What the agent still needs installed; empty when it can begin at once.
+def find_missing_bundle(client: "TrainerClient") -> str:
+    """Return the bundle that has to be installed for the learning demo, '' if none.
 
-    Raises `UserError` when its worker is not there or no daemon answers.
+    Raises `UserError` if the worker does not exist or no daemon answers.
     """
-    bundle = client.worker(_AGENT).bundle
-    is_ready = any(each.name == bundle and each.state == "ready" for each in client.bundles())
+    bundle = client.worker(_LEARNING_WORKER).bundle
+    is_ready = any(info.name == bundle and info.state == "ready" for info in client.bundles())
     return "" if is_ready else bundle

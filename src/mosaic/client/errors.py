@@ -1,17 +1,20 @@
-"""What can go wrong between a client and the daemon. Imports no gRPC, so anyone may catch these."""
+"""Errors between a client and the daemon. Does not import gRPC, so any module may catch these."""
 
+from typing import TYPE_CHECKING
+
+from mosaic.client.former_names import resolve_former_names
 from mosaic.contract.errors import UserError
 
 
 class TrainerError(UserError):
-    """The daemon refused a call or could not carry it out."""
+    """The daemon rejected a call or could not execute it."""
 
     default_code = "C162"
 
     def __init__(self, message: str, *, remedy: str, code: str = "", status: str = "") -> None:
         super().__init__(message, remedy=remedy, code=code or self.default_code)
         self.status = status
-        """gRPC's name for what happened, such as `NOT_FOUND`; empty when no call was made."""
+        """Name of the gRPC status, such as `NOT_FOUND`; empty if no call was made."""
 
 
 class DaemonUnreachableError(TrainerError):
@@ -20,13 +23,13 @@ class DaemonUnreachableError(TrainerError):
     default_code = "C160"
 
 
-class WrongTokenError(TrainerError):
+class InvalidTokenError(TrainerError):
     """The daemon does not accept the token."""
 
     default_code = "C161"
 
 
-class TooSlowError(TrainerError):
+class CallTimeoutError(TrainerError):
     """The daemon did not answer in time."""
 
     default_code = "C163"
@@ -39,19 +42,19 @@ class DaemonStartError(TrainerError):
 
 
 class DaemonStopError(TrainerError):
-    """The daemon was told to stop and is still there."""
+    """The daemon is still running after it was asked to stop."""
 
     default_code = "C165"
 
 
 class RunReferenceError(TrainerError):
-    """What was given names no run, or more than one."""
+    """The reference matches no run, or more than one."""
 
     default_code = "C166"
 
 
 class VersionMismatchError(TrainerError):
-    """The daemon does not know the call: it is of another version."""
+    """The daemon does not support the call: its version differs."""
 
     default_code = "C167"
 
@@ -63,6 +66,10 @@ class ArchiveFileError(TrainerError):
 
 
 class WaitTimeoutError(TrainerError):
-    """A run was not over within the time that the caller allowed."""
+    """The run did not reach the expected state within the timeout."""
 
     default_code = "C169"
+
+
+if not TYPE_CHECKING:
+    __getattr__ = resolve_former_names(__name__)

@@ -1,8 +1,8 @@
-"""OpenCalls: the streaming calls of a connection, and the end of every thread behind them.
+"""OpenCalls: tracks the streaming calls of a connection and the gRPC threads behind them.
 
 gRPC serves a streaming call on daemon threads of its own. A daemon thread that still runs while the
-interpreter shuts down is stopped at an arbitrary line, possibly with the lock of its call in its
-hands. The garbage collector then finalizes the call, waits for that lock, and the process never
+interpreter shuts down is stopped at an arbitrary line, possibly while it holds the lock of its
+call. The garbage collector then finalizes the call, waits for that lock, and the process never
 exits. So calls are cancelled and their threads are joined before the interpreter shuts down.
 """
 
@@ -13,18 +13,18 @@ import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
-from mosaic.client.interruptible import join_tasks
+from mosaic.client.off_main_thread import join_background_calls
 
 Request = TypeVar("Request")
 
 EXIT_TIMEOUT_S = 5.0
-"""How long the exit of the process may wait for threads of gRPC. They need milliseconds."""
+"""How long process exit may wait for gRPC threads, which normally end within milliseconds."""
 
 _all: "weakref.WeakSet[OpenCalls]" = weakref.WeakSet()
 
 
 class OpenCalls:
-    """Thread-safe."""
+    """The open streaming calls of one connection. Thread-safe."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -47,7 +47,7 @@ class OpenCalls:
         call.add_done_callback(on_done)
 
     def requests(self, requests: Iterable[Request]) -> Iterator[Request]:
-        """`requests`, for a call whose request stream gRPC reads on another thread."""
+        """Wrap `requests` of a call whose request stream gRPC reads on another thread."""
         adding_thread = threading.current_thread()
 
         def iterate() -> Iterator[Request]:
@@ -58,14 +58,14 @@ class OpenCalls:
         return iterate()
 
     def cancel(self) -> None:
-        """Cancel every call. Returns at once."""
+        """Cancel every call. Returns immediately."""
         with self._changed:
             calls = list(self._calls)
         for call in calls:
             call.cancel()
 
     def join(self, timeout_s: float) -> bool:
-        """Wait until no call is open and no thread of gRPC is left; False if some still are."""
+        """Wait until no call is open and all gRPC threads have ended; return False on timeout."""
         deadline = time.monotonic() + timeout_s
         with self._changed:
             if not self._changed.wait_for(lambda: not self._calls, timeout_s):
@@ -83,14 +83,14 @@ class OpenCalls:
             self._threads.add(thread)
 
 
-def _end_all_calls() -> None:
+def _cancel_all_calls() -> None:
     deadline = time.monotonic() + EXIT_TIMEOUT_S
-    every = list(_all)
-    for calls in every:
+    tracked = list(_all)
+    for calls in tracked:
         calls.cancel()
-    for calls in every:
+    for calls in tracked:
         calls.join(max(0.0, deadline - time.monotonic()))
-    join_tasks(max(0.0, deadline - time.monotonic()))
+    join_background_calls(max(0.0, deadline - time.monotonic()))
 
 
-atexit.register(_end_all_calls)
+atexit.register(_cancel_all_calls)

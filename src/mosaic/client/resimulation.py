@@ -1,38 +1,39 @@
-"""An episode played again in the bundle of its run: frames on request, and proof that it matches.
+"""Re-simulation of a recorded episode in the bundle of its run: frames on request, and comparison.
 
-`TrainerClient.resimulate` opens one; `mosaic.replay` keeps a playhead and a cache on top of it.
+Opened by `TrainerClient.resimulate`; `mosaic.replay` adds a playhead and a cache.
 """
 
 import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import grpc
 import msgspec
 
-from mosaic.client.call_group import CallGroup
+from mosaic.client.api_base import ApiBase
 from mosaic.client.connection import Connection
 from mosaic.client.errors import TrainerError
-from mosaic.client.interruptible import Task, carry_out
-from mosaic.client.rpc_errors import readable
+from mosaic.client.former_names import resolve_former_names
+from mosaic.client.off_main_thread import BackgroundCall, run_off_main_thread
+from mosaic.client.rpc_errors import to_trainer_error
 from mosaic.contract.compression import decompress
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.convert import from_message
 
 
 class SimulationOpened(msgspec.Struct, kw_only=True, frozen=True):
-    """The environment is made and stands at the start of the episode."""
+    """The environment was created and reset to the start of the episode."""
 
     steps: int
     fps: float
     warnings: tuple[str, ...] = ()
-    """Such as packages that are not those of the record."""
+    """For example package versions that differ from the recorded ones."""
 
 
 class SimulatedFrame(msgspec.Struct, kw_only=True, frozen=True):
-    """What is seen after `index` steps. `pixels` is `height` rows of `width` x `channels` bytes."""
+    """The frame after `index` steps. `pixels` is `height` rows of `width` x `channels` bytes."""
 
     request: int
     index: int
@@ -41,10 +42,10 @@ class SimulatedFrame(msgspec.Struct, kw_only=True, frozen=True):
     channels: int
     zstd: bytes
     problem: str = ""
-    """Why there is no picture; empty when there is one."""
+    """Why there are no pixels; empty if there are."""
 
     def pixels(self) -> bytes:
-        """The picture, decompressed; empty when there is none."""
+        """Return the decompressed pixels, empty if there are none."""
         if not self.zstd:
             return b""
         size = self.width * self.height * self.channels
@@ -52,99 +53,99 @@ class SimulatedFrame(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class SimulationChecked(msgspec.Struct, kw_only=True, frozen=True):
-    """How far rewards and end flags have been compared with the record."""
+    """Progress of the comparison of rewards and end flags with the recorded ones."""
 
     steps: int
     is_over: bool
-    """All steps have been compared, or a difference was found."""
+    """All steps were compared, or a difference was found."""
     first_difference: int | None = None
-    """The number of the step, counted from 0 as in the telemetry; None: none so far."""
+    """Number of the step, counted from 0 as in the telemetry; None: no difference so far."""
     difference: str = ""
 
 
 class FramesDone(msgspec.Struct, kw_only=True, frozen=True):
-    """All frames of a request have come."""
+    """All frames of a request were sent."""
 
     request: int
 
 
-SimulationPart = SimulatedFrame | SimulationChecked | FramesDone
+SimulationMessage = SimulatedFrame | SimulationChecked | FramesDone
 
 
-class ResimulationCalls(CallGroup):
-    """Playing recorded episodes again."""
+class ResimulationApi(ApiBase):
+    """Re-simulate recorded episodes."""
 
     def resimulate(self, run_id: str, episode: int, *, verify_only: bool = False) -> "Resimulation":
-        """The episode again, from the start; close it, or use `with`.
+        """Re-simulate an episode from its start; close the result, or use `with`.
 
-        With `verify_only` nothing is drawn: it goes through all steps once, and its last part says
-        whether they came out as recorded.
+        With `verify_only` nothing is rendered: all steps run once, and the last message says
+        whether they match the record.
 
             with client.resimulate(run_id, 3) as simulation:
                 simulation.request_frames(0)
-                for part in simulation:
-                    if isinstance(part, SimulatedFrame):
-                        show(part.pixels())
-                    elif isinstance(part, FramesDone):
+                for message in simulation:
+                    if isinstance(message, SimulatedFrame):
+                        show(message.pixels())
+                    elif isinstance(message, FramesDone):
                         break
         """
-        open_it = pb.OpenSimulation(run_id=run_id, episode=episode, verify_only=verify_only)
-        return Resimulation(self._connection, open_it)
+        open_request = pb.OpenSimulation(run_id=run_id, episode=episode, verify_only=verify_only)
+        return Resimulation(self._connection, open_request)
 
 
 class Resimulation:
-    """Iterate over its parts in one thread; all other methods may be called from any.
+    """Iterate over its messages in one thread; all other methods are thread-safe.
 
-    Whatever goes wrong (an episode that cannot be replayed, a bundle that is not installed, an
-    environment that crashes or hangs) is a `TrainerError`, raised by `opened` or the iteration.
+    Failures (an episode that cannot be replayed, a bundle that is not installed, an environment
+    that crashes or hangs) raise `TrainerError` in `opened` or in the iteration.
     """
 
-    def __init__(self, connection: Connection, open_it: pb.OpenSimulation) -> None:
+    def __init__(self, connection: Connection, open_request: pb.OpenSimulation) -> None:
         self._connection = connection
         self._requests: queue.SimpleQueue[pb.ResimulateRequest | None] = queue.SimpleQueue()
-        self._requests.put(pb.ResimulateRequest(open=open_it))
-        self._numbers = 0
-        self._ready: deque[SimulationPart] = deque()
+        self._requests.put(pb.ResimulateRequest(open=open_request))
+        self._last_request = 0
+        self._ready: deque[SimulationMessage] = deque()
         self._opened: SimulationOpened | None = None
         self._failure: TrainerError | None = None
-        self._is_over = False
+        self._is_finished = False
         self._closing = threading.Event()
-        self._asking = threading.Lock()
-        self._receiving = threading.Lock()
-        self._task: Task[None] | None = None
-        """Left behind by a main thread that was interrupted while it waited; not begun twice."""
+        self._request_lock = threading.Lock()
+        self._receive_lock = threading.Lock()
+        self._background: BackgroundCall[None] | None = None
+        """Still running after the main thread was interrupted in its wait; never started twice."""
         self._call: Any = None
-        self._call = carry_out(self._begin)
+        self._call = run_off_main_thread(self._start)
 
     @property
     def opened(self) -> SimulationOpened:
-        """Waits until the environment is made. Raises `TrainerError` when that fails."""
+        """Wait until the environment was created. Raises `TrainerError` if that fails."""
         while self._opened is None:
-            if self._is_over or self._closing.is_set():
-                raise self._failure or _closed_too_early()
+            if self._is_finished or self._closing.is_set():
+                raise self._failure or _closed_before_open()
             self._wait_for_more(lambda: self._opened is None)
         return self._opened
 
     def request_frames(self, first: int, count: int = 0) -> int:
-        """Ask for frames from `first` on, `count` 0 being all that follow. Returns at once.
+        """Request `count` frames starting at `first`; 0: all that follow. Returns immediately.
 
-        The answer is the number that comes back as `request` in what it causes. What was asked for
-        before is given up: its remaining frames do not come, nor does its `FramesDone`.
+        Returns the number that the resulting messages have in `request`. A previous request is
+        cancelled: its remaining frames and its `FramesDone` are not sent.
         """
-        with self._asking:
-            self._numbers += 1
-            asked = pb.SimulateFrames(request=self._numbers, first=first, count=count)
-            self._requests.put(pb.ResimulateRequest(frames=asked))
-            return self._numbers
+        with self._request_lock:
+            self._last_request += 1
+            frames = pb.SimulateFrames(request=self._last_request, first=first, count=count)
+            self._requests.put(pb.ResimulateRequest(frames=frames))
+            return self._last_request
 
-    def __iter__(self) -> Iterator[SimulationPart]:
+    def __iter__(self) -> Iterator[SimulationMessage]:
         return self
 
-    def __next__(self) -> SimulationPart:
+    def __next__(self) -> SimulationMessage:
         while not self._ready:
             if self._failure is not None:
                 raise self._failure
-            if self._is_over or self._closing.is_set():
+            if self._is_finished or self._closing.is_set():
                 raise StopIteration
             self._wait_for_more(lambda: not self._ready)
         return self._ready.popleft()
@@ -160,65 +161,65 @@ class Resimulation:
             self.close()
 
     def close(self) -> None:
-        """End it. A thread that waits in it stops waiting, and the iteration ends."""
+        """End the simulation. A waiting thread returns and the iteration ends."""
         self._closing.set()
         self._requests.put(None)
         self._call.cancel()
 
-    def _begin(self) -> Any:
-        stub, metadata = self._connection.current()
-        # Without a reference to this object: gRPC's own thread keeps what it is given.
+    def _start(self) -> Any:
+        stub, metadata = self._connection.current_stub()
+        # No reference to this object: gRPC's own thread keeps the iterator.
         requests = self._connection.open_calls.requests(iter(self._requests.get, None))
         call = stub.Resimulate(requests, metadata=metadata)
         self._connection.open_calls.add(call)
         return call
 
-    def _wait_for_more(self, is_wanted: Callable[[], bool]) -> None:
+    def _wait_for_more(self, is_needed: Callable[[], bool]) -> None:
         def receive() -> None:
-            with self._receiving:
-                if is_wanted() and not self._is_over:
+            with self._receive_lock:
+                if is_needed() and not self._is_finished:
                     self._receive()
 
-        if self._task is None and threading.current_thread() is not threading.main_thread():
+        if self._background is None and threading.current_thread() is not threading.main_thread():
             receive()
             return
-        task = self._task = self._task or Task(receive)
+        background = self._background = self._background or BackgroundCall(receive)
         try:
-            task.result()
+            background.result()
         finally:
-            if task.is_done:
-                self._task = None
+            if background.is_done:
+                self._background = None
 
     def _receive(self) -> None:
-        """Waits for one part, or for the end."""
+        """Wait for one message or for the end."""
         try:
-            part = next(self._call)
+            message = next(self._call)
         except StopIteration:
-            self._end()
+            self._finish()
         except grpc.RpcError as error:
             if not (self._closing.is_set() or self._connection.is_closed):
-                self._failure = readable(error, str(self._connection.whereabouts))
-            self._end()
+                self._failure = to_trainer_error(error, str(self._connection.resolver))
+            self._finish()
         else:
-            self._take(part)
+            self._handle(message)
 
-    def _take(self, part: pb.ResimulatePart) -> None:
-        kind = part.WhichOneof("what")
+    def _handle(self, message: pb.ResimulatePart) -> None:
+        kind = message.WhichOneof("what")
         if kind == "opened":
-            self._opened = from_message(part.opened, SimulationOpened)
+            self._opened = from_message(message.opened, SimulationOpened)
         elif kind == "frame":
-            self._ready.append(_frame(part.request, part.frame))
+            self._ready.append(_to_frame(message.request, message.frame))
         elif kind == "checked":
-            self._ready.append(from_message(part.checked, SimulationChecked))
+            self._ready.append(from_message(message.checked, SimulationChecked))
         elif kind == "done":
-            self._ready.append(FramesDone(request=part.request))
+            self._ready.append(FramesDone(request=message.request))
 
-    def _end(self) -> None:
-        self._is_over = True
+    def _finish(self) -> None:
+        self._is_finished = True
         self._requests.put(None)
 
 
-def _frame(request: int, frame: pb.SimulatedFrame) -> SimulatedFrame:
+def _to_frame(request: int, frame: pb.SimulatedFrame) -> SimulatedFrame:
     return SimulatedFrame(
         request=request,
         index=frame.index,
@@ -230,5 +231,9 @@ def _frame(request: int, frame: pb.SimulatedFrame) -> SimulatedFrame:
     )
 
 
-def _closed_too_early() -> TrainerError:
-    return TrainerError("The replay was closed before it had begun.", remedy="Open it again.")
+def _closed_before_open() -> TrainerError:
+    return TrainerError("The re-simulation was closed before it started.", remedy="Open it again.")
+
+
+if not TYPE_CHECKING:
+    __getattr__ = resolve_former_names(__name__)

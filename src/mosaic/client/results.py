@@ -1,27 +1,32 @@
-"""What the daemon tells of a run's telemetry, as clients see it.
+"""Values that `TrainerClient` returns and that are not part of `mosaic.contract`.
 
-The messages of the same names in `proto/trainer.proto` have the same fields.
+Their fields have the names of the corresponding messages in `proto/trainer.proto`.
 """
+
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from mosaic.client.former_names import FormerName, resolve_former_names
 from mosaic.contract.decode import AnyEvent, decode
 
 
 class EventLine(msgspec.Struct, kw_only=True, frozen=True):
-    """A line that is neither a step nor a metric."""
+    """A telemetry line that is neither a step nor a metric."""
 
     seq: int
     type: str
     line: bytes
 
-    def decoded(self) -> AnyEvent:
-        """The event on the line."""
+    decoded = FormerName("decode")
+
+    def decode(self) -> AnyEvent:
+        """Decode the line into an event."""
         return decode(self.line)
 
 
 class Frame(msgspec.Struct, kw_only=True, frozen=True):
-    """One picture. `pixels` has `height` rows of `width` pixels of `channels` bytes."""
+    """A rendered frame. `pixels` has `height` rows of `width` pixels of `channels` bytes."""
 
     number: int
     width: int
@@ -34,7 +39,7 @@ class Frame(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class Series(msgspec.Struct, kw_only=True, frozen=True):
-    """A curve there is."""
+    """A stored metric of a run."""
 
     name: str
     agent_id: str | None = None
@@ -42,17 +47,30 @@ class Series(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class CurvePoints(msgspec.Struct, kw_only=True, frozen=True):
-    """A curve ready to be drawn. `points` is how many there are in the stretch asked for."""
+    """A downsampled curve. `points` is the number of stored points in the requested range."""
 
     x: tuple[float, ...]
     y: tuple[float, ...]
     points: int
 
 
-class RemovedBundles(msgspec.Struct, kw_only=True, frozen=True):
-    """What became of the environments of a bundle."""
+class EnvironmentThumbnail(msgspec.Struct, kw_only=True, frozen=True):
+    """An environment after a reset. `channels` is 1 for grey, 3 for RGB and 4 for RGBA."""
+
+    width: int
+    height: int
+    channels: int
+    pixels: bytes
+
+
+class BundleRemoval(msgspec.Struct, kw_only=True, frozen=True):
+    """The result of `TrainerClient.remove_bundle`."""
 
     freed_bytes: int
     removed: tuple[str, ...]
     kept: tuple[str, ...]
-    """Each with its reason."""
+    """Each with the reason."""
+
+
+if not TYPE_CHECKING:
+    __getattr__ = resolve_former_names(__name__)

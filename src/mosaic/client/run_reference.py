@@ -1,6 +1,6 @@
-"""Naming a run without typing 26 letters: by the beginning or the end of its id, or by its name.
+"""Resolves a run reference: the first or last letters of an id, a name, or `last`.
 
-Used by `TrainerClient.resolve`, and by whoever reads the runs of a home without a daemon.
+A module of its own because the command line also uses it without a daemon and without gRPC.
 """
 
 from collections.abc import Iterable
@@ -9,42 +9,40 @@ from mosaic.client.errors import RunReferenceError
 from mosaic.contract.ids import is_ulid
 
 LAST = "last"
-"""The newest run."""
-_MOST_LISTED = 5
-_REMEDY = "`mosaic runs list` shows the runs; the last letters of an id are enough."
+"""Reference to the newest run."""
+_MAX_LISTED = 5
+_REMEDY = "`mosaic runs list` lists the runs; the last letters of an id are enough."
 
 
 def find_run(reference: str, runs: Iterable[tuple[str, str]]) -> str:
-    """The id among `runs`, which are ids with names, that `reference` means.
+    """Return the id that `reference` matches among `runs`, pairs of id and name.
 
-    Raises `RunReferenceError` when that is none, or more than one.
+    Raises `RunReferenceError` if it matches no run, or more than one.
     """
     known = list(runs)
     if reference == LAST and known:
         return max(run_id for run_id, _ in known)
-    wanted = reference.upper()
-    found = {run_id for run_id, _ in known if wanted and run_id.startswith(wanted)}
-    found |= {run_id for run_id, _ in known if wanted and run_id.endswith(wanted)}
-    found = found or {run_id for run_id, name in known if reference and name == reference}
-    if len(found) == 1:
-        return found.pop()
-    if not found:
+    letters = reference.upper()
+    matches = {run_id for run_id, _ in known if letters and run_id.startswith(letters)}
+    matches |= {run_id for run_id, _ in known if letters and run_id.endswith(letters)}
+    matches = matches or {run_id for run_id, name in known if reference and name == reference}
+    if len(matches) == 1:
+        return matches.pop()
+    if not matches:
         raise unknown_reference(reference)
-    some = sorted(found, reverse=True)[:_MOST_LISTED]
-    more = f" and {len(found) - len(some)} more" if len(found) > len(some) else ""
+    some = sorted(matches, reverse=True)[:_MAX_LISTED]
+    more = f" and {len(matches) - len(some)} more" if len(matches) > len(some) else ""
     raise RunReferenceError(
-        f"'{reference}' could be {len(found)} runs: {', '.join(some)}{more}.",
-        remedy="Give more letters of the id.",
+        f"'{reference}' could be {len(matches)} runs: {', '.join(some)}{more}.",
+        remedy="Enter more letters of the id.",
     )
 
 
 def unknown_reference(reference: str) -> RunReferenceError:
-    """The error for a reference that names no run."""
+    """Return the error for a reference that matches no run."""
     if reference == LAST:
         return RunReferenceError(
             "There are no runs yet.", remedy="Start one, for example with `mosaic demo`."
         )
-    what = (
-        "There is no run" if is_ulid(reference) else "No run's id or name is, begins or ends with"
-    )
+    what = "There is no run" if is_ulid(reference) else "No run has an id or name that matches"
     return RunReferenceError(f"{what} '{reference}'.", remedy=_REMEDY)

@@ -1,7 +1,7 @@
-"""Stream: an iterator over what the daemon sends, which survives the daemon.
+"""Stream: an iterator over the messages of a server stream, with automatic reconnect.
 
-When the connection is lost it is made again, from the cursor on, so nothing is missed and nothing
-comes twice. `close()` may be called from any thread and ends the iteration.
+After a lost connection it continues at its cursor, so no item is missed or repeated. `close()` may
+be called from any thread and ends the iteration.
 """
 
 import threading
@@ -12,10 +12,10 @@ from typing import Any, Generic, Self, TypeVar
 
 import grpc
 
-from mosaic.client.connection import Connection, growing_pauses
+from mosaic.client.connection import Connection, backoff_delays_s
 from mosaic.client.errors import DaemonUnreachableError
-from mosaic.client.interruptible import Task
-from mosaic.client.rpc_errors import readable
+from mosaic.client.off_main_thread import BackgroundCall
+from mosaic.client.rpc_errors import to_trainer_error
 from mosaic.contract.rpc.trainer_pb2_grpc import TrainerServiceStub
 
 Item = TypeVar("Item")
@@ -24,7 +24,7 @@ Opener = Callable[[TrainerServiceStub], "grpc.UnaryStreamMultiCallable[Any, Any]
 
 
 class Stream(Generic[Item]):
-    """Iterate over it, or use it in a `with` block to end it early."""
+    """Iterate over it; use it in a `with` block to end it early."""
 
     def __init__(
         self,
@@ -34,35 +34,35 @@ class Stream(Generic[Item]):
         unpack: Callable[[Any], Iterable[Item]],
         *,
         at_end: Callable[[], Iterable[Item]] = tuple,
-        patience_s: float | None = None,
+        reconnect_timeout_s: float | None = None,
         deadline: float | None = None,
     ) -> None:
-        """`request` is asked anew for every connection, and so carries the cursor.
+        """`request` is called for every connection, so that it can contain the current cursor.
 
-        `patience_s` says how long to wait for a daemon that is gone (None: for ever), `deadline`
-        at which reading of `time.monotonic()` the stream fails as too slow.
+        `reconnect_timeout_s` is how long to wait for an unreachable daemon (None: forever),
+        `deadline` the value of `time.monotonic()` at which the stream fails with a timeout.
         """
         self._connection = connection
         self._method = method
         self._request = request
         self._unpack = unpack
         self._at_end = at_end
-        self._patience_s = patience_s
+        self._reconnect_timeout_s = reconnect_timeout_s
         self._deadline = deadline
         self._ready: deque[Item] = deque()
         self._lock = threading.Lock()
         self._call: Any = None
         self._closing = threading.Event()
-        self._is_over = False
-        self._receiving: Task[None] | None = None
-        """Left behind by a main thread that was interrupted while it waited; not begun twice."""
+        self._is_finished = False
+        self._receiving: BackgroundCall[None] | None = None
+        """Still running after the main thread was interrupted in its wait; never started twice."""
 
     def __iter__(self) -> Iterator[Item]:
         return self
 
     def __next__(self) -> Item:
         while not self._ready:
-            if self._is_over or self._closing.is_set():
+            if self._is_finished or self._closing.is_set():
                 raise StopIteration
             self._wait_for_more()
         return self._ready.popleft()
@@ -77,7 +77,7 @@ class Stream(Generic[Item]):
         self.close()
 
     def close(self) -> None:
-        """End the stream. A thread that waits in it stops waiting."""
+        """End the stream. A thread that is waiting in it returns."""
         with self._lock:
             self._closing.set()
             call = self._call
@@ -88,17 +88,17 @@ class Stream(Generic[Item]):
         if self._receiving is None and threading.current_thread() is not threading.main_thread():
             self._receive()
             return
-        task = self._receiving = self._receiving or Task(self._receive)
+        call = self._receiving = self._receiving or BackgroundCall(self._receive)
         try:
-            task.result()
+            call.result()
         finally:
-            if task.is_done:
+            if call.is_done:
                 self._receiving = None
 
     def _receive(self) -> None:
-        """Waits for one message, or for the end."""
+        """Wait for one message or for the end of the stream."""
         lost_at: float | None = None
-        pauses = growing_pauses()
+        delays_s = backoff_delays_s()
         while True:
             try:
                 call = self._current_call()
@@ -106,15 +106,15 @@ class Stream(Generic[Item]):
                     return
                 message = next(call)
             except StopIteration:
-                self._is_over = True
+                self._is_finished = True
                 self._ready.extend(self._at_end())
                 return
             except grpc.RpcError as error:
                 self._drop_call()
                 if self._closing.is_set() or self._connection.is_closed:
-                    self._is_over = True
+                    self._is_finished = True
                     return
-                failure = readable(error, str(self._connection.whereabouts))
+                failure = to_trainer_error(error, str(self._connection.resolver))
                 if not isinstance(failure, DaemonUnreachableError):
                     raise failure from error
             except DaemonUnreachableError as error:
@@ -124,17 +124,19 @@ class Stream(Generic[Item]):
                 return
             now = time.monotonic()
             lost_at = now if lost_at is None else lost_at
-            is_too_late = self._deadline is not None and now >= self._deadline
-            if is_too_late or (self._patience_s is not None and now - lost_at >= self._patience_s):
+            is_past_deadline = self._deadline is not None and now >= self._deadline
+            if is_past_deadline or (
+                self._reconnect_timeout_s is not None and now - lost_at >= self._reconnect_timeout_s
+            ):
                 raise failure
-            self._closing.wait(next(pauses))
+            self._closing.wait(next(delays_s))
 
     def _current_call(self) -> Any:
         with self._lock:
             if self._closing.is_set():
                 return None
             if self._call is None:
-                stub, metadata = self._connection.current()
+                stub, metadata = self._connection.current_stub()
                 timeout_s = self._deadline and max(0.0, self._deadline - time.monotonic())
                 self._call = self._method(stub)(
                     self._request(), metadata=metadata, timeout=timeout_s

@@ -1,37 +1,40 @@
-"""TrainerClient: everything the trainer daemon can do, from Python. For notebooks, CLI and GUI."""
+"""TrainerClient: the Python API of the trainer daemon, for notebooks, command line and window."""
 
 import os
 from typing import Self
 
-from mosaic.client.call_group import DEFAULT_PATIENCE_S, CallGroup
+from mosaic.client.api_base import DEFAULT_RECONNECT_TIMEOUT_S, ApiBase
 from mosaic.client.connection import Connection
-from mosaic.client.daemon_address import GivenAddress, HomeAddress, Target, check_safe
-from mosaic.client.daemon_calls import DaemonCalls
+from mosaic.client.daemon_address import (
+    ConnectionTarget,
+    FixedAddress,
+    HomeAddress,
+    check_transport_security,
+)
+from mosaic.client.daemon_api import DaemonApi
 from mosaic.client.daemon_process import start_daemon
 from mosaic.client.errors import DaemonUnreachableError
-from mosaic.client.picture_calls import PictureCalls
-from mosaic.client.resimulation import ResimulationCalls
-from mosaic.client.run_calls import RunCalls
-from mosaic.client.run_queries import RunQueries
-from mosaic.client.settings_calls import SettingsCalls
-from mosaic.client.storage_calls import StorageCalls
-from mosaic.client.telemetry_calls import TelemetryCalls
-from mosaic.client.worker_calls import WorkerCalls
+from mosaic.client.former_names import FormerClientNames, accept_former_keywords
+from mosaic.client.resimulation import ResimulationApi
+from mosaic.client.run_api import RunApi
+from mosaic.client.run_query_api import RunQueryApi
+from mosaic.client.storage_api import StorageApi
+from mosaic.client.telemetry_api import TelemetryApi
+from mosaic.client.worker_api import WorkerApi
 from mosaic.contract.layout import Home
 
 
 class TrainerClient(
-    RunCalls,
-    RunQueries,
-    TelemetryCalls,
-    ResimulationCalls,
-    PictureCalls,
-    WorkerCalls,
-    StorageCalls,
-    SettingsCalls,
-    DaemonCalls,
+    RunApi,
+    RunQueryApi,
+    TelemetryApi,
+    ResimulationApi,
+    WorkerApi,
+    StorageApi,
+    DaemonApi,
+    FormerClientNames,
 ):
-    """Speaks to one daemon. Synchronous; any thread may use it; close it, or use `with`.
+    """A client of one daemon. Synchronous and thread-safe; close it, or use `with`.
 
         from mosaic.client import TrainerClient
 
@@ -41,58 +44,60 @@ class TrainerClient(
                 print(step.step, step.reward)
             print(client.wait(run.run_id).reason)
 
-    What goes wrong is a `mosaic.client.errors.TrainerError` with `message`, `remedy`, `code` and
-    `status`; `DaemonUnreachableError` when no daemon answers.
+    Failures raise `mosaic.client.errors.TrainerError` with `message`, `remedy`, `code` and
+    `status`; `DaemonUnreachableError` if no daemon answers.
     """
 
+    @accept_former_keywords(patience_s="reconnect_timeout_s")
     def __init__(
         self,
         address: str,
         token: str,
         certificate: bytes | None = None,
         *,
-        patience_s: float | None = DEFAULT_PATIENCE_S,
+        reconnect_timeout_s: float | None = DEFAULT_RECONNECT_TIMEOUT_S,
     ) -> None:
-        """A daemon at a known address, such as `127.0.0.1:50055`.
+        """Connect to a daemon at a known address, such as `127.0.0.1:50055`.
 
-        `certificate` is the PEM that the daemon must show; without one only an address on this
-        machine is allowed. `patience_s` is how long streams wait for a daemon that has gone, None
-        being for ever. `connect` finds address, token and certificate by itself.
+        `certificate` is the daemon's certificate (PEM); without one only an address on this
+        machine is allowed. `reconnect_timeout_s` is how long streams wait for a daemon that went
+        away; None: forever. `connect` reads address, token and certificate from a home.
         """
-        target = Target(address, token, certificate)
-        check_safe(target)
-        super().__init__(Connection(GivenAddress(target)), patience_s)
+        target = ConnectionTarget(address, token, certificate)
+        check_transport_security(target)
+        super().__init__(Connection(FixedAddress(target)), reconnect_timeout_s)
 
     @classmethod
+    @accept_former_keywords(patience_s="reconnect_timeout_s")
     def connect(
         cls,
         home: str | os.PathLike[str] | Home | None = None,
         *,
         start: bool = False,
         timeout_s: float = 10.0,
-        patience_s: float | None = DEFAULT_PATIENCE_S,
+        reconnect_timeout_s: float | None = DEFAULT_RECONNECT_TIMEOUT_S,
     ) -> Self:
-        """The daemon of a home: of `home`, else $MOSAIC_HOME, else `var` in the current folder.
+        """Connect to the daemon of `home`, else $MOSAIC_HOME, else `var` in the current folder.
 
-        With `start` a daemon is started in the background when none answers. Raises
-        `DaemonUnreachableError` otherwise.
+        With `start`, start a daemon in the background if none answers; otherwise raise
+        `DaemonUnreachableError`.
         """
         located = home if isinstance(home, Home) else Home.locate(home)
         connection = Connection(HomeAddress(located))
         try:
-            _reach(connection, located, start, timeout_s)
+            _check_connection(connection, located, start, timeout_s)
         except BaseException:
             connection.close()
             raise
         client = cls.__new__(cls)
-        CallGroup.__init__(client, connection, patience_s)
+        ApiBase.__init__(client, connection, reconnect_timeout_s)
         return client
 
     @property
     def home(self) -> Home | None:
-        """The home on this machine that the client was connected by."""
-        whereabouts = self._connection.whereabouts
-        return whereabouts.home if isinstance(whereabouts, HomeAddress) else None
+        """The home that was passed to `connect`; None for a client with an address."""
+        resolver = self._connection.resolver
+        return resolver.home if isinstance(resolver, HomeAddress) else None
 
     def __enter__(self) -> Self:
         return self
@@ -101,12 +106,12 @@ class TrainerClient(
         self.close()
 
     def close(self) -> None:
-        """End all streams and the connection."""
+        """Close all streams and the connection."""
         self._connection.close()
 
 
-def _reach(connection: Connection, home: Home, start: bool, timeout_s: float) -> None:
-    daemon = DaemonCalls(connection, patience_s=0.0)
+def _check_connection(connection: Connection, home: Home, start: bool, timeout_s: float) -> None:
+    daemon = DaemonApi(connection, reconnect_timeout_s=0.0)
     try:
         daemon.health(timeout_s=timeout_s)
     except DaemonUnreachableError:

@@ -1,1 +1,1 @@
-"""Any recorded episode back as frames, and out as MP4, GIF or JSONL."""
+"""Replay of recorded episodes as frames, verification, and export to MP4, GIF and JSONL."""

@@ -1,4 +1,7 @@
-"""Cancellation: how whoever waits for something long tells it to stop, from any thread."""
+"""Cancellation: cancels a long operation from any thread.
+
+A module of its own because verification and export share it.
+"""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -8,16 +11,16 @@ from mosaic.contract.errors import UserError
 
 
 class CancelledError(UserError):
-    """It was cancelled by whoever asked for it."""
+    """The operation was cancelled by its caller."""
 
     default_code = "C173"
 
     def __init__(self) -> None:
-        super().__init__("Cancelled.", remedy="Nothing was left behind.", code=self.default_code)
+        super().__init__("Cancelled.", remedy="No files were left behind.", code=self.default_code)
 
 
 class Cancellation:
-    """Given to what takes long; `cancel` may be called at any time and more than once."""
+    """Passed to a long operation; `cancel` may be called at any time and more than once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -36,17 +39,17 @@ class Cancellation:
             interrupt()
 
     def check(self) -> None:
-        """Raises `CancelledError` once it was cancelled."""
+        """Raise `CancelledError` if the operation was cancelled."""
         if self._is_cancelled:
             raise CancelledError
 
     @contextmanager
-    def interrupting(self, interrupt: Callable[[], None]) -> Iterator[None]:
-        """While the block runs, `cancel` also calls `interrupt`, so that a wait in it ends."""
+    def interrupt_with(self, interrupt: Callable[[], None]) -> Iterator[None]:
+        """While the block runs, `cancel` also calls `interrupt`, to end a wait in the block."""
         with self._lock:
             self._interrupt = interrupt
-            is_late = self._is_cancelled
-        if is_late:
+            is_cancelled = self._is_cancelled
+        if is_cancelled:
             interrupt()
         try:
             yield

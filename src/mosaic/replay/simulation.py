@@ -1,38 +1,40 @@
-"""What a replay needs of the daemon's simulation of an episode, and nothing more.
+"""Protocols of the re-simulation of an episode, as this package uses it.
 
-`mosaic.client.resimulation` is what carries it out; everything in this package is written against
-these two protocols.
+`mosaic.client.resimulation` implements them. A module of its own so that this package can be tested
+without a daemon and imported without gRPC.
 """
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from mosaic.client.resimulation import SimulationOpened, SimulationPart
+    from mosaic.client.resimulation import SimulationMessage, SimulationOpened
 
 
-class Simulation(Protocol):
-    """An episode that is played again, step by step, in the bundle of its run."""
+class EpisodeSimulation(Protocol):
+    """A recorded episode that is re-simulated in the bundle of its run."""
 
     @property
     def opened(self) -> "SimulationOpened":
-        """How long the episode is, how fast it is shown, and what to be warned of; waits for it."""
+        """Length, frame rate and warnings; waits until the simulation is open."""
 
     def request_frames(self, first: int, count: int = 0) -> int:
-        """Ask for frames from `first` on, 0 being all that follow; replaces what was asked before.
+        """Request `count` frames from `first` on (0: all that follow), replacing earlier requests.
 
-        Returns at once; any thread may call it. The answer is the number that comes back as
-        `request` in what it causes.
+        Returns immediately. Thread-safe. Returns the number that the resulting messages have in
+        `request`.
         """
 
-    def __iter__(self) -> "Iterator[SimulationPart]": ...
+    def __iter__(self) -> "Iterator[SimulationMessage]": ...
 
     def close(self) -> None:
-        """End it; the iteration ends too. Any thread may call it."""
+        """End the simulation and the iteration. Thread-safe."""
 
 
 class SimulationSource(Protocol):
-    """Whoever opens simulations: a `TrainerClient`."""
+    """Opens simulations: a `TrainerClient`."""
 
-    def resimulate(self, run_id: str, episode: int, *, verify_only: bool = False) -> Simulation:
-        """Raises `UserError` when the episode cannot be simulated."""
+    def resimulate(
+        self, run_id: str, episode: int, *, verify_only: bool = False
+    ) -> EpisodeSimulation:
+        """Re-simulate an episode. Raises `UserError` if that is not possible."""

@@ -1,4 +1,4 @@
-"""Proof that a recorded episode comes out the same: every reward and every end flag, once.
+"""Verifies that a recorded episode can be reproduced: every reward and end flag is compared.
 
 Used by `mosaic replay --verify`, by notebooks and by the window.
 """
@@ -14,11 +14,11 @@ from mosaic.replay.simulation import SimulationSource
 
 
 class Verification(msgspec.Struct, kw_only=True, frozen=True):
-    """What came of it. `first_difference` is the number of a step, counted from 0."""
+    """Result of a verification. `first_difference` is the number of a step, counted from 0."""
 
     identical: bool
     steps: int
-    """How many were compared, the one that differs included."""
+    """Number of compared steps, including the one that differs."""
     first_difference: int | None = None
     difference: str = ""
     warnings: tuple[str, ...] = ()
@@ -32,42 +32,42 @@ def verify(
     on_progress: Callable[[int, int], None] | None = None,
     cancellation: Cancellation | None = None,
 ) -> Verification:
-    """Play the episode again without pictures and compare it with the record.
+    """Re-simulate the episode without rendering and compare it with the record.
 
-    `on_progress` is called with how many steps have been compared, and how many there are. Raises
-    `UserError` when it cannot be played again, and `CancelledError` when it was cancelled.
+    `on_progress` is called with the number of compared steps and the total. Raises `UserError` if
+    the episode cannot be re-simulated, `CancelledError` if the verification was cancelled.
 
-        outcome = verify(client, run_id, 3)
-        print(outcome.identical, outcome.first_difference)
+        result = verify(client, run_id, 3)
+        print(result.identical, result.first_difference)
     """
-    stop = cancellation or Cancellation()
+    cancellation = cancellation or Cancellation()
     simulation = client.resimulate(run_id, episode, verify_only=True)
     try:
-        with stop.interrupting(simulation.close):
+        with cancellation.interrupt_with(simulation.close):
             try:
                 opened = simulation.opened
-                for part in simulation:
-                    stop.check()
-                    if not isinstance(part, SimulationChecked):
+                for message in simulation:
+                    cancellation.check()
+                    if not isinstance(message, SimulationChecked):
                         continue
                     if on_progress is not None:
-                        on_progress(part.steps, opened.steps)
-                    if part.is_over:
-                        return _outcome(part, opened.warnings)
+                        on_progress(message.steps, opened.steps)
+                    if message.is_over:
+                        return _to_verification(message, opened.warnings)
             except UserError:
-                stop.check()
+                cancellation.check()
                 raise
-            stop.check()
+            cancellation.check()
             raise UserError(
                 f"The simulation of episode {episode} ended before all steps were compared.",
-                remedy="Try again; the daemon's log under logs/ of the home says more.",
+                remedy="Try again; see the daemon's log under logs/ of the home.",
                 code="C174",
             )
     finally:
         simulation.close()
 
 
-def _outcome(checked: SimulationChecked, warnings: tuple[str, ...]) -> Verification:
+def _to_verification(checked: SimulationChecked, warnings: tuple[str, ...]) -> Verification:
     return Verification(
         identical=checked.first_difference is None,
         steps=checked.steps,

@@ -41,7 +41,7 @@ def client(shared_daemon: DaemonUnderTest) -> Iterator[TrainerClient]:
 
 @pytest.fixture
 def session(client: TrainerClient) -> Iterator[SessionController]:
-    """Ended with its run when the test is over."""
+    """Closed after the test, with its run."""
     with SessionController(client) as controller:
         yield controller
         controller.stop()

@@ -15,8 +15,8 @@ def service(client: TrainerClient) -> ActorService:
     return ActorService(client)
 
 
-def test_the_roster(service: ActorService) -> None:
-    """The person first, then workers that play, then what the session worker brings along."""
+def test_roster(service: ActorService) -> None:
+    """The human first, then workers that play, then other actors of the session worker."""
     actors = service.actors()
     assert actors[0].label == "Human-Only"
     ids = [actor.id for actor in actors]
@@ -28,7 +28,7 @@ def test_the_roster(service: ActorService) -> None:
     assert all(actor.problem and actor.remedy for actor in unavailable)
 
 
-def test_an_environment_decides(service: ActorService) -> None:
+def test_availability_depends_on_environment(service: ActorService) -> None:
     """An actor that does not fit is shown with the reason, and one that does is ready."""
     here = {actor.id: actor for actor in service.actors("FrozenLake-v1")}
     there = {actor.id: actor for actor in service.actors("CartPole-v1")}
@@ -40,7 +40,7 @@ def test_an_environment_decides(service: ActorService) -> None:
 
 
 def test_saved_policies(service: ActorService, client: TrainerClient) -> None:
-    """Those of the environment are actors too, and say when their worker cannot use them."""
+    """Policies for the environment are actors; unusable ones have a reason."""
     config = {"worker": "echo_worker", "algo": "echo", "env_id": "Echo-v0", "params": {"steps": 9}}
     run = client.wait(client.submit(config).run_id, 60)
     saved = [actor for actor in service.actors("Echo-v0") if actor.source == "checkpoint"]
@@ -52,30 +52,30 @@ def test_saved_policies(service: ActorService, client: TrainerClient) -> None:
     assert not [actor for actor in service.actors("Taxi-v4") if actor.source == "checkpoint"]
 
 
-def test_the_run_of_an_actor(service: ActorService) -> None:
-    """Says which worker plays, as whom, with what the environment needs, and for how long alone."""
-    config = service.request_for("random", "FrozenLake-v1", episodes=3, params={"speed": 0.0})
+def test_run_config_of_actor(service: ActorService) -> None:
+    """It has the worker, the actor, the extras of the environment, and the lease."""
+    config = service.make_run_config("random", "FrozenLake-v1", episodes=3, params={"speed": 0.0})
     assert (config.worker, config.mode, config.algo, config.actor) == (
         *("session_worker", "play", "random", "random"),
     )
     assert (config.episodes, config.lease_s, config.bundle) == (3, 30.0, None)
-    ant = service.request_for("human", "Ant-v5")
+    ant = service.make_run_config("human", "Ant-v5")
     assert ant.bundle is not None
     assert (ant.bundle.name, ant.bundle.extras) == ("session_worker", ("mujoco",))
-    scripted = service.request_for("scripted:my_bots:Cautious", "Taxi-v4", lease_s=None)
+    scripted = service.make_run_config("scripted:my_bots:Cautious", "Taxi-v4", lease_s=None)
     assert (scripted.algo, scripted.actor, scripted.lease_s) == (
         *("scripted", "scripted:my_bots:Cautious", None),
     )
-    steady = service.request_for("steady_worker", "Taxi-v4")
+    steady = service.make_run_config("steady_worker", "Taxi-v4")
     assert (steady.worker, steady.algo, steady.actor) == ("steady_worker", "steady", None)
 
 
-def test_runs_that_cannot_be(service: ActorService) -> None:
-    """Refused with what to do instead."""
+def test_invalid_run_configurations(service: ActorService) -> None:
+    """Rejected with a remedy."""
     with pytest.raises(TrainerError, match="no_such") as unknown:
-        service.request_for("no_such", "Taxi-v4")
+        service.make_run_config("no_such", "Taxi-v4")
     assert "random" in unknown.value.remedy
     with pytest.raises(TrainerError, match="CartPole-v1"):
-        service.request_for("steady_worker", "CartPole-v1")
+        service.make_run_config("steady_worker", "CartPole-v1")
     with pytest.raises(ConfigError, match="episodes"):
-        service.request_for("random", "Taxi-v4", episodes=0)
+        service.make_run_config("random", "Taxi-v4", episodes=0)

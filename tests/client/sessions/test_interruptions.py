@@ -30,8 +30,8 @@ with TrainerClient.connect(sys.argv[1]) as client, SessionController(client) as 
 """
 
 
-def test_a_daemon_that_is_killed(daemon: DaemonUnderTest) -> None:
-    """The game goes on where it was: same run, same episode, held again, actions arrive."""
+def test_killed_daemon(daemon: DaemonUnderTest) -> None:
+    """The session continues: same run, same episode, lease renewed, actions arrive."""
     request = SessionRequest(env_id="FrozenLake-v1", frames=False, lease_s=LEASE_S)
     with TrainerClient.connect(daemon.home) as client, SessionController(client) as session:
         session.start(request)
@@ -51,11 +51,11 @@ def test_a_daemon_that_is_killed(daemon: DaemonUnderTest) -> None:
         assert state.episode is not None
         assert after.episode.episode_id == state.episode.episode_id
         session.stop()
-        assert until(session, lambda state: state.phase is SessionPhase.OVER).run is not None
+        assert until(session, lambda state: state.phase is SessionPhase.FINISHED).run is not None
 
 
-def test_a_client_that_is_killed(daemon: DaemonUnderTest) -> None:
-    """Its game pauses when the lease has run out, and is over after as long again."""
+def test_killed_client(daemon: DaemonUnderTest) -> None:
+    """Its session pauses when the lease expires, and ends after the same time again."""
     command = [sys.executable, "-c", _PLAYS, str(daemon.home.path), str(LEASE_S)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as player:
         assert player.stdout is not None
@@ -68,7 +68,7 @@ def test_a_client_that_is_killed(daemon: DaemonUnderTest) -> None:
     assert reasons["cancelled"] == "No client has held it for 2 s."
 
 
-def test_who_watches_longer_than_a_lease(daemon: DaemonUnderTest) -> None:
+def test_lease_is_renewed_while_watching(daemon: DaemonUnderTest) -> None:
     """Is not interrupted, although they do nothing at all."""
     request = SessionRequest(
         env_id="Taxi-v4", actor="random", frames=False, lease_s=2.0, params={"tick_ms": 10}

@@ -1,4 +1,4 @@
-"""Sessions on real environments: a person, an agent, and both in turns."""
+"""Sessions on real environments: human, agent, and switching between them."""
 
 import itertools
 import threading
@@ -21,8 +21,8 @@ TAXI = SessionRequest(env_id="Taxi-v4", actor="random", frames=False, params={"t
 RIGHT, DOWN = 2, 1
 
 
-def test_a_person_plays(session: SessionController, client: TrainerClient) -> None:
-    """Each action is one step, in order, and the environment says what can be done in it."""
+def test_human_plays(session: SessionController, client: TrainerClient) -> None:
+    """Each action is one step, in order, and the environment reports its action space."""
     session.start(LAKE)
     state = until_running(session)
     assert state.environment is not None
@@ -39,8 +39,8 @@ def test_a_person_plays(session: SessionController, client: TrainerClient) -> No
     assert state.dropped_actions == 0
 
 
-def test_taking_over_and_giving_back(session: SessionController, client: TrainerClient) -> None:
-    """In the middle of an episode, in the same process, and every step says who took it."""
+def test_takeover_and_release(session: SessionController, client: TrainerClient) -> None:
+    """Within an episode, in the same process; every step has its actor."""
     session.start(TAXI)
     until(session, lambda state: state.step and state.acting == "random")
     session.takeover()
@@ -64,8 +64,8 @@ def test_taking_over_and_giving_back(session: SessionController, client: Trainer
     eventually(in_between)
 
 
-def test_standing_still(session: SessionController) -> None:
-    """Paused, single steps, on again; the daemon's list of runs says so too."""
+def test_pause(session: SessionController) -> None:
+    """Pause, single steps, resume; the daemon's list of runs shows it, too."""
     session.start(TAXI)
     until(session, lambda state: state.step)
     session.pause()
@@ -85,7 +85,7 @@ def test_standing_still(session: SessionController) -> None:
     )
 
 
-def test_an_environment_made_otherwise(session: SessionController) -> None:
+def test_environment_with_other_arguments(session: SessionController) -> None:
     """With the next reset, and without leaving the session."""
     session.start(LAKE)
     until_running(session)
@@ -97,8 +97,8 @@ def test_an_environment_made_otherwise(session: SessionController) -> None:
     assert state.phase is SessionPhase.RUNNING
 
 
-def test_what_the_worker_refuses(session: SessionController) -> None:
-    """An action that is none is answered, and the session goes on."""
+def test_worker_rejection(session: SessionController) -> None:
+    """An invalid action is reported, and the session continues."""
     session.start(LAKE)
     until_running(session)
     session.act("upwards")
@@ -117,12 +117,12 @@ def test_what_the_worker_refuses(session: SessionController) -> None:
         (SessionRequest(env_id="FrozenLake-v1", actor="scripted:no_such:Actor"), "no_such"),
     ],
 )
-def test_a_session_that_cannot_be(
+def test_invalid_session_is_rejected(
     session: SessionController, request_: SessionRequest, words: str
 ) -> None:
-    """Nothing is raised: the state says what is wrong and what to do."""
+    """Nothing is raised: the state contains the problem and the remedy."""
     session.start(request_)
-    state = until(session, lambda state: state.phase is SessionPhase.OVER)
+    state = until(session, lambda state: state.phase is SessionPhase.FINISHED)
     assert state.error is not None
     assert words in state.error.message
     assert state.error.remedy
@@ -140,19 +140,19 @@ def test_commands_without_a_session(session: SessionController) -> None:
     assert "seed" in state.error.message
 
 
-def test_who_asks_never_waits(session: SessionController) -> None:
+def test_controller_never_blocks(session: SessionController) -> None:
     """All of it is done by one thread of the session's own, which also announces changes."""
     seen: list[tuple[str, SessionState]] = []
     with SessionController(
-        session._session._client,
+        session._engine._client,
         on_change=lambda state: seen.append((threading.current_thread().name, state)),
     ) as announced:
         announced.start(LAKE)
         until_running(announced)
         announced.stop()
-        until(announced, lambda state: state.phase is SessionPhase.OVER)
+        until(announced, lambda state: state.phase is SessionPhase.FINISHED)
     assert {name for name, _ in seen} == {"session"}
-    assert [state.phase for _, state in seen][-1] is SessionPhase.OVER
+    assert [state.phase for _, state in seen][-1] is SessionPhase.FINISHED
     assert all(before != after for (_, before), (_, after) in itertools.pairwise(seen))
 
 
@@ -168,12 +168,12 @@ def test_two_sessions_at_once(session: SessionController, client: TrainerClient)
         guest.act(RIGHT)
         until(session, lambda state: state.step and state.step.action == RIGHT)
         other.stop()
-        until(other, lambda state: state.phase is SessionPhase.OVER)
+        until(other, lambda state: state.phase is SessionPhase.FINISHED)
         assert session.state.phase is SessionPhase.RUNNING
 
 
 def test_attaching(session: SessionController, client: TrainerClient) -> None:
-    """A training is watched and not touched; what is over is replayed instead."""
+    """A training run can only be watched; a finished run is rejected."""
     config = {"worker": "echo_worker", "algo": "echo", "env_id": "Echo-v0"}
     pace = {"steps": 1_000_000, "rate": 50}
     run_id = client.submit({**config, "params": pace, "telemetry": {"frames": True}}).run_id
@@ -186,7 +186,7 @@ def test_attaching(session: SessionController, client: TrainerClient) -> None:
     assert state.error is not None
     assert state.error.code == "C215"
     client.cancel(run_id)
-    until(session, lambda state: state.phase is SessionPhase.OVER)
+    until(session, lambda state: state.phase is SessionPhase.FINISHED)
     session.attach(run_id)
     state = until(session, lambda state: state.error)
     assert state.error is not None
@@ -194,8 +194,8 @@ def test_attaching(session: SessionController, client: TrainerClient) -> None:
 
 
 @pytest.mark.parametrize("is_local", [True, False])
-def test_pictures(shared_daemon: DaemonUnderTest, is_local: bool) -> None:
-    """From the run's file, or from the daemon where there is no such file; the newest counts."""
+def test_frames(shared_daemon: DaemonUnderTest, is_local: bool) -> None:
+    """The newest frame, from the run's file or from the daemon."""
     given = TrainerClient.connect(shared_daemon.home)
     if not is_local:
         given.close()
@@ -208,10 +208,10 @@ def test_pictures(shared_daemon: DaemonUnderTest, is_local: bool) -> None:
         newer = eventually(lambda: session.newest_frame(first.number))
         assert newer.number > first.number
         session.stop()
-        until(session, lambda state: state.phase is SessionPhase.OVER)
+        until(session, lambda state: state.phase is SessionPhase.FINISHED)
 
 
-def test_waiting_for_a_session_that_is_closed(client: TrainerClient) -> None:
+def test_wait_on_closed_session(client: TrainerClient) -> None:
     """Ends at once: nothing of it will change any more."""
     session = SessionController(client)
     session.close()
@@ -219,8 +219,8 @@ def test_waiting_for_a_session_that_is_closed(client: TrainerClient) -> None:
         session.wait(lambda _: False, timeout_s=3600)
 
 
-def test_nothing_is_left_of_a_closed_session(client: TrainerClient) -> None:
-    """No thread stays, and what was asked for before is still done."""
+def test_closed_session_leaves_no_threads(client: TrainerClient) -> None:
+    """No thread remains, and commands submitted before are completed."""
     before = set(threading.enumerate())
     with SessionController(client) as session:
         session.start(LAKE)
@@ -240,7 +240,7 @@ def _sessions(before: set[threading.Thread]) -> list[threading.Thread]:
     ]
 
 
-def test_what_an_actor_would_do(session: SessionController) -> None:
+def test_policy_of_actor(session: SessionController) -> None:
     """An actor that plans shows its plan; one that does not takes it back."""
     session.start(replace(LAKE, actor="scripted", params={"start_paused": True}))
     state = until(session, lambda state: state.policy)

@@ -1,4 +1,4 @@
-"""Another actor in a session: whatever goes wrong with it, somebody goes on acting."""
+"""Switching the actor of a session: if it fails, the previous actor keeps acting."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,7 +36,7 @@ def _still_plays(session: SessionController, run_id: str) -> None:
     until(session, lambda state: state.step != seen)
 
 
-def test_within_the_process(playing: SessionController) -> None:
+def test_switch_within_process(playing: SessionController) -> None:
     """An actor of the same worker comes into the same run and the same episode."""
     run_id = playing.state.run_id
     playing.switch_actor("human")
@@ -49,7 +49,9 @@ def test_within_the_process(playing: SessionController) -> None:
     assert playing.state.run_id == run_id
 
 
-def test_chosen_by_another_client(playing: SessionController, client: TrainerClient) -> None:
+def test_actor_selected_by_another_client(
+    playing: SessionController, client: TrainerClient
+) -> None:
     """Who attaches later, and who was there before, both know who was chosen and can choose."""
     run_id = playing.state.run_id
     playing.switch_actor("human")
@@ -63,8 +65,8 @@ def test_chosen_by_another_client(playing: SessionController, client: TrainerCli
     until(playing, lambda state: (state.actor, state.acting) == ("random", "random"))
 
 
-def test_back_to_the_actor_after_taking_over(playing: SessionController) -> None:
-    """To choose the one that is chosen already gives back what a person took over."""
+def test_return_to_actor_after_takeover(playing: SessionController) -> None:
+    """Selecting the current actor releases a takeover."""
     playing.takeover()
     until(playing, lambda state: state.is_taken_over)
     playing.switch_actor("random")
@@ -72,7 +74,7 @@ def test_back_to_the_actor_after_taking_over(playing: SessionController) -> None
     assert (state.actor, state.is_taken_over) == ("random", False)
 
 
-def test_one_that_cannot_be_loaded(playing: SessionController) -> None:
+def test_actor_that_cannot_be_loaded(playing: SessionController) -> None:
     """The worker refuses it, and the one before acts on."""
     run_id = playing.state.run_id
     playing.switch_actor("scripted:no_such_module:Actor")
@@ -82,7 +84,7 @@ def test_one_that_cannot_be_loaded(playing: SessionController) -> None:
     _still_plays(playing, run_id)
 
 
-def test_the_policy_of_another_worker(playing: SessionController, client: TrainerClient) -> None:
+def test_policy_of_another_worker(playing: SessionController, client: TrainerClient) -> None:
     """It plays in a run of its own; the old one pauses, and ends once the new one has stepped."""
     before = playing.state.run_id
     playing.switch_actor("steady_worker")
@@ -104,7 +106,7 @@ def test_the_policy_of_another_worker(playing: SessionController, client: Traine
     assert playing.state.run_id == state.run_id
 
 
-def test_a_saved_policy(playing: SessionController, client: TrainerClient, tmp_path: Path) -> None:
+def test_saved_policy(playing: SessionController, client: TrainerClient, tmp_path: Path) -> None:
     """A checkpoint acts in the worker that saved it, which gets the file of that checkpoint."""
     (tmp_path / "policy.json").write_text("3")
     saved = client.import_checkpoint(
@@ -120,8 +122,8 @@ def test_a_saved_policy(playing: SessionController, client: TrainerClient, tmp_p
     assert state.step.action == 3
 
 
-def test_a_worker_that_fails_to_start(playing: SessionController, client: TrainerClient) -> None:
-    """The session goes on with the actor before, and says what was wrong with the new one."""
+def test_worker_that_fails_to_start(playing: SessionController, client: TrainerClient) -> None:
+    """The session continues with the previous actor and reports the problem."""
     run_id = playing.state.run_id
     playing.switch_actor("broken_worker")
     state = until(playing, lambda state: state.error)
@@ -134,7 +136,7 @@ def test_a_worker_that_fails_to_start(playing: SessionController, client: Traine
 
 
 @pytest.mark.parametrize("actor", ["no_such_worker", "echo_worker"])
-def test_actors_that_there_are_not(playing: SessionController, actor: str) -> None:
+def test_unknown_actors(playing: SessionController, actor: str) -> None:
     """Nothing is even paused for them."""
     run_id = playing.state.run_id
     playing.switch_actor(actor)
@@ -144,8 +146,8 @@ def test_actors_that_there_are_not(playing: SessionController, actor: str) -> No
     _still_plays(playing, run_id)
 
 
-def test_an_environment_that_the_actor_does_not_know(session: SessionController) -> None:
-    """It is refused before anything is started."""
+def test_environment_unsupported_by_actor(session: SessionController) -> None:
+    """It is rejected before anything is started."""
     session.start(SessionRequest(env_id="CartPole-v1", actor="random", frames=False))
     until(session, lambda state: state.step)
     session.switch_actor("steady_worker")
@@ -155,8 +157,8 @@ def test_an_environment_that_the_actor_does_not_know(session: SessionController)
     assert "toy-text" in state.error.remedy
 
 
-def test_a_switch_that_is_called_off(playing: SessionController, client: TrainerClient) -> None:
-    """Asked for the one that acts, the session goes on with it and ends the other's run."""
+def test_cancelled_switch(playing: SessionController, client: TrainerClient) -> None:
+    """Switching to the current actor cancels the run of the next one."""
     run_id = playing.state.run_id
     playing.switch_actor("steady_worker")
     playing.switch_actor("random")
@@ -165,10 +167,10 @@ def test_a_switch_that_is_called_off(playing: SessionController, client: Trainer
     eventually(lambda: client.run(runs[0].run_id).run.state.is_final)
 
 
-def test_the_same_environment_goes_on_with_another_workers_policy(
+def test_environment_continues_with_policy_of_another_worker(
     session: SessionController, client: TrainerClient, tmp_path: Path
 ) -> None:
-    """As it was configured meanwhile, with the same limits, detail and modules of one's own."""
+    """With the current configuration, limits, step detail and user modules."""
     session.start(
         SessionRequest(
             env_id="Taxi-v4",
@@ -192,7 +194,7 @@ def test_the_same_environment_goes_on_with_another_workers_policy(
     assert config.python_path == (str(tmp_path),)
 
 
-def test_closing_in_the_middle_of_a_switch(client: TrainerClient) -> None:
+def test_close_during_switch(client: TrainerClient) -> None:
     """The run that was to come ends, and the one before is not left standing still."""
     with SessionController(client) as session:
         session.start(TAXI)
@@ -206,7 +208,7 @@ def test_closing_in_the_middle_of_a_switch(client: TrainerClient) -> None:
     client.cancel(run_id)
 
 
-def test_another_session_when_this_one_has_just_ended(
+def test_new_session_after_previous_one_ended(
     playing: SessionController, client: TrainerClient
 ) -> None:
     """It is not in the way, whether that was noticed or not."""
@@ -218,10 +220,10 @@ def test_another_session_when_this_one_has_just_ended(
     assert state.error is None
 
 
-def test_another_session_in_place_of_this_one(
+def test_new_session_replaces_running_one(
     playing: SessionController, client: TrainerClient
 ) -> None:
-    """Starting beside a session that goes on is a switch too: nothing ends before it has begun."""
+    """Starting during a session is a handover: the old run ends after the new one has started."""
     before = playing.state.run_id
     playing.start(SessionRequest(env_id="FrozenLake-v1", frames=False))
     state = until(playing, lambda state: state.env_id == "FrozenLake-v1")

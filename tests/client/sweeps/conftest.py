@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from mosaic.client import TrainerClient
-from mosaic.client.sweeps.space_input import read_searches
+from mosaic.client.sweeps.space_input import parse_search_options
 from mosaic.client.sweeps.study import Study, StudyError, read_study
-from mosaic.client.sweeps.sweep_plan import sweep_config
+from mosaic.client.sweeps.sweep_plan import make_sweep_config
 from mosaic.contract.layout import Home
 from mosaic.contract.run_config import TrainRunConfig, load_run_config
 from mosaic.contract.runs import RunRecord
@@ -47,7 +47,7 @@ def sweep_python(installed_bundle: Callable[[str], Path]) -> Path:
 
 
 def prepared(home: Home, give_bundles: GiveBundles) -> None:
-    """The home has all that a sweep needs, and room for a few runs at once on any machine."""
+    """The home has everything for a sweep, and allows several concurrent runs."""
     give_bundles(home, "sweep_worker")
     home.settings.write_text(f"worker_folders = [{json.dumps(str(WORKERS))}]\ncpus = 8\n")
 
@@ -58,9 +58,9 @@ def slope_sweep(
     """A sweep of the slope worker, whose last score counts."""
     algorithm = client.describe("slope_worker").algorithms[0]
     base = {"worker": "slope_worker", "algo": "slope", "env_id": "Slope-v0", "params": fixed or {}}
-    return sweep_config(
+    return make_sweep_config(
         load_run_config(base),
-        read_searches(searches, algorithm.parameters),
+        parse_search_options(searches, algorithm.parameters),
         {"metric": "score", "summary": "last", "sampler": "grid", "pruner": "none", **params},
     )
 

@@ -1,4 +1,4 @@
-"""What people write is what is searched; what makes no sense is refused with the reason."""
+"""Search options become distributions; invalid ones are rejected with the reason."""
 
 import json
 from pathlib import Path
@@ -8,13 +8,13 @@ import msgspec
 import pytest
 
 from mosaic.client.sweeps.search_space import (
-    SearchChoices,
-    Searched,
-    SearchRange,
+    CategoricalChoices,
+    NumericRange,
+    SearchDistribution,
     SearchSpaceError,
-    described_space,
+    default_search_space,
 )
-from mosaic.client.sweeps.space_input import read_searches, read_space_file
+from mosaic.client.sweeps.space_input import parse_search_options, read_search_space_file
 from mosaic.contract.descriptor import Algorithm
 from mosaic.contract.parameters import Parameter
 
@@ -30,27 +30,27 @@ PARAMETERS = (
 )
 
 
-def searched(*texts: str) -> dict[str, Searched]:
-    return read_searches(texts, PARAMETERS)
+def searched(*texts: str) -> dict[str, SearchDistribution]:
+    return parse_search_options(texts, PARAMETERS)
 
 
-def test_texts_are_ranges_and_choices_of_the_parameters_type() -> None:
-    """A whole number stays one, and a name alone is what the worker holds to be worth trying."""
+def test_options_become_distributions() -> None:
+    """Integers stay integers, and a name alone is the range that the worker suggests."""
     assert searched("learning_rate=1e-4..1e-2:log", "num_envs=2..8", "gamma = 0.9..1") == {
-        "learning_rate": SearchRange(low=1e-4, high=1e-2, log=True),
-        "num_envs": SearchRange(low=2, high=8, whole=True),
-        "gamma": SearchRange(low=0.9, high=1),
+        "learning_rate": NumericRange(low=1e-4, high=1e-2, log=True),
+        "num_envs": NumericRange(low=2, high=8, integer=True),
+        "gamma": NumericRange(low=0.9, high=1),
     }
     assert searched("num_envs=1,1e1", "gamma=0.9, 0.99", "layer=relu", "anneal=true,False") == {
-        "num_envs": SearchChoices(choices=(1, 10)),
-        "gamma": SearchChoices(choices=(0.9, 0.99)),
-        "layer": SearchChoices(choices=("relu",)),
-        "anneal": SearchChoices(choices=(True, False)),
+        "num_envs": CategoricalChoices(choices=(1, 10)),
+        "gamma": CategoricalChoices(choices=(0.9, 0.99)),
+        "layer": CategoricalChoices(choices=("relu",)),
+        "anneal": CategoricalChoices(choices=(True, False)),
     }
     assert searched("num_envs", "layer", "anneal") == {
-        "num_envs": SearchRange(low=1, high=16, whole=True),
-        "layer": SearchChoices(choices=("tanh", "relu")),
-        "anneal": SearchChoices(choices=(False, True)),
+        "num_envs": NumericRange(low=1, high=16, integer=True),
+        "layer": CategoricalChoices(choices=("tanh", "relu")),
+        "anneal": CategoricalChoices(choices=(False, True)),
     }
 
 
@@ -58,22 +58,22 @@ def test_texts_are_ranges_and_choices_of_the_parameters_type() -> None:
     ("text", "said"),
     [
         ("learning=1..2", "learning_rate"),
-        ("gamma", "does not say which"),
+        ("gamma", "suggests no search range"),
         ("gamma=", "no values"),
         ("gamma=0.9..2", "gamma"),
-        ("gamma=0.9..0.1", "no range"),
-        ("gamma=0..1:log", "order of magnitude"),
-        ("gamma=low..1", "no number"),
-        ("gamma=high", "cannot be tried"),
-        ("num_envs=1..2.5", "whole numbers"),
-        ("num_envs=1.5,2", "cannot be tried"),
-        ("layer=relu..tanh", "no number"),
+        ("gamma=0.9..0.1", "is empty"),
+        ("gamma=0..1:log", "logarithmic range"),
+        ("gamma=low..1", "is not a number"),
+        ("gamma=high", "is not allowed"),
+        ("num_envs=1..2.5", "must be an integer"),
+        ("num_envs=1.5,2", "is not allowed"),
+        ("layer=relu..tanh", "is not a number"),
         ("layer=1..2", "List the values"),
-        ("layer=relu,gelu", "cannot be tried"),
-        ("anneal=maybe", "cannot be tried"),
+        ("layer=relu,gelu", "is not allowed"),
+        ("anneal=maybe", "is not allowed"),
     ],
 )
-def test_what_cannot_be_tried_is_refused(text: str, said: str) -> None:
+def test_invalid_search_is_rejected(text: str, said: str) -> None:
     """Before anything starts, with what to write instead."""
     with pytest.raises(SearchSpaceError) as refused:
         searched(text)
@@ -82,7 +82,7 @@ def test_what_cannot_be_tried_is_refused(text: str, said: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["toml", "json"])
-def test_a_file_says_the_same(tmp_path: Path, form: str) -> None:
+def test_file_is_equivalent_to_options(tmp_path: Path, form: str) -> None:
     """Texts, lists and tables, in TOML and in JSON."""
     path = tmp_path / f"space.{form}"
     document: dict[str, Any] = {
@@ -101,11 +101,11 @@ gamma = [0.9, 0.99]
 layer = {choices = ["relu"]}
 """
     )
-    assert read_space_file(path, PARAMETERS) == {
-        "learning_rate": SearchRange(low=1e-4, high=1e-2, log=True),
-        "num_envs": SearchRange(low=2, high=8, step=2, whole=True),
-        "gamma": SearchChoices(choices=(0.9, 0.99)),
-        "layer": SearchChoices(choices=("relu",)),
+    assert read_search_space_file(path, PARAMETERS) == {
+        "learning_rate": NumericRange(low=1e-4, high=1e-2, log=True),
+        "num_envs": NumericRange(low=2, high=8, step=2, integer=True),
+        "gamma": CategoricalChoices(choices=(0.9, 0.99)),
+        "layer": CategoricalChoices(choices=("relu",)),
     }
 
 
@@ -124,19 +124,19 @@ layer = {choices = ["relu"]}
         "",
     ],
 )
-def test_a_file_that_cannot_be_meant_is_refused(tmp_path: Path, text: str) -> None:
+def test_invalid_space_file_is_rejected(tmp_path: Path, text: str) -> None:
     """Nothing of it is guessed."""
     path = tmp_path / "space.toml"
     path.write_text(text)
     with pytest.raises(SearchSpaceError):
-        read_space_file(path, PARAMETERS)
+        read_search_space_file(path, PARAMETERS)
 
 
-def test_without_a_choice_all_is_searched_that_the_worker_names() -> None:
+def test_default_space_contains_all_suggested_ranges() -> None:
     """And nothing else; it survives the way through a configuration."""
-    space = described_space(Algorithm(id="ppo", label="PPO", parameters=PARAMETERS))
+    space = default_search_space(Algorithm(id="ppo", label="PPO", parameters=PARAMETERS))
     assert space == {
-        "learning_rate": SearchRange(low=1e-5, high=1e-2, log=True),
-        "num_envs": SearchRange(low=1, high=16, whole=True),
+        "learning_rate": NumericRange(low=1e-5, high=1e-2, log=True),
+        "num_envs": NumericRange(low=1, high=16, integer=True),
     }
-    assert msgspec.convert(msgspec.to_builtins(space), dict[str, Searched]) == space
+    assert msgspec.convert(msgspec.to_builtins(space), dict[str, SearchDistribution]) == space

@@ -24,7 +24,7 @@ def studies(sweep_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 def test_every_kind_of_trial_is_read(studies: Path) -> None:
-    """States, parameters as they were used, infinite values, and what was told on the way."""
+    """States, external parameter values, infinite values, and intermediate values."""
     empty, study = read_studies(studies / "any.db")
     assert (empty.directions, empty.trials, empty.best) == (("minimize", "maximize"), (), None)
     assert (study.name, study.directions, study.attributes) == (
@@ -44,11 +44,11 @@ def test_every_kind_of_trial_is_read(studies: Path) -> None:
     assert first.started_at is not None
     assert first.ended_at is not None
     assert first.started_at <= first.ended_at
-    assert (infinite.value, study.best) == (-math.inf, infinite)
+    assert (infinite.value, study.best_trial) == (-math.inf, infinite)
     assert (pruned.value, pruned.latest, waiting.params) == (7.0, 7.0, {})
 
 
-def test_a_study_of_cleanrls_tuner_opens(studies: Path) -> None:
+def test_study_of_cleanrl_tuner_is_read(studies: Path) -> None:
     """Choices are values again, and the seeds' scores are there."""
     study = read_study(studies / "cleanrl_hpopt.db")
     assert study.directions == ("maximize",)
@@ -58,12 +58,12 @@ def test_a_study_of_cleanrls_tuner_opens(studies: Path) -> None:
         assert trial.params["num-steps"] in (5, 16, 32, 64, 128)
         assert sorted(trial.intermediate) == [0, 1, 2]
         assert trial.intermediate[2] == pytest.approx(trial.value)
-    assert study.best is not None
-    assert study.best.value == max(trial.value or 0.0 for trial in study.trials)
+    assert study.best_trial is not None
+    assert study.best_trial.value == max(trial.value or 0.0 for trial in study.trials)
 
 
-def test_a_file_of_an_older_optuna_is_read(studies: Path, tmp_path: Path) -> None:
-    """Before Optuna 3 no column told infinity and NaN apart."""
+def test_older_optuna_file_is_read(studies: Path, tmp_path: Path) -> None:
+    """Before Optuna 3 there was no column for infinity and NaN."""
     path = tmp_path / "old.db"
     with (
         closing(sqlite3.connect(studies / "cleanrl_hpopt.db")) as new,
@@ -76,7 +76,7 @@ def test_a_file_of_an_older_optuna_is_read(studies: Path, tmp_path: Path) -> Non
     assert read_study(path) == read_study(studies / "cleanrl_hpopt.db")
 
 
-def test_a_file_that_is_just_being_made_has_no_study_yet(tmp_path: Path) -> None:
+def test_empty_file_has_no_study(tmp_path: Path) -> None:
     """As a sweep leaves it for a moment: no error of its own."""
     with closing(sqlite3.connect(tmp_path / "new.db")) as database:
         database.execute("PRAGMA journal_mode=WAL")
@@ -85,7 +85,7 @@ def test_a_file_that_is_just_being_made_has_no_study_yet(tmp_path: Path) -> None
             read_study(tmp_path / "new.db")
 
 
-def test_what_is_no_study_is_refused(studies: Path, tmp_path: Path) -> None:
+def test_invalid_study_file_is_rejected(studies: Path, tmp_path: Path) -> None:
     """With a sentence that names the file."""
     text = tmp_path / "notes.txt"
     text.write_text("not a database, but long enough to be looked at")

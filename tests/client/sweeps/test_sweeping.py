@@ -30,7 +30,7 @@ def kill(client: TrainerClient, run_id: str) -> None:
 
 
 def falling_run(client: TrainerClient, run_id: str) -> RunRecord:
-    """The run of the sweep that never ends by itself, once it has told its score."""
+    """The endless run of the sweep, once it has reported its score."""
 
     def found() -> RunRecord | None:
         for run in children(client, run_id):
@@ -42,8 +42,8 @@ def falling_run(client: TrainerClient, run_id: str) -> RunRecord:
     return eventually(found)
 
 
-def test_the_best_values_are_found_and_kept(client: TrainerClient) -> None:
-    """Every trial is so many runs of its own; the best configuration is a file and a preset."""
+def test_best_values_are_found_and_saved(client: TrainerClient) -> None:
+    """Every trial has several runs; the best configuration is a file and a preset."""
     config = slope_sweep(client, "slope=1,3,2", fixed={"size": 7}, parallel=3, seeds=2, trials=9)
     sweep = finished(client, client.submit(config).run_id)
     assert (sweep.state, sweep.reason) == ("succeeded", "Finished.")
@@ -53,7 +53,7 @@ def test_the_best_values_are_found_and_kept(client: TrainerClient) -> None:
     runs = children(client, sweep.run_id)
     assert [run.state for run in runs] == ["succeeded"] * 6
     assert sorted(run.seed for run in runs) == [1, 1, 1, 2, 2, 2]
-    told = {run for trial in study.trials for run in trial.attributes["runs"]}
+    told = {run for trial in study.trials for run in trial.user_attrs["runs"]}
     assert told == {run.run_id for run in runs}
     home = home_of(client)
     manifest = msgspec.json.decode(client.run(sweep.run_id).manifest_json)
@@ -66,7 +66,7 @@ def test_the_best_values_are_found_and_kept(client: TrainerClient) -> None:
     assert client.curve(sweep.run_id, "sweep/best_value").y[-1] == pytest.approx(15.0015)
 
 
-def test_a_hopeless_trial_is_ended_early(client: TrainerClient) -> None:
+def test_unpromising_trial_is_pruned(client: TrainerClient) -> None:
     """Nothing but pruning ends the falling run; the daemon knows why."""
     config = slope_sweep(client, "shape=fall,line", pruner="threshold", lower=0.0)
     sweep = finished(client, client.submit(config).run_id)
@@ -77,8 +77,8 @@ def test_a_hopeless_trial_is_ended_early(client: TrainerClient) -> None:
     assert (pruned.state, pruned.reason.startswith("It was pruned")) == ("cancelled", True)
 
 
-def test_a_run_that_is_killed_fails_its_trial_alone(client: TrainerClient) -> None:
-    """As one that fails by itself does, and one whose score is no number; the sweep goes on."""
+def test_killed_run_fails_only_its_trial(client: TrainerClient) -> None:
+    """Like a failed run and one whose score is not a number; the sweep continues."""
     config = slope_sweep(client, "shape=line,fall,nan,crash", parallel=4)
     run_id = client.submit(config).run_id
     kill(client, falling_run(client, run_id).run_id)
@@ -91,7 +91,7 @@ def test_a_run_that_is_killed_fails_its_trial_alone(client: TrainerClient) -> No
 
 
 def test_too_many_failures_in_a_row_end_the_sweep(client: TrainerClient) -> None:
-    """With the reason of the last one, and how to go on."""
+    """With the reason of the last one and a remedy."""
     config = slope_sweep(client, "slope=1,2,3,4", fixed={"shape": "crash"}, max_failures=2)
     sweep = finished(client, client.submit(config).run_id)
     assert sweep.state == "failed"
@@ -102,7 +102,7 @@ def test_too_many_failures_in_a_row_end_the_sweep(client: TrainerClient) -> None
 
 
 @pytest.mark.parametrize("ended", ["stopped", "killed"])
-def test_a_sweep_that_ended_early_goes_on(client: TrainerClient, ended: str) -> None:
+def test_stopped_sweep_is_resumed(client: TrainerClient, ended: str) -> None:
     """What had not come to its end is tried again, the rest is not; no run is left behind.
 
     Before it is stopped it is paused, and stands still with its run.
@@ -127,7 +127,7 @@ def test_a_sweep_that_ended_early_goes_on(client: TrainerClient, ended: str) -> 
     assert len(children(client, sweep.run_id)) == 1
 
 
-def test_a_sweep_that_is_killed_while_no_daemon_runs(daemon: DaemonUnderTest) -> None:
+def test_sweep_killed_without_daemon(daemon: DaemonUnderTest) -> None:
     """The next daemon ends its runs, and leaves those of other parents alone."""
     with TrainerClient.connect(daemon.home) as client:
         config = slope_sweep(client, "shape=fall", parallel=1)
@@ -146,7 +146,7 @@ def test_a_sweep_that_is_killed_while_no_daemon_runs(daemon: DaemonUnderTest) ->
         assert finished(client, resumed).state == "cancelled"
 
 
-def test_a_daemon_that_is_killed_costs_nothing(daemon: DaemonUnderTest) -> None:
+def test_killed_daemon_loses_nothing(daemon: DaemonUnderTest) -> None:
     """The sweep waits for the next one, wherever that listens; every trial has one run."""
     with TrainerClient.connect(daemon.home) as client:
         config = slope_sweep(client, "slope=1,2,3,4", fixed={"pause_s": 0.1}, parallel=2)
@@ -157,7 +157,7 @@ def test_a_daemon_that_is_killed_costs_nothing(daemon: DaemonUnderTest) -> None:
         assert finished(client, run_id).state == "succeeded"
         study = study_of(client, run_id)
         assert [trial.state for trial in study.trials] == ["complete"] * 4
-        runs = [run for trial in study.trials for run in trial.attributes["runs"]]
+        runs = [run for trial in study.trials for run in trial.user_attrs["runs"]]
         assert sorted(runs) == sorted(run.run_id for run in children(client, run_id))
 
 

@@ -7,7 +7,7 @@ import pytest
 from gym_gui.charts.feed.curve_source import CurveSource
 from gym_gui.charts.feed.curves import MetricKey
 from gym_gui.runtime.trainer_link import TrainerLink
-from mosaic.analytics.event_file_writer import EventFileWriter
+from mosaic.analytics.event_files import EventFileWriter
 from tests.gym_gui.thinking_worker import install_thinking_worker, thinking_run
 from tests.support.daemon import DaemonUnderTest
 

@@ -179,7 +179,7 @@ def test_too_few_trials_and_broken_files(
     broken.write_text("no database")
     page.bar.opened.emit(str(broken))
     qtbot.waitUntil(lambda: "The study cannot be read" in _said(page), timeout=PATIENCE_MS)
-    assert "is no SQLite file" in _said(page)
+    assert "is not a SQLite file" in _said(page)
     page.empty.acted.emit()
     qtbot.waitUntil(lambda: "The study cannot be read" in _said(page), timeout=PATIENCE_MS)
     broken.unlink()

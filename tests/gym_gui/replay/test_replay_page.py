@@ -15,7 +15,7 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
-from mosaic.client.resimulation import SimulationChecked, SimulationPart
+from mosaic.client.resimulation import SimulationChecked, SimulationMessage
 from mosaic.client.sessions.actor_service import ActorService
 from tests.gym_gui.conftest import PATIENCE_MS
 from tests.support.daemon import DaemonUnderTest
@@ -47,7 +47,7 @@ def run_id(link: TrainerLink, tasks: Tasks, qtbot: QtBot) -> str:
     """Six episodes of a random actor on the frozen lake."""
 
     def record() -> str:
-        config = ActorService(link.client).request_for(
+        config = ActorService(link.client).make_run_config(
             "random",
             "FrozenLake-v1",
             episodes=6,
@@ -154,10 +154,10 @@ def test_a_verdict_outlives_the_daemon(
     assert model.verdict.can_retry
     replay = model._shown._replay if model._shown is not None else None
     assert replay is not None
-    taken: list[SimulationPart] = []
-    take = replay._take
+    taken: list[SimulationMessage] = []
+    take = replay._handle_message
 
-    def take_and_note(part: SimulationPart) -> None:
+    def take_and_note(part: SimulationMessage) -> None:
         take(part)
         taken.append(part)
 

@@ -67,7 +67,7 @@ def test_a_session_asked_for_just_before_closing_ends_too(
     sessions.start(LAKE)
     qtbot.waitUntil(lambda: sessions.state.phase is SessionPhase.RUNNING, timeout=PATIENCE_MS)
     sessions.stop()
-    qtbot.waitUntil(lambda: sessions.state.phase is SessionPhase.OVER, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: sessions.state.phase is SessionPhase.FINISHED, timeout=PATIENCE_MS)
     sessions.start(LAKE)
     sessions.close()
     assert sessions.join(20)

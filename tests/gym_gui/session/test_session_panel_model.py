@@ -93,7 +93,7 @@ def test_playing_with_somebody_who_is_named(
     qtbot.waitUntil(lambda: sessions.state.step is not None, timeout=PATIENCE_MS)
     assert (sessions.state.env_id, sessions.state.actor) == ("CartPole-v1", "scripted")
     model.stop()
-    qtbot.waitUntil(lambda: not sessions.state.phase.is_going, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not sessions.state.phase.is_active, timeout=PATIENCE_MS)
 
 
 def test_a_session_from_play_to_stop(

@@ -17,7 +17,7 @@ from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.tensorboard.model.tensorboard_model import TensorBoardModel
 from gym_gui.tensorboard.view.tensorboard_page import TensorBoardPage
-from mosaic.analytics.event_file_writer import EventFileWriter
+from mosaic.analytics.event_files import EventFileWriter
 from tests.gym_gui.conftest import PATIENCE_MS
 from tests.gym_gui.remembered import Remembered
 from tests.support.daemon import DaemonUnderTest

@@ -12,14 +12,14 @@ from mosaic.contract.errors import UserError
 from mosaic.replay.cancellation import CancelledError
 from mosaic.replay.export.export_job import ExportJob
 from mosaic.replay.export.export_request import ExportFormat, ExportRequest
-from mosaic.replay.export.target_file import new_file
+from mosaic.replay.export.target_file import write_atomically
 from tests.replay.stand_in import PATIENCE_S, StandInClient
 
 MP4, GIF, JSONL = ExportFormat.MP4, ExportFormat.GIF, ExportFormat.JSONL
 
 
 @pytest.mark.parametrize("kind", list(ExportFormat))
-def test_progress_goes_from_nothing_to_all(tmp_path: Path, kind: ExportFormat) -> None:
+def test_progress_from_zero_to_total(tmp_path: Path, kind: ExportFormat) -> None:
     """Never back, and it ends at 1."""
     seen: list[float] = []
     started = threading.Event()
@@ -64,12 +64,12 @@ def test_cancelling_leaves_nothing(tmp_path: Path, kind: ExportFormat) -> None:
     assert (tmp_path / "out").read_bytes() == b"precious"
 
 
-def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
-    """Unless that is asked for; then the new one has the rights of any file."""
+def test_existing_file_is_not_overwritten(tmp_path: Path) -> None:
+    """Unless requested; then the new file has default permissions."""
     target = tmp_path / "out"
     target.write_bytes(b"precious")
     refused = ExportJob(StandInClient(), "RUN", 0, ExportRequest(target=target, format=GIF))
-    with pytest.raises(UserError, match="there already") as caught:
+    with pytest.raises(UserError, match="already exists") as caught:
         refused.result()
     assert caught.value.remedy
     assert target.read_bytes() == b"precious"
@@ -81,39 +81,43 @@ def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
     assert target.stat().st_mode == plain.stat().st_mode
 
 
-def test_a_file_that_appears_meanwhile_stays(tmp_path: Path) -> None:
-    """Nobody was asked about that one."""
+def test_file_created_during_export_is_kept(tmp_path: Path) -> None:
+    """Overwriting that file was not requested."""
     target = tmp_path / "out"
-    with pytest.raises(UserError, match="there already"), new_file(target, overwrite=False):
+    with (
+        pytest.raises(UserError, match="already exists"),
+        write_atomically(target, overwrite=False),
+    ):
         target.write_bytes(b"precious")
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     assert target.read_bytes() == b"precious"
 
 
 @pytest.mark.parametrize(
-    ("place", "said"), [("missing/out", "is not there"), (".", "is a folder"), ("a" * 300, "name")]
+    ("path", "message"),
+    [("missing/out", "does not exist"), (".", "is a folder"), ("a" * 300, "name")],
 )
-def test_places_that_cannot_be_written(tmp_path: Path, place: str, said: str) -> None:
-    """Are told with what to do."""
-    job = ExportJob(StandInClient(), "RUN", 0, ExportRequest(target=tmp_path / place, format=JSONL))
-    with pytest.raises(UserError, match=said) as caught:
+def test_targets_that_cannot_be_written(tmp_path: Path, path: str, message: str) -> None:
+    """The error has a remedy."""
+    job = ExportJob(StandInClient(), "RUN", 0, ExportRequest(target=tmp_path / path, format=JSONL))
+    with pytest.raises(UserError, match=message) as caught:
         job.result()
     assert caught.value.remedy
     assert caught.value.code != "C185"  # that would be our mistake
 
 
-def test_what_is_no_ordinary_file_is_not_replaced(tmp_path: Path) -> None:
+def test_special_file_is_not_replaced(tmp_path: Path) -> None:
     """Not even by force: a device or a pipe would be gone."""
     target = tmp_path / "pipe"
     os.mkfifo(target)
     request = ExportRequest(target=target, format=JSONL, overwrite=True)
-    with pytest.raises(UserError, match="no ordinary file"):
+    with pytest.raises(UserError, match="is not a regular file"):
         ExportJob(StandInClient(), "RUN", 0, request).result()
     assert target.is_fifo()
 
 
-def test_a_folder_without_rights(tmp_path: Path) -> None:
-    """For whoever is not root."""
+def test_folder_without_permissions(tmp_path: Path) -> None:
+    """For users other than root."""
     if os.geteuid() == 0:
         target = Path("/proc/episode.mp4")  # where even root may write nothing
     else:
@@ -146,8 +150,8 @@ except UserError as error:
 
 @pytest.mark.parametrize("kind", list(ExportFormat))
 @pytest.mark.process
-def test_a_full_disk(tmp_path: Path, kind: ExportFormat) -> None:
-    """Is told as such, and the piece that was written is removed."""
+def test_full_disk(tmp_path: Path, kind: ExportFormat) -> None:
+    """It is reported, and the temporary file is removed."""
     done = subprocess.run(
         [sys.executable, "-c", _WITH_LITTLE_ROOM, str(tmp_path / "out"), kind],
         capture_output=True,
@@ -159,11 +163,11 @@ def test_a_full_disk(tmp_path: Path, kind: ExportFormat) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_library_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pictures cannot be written, and it says what installs it; lines can."""
+def test_missing_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Videos cannot be written, with a remedy; JSONL can."""
     monkeypatch.setitem(sys.modules, "av", None)
     request = ExportRequest(target=tmp_path / "out", format=MP4)
-    with pytest.raises(UserError, match="PyAV is needed") as caught:
+    with pytest.raises(UserError, match="PyAV is required") as caught:
         ExportJob(StandInClient(), "RUN", 0, request).result()
     assert "pip install av" in caught.value.remedy
     lines = ExportRequest(target=tmp_path / "out", format=JSONL)

@@ -22,7 +22,7 @@ def kinds(result: ExportResult) -> list[str]:
     return [msgspec.json.decode(line)["type"] for line in lines]
 
 
-def test_a_whole_episode(export: Export) -> None:
+def test_complete_episode(export: Export) -> None:
     """How it was made, how it began, every step and how it ended."""
     client = StandInClient(steps=10)
     client.environment_json = ENVIRONMENT
@@ -36,7 +36,7 @@ def test_a_whole_episode(export: Export) -> None:
     assert [decode(line) for line in lines[2:-1]] == client.records
 
 
-def test_a_range_ends_before_the_end(export: Export) -> None:
+def test_range_excludes_episode_line(export: Export) -> None:
     """The `episode` line belongs to the last step."""
     client = StandInClient(steps=10)
     result = export(client, JSONL, first_step=3, last_step=5)
@@ -44,14 +44,14 @@ def test_a_range_ends_before_the_end(export: Export) -> None:
     assert kinds(export(client, JSONL, first_step=8, overwrite=True))[-1] == "episode"
 
 
-def test_an_episode_that_cannot_be_simulated(export: Export) -> None:
+def test_episode_that_cannot_be_simulated(export: Export) -> None:
     """Is written all the same."""
     client = StandInClient()
     client.refusal = UserError("Not replayable.", remedy="")
     assert export(client, JSONL).lines == 12
 
 
-def test_many_steps_come_in_many_calls(export: Export) -> None:
+def test_many_steps_are_fetched_in_several_calls(export: Export) -> None:
     """With gaps, and once each."""
     client = StandInClient(steps=5_000)
     client.records = [
@@ -62,7 +62,7 @@ def test_many_steps_come_in_many_calls(export: Export) -> None:
     assert numbers == [*range(1_000), *range(3_500, 5_000)]
 
 
-def test_numbers_that_json_has_no_word_for(export: Export) -> None:
+def test_non_finite_numbers(export: Export) -> None:
     """Come back as they were."""
     client = StandInClient(steps=1)
     client.records[0].reward = math.inf
@@ -73,7 +73,7 @@ def test_numbers_that_json_has_no_word_for(export: Export) -> None:
     assert math.isnan(step.obs[1])
 
 
-def test_a_range_outside_the_episode(export: Export) -> None:
-    """Is refused."""
+def test_range_outside_episode(export: Export) -> None:
+    """It is rejected."""
     with pytest.raises(UserError, match="has 10"):
         export(StandInClient(steps=10), JSONL, first_step=10)

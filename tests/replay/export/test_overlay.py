@@ -1,4 +1,4 @@
-"""The caption: what it says, and that it is there at any size without touching the picture."""
+"""Captions: their text, and their position at any frame size."""
 
 import msgspec
 import pytest
@@ -33,20 +33,20 @@ LANDER = msgspec.json.encode(
         (True, "true"),
     ],
 )
-def test_actions_in_words(action: object, text: str) -> None:
-    """With their meaning where the environment tells it."""
+def test_action_names(action: object, text: str) -> None:
+    """With their names if the environment reports them."""
     assert ActionNames(LANDER).text(action) == text
 
 
-def test_actions_that_do_not_begin_with_zero() -> None:
-    """The space says where."""
+def test_action_names_with_start_offset() -> None:
+    """The action space has the offset."""
     environment = msgspec.json.decode(LANDER) | {"action_space": {"type": "discrete", "start": 3}}
     names = ActionNames(msgspec.json.encode(environment))
     assert (names.text(3), names.text(0)) == ("3 (noop)", "0")
     assert ActionNames(None).text(1) == "1"
 
 
-def test_actions_that_the_environment_does_not_name() -> None:
+def test_action_names_from_catalog() -> None:
     """The catalog knows many; not when the space is another one than it describes."""
     lake = {"type": "environment", "env_id": "FrozenLake-v1"}
     four = msgspec.json.encode(lake | {"action_space": {"type": "discrete", "n": 4, "start": 0}})
@@ -55,7 +55,7 @@ def test_actions_that_the_environment_does_not_name() -> None:
     assert ActionNames(nine).text(2) == "2"
 
 
-def test_words_of_each_picture() -> None:
+def test_captions_of_frames() -> None:
     """Frame k is what step k-1 led to; the return adds up."""
     steps = [
         StepRecord(
@@ -64,14 +64,14 @@ def test_words_of_each_picture() -> None:
         for k in range(3)
     ]
     captions = Captions(steps, ActionNames(LANDER), 2)
-    assert captions.of_frame(0) == Caption(step="start")
-    assert captions.of_frame(2).cells() == ("step 1/2", "action 1 (fire)", "reward 1.5", "return 3")
-    assert captions.of_frame(9) == Caption(step="step 8/2")
+    assert captions.get(0) == Caption(step="start")
+    assert captions.get(2).cells() == ("step 1/2", "action 1 (fire)", "reward 1.5", "return 3")
+    assert captions.get(9) == Caption(step="step 8/2")
 
 
 @pytest.mark.parametrize("size", [(8, 8), (160, 210), (600, 400), (1921, 1081)])
-def test_it_is_legible_at_any_size(size: tuple[int, int]) -> None:
-    """White words stand below the picture, inside the strip; tiny pictures are enlarged."""
+def test_caption_is_legible_at_any_size(size: tuple[int, int]) -> None:
+    """White text is below the frame, inside the strip; tiny frames are enlarged."""
     overlay = Overlay(*size)
     words = Caption(
         step="step 10/99", action="action " + "long " * 99, reward="reward 1", total_return="return"
@@ -97,8 +97,8 @@ def test_it_is_legible_at_any_size(size: tuple[int, int]) -> None:
     ]
 
 
-def test_a_narrow_tower() -> None:
-    """Is not enlarged without bounds: it stands in the middle, with room for the words."""
+def test_narrow_high_frame() -> None:
+    """It is not enlarged without limit: it is centred, with space for the text."""
     overlay = Overlay(2, 3_000)
     drawn = overlay.draw(Image.new("RGB", (2, 3_000), (200, 0, 0)), Caption(step="start"))
     assert drawn.size == overlay.size
@@ -108,7 +108,7 @@ def test_a_narrow_tower() -> None:
 
 @pytest.mark.parametrize("kind", [ExportFormat.MP4, ExportFormat.GIF])
 def test_a_file_with_captions(export: Export, kind: ExportFormat) -> None:
-    """Each picture has another one, and the strip is there."""
+    """Each frame has a different caption."""
     client = StandInClient(steps=3)
     client.environment_json = LANDER
     result = export(client, kind, overlay=True)

@@ -1,4 +1,4 @@
-"""MP4 and GIF, decoded again: every picture, in its size, for as long as it should be seen."""
+"""MP4 and GIF, decoded again: every frame with its size and duration."""
 
 import math
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ def mp4_pictures(path: Path) -> list[Image.Image]:
 
 
 def gif_pictures(path: Path) -> tuple[list[Image.Image], list[int]]:
-    """The pictures, and how long each is shown in ms."""
+    """The frames and their durations in ms."""
     pictures, durations = [], []
     with Image.open(path) as image:
         for number in range(getattr(image, "n_frames", 1)):
@@ -46,7 +46,7 @@ def is_near(seen: Pixel, meant: Pixel, tolerance: int = 12) -> bool:
     return all(abs(a - b) <= tolerance for a, b in zip(seen, meant, strict=True))
 
 
-def test_mp4_has_every_picture(export: Export) -> None:
+def test_mp4_contains_every_frame(export: Export) -> None:
     """H.264 in the colours that players know, at the environment's own rate."""
     result = export(StandInClient(steps=10), MP4)
     assert (result.frames, result.duration_s) == (11, 11 / 25)
@@ -62,7 +62,7 @@ def test_mp4_has_every_picture(export: Export) -> None:
         assert is_near(pixel(picture, 16, 12), colour_of(index)), index
 
 
-def test_gif_has_every_picture_in_its_colours(export: Export) -> None:
+def test_gif_contains_every_frame_in_colour(export: Export) -> None:
     """Exactly, and for ever."""
     result = export(StandInClient(steps=10), GIF)
     pictures, durations = gif_pictures(result.path)
@@ -74,15 +74,15 @@ def test_gif_has_every_picture_in_its_colours(export: Export) -> None:
 
 
 def test_delays_of_a_gif_add_up(export: Export) -> None:
-    """30 a second is no whole number of hundredths: the error never grows."""
+    """30 fps is not a multiple of a GIF tick: rounding errors do not add up."""
     result = export(StandInClient(steps=29), GIF, fps=30)
     durations = gif_pictures(result.path)[1]
     assert set(durations) == {30, 40}
     assert sum(durations) == 1000
 
 
-def test_a_gif_is_never_faster_than_viewers_show(export: Export) -> None:
-    """At 200 a second three of four pictures are left out, but never the last."""
+def test_gif_frame_rate_is_limited(export: Export) -> None:
+    """At 200 fps three of four frames are skipped, but never the last."""
     result = export(StandInClient(steps=99), GIF, fps=50, speed=4)
     pictures, durations = gif_pictures(result.path)
     assert len(pictures) == result.frames == pytest.approx(25, abs=1)
@@ -92,7 +92,7 @@ def test_a_gif_is_never_faster_than_viewers_show(export: Export) -> None:
 
 
 def test_speed_of_an_mp4(export: Export) -> None:
-    """Twice as fast is half as long; beyond 60 a second pictures are left out."""
+    """Double speed halves the duration; beyond 60 fps frames are skipped."""
     fast = export(StandInClient(steps=49), MP4, fps=25, speed=2)
     assert (fast.frames, fast.duration_s) == (50, 1.0)
     faster = export(StandInClient(steps=199), MP4, fps=50, speed=4, overwrite=True)
@@ -100,8 +100,8 @@ def test_speed_of_an_mp4(export: Export) -> None:
 
 
 @pytest.mark.parametrize("kind", [MP4, GIF])
-def test_a_range(export: Export, kind: ExportFormat) -> None:
-    """The picture before the first step, and one after each."""
+def test_range(export: Export, kind: ExportFormat) -> None:
+    """The frame before the first step, and one after each step."""
     client = StandInClient(steps=50)
     result = export(client, kind, first_step=10, last_step=14)
     assert result.frames == 6
@@ -109,15 +109,15 @@ def test_a_range(export: Export, kind: ExportFormat) -> None:
 
 
 @pytest.mark.parametrize("steps", [range(50, 60), range(20, 10), range(10, 11)])
-def test_a_range_outside_the_episode(export: Export, steps: range) -> None:
-    """Is refused, with the number of steps."""
+def test_range_outside_episode(export: Export, steps: range) -> None:
+    """It is rejected with the number of steps."""
     with pytest.raises(UserError, match="has 10"):
         export(StandInClient(steps=10), MP4, first_step=steps.start, last_step=steps.stop)
 
 
 @pytest.mark.parametrize("kind", [MP4, GIF])
 def test_odd_sizes(export: Export, kind: ExportFormat) -> None:
-    """H.264 wants even ones: the picture stays as it is, and gets an edge."""
+    """H.264 requires even sizes: the frame is padded."""
     client = StandInClient(steps=2)
     client.draw = lambda index: drawn(index, width=33, height=25)
     result = export(client, kind)
@@ -126,7 +126,7 @@ def test_odd_sizes(export: Export, kind: ExportFormat) -> None:
     assert is_near(pixel(pictures[1], 10, 10), colour_of(1))
 
 
-def test_pictures_that_change_size(export: Export) -> None:
+def test_frames_that_change_size(export: Export) -> None:
     """Are fitted into the size of the first, with black around them."""
     client = StandInClient(steps=1)
     client.draw = lambda index: drawn(index) if index == 0 else drawn(1, width=48, height=48)
@@ -137,7 +137,7 @@ def test_pictures_that_change_size(export: Export) -> None:
 
 
 @pytest.mark.parametrize("channels", [1, 4])
-def test_grey_and_transparent_pictures(export: Export, channels: int) -> None:
+def test_grey_and_transparent_frames(export: Export, channels: int) -> None:
     """As they look on a screen."""
     client = StandInClient(steps=1)
     client.draw = lambda index: drawn(index, channels=channels)
@@ -147,7 +147,7 @@ def test_grey_and_transparent_pictures(export: Export, channels: int) -> None:
 
 
 @pytest.mark.parametrize("kind", [MP4, GIF])
-def test_no_pictures_at_all(export: Export, tmp_path: Path, kind: ExportFormat) -> None:
+def test_episode_without_any_frame(export: Export, tmp_path: Path, kind: ExportFormat) -> None:
     """Is an error with the reason and what works instead; no file is left."""
     client = StandInClient()
     client.draw = undrawn
@@ -157,7 +157,7 @@ def test_no_pictures_at_all(export: Export, tmp_path: Path, kind: ExportFormat) 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_some_pictures_missing(export: Export) -> None:
+def test_some_frames_missing(export: Export) -> None:
     """The one before stands still; before the first, the first is shown."""
     client = StandInClient(steps=4)
 
@@ -171,7 +171,7 @@ def test_some_pictures_missing(export: Export) -> None:
     assert sum(durations) == 5 * 40
 
 
-def test_a_replay_that_differs_says_so(export: Export) -> None:
+def test_differing_replay_is_reported(export: Export) -> None:
     """The file is written, and the result has the step."""
     client = StandInClient(steps=10)
     client.warnings = ("Packages differ.",)
@@ -185,12 +185,12 @@ def test_a_replay_that_differs_says_so(export: Export) -> None:
     assert export(client, GIF, last_step=3, overwrite=True).first_difference is None
 
 
-def test_an_episode_without_steps(export: Export) -> None:
-    """Is one picture."""
+def test_episode_without_steps(export: Export) -> None:
+    """It is one frame."""
     assert export(StandInClient(steps=0), MP4).frames == 1
 
 
-def test_a_simulation_that_crashes(export: Export, tmp_path: Path) -> None:
+def test_crashing_simulation(export: Export, tmp_path: Path) -> None:
     """Its reason comes out, and no half a file stays."""
     client = StandInClient()
     client.breaks_at = 4
@@ -199,18 +199,18 @@ def test_a_simulation_that_crashes(export: Export, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_pictures_that_the_format_cannot_hold(export: Export, tmp_path: Path) -> None:
-    """Are told as such, with what does work, and leave nothing behind."""
+def test_frames_that_cannot_be_encoded(export: Export, tmp_path: Path) -> None:
+    """They are reported with a remedy and leave no file."""
     client = StandInClient(steps=1)
     client.draw = lambda index: drawn(index, width=20_000, height=2)
-    with pytest.raises(UserError, match="20000 x 2 cannot be written as MP4") as caught:
+    with pytest.raises(UserError, match="20000 x 2 pixels cannot be encoded as MP4") as caught:
         export(client, ExportFormat.MP4)
     assert "JSONL" in caught.value.remedy
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("pace", [{"fps": math.nan}, {"speed": math.inf}, {"fps": -1.0}])
-def test_a_pace_that_is_none(export: Export, pace: dict[str, float]) -> None:
-    """Is refused by its name."""
-    with pytest.raises(UserError, match=f"`{next(iter(pace))}` is"):
+def test_invalid_rate_is_rejected(export: Export, pace: dict[str, float]) -> None:
+    """It is rejected by name."""
+    with pytest.raises(UserError, match=f"`{next(iter(pace))}` must be"):
         export(StandInClient(), ExportFormat.GIF, **pace)

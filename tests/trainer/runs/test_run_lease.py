@@ -184,7 +184,7 @@ def test_a_client_that_is_killed(daemon: DaemonUnderTest) -> None:
     code = (
         "import sys, time; from mosaic.client import TrainerClient\n"
         "client = TrainerClient.connect(sys.argv[1])\n"
-        "while True: print(client.hold(sys.argv[2]).state, flush=True); time.sleep(0.1)"
+        "while True: print(client.renew_lease(sys.argv[2]).state, flush=True); time.sleep(0.1)"
     )
     command = [sys.executable, "-c", code, str(daemon.home.path), run_id]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:

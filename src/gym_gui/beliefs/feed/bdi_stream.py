@@ -163,7 +163,7 @@ def _last_step(client: "TrainerClient", run_id: str, agent: str) -> Place | None
 def _told(line: EventLine) -> BdiEvent | None:
     """None for a line that makes no sense."""
     try:
-        event = line.decoded()
+        event = line.decode()
     except RejectedLineError:
         return None
     return event if isinstance(event, BdiEvent) else None

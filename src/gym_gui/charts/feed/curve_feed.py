@@ -19,7 +19,7 @@ from gym_gui.charts.feed.curves import Curve, Look, MetricKey, RunFacts, Wish, X
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
-from mosaic.client.errors import DaemonUnreachableError, TooSlowError
+from mosaic.client.errors import CallTimeoutError, DaemonUnreachableError
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_states import RunState
 
@@ -257,7 +257,7 @@ class CurveFeed(QObject):
     def _on_refused(self, run_id: str, followed: _Followed, error: UserError) -> None:
         followed.is_asked = False
         followed.is_failed = True
-        passes = isinstance(error, DaemonUnreachableError | TooSlowError)
+        passes = isinstance(error, DaemonUnreachableError | CallTimeoutError)
         followed.retry_at = time.monotonic() + _RETRY_S if passes else math.inf
         if self._runs.get(run_id) is followed:
             self.failed.emit(run_id, error)

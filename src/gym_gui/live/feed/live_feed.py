@@ -90,7 +90,7 @@ class LiveFeed:
 
     def newest_environment(self) -> EnvironmentEvent | None:
         """The last one that was made since the last time."""
-        made = [event for line in self._events.take() if (event := line.decoded())]
+        made = [event for line in self._events.take() if (event := line.decode())]
         return made[-1] if made and isinstance(made[-1], EnvironmentEvent) else None
 
     def newest_policies(self) -> dict[str, PolicyEvent]:
@@ -99,7 +99,7 @@ class LiveFeed:
         told: dict[str, PolicyEvent] = {}
         for agent, line in newest.items():
             try:
-                event = line.decoded()
+                event = line.decode()
             except RejectedLineError:
                 continue
             if isinstance(event, PolicyEvent):

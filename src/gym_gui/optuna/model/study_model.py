@@ -7,7 +7,7 @@ from typing import Any, Literal
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.optuna.feed import (
-    LEAST_TRIALS,
+    MIN_TRIALS,
     Importance,
     ReadStudy,
     Study,
@@ -149,9 +149,9 @@ class StudyModel(QObject):
     def importance_words(self) -> str:
         """How it was worked out, or why it was not."""
         complete = self.read.counts.get("complete", 0) if self.read else 0
-        if complete < LEAST_TRIALS:
+        if complete < MIN_TRIALS:
             return (
-                f"After {LEAST_TRIALS} complete trials it can be said which parameters matter;"
+                f"After {MIN_TRIALS} complete trials it can be said which parameters matter;"
                 f" there {'is' if complete == 1 else 'are'} {complete}."
             )
         if not self.importance:

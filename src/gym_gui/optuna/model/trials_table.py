@@ -189,14 +189,14 @@ class TrialsTable(QAbstractTableModel):
                 return value_words(trial, what.place)
             case "time":
                 return duration_words(trial)
-        held = trial.params if what.kind == "param" else trial.attributes
+        held = trial.params if what.kind == "param" else trial.user_attrs
         return in_words(held[what.name])[:_MOST_TEXT] if what.name in held else ""
 
     def _tip(self, row: int, column: int) -> str:
         trial, what = self._trials[row], self.columns[column]
-        if what.kind == "state" and (why := trial.attributes.get("reason")):
+        if what.kind == "state" and (why := trial.user_attrs.get("reason")):
             return str(why)
-        if what.kind == "value" and not trial.values and trial.latest is not None:
+        if what.kind == "value" and not trial.values and trial.last_value is not None:
             return "The newest value on the way; the trial is not over."
         return self._plain(row, what)
 
@@ -212,7 +212,7 @@ class TrialsTable(QAbstractTableModel):
             case "time":
                 seconds = duration_s(trial)
                 return "" if seconds is None else f"{seconds:.3f}"
-        held = trial.params if column.kind == "param" else trial.attributes
+        held = trial.params if column.kind == "param" else trial.user_attrs
         value = held.get(column.name, "")
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
@@ -241,8 +241,8 @@ class TrialsTable(QAbstractTableModel):
 def value_words(trial: StudyTrial, objective: int) -> str:
     if len(trial.values) > objective:
         return significant(trial.values[objective])
-    if objective == 0 and trial.state == "running" and trial.latest is not None:
-        return f"{significant(trial.latest)} …"
+    if objective == 0 and trial.state == "running" and trial.last_value is not None:
+        return f"{significant(trial.last_value)} …"
     return ""
 
 
@@ -298,7 +298,7 @@ def _sort_key(column: TrialColumn) -> Callable[[StudyTrial], Any]:
             )
         case "param":
             return lambda trial: _any_key(trial.params.get(column.name))
-    return lambda trial: _any_key(trial.attributes.get(column.name))
+    return lambda trial: _any_key(trial.user_attrs.get(column.name))
 
 
 def _number_key(value: float | None) -> tuple[int, float] | None:

@@ -38,7 +38,7 @@ class SessionFacts(QObject):
     @property
     def is_on(self) -> bool:
         """Something is played or watched now."""
-        return self.state.phase.is_going or self._sessions.is_waiting_for_daemon
+        return self.state.phase.is_active or self._sessions.is_waiting_for_daemon
 
     @property
     def is_playing(self) -> bool:

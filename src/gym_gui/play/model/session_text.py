@@ -33,8 +33,8 @@ def phase_words(state: SessionState, title: str, *, waits_for_daemon: bool) -> s
         SessionPhase.IDLE: "Nothing is played yet.",
         SessionPhase.RUNNING: "" if state.can_control else f"Watching a run in {title}.",
         SessionPhase.PAUSED: "Paused.",
-        SessionPhase.ENDING: "Ending.",
-        SessionPhase.OVER: "The session is over.",
+        SessionPhase.STOPPING: "Ending.",
+        SessionPhase.FINISHED: "The session is over.",
     }[state.phase]
 
 

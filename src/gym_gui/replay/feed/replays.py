@@ -19,10 +19,9 @@ from mosaic.contract.episodes import EpisodeDetails, EpisodeOrder, EpisodePage, 
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import EnvironmentEvent, EpisodeStart, StepRecord
 from mosaic.contract.runs import RunDetails
-from mosaic.replay.export.episode_source import step_end
 from mosaic.replay.export.export_request import ExportFormat, ExportRequest, ExportResult
-from mosaic.replay.replay_frame import ReplayFrame
-from mosaic.replay.replay_state import ReplayState
+from mosaic.replay.export.export_task import count_steps
+from mosaic.replay.replay_state import ReplayFrame, ReplayState
 
 if TYPE_CHECKING:
     from mosaic.replay.episode_replay import EpisodeReplay
@@ -89,7 +88,7 @@ class Replays:
             details=details,
             environment=_decoded(details.environment_json, EnvironmentEvent),
             start=_decoded(details.start_json, EpisodeStart),
-            steps=step_end(details),
+            steps=count_steps(details),
             videos=videos_of(run, client.home),
         )
 

@@ -112,7 +112,7 @@ class ReplayedEpisode(QObject):
         if self.opening.details.not_replayable:
             return self.opening.details.not_replayable
         if frame is not None:
-            return "" if frame.has_picture else frame.problem
+            return "" if frame.has_pixels else frame.problem
         return self.state.error.message if self.state.error else ""
 
     def scene(self, seen: StepRecord | EpisodeStart) -> Scene | None:

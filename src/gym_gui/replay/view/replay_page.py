@@ -137,7 +137,7 @@ class _Stage(QWidget):
         frame = self._model.frame
         if frame is None:
             self.canvas.clear()
-        elif frame.has_picture:
+        elif frame.has_pixels:
             self.canvas.show_picture(
                 frame.pixels, frame.width, frame.height, channels=frame.channels
             )

@@ -131,7 +131,7 @@ class OutputLines:
 
 
 def _line_of_event(given: EventLine) -> LogLine | None:
-    event = given.decoded()
+    event = given.decode()
     if not isinstance(event, Log):
         return None
     first, _, rest = event.message.partition("\n")

@@ -73,7 +73,7 @@ class _Samples:
 
     def __iter__(self) -> Iterator[UsageSample]:
         for line in self._stream:
-            beat = line.decoded()
+            beat = line.decode()
             if isinstance(beat, Heartbeat) and math.isfinite(beat.t):
                 cpu_s = beat.cpu_s if beat.cpu_s is not None and math.isfinite(beat.cpu_s) else None
                 yield UsageSample(beat.t, beat.rss_bytes, cpu_s, beat.threads, beat.processes)

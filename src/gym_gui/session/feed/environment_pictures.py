@@ -22,7 +22,7 @@ from mosaic.contract.errors import UserError
 
 if TYPE_CHECKING:
     from mosaic.client import TrainerClient
-    from mosaic.client.picture_calls import EnvironmentPicture
+    from mosaic.client.results import EnvironmentThumbnail
 
 _log = logging.getLogger(__name__)
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -118,7 +118,7 @@ def _kept_or_drawn(path: Path, env_id: str, client: "TrainerClient | None") -> b
     except OSError:
         if client is None:
             return None
-    png = _as_png(client.environment_picture(env_id))
+    png = _as_png(client.environment_thumbnail(env_id))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, png)
@@ -127,7 +127,7 @@ def _kept_or_drawn(path: Path, env_id: str, client: "TrainerClient | None") -> b
     return png
 
 
-def _as_png(picture: "EnvironmentPicture") -> bytes:
+def _as_png(picture: "EnvironmentThumbnail") -> bytes:
     # Pillow takes a while to import, and this runs on a thread when the first picture comes.
     from PIL import Image  # noqa: PLC0415
 

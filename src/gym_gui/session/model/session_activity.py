@@ -32,13 +32,13 @@ ASKED_FOR = SessionActivity("Asking for a session", is_going=True, can_stop=True
 
 def activity_of(state: SessionState, next_actor: str) -> SessionActivity:
     """What a session that is played here is doing; `next_actor` is what a switch is to."""
-    if not state.can_control or not state.phase.is_going:
+    if not state.can_control or not state.phase.is_active:
         # A training that is watched is stopped where runs are listed, not here.
         return SessionActivity()
     match state.phase:
         case SessionPhase.STARTING:
             return _starting(state)
-        case SessionPhase.ENDING:
+        case SessionPhase.STOPPING:
             return SessionActivity("Ending the session", is_going=True)
     words = f"Handing over to {next_actor}" if state.switching_to else ""
     return SessionActivity(words, is_going=True, can_stop=True, can_reset=True)

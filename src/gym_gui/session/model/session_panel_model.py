@@ -203,7 +203,7 @@ class SessionPanelModel(QObject):
     @property
     def can_retry(self) -> bool:
         sessions = self._sessions
-        return not (sessions.state.phase.is_going or sessions.is_waiting_for_daemon)
+        return not (sessions.state.phase.is_active or sessions.is_waiting_for_daemon)
 
     def play(self) -> None:
         """Start a session as it was chosen; one that is going on ends once the new one began."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mosaic.analytics.event_files import EventFolder, find_event_files
-from mosaic.analytics.run_event_files import Exported, export_event_file
+from mosaic.analytics.run_event_files import EventFileExport, export_event_file
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.contract.manifest import decode_manifest
@@ -97,7 +97,7 @@ def export_run(
     run: RunRecord,
     stop: threading.Event,
     on_progress: Callable[[int], None],
-) -> tuple[Path, Exported]:
+) -> tuple[Path, EventFileExport]:
     """Its event files, and the folder they are in. Those of an earlier export are replaced."""
     folder = exported_folder(home, run.run_id)
     done = export_event_file(client, run, folder, stop=stop, on_progress=on_progress)

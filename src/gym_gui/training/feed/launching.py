@@ -27,10 +27,10 @@ from mosaic.contract.runs import RunRecord
 if TYPE_CHECKING:
     from mosaic.client import TrainerClient
 
-__all__ = ["Launched", "Launcher", "as_preset", "preset_name", "proxy_of_environment"]
+__all__ = ["Launched", "Launcher", "make_preset", "proxy_of_environment", "to_preset_name"]
 
-as_preset = presets.as_preset
-preset_name = presets.preset_name
+make_preset = presets.make_preset
+to_preset_name = presets.to_preset_name
 Document = Mapping[str, Any]
 Failed = Callable[[UserError], None]
 _BUNDLE = re.compile(r"(?P<name>[^\[\]]+)(\[(?P<extras>[^\[\]]*)\])?")
@@ -204,7 +204,7 @@ def _submit(
 
 def _presets_for(home: Home, worker: str, env_id: str) -> tuple[str, ...]:
     found: list[str] = []
-    for name in presets.preset_names(home):
+    for name in presets.list_presets(home):
         try:
             document = presets.load_preset(home, name)
         except UserError:

@@ -7,7 +7,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.runtime.models.notices import Notices
-from gym_gui.training.feed.launching import Launcher, as_preset, preset_name
+from gym_gui.training.feed.launching import Launcher, make_preset, to_preset_name
 from mosaic.contract.errors import UserError
 
 
@@ -36,13 +36,13 @@ class TrainingPresets(QObject):
         self._launcher.presets_for(self, worker, env_id, take)
 
     def save(self, wanted: str, document: Mapping[str, Any]) -> None:
-        name = preset_name(wanted)
+        name = to_preset_name(wanted)
 
         def done(_path: Path) -> None:
             self._notices.say(f"Saved as the preset {name}.", tone="good")
             self.look_at(self._worker, self._env_id)
 
-        self._launcher.save_preset(self, name, as_preset(document), done, self._notices.fail)
+        self._launcher.save_preset(self, name, make_preset(document), done, self._notices.fail)
 
     def load(self, name: str, take: Callable[[dict[str, Any]], object]) -> None:
         def done(document: dict[str, Any]) -> None:

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from mosaic.analytics.wandb_files import WandbFolder, find_wandb_folders
 from mosaic.analytics.wandb_log import NotAWandbFileError
-from mosaic.analytics.wandb_records import WandbContents, WandbRecords
+from mosaic.analytics.wandb_runs import WandbContents, WandbFolder, WandbRecords, find_wandb_folders
 
 __all__ = ["LocalRun", "WandbContents", "WandbFolder", "WandbPlaces", "watch_wandb"]
 

@@ -14,7 +14,7 @@ from mosaic.cli.completions import complete_runs, complete_workers
 from mosaic.cli.connecting import connected
 from mosaic.cli.options import home_option, json_option
 from mosaic.cli.output import Cell, print_fields, print_json, print_table, result_console, say
-from mosaic.client.script_models import ONLY_ITS_SCRIPT, is_of_script
+from mosaic.client.sessions.actor_descriptors import SCRIPT_MODEL_TEXT, is_script_model
 from mosaic.contract.layout import Home
 from mosaic.contract.storage import Checkpoint
 
@@ -89,8 +89,8 @@ def show(home: Home, checkpoint: str, as_json: bool) -> None:
             *((name, _told(value)) for name, value in sorted(meta.items())),
         ]
     )
-    if is_of_script(found):
-        say(ONLY_ITS_SCRIPT)
+    if is_script_model(found):
+        say(SCRIPT_MODEL_TEXT)
         return
     say(
         f"Use it: `mosaic evaluate {found.checkpoint_id}`,"

@@ -100,7 +100,7 @@ def _run_headless(
     client: "TrainerClient", home: Home, request: SessionRequest, *, detach: bool, as_json: bool
 ) -> int:
     actor_service = importlib.import_module("mosaic.client.sessions.actor_service")
-    run = client.submit(actor_service.ActorService(client).run_config(request))
+    run = client.submit(actor_service.ActorService(client).to_run_config(request))
     say(f"Run {run.run_id}: {request.actor} plays {request.env_id}")
     if detach:
         say(f"It runs in the background: `mosaic runs watch {formats.short_id(run.run_id)}`.")

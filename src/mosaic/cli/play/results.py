@@ -170,7 +170,7 @@ def _successes(client: "TrainerClient", run_id: str) -> dict[str, bool]:
     found = {}
     with client.events(run_id, kind="episode") as events:
         for event in events:
-            episode = event.decoded()
+            episode = event.decode()
             if isinstance(episode, EpisodeEnd) and episode.success is not None:
                 found[episode.episode_id] = episode.success
     return found

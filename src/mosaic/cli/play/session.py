@@ -99,11 +99,11 @@ def _end(controller: SessionController) -> SessionState:
     """Stop what still goes on, also what was only just asked for, and wait until it is over."""
     state = controller.state
     try:
-        if state.phase is SessionPhase.OVER or (state.error is not None and not state.run_id):
+        if state.phase is SessionPhase.FINISHED or (state.error is not None and not state.run_id):
             return state
         controller.stop()
         patience_s = _ENDING_S if state.is_connected else _UNREACHABLE_S
-        return controller.wait(lambda now: not now.phase.is_going, patience_s)
+        return controller.wait(lambda now: not now.phase.is_active, patience_s)
     except WaitTimeoutError:
         state = controller.state
         if not state.is_connected:

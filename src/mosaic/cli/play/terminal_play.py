@@ -58,7 +58,7 @@ class TerminalPlay:
     def play(self) -> None:
         """Returns when the session is over, or the person quits."""
         drawn_at = 0.0
-        while self._controller.state.phase is not SessionPhase.OVER:
+        while self._controller.state.phase is not SessionPhase.FINISHED:
             rest_s = drawn_at + _FRAME_S - time.monotonic()
             if rest_s <= 0:
                 self._draw()
@@ -155,7 +155,7 @@ class TerminalPlay:
             return "The daemon does not answer: `mosaic daemon start`. It is tried again.", True
         if state.error is not None:
             return str(state.error), True
-        if state.phase is SessionPhase.ENDING:
+        if state.phase is SessionPhase.STOPPING:
             return "Ending.", False
         if (
             state.phase is SessionPhase.PAUSED

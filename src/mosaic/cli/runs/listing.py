@@ -66,7 +66,7 @@ def list_runs(
         page_size=limit,
     )
     with connected(home) as client:
-        page = client.page(query)
+        page = client.runs_page(query)
     if as_json:
         print_json({"runs": page.runs, "total": page.total})
     else:

@@ -60,7 +60,7 @@ class SweepView:
         for trial in study.trials:
             if trial.state in _FINAL and trial.number not in self._told:
                 self._told.add(trial.number)
-                mark = ", the best so far" if trial == study.best else ""
+                mark = ", the best so far" if trial == study.best_trial else ""
                 value = f" {formats.real(trial.value)}" if trial.value is not None else ""
                 lines.say(
                     f"trial {trial.number} {trial.state}{value}{mark}  {parameters_text(trial)}"
@@ -76,14 +76,14 @@ def trial_table(study: Study) -> Table:
     for name in columns:
         table.add_column(name, no_wrap=True, overflow="ellipsis")
     shown = study.trials[-_MOST_ROWS:]
-    best = study.best
+    best = study.best_trial
     if best is not None and best not in shown:
         shown = (best, *shown)
     for trial in shown:
         table.add_row(
             f"{trial.number}{'*' if trial == best else ' '}",
             state_text(trial.state),
-            formats.real(trial.latest),
+            formats.real(trial.last_value),
             *parameter_cells(trial, columns),
             style="bold" if trial == best else "",
         )

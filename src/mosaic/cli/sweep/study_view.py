@@ -45,7 +45,7 @@ def study_document(study: Study | None) -> dict[str, Any] | None:
     """The study as one JSON object, its best trial included."""
     if study is None:
         return None
-    return {**msgspec.to_builtins(study), "best": msgspec.to_builtins(study.best)}
+    return {**msgspec.to_builtins(study), "best": msgspec.to_builtins(study.best_trial)}
 
 
 def print_trials(study: Study) -> None:
@@ -55,11 +55,11 @@ def print_trials(study: Study) -> None:
         ["trial", "state", "value", "time", "run", *columns, "reason"],
         [
             [
-                f"{trial.number}{'*' if trial == study.best else ''}",
+                f"{trial.number}{'*' if trial == study.best_trial else ''}",
                 state_text(trial.state),
-                ", ".join(map(formats.real, trial.values)) or formats.real(trial.latest),
+                ", ".join(map(formats.real, trial.values)) or formats.real(trial.last_value),
                 formats.duration(_seconds(trial)),
-                ", ".join(formats.short_id(str(run)) for run in trial.attributes.get("runs", ())),
+                ", ".join(formats.short_id(str(run)) for run in trial.user_attrs.get("runs", ())),
                 *parameter_cells(trial, columns),
                 _reason(trial),
             ]
@@ -72,7 +72,7 @@ def print_trials(study: Study) -> None:
 
 def print_best(study: Study, preset: KeptPreset | None) -> None:
     """The best trial and what to do with it."""
-    best = study.best
+    best = study.best_trial
     console = result_console()
     if best is None:
         console.print("No trial has come to a value.")
@@ -117,4 +117,4 @@ def _seconds(trial: StudyTrial) -> float | None:
 
 
 def _reason(trial: StudyTrial) -> str:
-    return str(trial.attributes.get("reason") or trial.attributes.get("stopped") or "")
+    return str(trial.user_attrs.get("reason") or trial.user_attrs.get("stopped") or "")

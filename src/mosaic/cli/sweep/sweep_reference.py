@@ -14,7 +14,7 @@ def find_sweep(client: "TrainerClient", reference: str) -> str:
     """The run id; `last` is the newest sweep, whatever else has run since."""
     if reference == LAST:
         query = RunQuery(worker=SWEEP_WORKER, include_archived=True, page_size=1)
-        newest = client.page(query).runs
+        newest = client.runs_page(query).runs
         if newest:
             return newest[0].run_id
     return client.resolve(reference)

@@ -12,9 +12,13 @@ from mosaic.cli.settings_text import split_settings, typed_settings
 from mosaic.cli.sweep.sweep_reference import find_sweep
 from mosaic.cli.train_config import TrainOptions, build_config
 from mosaic.client.presets import load_preset
-from mosaic.client.sweeps.search_space import Searched, SearchSpaceError, described_space
-from mosaic.client.sweeps.space_input import read_searches, read_space_file
-from mosaic.client.sweeps.sweep_plan import SWEEP_ALGORITHM, SWEEP_WORKER, sweep_config
+from mosaic.client.sweeps.search_space import (
+    SearchDistribution,
+    SearchSpaceError,
+    default_search_space,
+)
+from mosaic.client.sweeps.space_input import parse_search_options, read_search_space_file
+from mosaic.client.sweeps.sweep_plan import SWEEP_ALGORITHM, SWEEP_WORKER, make_sweep_config
 from mosaic.contract.descriptor import Algorithm, WorkerDescriptor, validate_params
 from mosaic.contract.layout import Home
 from mosaic.contract.run_config import ConfigError, TrainRunConfig, load_run_config
@@ -78,7 +82,7 @@ def new_sweep(
         raise click.UsageError(f"{', '.join(both)}: either fix it with --set, or search it.")
     params = _params(client, search, settings)
     try:
-        return Asked(config=sweep_config(base, space, params), base=base)
+        return Asked(config=make_sweep_config(base, space, params), base=base)
     except ConfigError as error:
         raise click.UsageError(f"{error.message} {error.remedy}") from error
 
@@ -110,16 +114,16 @@ def _algorithm(descriptor: WorkerDescriptor, base: TrainRunConfig) -> Algorithm:
     return algorithm
 
 
-def _space(options: SpaceOptions, algorithm: Algorithm) -> Mapping[str, Searched]:
+def _space(options: SpaceOptions, algorithm: Algorithm) -> Mapping[str, SearchDistribution]:
     parameters = algorithm.parameters
     try:
-        space: dict[str, Searched] = {}
+        space: dict[str, SearchDistribution] = {}
         if options.space_file:
-            space |= read_space_file(Path(options.space_file), parameters)
-        space |= read_searches(options.searches, parameters)
+            space |= read_search_space_file(Path(options.space_file), parameters)
+        space |= parse_search_options(options.searches, parameters)
     except SearchSpaceError as error:
         raise click.UsageError(f"{error.message} {error.remedy}") from error
-    space = space or described_space(algorithm)
+    space = space or default_search_space(algorithm)
     if not space:
         raise click.UsageError(
             f"{algorithm.id} names no parameter that is worth searching."

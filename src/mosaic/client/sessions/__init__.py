@@ -1,1 +1,1 @@
-"""Playing and watching runs from a program: sessions, and the actors that can act in them."""
+"""Sessions: play, control and watch runs from a program, and the actors that can act in them."""

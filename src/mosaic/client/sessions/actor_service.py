@@ -1,7 +1,7 @@
-"""ActorService: who can act in a session, and the run that lets somebody act.
+"""ActorService: lists the actors of a daemon and makes the run in which one acts.
 
-The list is made from what the daemon knows at the moment: its workers, as they describe themselves,
-and the policies that were saved. Calls wait for the daemon, so they belong on a thread.
+The list is made from the descriptors of the workers and the saved policies. Calls block on the
+daemon, so a window makes them on a thread.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,18 +11,20 @@ from typing import Any
 import msgspec
 
 from mosaic.client.errors import TrainerError
-from mosaic.client.script_models import ScriptModelError, is_of_script
+from mosaic.client.former_names import FormerName
 from mosaic.client.sessions.actor_descriptors import (
     HUMAN,
     RECORDED,
     ActorDescriptor,
-    is_of_session_worker,
+    is_script_model,
+    is_session_worker_actor,
+    script_model_error,
 )
 from mosaic.client.sessions.session_requests import (
     SESSION_WORKER,
-    Part,
+    ActorBinding,
     SessionRequest,
-    run_config,
+    make_run_config,
 )
 from mosaic.client.trainer_client import TrainerClient
 from mosaic.contract.descriptor import Environments, WorkerDescriptor, decode_descriptor
@@ -33,67 +35,71 @@ from mosaic.contract.storage import Checkpoint
 from mosaic.envs.catalog import environment, families
 
 ROSTER = ("spade_bdi_rl_worker", "llm_worker", "cleanrl_worker", "corl_worker")
-"""After the person, in this order; workers that are not among them follow."""
+"""Workers listed after the human actor, in this order; other workers follow."""
 
-_PERSON = ActorDescriptor(
+_HUMAN_ACTOR = ActorDescriptor(
     id=HUMAN,
     label="Human-Only",
-    description="You act: with keys, mouse or gamepad.",
+    description="You act with keys, mouse or gamepad.",
     source="builtin",
     worker=SESSION_WORKER,
     algo=HUMAN,
 )
 
-_OF_THE_PLAY_LOOP = frozenset({"tick_ms", "speed", "turn_based", "auto_reset", "start_paused"})
+_PLAY_LOOP_PARAMS = frozenset({"tick_ms", "speed", "turn_based", "auto_reset", "start_paused"})
 
 
 class ActorService:
-    """Of one daemon. Nothing is kept: the next call sees what has changed."""
+    """The actors of one daemon. Nothing is cached: each call returns the current state."""
+
+    request_for = FormerName("make_run_config")
+    run_config = FormerName("to_run_config")
 
     def __init__(self, client: TrainerClient) -> None:
         self._client = client
 
     def actors(self, env_id: str | None = None) -> tuple[ActorDescriptor, ...]:
-        """All of them in the order of the roster; with `env_id`, whether each can act there.
+        """List all actors in roster order; with `env_id`, whether each is available there.
 
         for actor in ActorService(client).actors("CartPole-v1"):
             print(actor.label, actor.problem or "ready")
         """
         workers = {info.worker_id: info for info in self._client.workers()}
         saved = list(self._client.checkpoints(env_id=env_id or ""))
-        person, *others = _of_session_worker(workers.get(SESSION_WORKER))
-        found = [
-            person,
-            *self._workers(workers, saved, env_id),
+        human, *others = _list_session_worker_actors(workers.get(SESSION_WORKER))
+        actors = [
+            human,
+            *self._list_workers(workers, saved, env_id),
             *others,
-            *(_of_checkpoint(checkpoint, workers) for checkpoint in saved),
+            *(_describe_checkpoint(checkpoint, workers) for checkpoint in saved),
         ]
-        return tuple(_judged(actor, env_id) for actor in found)
+        return tuple(_check_environment(actor, env_id) for actor in actors)
 
     def find(self, actor_id: str, env_id: str | None = None) -> ActorDescriptor:
-        """One of them. Raises `TrainerError` when there is none of that id."""
-        if is_of_session_worker(actor_id):
-            return _PERSON if actor_id == HUMAN else _builtin(actor_id)
-        known = self.actors(env_id)
-        for actor in known:
+        """Return the actor with that id. Raises `TrainerError` if there is none."""
+        if is_session_worker_actor(actor_id):
+            return _HUMAN_ACTOR if actor_id == HUMAN else _make_builtin(actor_id)
+        actors = self.actors(env_id)
+        for actor in actors:
             if actor.id == actor_id:
                 return actor
         where = f" for {env_id}" if env_id else ""
         raise TrainerError(
             f"There is no actor '{actor_id}'{where}.",
-            remedy="Choose one of " + ", ".join(actor.id for actor in known) + ".",
+            remedy="Choose one of: " + ", ".join(actor.id for actor in actors) + ".",
             code="C220",
         )
 
-    def request_for(self, actor_id: str, env_id: str, **fields: Any) -> TrainRunConfig:
-        """The run in which the actor acts; `fields` are those of `SessionRequest`.
+    def make_run_config(self, actor_id: str, env_id: str, **fields: Any) -> TrainRunConfig:
+        """Return the configuration of a run of the actor; `fields` are those of `SessionRequest`.
 
-        client.submit(ActorService(client).request_for("random", "CartPole-v1", episodes=3))
+        config = ActorService(client).make_run_config("random", "CartPole-v1", episodes=3)
+        client.submit(config)
         """
-        return self.run_config(SessionRequest(env_id=env_id, actor=actor_id, **fields))
+        return self.to_run_config(SessionRequest(env_id=env_id, actor=actor_id, **fields))
 
-    def run_config(self, request: SessionRequest) -> TrainRunConfig:
-        """The run to submit. Raises `UserError` when the actor cannot act there."""
+    def to_run_config(self, request: SessionRequest) -> TrainRunConfig:
+        """Return the configuration to submit. Raises `UserError` if the actor is unavailable."""
         actor = self.find(request.actor, request.env_id)
         if not actor.is_available:
             raise TrainerError(
@@ -104,79 +110,81 @@ class ActorService:
         name: str | None = actor.checkpoint_id or None
         if actor.worker == SESSION_WORKER:
             name = request.actor
-            request = replace(request, params=_as_it_is_played(request))
+            request = replace(request, params=_add_catalog_params(request))
         else:
-            request = replace(request, params=self._known_params(actor, request))
-        return run_config(
+            request = replace(request, params=self._filter_params(actor, request))
+        return make_run_config(
             request,
-            Part(
+            ActorBinding(
                 worker=actor.worker,
                 actor=name,
                 algo=actor.algo or None,
-                extras=_extras(actor.worker, request.env_id),
+                extras=_find_extras(actor.worker, request.env_id),
             ),
         )
 
-    def _known_params(self, actor: ActorDescriptor, request: SessionRequest) -> dict[str, Any]:
-        """Without those of the play loop that the worker does not offer: it has its defaults."""
-        descriptor = _described(self._client.worker(actor.worker))
+    def _filter_params(self, actor: ActorDescriptor, request: SessionRequest) -> dict[str, Any]:
+        """Drop parameters of the play loop that the worker does not have."""
+        descriptor = _decode_descriptor(self._client.worker(actor.worker))
         algorithm = descriptor.algorithm(actor.algo) if descriptor else None
-        offered = {parameter.name for parameter in algorithm.parameters} if algorithm else set()
+        supported = {parameter.name for parameter in algorithm.parameters} if algorithm else set()
         return {
             name: value
             for name, value in request.params.items()
-            if name in offered or name not in _OF_THE_PLAY_LOOP
+            if name in supported or name not in _PLAY_LOOP_PARAMS
         }
 
-    def _workers(
+    def _list_workers(
         self, workers: dict[str, WorkerInfo], saved: Iterable[Checkpoint], env_id: str | None
     ) -> Iterator[ActorDescriptor]:
         newest: dict[str, Checkpoint] = {}
         for checkpoint in saved:
-            if not is_of_script(checkpoint):
+            if not is_script_model(checkpoint):
                 newest.setdefault(checkpoint.worker, checkpoint)
         others = sorted(set(workers) - {*ROSTER, SESSION_WORKER})
         for worker_id in (*ROSTER, *others):
             info = workers.get(worker_id)
             if info is None:
                 continue
-            descriptor = _described(info)
+            descriptor = _decode_descriptor(info)
             can_play = descriptor is not None and "play" in descriptor.modes
             if can_play or worker_id in ROSTER:
-                yield _of_worker(info, descriptor, newest.get(worker_id), env_id)
+                yield _describe_worker(info, descriptor, newest.get(worker_id), env_id)
 
 
-def _as_it_is_played(request: SessionRequest) -> dict[str, Any]:
-    """The parameters, with what the catalog knows better than the environment itself."""
+def _add_catalog_params(request: SessionRequest) -> dict[str, Any]:
+    """Return the parameters with defaults of the catalog, such as `turn_based`."""
     entry = environment(request.env_id)
     known = {} if entry.is_generated else {"turn_based": entry.turn_based}
     return {**known, **request.params}
 
 
-def _of_session_worker(info: WorkerInfo | None) -> list[ActorDescriptor]:
-    """The person first, then what the session worker itself can play with."""
+def _list_session_worker_actors(info: WorkerInfo | None) -> list[ActorDescriptor]:
+    """List the human actor, then the other actors of the session worker."""
     if info is None:
-        missing = "The session worker, in which environments are played, was not found."
-        return [_unavailable(_PERSON, missing, "Install MOSAIC again; see `mosaic workers`.")]
-    descriptor = _described(info)
+        missing = "The session worker, which runs environments for play, was not found."
+        return [_mark_unavailable(_HUMAN_ACTOR, missing, "Reinstall MOSAIC; see `mosaic workers`.")]
+    descriptor = _decode_descriptor(info)
     if info.problem or descriptor is None:
-        return [_unavailable(_PERSON, info.problem or "It does not describe itself.", info.remedy)]
-    found = [_PERSON]
+        return [
+            _mark_unavailable(_HUMAN_ACTOR, info.problem or "It has no descriptor.", info.remedy)
+        ]
+    actors = [_HUMAN_ACTOR]
     for algorithm in descriptor.algorithms:
         if algorithm.id == RECORDED:
-            actor = _builtin(algorithm.id, algorithm.label, algorithm.doc)
-            needs = "It plays a recorded episode, and none is named."
-            found.append(_unavailable(actor, needs, "Name its file: `recorded:/path/to/file`."))
+            actor = _make_builtin(algorithm.id, algorithm.label, algorithm.doc)
+            problem = "It needs the file of a recorded episode."
+            actors.append(_mark_unavailable(actor, problem, "Use the id `recorded:/path/to/file`."))
         elif algorithm.id != HUMAN:
-            found.append(_builtin(algorithm.id, algorithm.label, algorithm.doc))
-    return found
+            actors.append(_make_builtin(algorithm.id, algorithm.label, algorithm.doc))
+    return actors
 
 
-def _builtin(actor_id: str, label: str = "", description: str = "") -> ActorDescriptor:
-    kind, _, what = actor_id.partition(":")
+def _make_builtin(actor_id: str, label: str = "", description: str = "") -> ActorDescriptor:
+    kind, _, target = actor_id.partition(":")
     return ActorDescriptor(
         id=actor_id,
-        label=label or (f"{kind.capitalize()}: {what}" if what else kind.capitalize()),
+        label=label or (f"{kind.capitalize()}: {target}" if target else kind.capitalize()),
         description=description,
         capabilities=("takeover",),
         source="builtin",
@@ -185,13 +193,13 @@ def _builtin(actor_id: str, label: str = "", description: str = "") -> ActorDesc
     )
 
 
-def _of_worker(
+def _describe_worker(
     info: WorkerInfo,
     descriptor: WorkerDescriptor | None,
     newest: Checkpoint | None,
     env_id: str | None,
 ) -> ActorDescriptor:
-    """A worker acts with the newest policy that it has saved, or by itself if it saves none."""
+    """Describe a worker as an actor; one that loads policies uses the newest saved one."""
     needs_policy = descriptor is not None and descriptor.supports.policy_load
     saved = newest if needs_policy else None
     algo = saved.algo if saved else ""
@@ -209,22 +217,22 @@ def _of_worker(
         checkpoint_id=saved.checkpoint_id if saved else "",
     )
     if info.problem or descriptor is None:
-        return _unavailable(actor, info.problem or "It does not describe itself.", info.remedy)
+        return _mark_unavailable(actor, info.problem or "It has no descriptor.", info.remedy)
     if "play" not in descriptor.modes:
-        return _unavailable(actor, "It cannot play.", "Choose another actor.")
+        return _mark_unavailable(actor, "It does not support play.", "Choose another actor.")
     if needs_policy and newest is None:
         where = f" for {env_id}" if env_id else ""
-        return _unavailable(
+        return _mark_unavailable(
             actor,
             f"It has no saved policy{where}.",
-            f"Train one first (`mosaic train {info.worker_id}`), or import a checkpoint.",
+            f"Train one (`mosaic train {info.worker_id}`) or import a checkpoint.",
         )
     return actor
 
 
-def _of_checkpoint(checkpoint: Checkpoint, workers: dict[str, WorkerInfo]) -> ActorDescriptor:
+def _describe_checkpoint(checkpoint: Checkpoint, workers: dict[str, WorkerInfo]) -> ActorDescriptor:
     info = workers.get(checkpoint.worker)
-    descriptor = _described(info) if info else None
+    descriptor = _decode_descriptor(info) if info else None
     actor = ActorDescriptor(
         id=checkpoint.checkpoint_id,
         label=_checkpoint_label(checkpoint),
@@ -237,39 +245,41 @@ def _of_checkpoint(checkpoint: Checkpoint, workers: dict[str, WorkerInfo]) -> Ac
         checkpoint_id=checkpoint.checkpoint_id,
     )
     if info is None:
-        return _unavailable(
+        return _mark_unavailable(
             actor, f"Its worker {checkpoint.worker} was not found.", "See `mosaic workers`."
         )
     if info.problem or descriptor is None:
-        return _unavailable(actor, info.problem or "Its worker cannot be asked.", info.remedy)
-    if is_of_script(checkpoint):
-        why = ScriptModelError()
-        return _unavailable(actor, why.message, why.remedy)
+        return _mark_unavailable(
+            actor, info.problem or "Its worker has no descriptor.", info.remedy
+        )
+    if is_script_model(checkpoint):
+        error = script_model_error()
+        return _mark_unavailable(actor, error.message, error.remedy)
     if "play" not in descriptor.modes or not descriptor.supports.policy_load:
-        return _unavailable(
-            actor, f"{info.label} cannot play with a saved policy.", "Choose another actor."
+        return _mark_unavailable(
+            actor, f"{info.label} cannot play a saved policy.", "Choose another actor."
         )
     return actor
 
 
-def _judged(actor: ActorDescriptor, env_id: str | None) -> ActorDescriptor:
-    """The actor as it is for this environment."""
+def _check_environment(actor: ActorDescriptor, env_id: str | None) -> ActorDescriptor:
+    """Return the actor, marked unavailable if it does not support the environment."""
     if env_id is None or not actor.is_available:
         return actor
-    where = actor.environments
-    if where.any or env_id in where.ids or environment(env_id).family in where.families:
+    supported = actor.environments
+    if supported.any or env_id in supported.ids or environment(env_id).family in supported.families:
         return actor
-    known = ", ".join((*where.families, *where.ids)) or "none that it names"
-    return _unavailable(
-        actor, f"It does not act in {env_id}.", f"Choose an environment that it knows: {known}."
+    names = ", ".join((*supported.families, *supported.ids)) or "none listed"
+    return _mark_unavailable(
+        actor, f"It does not support {env_id}.", f"Choose a supported environment: {names}."
     )
 
 
-def _unavailable(actor: ActorDescriptor, problem: str, remedy: str) -> ActorDescriptor:
+def _mark_unavailable(actor: ActorDescriptor, problem: str, remedy: str) -> ActorDescriptor:
     return msgspec.structs.replace(actor, is_available=False, problem=problem, remedy=remedy)
 
 
-def _described(info: WorkerInfo) -> WorkerDescriptor | None:
+def _decode_descriptor(info: WorkerInfo) -> WorkerDescriptor | None:
     if info.descriptor_json is None:
         return None
     try:
@@ -281,12 +291,12 @@ def _described(info: WorkerInfo) -> WorkerDescriptor | None:
 def _capabilities(descriptor: WorkerDescriptor | None) -> tuple[str, ...]:
     if descriptor is None:
         return ()
-    told = {
+    flags = {
         "takeover": "play" in descriptor.modes,
         "learns": "train" in descriptor.modes,
         "loads policies": descriptor.supports.policy_load,
     }
-    return tuple(name for name, is_true in told.items() if is_true)
+    return tuple(name for name, is_true in flags.items() if is_true)
 
 
 def _checkpoint_label(checkpoint: Checkpoint) -> str:
@@ -295,17 +305,17 @@ def _checkpoint_label(checkpoint: Checkpoint) -> str:
     except msgspec.MsgspecError:
         meta = {}
     step = meta.get("step")
-    parts = (
+    texts = (
         checkpoint.algo or checkpoint.worker,
         checkpoint.env_id,
         f"step {step:,}" if isinstance(step, int) else checkpoint.path.rpartition("/")[2],
     )
-    return " · ".join(part for part in parts if part)
+    return " · ".join(text for text in texts if text)
 
 
-def _extras(worker: str, env_id: str) -> tuple[str, ...]:
-    """What the session worker's bundle needs for the environment."""
+def _find_extras(worker: str, env_id: str) -> tuple[str, ...]:
+    """Return the extras of the session worker's bundle that the environment needs."""
     if worker != SESSION_WORKER:
         return ()
     family = environment(env_id).family
-    return tuple(known.extra for known in families() if known.id == family and known.extra)
+    return tuple(entry.extra for entry in families() if entry.id == family and entry.extra)

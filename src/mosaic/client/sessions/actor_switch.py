@@ -1,76 +1,76 @@
-"""Putting another actor into a session: within its process, or by a run that takes its place.
+"""Switching the actor of a session: within the worker process, or by handing over to another run.
 
-Either way the actor before acts on until the new one does, and stays when the new one cannot.
+In both cases the previous actor keeps acting until the next one does, and if the switch fails.
 """
 
 from dataclasses import dataclass
 
-from mosaic.client.sessions.actor_descriptors import HUMAN, is_of_session_worker
+from mosaic.client.sessions.actor_descriptors import HUMAN, is_session_worker_actor
 from mosaic.client.sessions.followed_run import FollowedRun
 from mosaic.client.sessions.session_requests import SESSION_WORKER
 from mosaic.client.sessions.session_state import SessionProblem
 from mosaic.contract.events import Log
 
-NOT_ANSWERED = "C218"
-"""The worker has not answered whether another actor may act; the one before acts on."""
-NOT_SUCCEEDED = "C219"
-"""The run of another actor ended before its first step; the actor before goes on."""
+NO_REPLY = "C218"
+"""The worker did not reply to a switch of the actor; the previous actor keeps acting."""
+HANDOVER_FAILED = "C219"
+"""The run of the next actor ended before its first step; the previous actor keeps acting."""
 
-_ANSWER_S = 30.0
-"""An actor may have to be imported or loaded first."""
+_REPLY_TIMEOUT_S = 30.0
+"""The worker may have to import or load the actor first."""
 
 
-def name_in_place(run: FollowedRun, actor: str) -> str | None:
-    """What the run's own worker calls the actor; None when it takes another run to have it act."""
+def find_in_process_name(run: FollowedRun, actor: str) -> str | None:
+    """Return the actor's name in the run's worker; None if the actor needs another run."""
     if actor == HUMAN:
-        return HUMAN  # every play loop knows the person at the controls
-    if run.config.worker == SESSION_WORKER and is_of_session_worker(actor):
+        return HUMAN  # every play loop supports a human actor
+    if run.config.worker == SESSION_WORKER and is_session_worker_actor(actor):
         return actor
-    return run.name_of(actor)
+    return run.get_worker_name(actor)
 
 
 @dataclass(frozen=True, slots=True)
-class CastInPlace:
-    """The worker was told to let another actor act, and has not answered yet."""
+class InProcessSwitch:
+    """A switch within the worker process that waits for the worker's reply."""
 
     actor: str
     seq: int
-    """Of the command; the worker's answer carries it."""
-    asked_at: float
+    """Number of the command; the worker's reply contains it."""
+    requested_at: float
 
     @property
     def deadline(self) -> float:
-        return self.asked_at + _ANSWER_S
+        return self.requested_at + _REPLY_TIMEOUT_S
 
-    def verdict(self, line: Log) -> SessionProblem | bool | None:
-        """True when the actor acts, the problem when it cannot, None when this is no answer."""
+    def read_reply(self, line: Log) -> SessionProblem | bool | None:
+        """Return True if the actor now acts, the problem if it cannot, None for any other line."""
         fields = line.fields if isinstance(line.fields, dict) else {}
         if fields.get("seq") != self.seq:
             return None
         return True if line.level == "info" else SessionProblem(line.message, code=line.code)
 
-    def too_late(self) -> SessionProblem:
+    def timeout_problem(self) -> SessionProblem:
         return SessionProblem(
-            f"The worker has not answered whether '{self.actor}' may act; the one before acts on.",
-            "Try again; the run's log may say what keeps it busy.",
-            NOT_ANSWERED,
+            f"The worker did not confirm the actor '{self.actor}'; the previous one keeps acting.",
+            "Try again; the run's log may show what the worker is doing.",
+            NO_REPLY,
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Succession:
-    """A run that is to take the place of the session's own, once it has begun."""
+class RunHandover:
+    """A run that replaces the current run of the session once it has started."""
 
     run: FollowedRun
     actor: str
     was_running: bool
-    """The session's own run stands still only for this."""
+    """The current run was paused for the handover and resumes if it fails."""
 
-    def failure(self) -> SessionProblem:
+    def failure_problem(self) -> SessionProblem:
         record = self.run.state.run
-        why = record.reason if record else ""
+        reason = record.reason if record else ""
         return SessionProblem(
-            f"'{self.actor}' could not take its place, and the actor before goes on. {why}".strip(),
-            (record.remedy if record else "") or "The log of its run says more.",
-            NOT_SUCCEEDED,
+            f"'{self.actor}' could not start; the previous actor keeps acting. {reason}".strip(),
+            (record.remedy if record else "") or "See the log of its run.",
+            HANDOVER_FAILED,
         )

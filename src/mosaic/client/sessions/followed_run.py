@@ -1,23 +1,30 @@
-"""FollowedRun: one run of a session, with what has been seen of it and how it is held.
+"""FollowedRun: one run of a session, its state as far as it is known, and its lease.
 
-Used by `session.Session` on the session's thread alone.
+Used by `SessionEngine`, on the session thread only.
 """
 
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from mosaic.client.sessions.actor_descriptors import HUMAN
-from mosaic.client.sessions.episode_track import EpisodeTrack
 from mosaic.client.sessions.frame_source import FrameSource
-from mosaic.client.sessions.run_follower import LineSeen, News, RunFollower, RunSeen, StepSeen
+from mosaic.client.sessions.run_follower import (
+    EventUpdate,
+    RecordUpdate,
+    RunFollower,
+    RunUpdate,
+    StepUpdate,
+)
 from mosaic.client.sessions.session_requests import SESSION_WORKER
 from mosaic.client.sessions.session_state import (
+    CurrentEpisode,
     SessionPhase,
     SessionProblem,
     SessionState,
-    phase_of,
+    get_phase,
 )
 from mosaic.client.trainer_client import TrainerClient
 from mosaic.contract.decode import AnyEvent
@@ -36,15 +43,16 @@ from mosaic.contract.run_config import TrainRunConfig
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
 
-_HOLDS_PER_LEASE = 3
-_HOLD_AGAIN_S = 1.0
-"""After a daemon that did not answer."""
+_MAX_PAST_EPISODES = 1000
+_RENEWALS_PER_LEASE = 3
+_RENEWAL_RETRY_S = 1.0
+"""Delay after a renewal that failed."""
 CONTROLLED_MODES = ("play", "evaluate")
-"""Modes that are the play loop, and so understand its commands."""
+"""Modes that run the play loop and accept its commands."""
 
 
 class FollowedRun:
-    """What is known of one run; `state` is what a session that consists of it looks like."""
+    """One run of a session; `state` is the state of a session that consists of this run."""
 
     def __init__(
         self,
@@ -53,82 +61,87 @@ class FollowedRun:
         run: RunRecord,
         config: TrainRunConfig,
         actor: str,
-        tell: Callable[["FollowedRun", News], None],
+        on_update: Callable[["FollowedRun", RunUpdate], None],
     ) -> None:
         self.run_id = run.run_id
         self.config = config
         self.actor = actor
         self.frames = FrameSource(client, home, run.run_id)
-        self.has_begun = False
-        """Its first step was seen; of a person's session, its first episode."""
+        self.has_started = False
+        """The first step arrived; for a human actor, the first episode."""
         self.state = SessionState(
             run_id=run.run_id,
             env_id=config.env_id,
             actor=actor,
             can_control=config.mode in CONTROLLED_MODES,
         )
-        self._follower = RunFollower(client, run.run_id, lambda news: tell(self, news))
-        self._episodes = EpisodeTrack()
-        self._first_actor, self._first_name = actor, ""
-        self._was_told_who_acts = False
-        self._has_spoken = False
-        """It is at work; of one that is played, there is an environment to act in."""
-        self._says_paused = False
-        self._hold_at = 0.0
-        self.see(run)
+        self._follower = RunFollower(client, run.run_id, lambda update: on_update(self, update))
+        self._episodes = SessionEpisodeTracker()
+        self._initial_actor, self._initial_actor_name = actor, ""
+        self._has_reported_actor = False
+        self._is_ready = False
+        """The worker is running; for a session, it has created the environment."""
+        self._is_worker_paused = False
+        self._next_renewal_at = 0.0
+        self.update_record(run)
 
     @property
     def threads(self) -> tuple[threading.Thread, ...]:
         return (*self._follower.threads, *self.frames.threads)
 
     @property
-    def is_going(self) -> bool:
-        return self.state.phase.is_going
+    def is_active(self) -> bool:
+        return self.state.phase.is_active
 
     @property
     def env_kwargs(self) -> Mapping[str, Any]:
-        """What the environment is made with now: `configure` may have changed it."""
-        made = self.state.environment
-        if made is None or made.env_kwargs is None or made.not_replayable:
+        """Current keyword arguments of the environment; `configure` may have changed them."""
+        environment = self.state.environment
+        if environment is None or environment.env_kwargs is None or environment.not_replayable:
             return self.config.env_kwargs
-        return made.env_kwargs
+        return environment.env_kwargs
 
-    def name_of(self, actor: str) -> str | None:
-        """What the run's worker calls the actor that the run began with; None for any other."""
-        return self._first_name or None if actor == self._first_actor else None
+    def get_worker_name(self, actor: str) -> str | None:
+        """Return the worker's name of the actor that the run started with; None for any other."""
+        return self._initial_actor_name or None if actor == self._initial_actor else None
 
     def follow(self) -> None:
-        """Begin to look at it."""
+        """Start to follow the run."""
         self._follower.start()
 
-    def let_go(self) -> None:
-        """Stop looking at it; the run itself is left as it is."""
+    def unfollow(self) -> None:
+        """Stop following the run; the run itself is not changed."""
         self._follower.close()
         self.frames.close()
 
-    def next_hold(self) -> float | None:
-        """When it has to be held next; None when it needs no holding."""
-        is_held = self.config.lease_s is not None and self.state.can_control and self.is_going
-        return self._hold_at if is_held else None
+    def next_renewal(self) -> float | None:
+        """Return when the lease has to be renewed next; None if the run needs no renewal."""
+        needs_renewal = (
+            self.config.lease_s is not None and self.state.can_control and self.is_active
+        )
+        return self._next_renewal_at if needs_renewal else None
 
-    def note_held(self, now: float, *, is_done: bool) -> None:
-        share_s = (self.config.lease_s or 0.0) / _HOLDS_PER_LEASE
-        self._hold_at = now + (share_s if is_done else min(_HOLD_AGAIN_S, share_s))
+    def schedule_renewal(self, now: float, *, is_renewed: bool) -> None:
+        """Schedule the next renewal of the lease, sooner if this one failed."""
+        interval_s = (self.config.lease_s or 0.0) / _RENEWALS_PER_LEASE
+        self._next_renewal_at = now + (
+            interval_s if is_renewed else min(_RENEWAL_RETRY_S, interval_s)
+        )
 
-    def take(self, news: News) -> None:
-        """What its follower has seen."""
-        if isinstance(news, RunSeen):
-            self.see(news.run)
-        elif isinstance(news, StepSeen):
-            self._take_step(news.step)
-        elif isinstance(news, LineSeen):
-            self._take_line(news.event)
+    def handle_update(self, update: RunUpdate) -> None:
+        """Apply an update of the follower."""
+        if isinstance(update, RecordUpdate):
+            self.update_record(update.run)
+        elif isinstance(update, StepUpdate):
+            self._add_step(update.step)
+        elif isinstance(update, EventUpdate):
+            self._handle_event(update.event)
 
-    def see(self, run: RunRecord) -> None:
-        """The run as the daemon tells it."""
-        phase = phase_of(run, self._has_spoken, self._says_paused)
-        if self.state.phase is SessionPhase.OVER:
-            return  # what was asked for before the end may be answered after it
+    def update_record(self, run: RunRecord) -> None:
+        """Apply the newest record of the run."""
+        phase = get_phase(run, self._is_ready, self._is_worker_paused)
+        if self.state.phase is SessionPhase.FINISHED:
+            return  # an answer to an earlier call may arrive after the end
         self._change(run=run, phase=phase)
         if run.state in (RunState.FAILED, RunState.LOST):
             self._change(error=SessionProblem(run.reason, run.remedy))
@@ -137,62 +150,109 @@ class FollowedRun:
         self.actor = actor
         self._change(actor=actor)
 
-    def note_dropped_action(self) -> None:
+    def count_dropped_action(self) -> None:
         self._change(dropped_actions=self.state.dropped_actions + 1)
 
-    def _take_step(self, step: StepRecord) -> None:
-        self.has_begun = self._has_spoken = True
-        self._episodes.take_step(step)
-        if step.actor and step.actor != HUMAN and not self._first_name:
-            self._first_name = step.actor
-        self._change(step=step, episode=self._episodes.now)
-        if not self._was_told_who_acts:
-            self._note_acting(step.actor or self.actor)
-        self._see_again()
+    def _add_step(self, step: StepRecord) -> None:
+        self.has_started = self._is_ready = True
+        self._episodes.add_step(step)
+        if step.actor and step.actor != HUMAN and not self._initial_actor_name:
+            self._initial_actor_name = step.actor
+        self._change(step=step, episode=self._episodes.current)
+        if not self._has_reported_actor:
+            self._set_acting(step.actor or self.actor)
+        self._refresh_phase()
 
-    def _take_line(self, event: AnyEvent) -> None:
+    def _handle_event(self, event: AnyEvent) -> None:
         if isinstance(event, Hello):
-            self._has_spoken = self._has_spoken or not self.state.can_control
+            self._is_ready = self._is_ready or not self.state.can_control
         elif isinstance(event, Status):
-            self._says_paused = event.state == "paused"
+            self._is_worker_paused = event.state == "paused"
         elif isinstance(event, EnvironmentEvent):
-            self._has_spoken = True
+            self._is_ready = True
             self._change(environment=event, policy=None)
         elif isinstance(event, PolicyEvent):
             self._change(policy=event if event.states else None)
         elif isinstance(event, EpisodeStart):
-            self._has_spoken = True
-            self.has_begun = self.has_begun or self.actor == HUMAN
-            self._episodes.take_start(event)
-            self._change(episode=self._episodes.now)
+            self._is_ready = True
+            self.has_started = self.has_started or self.actor == HUMAN
+            self._episodes.add_start(event)
+            self._change(episode=self._episodes.current)
         elif isinstance(event, EpisodeEnd):
-            self._episodes.take_end(event)
-            self._change(episode=self._episodes.now, episodes_finished=self._episodes.finished)
+            self._episodes.add_end(event)
+            self._change(episode=self._episodes.current, episodes_finished=self._episodes.finished)
         elif isinstance(event, Log):
-            self._take_log(event)
-        self._see_again()
+            self._handle_log(event)
+        self._refresh_phase()
 
-    def _take_log(self, line: Log) -> None:
+    def _handle_log(self, line: Log) -> None:
         self._change(last_log=line)
         fields = line.fields if isinstance(line.fields, dict) else {}
         if line.level == "info" and isinstance(fields.get("actor"), str):
-            # Said when it changes, so it is newer than any step that is still on its way.
-            self._was_told_who_acts = True
-            self._note_agent(fields.get("agent"))
-            self._note_acting(fields["actor"])
+            # Logged when the actor changes, so it is newer than any step still in transit.
+            self._has_reported_actor = True
+            self._set_reported_actor(fields.get("agent"))
+            self._set_acting(fields["actor"])
 
-    def _note_agent(self, name: object) -> None:
-        """Another client may have chosen the actor, also before this one came."""
+    def _set_reported_actor(self, name: object) -> None:
+        """Another client may have selected the actor, also before this one attached."""
         if isinstance(name, str) and name:
-            is_an_id = name == HUMAN or self.config.worker == SESSION_WORKER
-            self.set_actor(name if is_an_id else self._first_actor)
+            is_actor_id = name == HUMAN or self.config.worker == SESSION_WORKER
+            self.set_actor(name if is_actor_id else self._initial_actor)
 
-    def _note_acting(self, acting: str) -> None:
+    def _set_acting(self, acting: str) -> None:
         self._change(acting=acting, is_taken_over=acting == HUMAN and self.actor != HUMAN)
 
-    def _see_again(self) -> None:
+    def _refresh_phase(self) -> None:
         if self.state.run is not None:
-            self.see(self.state.run)
+            self.update_record(self.state.run)
 
     def _change(self, **fields: object) -> None:
-        self.state = replace(self.state, **fields)  # type: ignore[arg-type] # named by the callers
+        self.state = replace(self.state, **fields)  # type: ignore[arg-type] # callers pass field names
+
+
+class SessionEpisodeTracker:
+    """The current episode, combined from two streams: steps, and all other lines.
+
+    Either stream may lag behind the other: the last steps of an episode may arrive after the start
+    line of the next one. The tracker never returns to an episode that was followed by another one.
+    """
+
+    def __init__(self) -> None:
+        self.current: CurrentEpisode | None = None
+        self.finished = 0
+        self._past_ids: deque[str] = deque(maxlen=_MAX_PAST_EPISODES)
+
+    def add_start(self, event: EpisodeStart) -> None:
+        episode = self._select(event.episode_id)
+        if episode is not None:
+            self.current = replace(episode, ordinal=event.episode, seed=event.seed)
+
+    def add_step(self, step: StepRecord) -> None:
+        episode = self._select(step.episode_id)
+        if episode is not None:
+            is_newer = not episode.is_finished and step.step >= episode.steps
+            self.current = replace(episode, steps=step.step + 1) if is_newer else episode
+
+    def add_end(self, event: EpisodeEnd) -> None:
+        self.finished += 1
+        episode = self._select(event.episode_id)
+        if episode is not None:
+            self.current = replace(
+                episode,
+                ordinal=episode.ordinal if event.episode is None else event.episode,
+                seed=episode.seed if event.seed is None else event.seed,
+                steps=event.steps,
+                total_return=event.total_return,
+                is_finished=True,
+            )
+
+    def _select(self, episode_id: str) -> CurrentEpisode | None:
+        """Return the episode with that id as far as it is known; None if it is past."""
+        if self.current is not None and self.current.episode_id == episode_id:
+            return self.current
+        if episode_id in self._past_ids:
+            return None
+        if self.current is not None:
+            self._past_ids.append(self.current.episode_id)
+        return CurrentEpisode(episode_id)

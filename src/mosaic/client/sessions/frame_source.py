@@ -1,7 +1,7 @@
-"""FrameSource: the newest picture of a run, from the file that its worker writes or by a stream.
+"""FrameSource: the newest frame of a run, read from the worker's frame file or streamed.
 
-The file is read when the run's directory is on this machine; only without it does the daemon have
-to send pictures, and only once somebody asks for one. Owned by `session.Session`.
+The frame file is used if the run's directory is on this machine. Otherwise the daemon streams
+frames, starting with the first request for one. Owned by `FollowedRun`.
 """
 
 import logging
@@ -18,14 +18,14 @@ from mosaic.contract.layout import Home
 _log = logging.getLogger(__name__)
 
 _STREAM_FPS = 60.0
-_AGAIN_S = 1.0
+_RETRY_S = 1.0
 
 
 class FrameSource:
-    """Of one run. Any thread may ask; asking takes as long as copying one picture."""
+    """Frames of one run. Thread-safe; a read takes as long as copying one frame."""
 
     def __init__(self, client: TrainerClient, home: Home | None, run_id: str) -> None:
-        """`home` is that of the daemon where it is on this machine."""
+        """`home` is the home of the daemon if it is on this machine."""
         self._client = client
         self._home = home
         self._run_id = run_id
@@ -40,12 +40,12 @@ class FrameSource:
         return (stream.thread,) if stream else ()
 
     def newest(self, after: int = 0) -> Frame | None:
-        """The newest picture; None when it has the number `after` that was given last."""
+        """Return the newest frame; None if it is still number `after`, the last one returned."""
         with self._lock:
             if self._is_closed:
                 return None
             if self._reader is None and self._stream is None:
-                self._choose()
+                self._open_source()
             if self._stream is not None:
                 return self._stream.newest(after)
             view = self._reader.newest(after) if self._reader is not None else None
@@ -59,7 +59,7 @@ class FrameSource:
             if self._stream is not None:
                 self._stream.close()
 
-    def _choose(self) -> None:
+    def _open_source(self) -> None:
         run = self._home.run(self._run_id) if self._home else None
         if run is not None and run.path.is_dir():
             self._reader = FrameReader(run.frames)
@@ -68,14 +68,14 @@ class FrameSource:
 
 
 class _FrameStream:
-    """Keeps the newest picture that the daemon has sent."""
+    """Keeps the newest frame that the daemon sent."""
 
     def __init__(self, client: TrainerClient, run_id: str) -> None:
         self._client = client
         self._run_id = run_id
         self._lock = threading.Lock()
         self._newest: Frame | None = None
-        self._given: Frame | None = None
+        self._last_returned: Frame | None = None
         self._closing = threading.Event()
         self._frames: Stream[Frame] | None = None
         self.thread = threading.Thread(
@@ -85,9 +85,9 @@ class _FrameStream:
 
     def newest(self, after: int) -> Frame | None:
         frame = self._newest
-        if frame is None or (frame is self._given and frame.number == after):
+        if frame is None or (frame is self._last_returned and frame.number == after):
             return None
-        self._given = frame
+        self._last_returned = frame
         return frame
 
     def close(self) -> None:
@@ -102,13 +102,13 @@ class _FrameStream:
             try:
                 self._read()
             except DaemonUnreachableError:
-                self._closing.wait(_AGAIN_S)
+                self._closing.wait(_RETRY_S)
             except UserError as error:
-                _log.warning("C211 no pictures of run %s: %s", self._run_id, error)
+                _log.warning("C211 no frames of run %s: %s", self._run_id, error)
                 return
-            except Exception:  # noqa: BLE001 - the edge of a thread: a session goes on without them
+            except Exception:  # noqa: BLE001 - thread boundary: the session continues without frames
                 if not self._closing.is_set():
-                    _log.exception("C223 no more pictures of run %s, by a bug", self._run_id)
+                    _log.exception("C223 frame stream of run %s failed unexpectedly", self._run_id)
                 return
             else:
                 return

@@ -1,7 +1,7 @@
-"""RunFollower: the threads that follow one run and hand on what they see.
+"""RunFollower: follows one run on threads and reports updates.
 
-Three streams, one thread each: the run's record, its newest step, and all its other lines. A daemon
-that goes and comes back is waited for; nothing is missed but steps that are no longer the newest.
+Three streams, one thread each: the record of the run, its newest step, and its other events. The
+streams reconnect to a restarted daemon; only steps that are no longer the newest are skipped.
 """
 
 import logging
@@ -21,104 +21,108 @@ from mosaic.contract.runs import RunQuery, RunRecord
 
 _log = logging.getLogger(__name__)
 
-_AGAIN_S = 1.0
-_LAST_LINES_S = 5.0
-"""How long the end of a run is held back so that its last lines come before it."""
+_RETRY_S = 1.0
+_DRAIN_TIMEOUT_S = 5.0
+"""How long the end of a run is delayed so that its last events are reported first."""
 
 
 @dataclass(frozen=True, slots=True)
-class RunSeen:
-    """The run as it is now."""
+class RecordUpdate:
+    """The record of the run changed."""
 
     run: RunRecord
 
 
 @dataclass(frozen=True, slots=True)
-class StepSeen:
-    """The newest step."""
+class StepUpdate:
+    """A newer step arrived."""
 
     step: StepRecord
 
 
 @dataclass(frozen=True, slots=True)
-class LineSeen:
-    """A line that is neither a step nor a metric."""
+class EventUpdate:
+    """An event arrived that is neither a step nor a metric."""
 
     event: AnyEvent
 
 
 @dataclass(frozen=True, slots=True)
-class FollowingFailed:
-    """The run cannot be followed any more: deleted, or refused."""
+class FollowFailed:
+    """The run can no longer be followed: it was deleted, or the daemon rejected a call."""
 
     error: UserError
 
 
-News = RunSeen | StepSeen | LineSeen | FollowingFailed
+RunUpdate = RecordUpdate | StepUpdate | EventUpdate | FollowFailed
 
 
 class RunFollower:
-    """Of one run. `tell` is called on the follower's threads, and must not block."""
+    """Follows one run. `on_update` is called on the follower's threads and must not block."""
 
-    def __init__(self, client: TrainerClient, run_id: str, tell: Callable[[News], None]) -> None:
+    def __init__(
+        self, client: TrainerClient, run_id: str, on_update: Callable[[RunUpdate], None]
+    ) -> None:
         self._client = client
         self._run_id = run_id
-        self._tell = tell
+        self._on_update = on_update
         self._closing = threading.Event()
         self._lock = threading.Lock()
         self._streams: set[Stream[Any]] = set()
-        self._last_step = self._last_line = self._last_event = -1
+        self._last_step = self._last_event_line = self._last_run_event = -1
         self._readers = [
-            self._thread("steps", self._open_steps, self._take_step),
-            self._thread("lines", self._open_lines, self._take_line),
+            self._make_thread("steps", self._open_steps, self._handle_step),
+            self._make_thread("events", self._open_events, self._handle_event),
         ]
-        self._watcher = self._thread("record", self._open_record, self._take_record)
+        self._watcher = self._make_thread("record", self._open_record, self._handle_run_event)
 
     @property
     def threads(self) -> tuple[threading.Thread, ...]:
         return (*self._readers, self._watcher)
 
     def start(self) -> None:
-        """From the run as it is now."""
+        """Start following; the current record is reported first."""
         for thread in self.threads:
             thread.start()
 
     def close(self) -> None:
-        """From any thread; the threads end by themselves."""
+        """Stop following. Thread-safe; returns before the threads have ended."""
         with self._lock:
             self._closing.set()
             streams = list(self._streams)
         for stream in streams:
             stream.close()
 
-    def _thread(
-        self, what: str, open_stream: Callable[[], Stream[Any]], take: Callable[[Any], None]
+    def _make_thread(
+        self, name: str, open_stream: Callable[[], Stream[Any]], handle: Callable[[Any], None]
     ) -> threading.Thread:
         return threading.Thread(
             target=self._follow,
-            args=(open_stream, take),
-            name=f"session-{what}-{self._run_id[-6:]}",
+            args=(open_stream, handle),
+            name=f"session-{name}-{self._run_id[-6:]}",
             daemon=True,
         )
 
-    def _follow(self, open_stream: Callable[[], Stream[Any]], take: Callable[[Any], None]) -> None:
+    def _follow(
+        self, open_stream: Callable[[], Stream[Any]], handle: Callable[[Any], None]
+    ) -> None:
         while not self._closing.is_set():
             try:
-                self._read(open_stream(), take)
+                self._read(open_stream(), handle)
             except DaemonUnreachableError:
-                self._closing.wait(_AGAIN_S)
+                self._closing.wait(_RETRY_S)
             except UserError as error:
-                self._tell(FollowingFailed(error))
+                self._on_update(FollowFailed(error))
                 return
-            except Exception as error:  # noqa: BLE001 - the edge of a thread: the session must know
+            except Exception as error:  # noqa: BLE001 - thread boundary: reported to the session
                 if not self._closing.is_set():
-                    _log.exception("C210 a session stopped following its run by a bug")
-                    self._tell(FollowingFailed(_bug(error)))
+                    _log.exception("C210 following a run failed unexpectedly")
+                    self._on_update(FollowFailed(_unexpected(error)))
                 return
             else:
                 return
 
-    def _read(self, stream: Stream[Any], take: Callable[[Any], None]) -> None:
+    def _read(self, stream: Stream[Any], handle: Callable[[Any], None]) -> None:
         with self._lock:
             if self._closing.is_set():
                 return
@@ -126,7 +130,7 @@ class RunFollower:
         try:
             with stream:
                 for item in stream:
-                    take(item)
+                    handle(item)
         finally:
             with self._lock:
                 self._streams.discard(stream)
@@ -136,43 +140,45 @@ class RunFollower:
             self._run_id, after=self._last_step, follow=True, newest_only=True
         )
 
-    def _take_step(self, numbered: tuple[int, StepRecord]) -> None:
+    def _handle_step(self, numbered: tuple[int, StepRecord]) -> None:
         self._last_step, step = numbered
-        self._tell(StepSeen(step))
+        self._on_update(StepUpdate(step))
 
-    def _open_lines(self) -> Stream[Any]:
-        return self._client.events(self._run_id, after=self._last_line, follow=True)
+    def _open_events(self) -> Stream[Any]:
+        return self._client.events(self._run_id, after=self._last_event_line, follow=True)
 
-    def _take_line(self, line: Any) -> None:
-        self._last_line = line.seq
-        self._tell(LineSeen(line.decoded()))
+    def _handle_event(self, line: Any) -> None:
+        self._last_event_line = line.seq
+        self._on_update(EventUpdate(line.decode()))
 
     def _open_record(self) -> Stream[Any]:
-        if self._last_event < 0:
-            self._last_event = self._client.page(RunQuery(page_size=1)).last_event_seq
-        # Looked at after that, so what happens meanwhile is told twice, never missed.
-        self._take_run(self._client.run(self._run_id).run)
-        return self._client.watch(after_seq=self._last_event, run_ids=(self._run_id,), digests=True)
+        if self._last_run_event < 0:
+            self._last_run_event = self._client.runs_page(RunQuery(page_size=1)).last_event_seq
+        # Read after that, so a change in between is reported twice, never missed.
+        self._report_run(self._client.run(self._run_id).run)
+        return self._client.watch(
+            after_seq=self._last_run_event, run_ids=(self._run_id,), digests=True
+        )
 
-    def _take_record(self, event: RunEvent) -> None:
-        self._last_event = max(self._last_event, event.seq)
+    def _handle_run_event(self, event: RunEvent) -> None:
+        self._last_run_event = max(self._last_run_event, event.seq)
         if isinstance(event.what, RunDeleted):
-            self._client.run(self._run_id)  # which says that there is no such run
+            self._client.run(self._run_id)  # raises: the run no longer exists
         if event.run is not None:
-            self._take_run(event.run)
+            self._report_run(event.run)
 
-    def _take_run(self, run: RunRecord) -> None:
+    def _report_run(self, run: RunRecord) -> None:
         if run.state.is_final:
             for reader in self._readers:
-                reader.join(_LAST_LINES_S)
-        self._tell(RunSeen(run))
+                reader.join(_DRAIN_TIMEOUT_S)
+        self._on_update(RecordUpdate(run))
         if run.state.is_final:
             self.close()
 
 
-def _bug(error: Exception) -> UserError:
+def _unexpected(error: Exception) -> UserError:
     return UserError(
-        f"The run is not followed any more because of a bug: {error!r}.",
-        remedy="Attach to it again; the log of this program says more.",
+        f"The run can no longer be followed because of an internal error: {error!r}.",
+        remedy="Attach to it again; see the log of this program.",
         code="C222",
     )

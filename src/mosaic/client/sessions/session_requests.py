@@ -1,4 +1,4 @@
-"""SessionRequest: what a person asks for when a session begins, and the run that it becomes."""
+"""SessionRequest: the parameters of a session, and the run configuration made from it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ LEASE_S = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRequest:
-    """An environment and who is to act in it."""
+    """An environment, an actor and how they are run."""
 
     env_id: str
     actor: str = "human"
@@ -20,55 +20,55 @@ class SessionRequest:
     env_kwargs: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 1
     episodes: int | None = None
-    """So many, and then it ends; None: until it is stopped."""
+    """Stop after N episodes; None: no limit."""
     total_timesteps: int | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
-    """Of the worker that plays; its descriptor says which there are."""
+    """Parameters of the worker, as listed in its descriptor."""
     frames: bool = True
-    """Whether pictures are drawn for those who watch."""
+    """Whether to render frames."""
     lease_s: float | None = LEASE_S
-    """None: it goes on without anybody."""
+    """The run pauses if its lease is not renewed within this time; None: no lease."""
     mode: Literal["play", "evaluate"] = "play"
     seeds: tuple[int, ...] | None = None
     steps: StepDetail = "all"
     run_name: str | None = None
     python_path: tuple[str, ...] = ()
-    """Folders with modules of one's own: environments, actors."""
+    """Folders with user modules: environments, actors."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """Which worker plays, and as what."""
+class ActorBinding:
+    """The worker that runs the actor, and the actor's name there."""
 
     worker: str
     actor: str | None = None
-    """As its worker calls it; None: the worker itself is the actor."""
+    """Name of the actor in its worker; None: the worker itself is the actor."""
     algo: str | None = None
     extras: tuple[str, ...] = ()
-    """Of the worker's bundle, for the packages of the environment."""
+    """Extras of the worker's bundle that the environment needs."""
 
 
-def run_config(request: SessionRequest, part: Part) -> TrainRunConfig:
-    """The run to submit. Raises `ConfigError`, naming the fields."""
+def make_run_config(request: SessionRequest, binding: ActorBinding) -> TrainRunConfig:
+    """Return the run configuration to submit. Raises `ConfigError` with the invalid fields."""
     document: dict[str, Any] = {
         "run_name": request.run_name,
-        "worker": part.worker,
+        "worker": binding.worker,
         "mode": request.mode,
-        "algo": part.algo,
+        "algo": binding.algo,
         "env_id": request.env_id,
         "env_kwargs": dict(request.env_kwargs),
         "seed": request.seed,
         "total_timesteps": request.total_timesteps,
         "params": dict(request.params),
         "telemetry": {"steps": request.steps, "frames": request.frames},
-        "actor": part.actor,
+        "actor": binding.actor,
         "episodes": request.episodes,
         "seeds": request.seeds,
         "lease_s": request.lease_s,
         "python_path": request.python_path,
         "metadata": dict(request.metadata),
     }
-    if part.extras:
-        document["bundle"] = {"name": part.worker, "extras": list(part.extras)}
+    if binding.extras:
+        document["bundle"] = {"name": binding.worker, "extras": list(binding.extras)}
     return load_run_config(document)

@@ -1,11 +1,13 @@
-"""SessionState: what a session is at a moment, as a snapshot that never changes.
+"""SessionState: an immutable snapshot of a session.
 
-Made by `session.Session` on the session's own thread, read by anybody.
+Created by `SessionEngine` on the session thread, read on any thread.
 """
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
+from mosaic.client.former_names import FormerName, resolve_former_names
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import EnvironmentEvent, Log, PolicyEvent, StepRecord
 from mosaic.contract.run_states import RunState
@@ -13,32 +15,36 @@ from mosaic.contract.runs import RunRecord
 
 
 class SessionPhase(StrEnum):
-    """Where a session is in its life."""
+    """Phase in the life of a session."""
 
     IDLE = "idle"
-    """Nothing was started or attached to yet."""
+    """No run was started or attached yet."""
     STARTING = "starting"
-    """The run waits for its turn, for its packages, or for its worker."""
+    """The run is queued, or waits for its bundle or its worker."""
     RUNNING = "running"
     PAUSED = "paused"
+    STOPPING = "ending"
+    FINISHED = "over"
+    # Former names; programs may also compare with the values.
     ENDING = "ending"
     OVER = "over"
+    is_going = FormerName("is_active")
 
     @property
-    def is_going(self) -> bool:
-        return self not in (SessionPhase.IDLE, SessionPhase.OVER)
+    def is_active(self) -> bool:
+        return self not in (SessionPhase.IDLE, SessionPhase.FINISHED)
 
 
 @dataclass(frozen=True, slots=True)
 class SessionProblem:
-    """What went wrong, and what to do next."""
+    """What went wrong and what to do about it."""
 
     message: str
     remedy: str = ""
     code: str = ""
 
     @classmethod
-    def of(cls, error: UserError) -> "SessionProblem":
+    def from_error(cls, error: UserError) -> "SessionProblem":
         return cls(error.message, error.remedy, error.code)
 
     def __str__(self) -> str:
@@ -46,64 +52,69 @@ class SessionProblem:
 
 
 @dataclass(frozen=True, slots=True)
-class EpisodeNow:
-    """The episode that is being played, as far as the newest lines tell."""
+class CurrentEpisode:
+    """The current episode, as far as the newest events describe it."""
 
     episode_id: str
     ordinal: int | None = None
     seed: int | None = None
     steps: int = 0
     total_return: float | None = None
-    """Known when it is over."""
-    is_over: bool = False
+    """Known when the episode has ended."""
+    is_finished: bool = False
+    is_over = FormerName("is_finished")
 
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """Everything a view or a program needs to know about a session."""
+    """The state of a session, for views and programs."""
 
     phase: SessionPhase = SessionPhase.IDLE
     run_id: str = ""
     run: RunRecord | None = None
-    """The run as the daemon last told; its digest says how an installation goes, and its reason
-    how it ended."""
+    """The newest record of the run; `digest` has the progress of an installation, `reason` why the
+    run ended."""
     env_id: str = ""
     actor: str = ""
-    """The id of the actor that was chosen, whoever acts at the moment."""
+    """Id of the selected actor, also while a human has taken over."""
     acting: str = ""
-    """Who took the newest step: `human`, or the name that the actor has in its worker."""
+    """Actor of the newest step: `human`, or the actor's name in its worker."""
     is_taken_over: bool = False
-    """A person has taken over from the actor, and has not released."""
+    """A human has taken over from the actor."""
     switching_to: str = ""
-    """The actor that is to act next; until it does, `actor` is the one that acts."""
+    """The next actor while a switch is pending; `actor` acts until then."""
     can_control: bool = False
-    """False for a run that is only watched, such as a training."""
+    """False for a run that can only be watched, such as a training run."""
     is_connected: bool = True
-    """Whether the daemon answered the last time."""
+    """Whether the daemon answered the last call."""
     error: SessionProblem | None = None
-    """Why the last thing asked for did not happen, or why the run ended."""
+    """Why the last command failed, or why the run ended."""
     step: StepRecord | None = None
-    """The newest that was stored; frames carry a newer one in `step_json`."""
-    episode: EpisodeNow | None = None
+    """The newest stored step; `step_json` of a frame may be newer."""
+    episode: CurrentEpisode | None = None
     episodes_finished: int = 0
     environment: EnvironmentEvent | None = None
-    """How the environment was made: its arguments and its spaces."""
+    """Arguments and spaces of the environment."""
     policy: PolicyEvent | None = None
-    """What the actor would do in each state, as it last told; None when it does not tell."""
+    """The newest policy table of the actor; None if it does not report one."""
     last_log: Log | None = None
-    """The newest line of the worker for people."""
+    """The newest log message of the worker."""
     dropped_actions: int = 0
-    """Actions that never reached the worker, because it was behind or could not be reached."""
+    """Number of actions that did not reach the worker: queue full, or daemon unreachable."""
 
 
-def phase_of(run: RunRecord, has_spoken: bool, says_paused: bool) -> SessionPhase:
-    """From what the daemon knows of the run and what its worker says of itself."""
+def get_phase(run: RunRecord, is_ready: bool, is_worker_paused: bool) -> SessionPhase:
+    """Return the phase from the state of the run and what its worker reported."""
     if run.state in (RunState.QUEUED, RunState.PREPARING):
         return SessionPhase.STARTING
     if run.state.is_final:
-        return SessionPhase.OVER
+        return SessionPhase.FINISHED
     if run.state is RunState.STOPPING:
-        return SessionPhase.ENDING
-    if run.state is RunState.PAUSED or says_paused:
+        return SessionPhase.STOPPING
+    if run.state is RunState.PAUSED or is_worker_paused:
         return SessionPhase.PAUSED
-    return SessionPhase.RUNNING if has_spoken else SessionPhase.STARTING
+    return SessionPhase.RUNNING if is_ready else SessionPhase.STARTING
+
+
+if not TYPE_CHECKING:
+    __getattr__ = resolve_former_names(__name__)

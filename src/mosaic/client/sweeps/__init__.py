@@ -1,1 +1,1 @@
-"""What a sweep searches, how it is asked for, and what it has found."""
+"""Sweeps: search spaces, configurations and the results of Optuna studies."""

@@ -1,136 +1,150 @@
-"""A search space as people write it: on the command line, or in a TOML or JSON file.
+"""Parses search spaces from the command line and from TOML or JSON files.
 
-    learning_rate=1e-5..1e-2:log     a range, by order of magnitude
-    num_envs=4,8,16                  a few values
-    ent_coef                         the range that the worker names
+    learning_rate=1e-5..1e-2:log     a logarithmic range
+    num_envs=4,8,16                  a list of values
+    ent_coef                         the range that the worker suggests
 
-In a file the same texts may stand, and lists and tables with `low`, `high`, `log` and `step`.
+A file may contain the same texts, lists, and tables with `low`, `high`, `log` and `step`.
 """
 
 import re
 import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from mosaic.client.former_names import resolve_former_names
 from mosaic.client.sweeps.search_space import (
-    SearchChoices,
-    Searched,
-    SearchRange,
+    CategoricalChoices,
+    NumericRange,
+    SearchDistribution,
     SearchSpaceError,
-    checked,
-    described_values,
+    default_distribution,
     find_parameter,
+    validate_distribution,
 )
 from mosaic.contract.parameters import Parameter
 
 _RANGE = re.compile(r"(?P<low>[^,]+?)\.\.(?P<high>[^,:]+)(?P<log>:log)?")
-_FORM = "Write name=low..high, name=low..high:log or name=a,b,c."
-_LARGEST_FILE = 1 << 20
+_SYNTAX = "Write name=low..high, name=low..high:log or name=a,b,c."
+_MAX_FILE_BYTES = 1 << 20
 
 
-def read_searches(texts: Iterable[str], parameters: Sequence[Parameter]) -> dict[str, Searched]:
-    """The values of `name=…` texts, by name."""
+def parse_search_options(
+    texts: Iterable[str], parameters: Sequence[Parameter]
+) -> dict[str, SearchDistribution]:
+    """Parse `name=…` texts into distributions by parameter name."""
     space = {}
     for text in texts:
-        name, equals, values = (part.strip() for part in text.partition("="))
+        name, equals, values = (field.strip() for field in text.partition("="))
         parameter = find_parameter(name, parameters)
         if not equals:
-            space[name] = _described(parameter)
+            space[name] = _require_default(parameter)
         else:
-            space[name] = checked(name, _from_text(name, values, parameter), parameter)
+            space[name] = validate_distribution(
+                name, _parse_text(name, values, parameter), parameter
+            )
     return space
 
 
-def read_space_file(path: Path, parameters: Sequence[Parameter]) -> dict[str, Searched]:
-    """The values in a TOML or JSON file, by name."""
+def read_search_space_file(
+    path: Path, parameters: Sequence[Parameter]
+) -> dict[str, SearchDistribution]:
+    """Read a TOML or JSON file into distributions by parameter name."""
     space = {}
     for name, given in _read_document(path).items():
         parameter = find_parameter(name, parameters)
-        space[name] = checked(name, _from_document(name, given, parameter), parameter)
+        space[name] = validate_distribution(name, _parse_value(name, given, parameter), parameter)
     if not space:
-        raise SearchSpaceError(f"{path} names no parameter.", remedy=_FORM)
+        raise SearchSpaceError(f"{path} contains no parameters.", remedy=_SYNTAX)
     return space
 
 
-def _described(parameter: Parameter) -> Searched:
-    values = described_values(parameter)
+def _require_default(parameter: Parameter) -> SearchDistribution:
+    values = default_distribution(parameter)
     if values is None:
         raise SearchSpaceError(
-            f"The worker does not say which values of {parameter.name} are worth trying.",
-            remedy=f"Say it: --search {parameter.name}=low..high.",
+            f"The worker suggests no search range for {parameter.name}.",
+            remedy=f"Pass one: --search {parameter.name}=low..high.",
         )
     return values
 
 
-def _from_text(name: str, text: str, parameter: Parameter) -> Searched:
-    found = _RANGE.fullmatch(text)
-    if found:
-        return SearchRange(
-            low=_number(name, found["low"]),
-            high=_number(name, found["high"]),
-            log=found["log"] is not None,
+def _parse_text(name: str, text: str, parameter: Parameter) -> SearchDistribution:
+    match = _RANGE.fullmatch(text)
+    if match:
+        return NumericRange(
+            low=_parse_number(name, match["low"]),
+            high=_parse_number(name, match["high"]),
+            log=match["log"] is not None,
         )
     if not text or text.endswith(":log"):
-        raise SearchSpaceError(f"'{name}={text[:100]}' names no values to try.", remedy=_FORM)
-    return SearchChoices(choices=tuple(_value(part.strip(), parameter) for part in text.split(",")))
+        raise SearchSpaceError(
+            f"'{name}={text[:100]}' contains no values to search.", remedy=_SYNTAX
+        )
+    return CategoricalChoices(
+        choices=tuple(_parse_choice(value.strip(), parameter) for value in text.split(","))
+    )
 
 
-def _from_document(name: str, given: Any, parameter: Parameter) -> Searched:
+def _parse_value(name: str, given: Any, parameter: Parameter) -> SearchDistribution:
     match given:
         case str():
-            return _from_text(name, given, parameter)
+            return _parse_text(name, given, parameter)
         case list():
-            return SearchChoices(choices=tuple(given))
+            return CategoricalChoices(choices=tuple(given))
         case {"low": low, "high": high, **others} if others.keys() <= {"log", "step"}:
             fields = {"kind": "range", "low": low, "high": high, **others}
         case {"choices": list(), **others} if not others:
             fields = {"kind": "choices", **given}
         case _:
             raise SearchSpaceError(
-                f"What {name} is to be cannot be read.",
-                remedy="Give a list of values, or a table with low, high and perhaps log or step.",
+                f"The distribution of {name} is invalid.",
+                remedy="Use a list of values, or a table with low, high and optional log or step.",
             )
     try:
-        values: Searched = msgspec.convert(fields, Searched)
+        values: SearchDistribution = msgspec.convert(fields, SearchDistribution)
     except msgspec.ValidationError as error:
-        raise SearchSpaceError(f"The values of {name}: {error}.", remedy=_FORM) from error
+        raise SearchSpaceError(
+            f"The distribution of {name} is invalid: {error}.", remedy=_SYNTAX
+        ) from error
     return values
 
 
 def _read_document(path: Path) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
-            text = file.read(_LARGEST_FILE)
+            text = file.read(_MAX_FILE_BYTES)
         is_json = path.suffix.lower() == ".json"
         document = msgspec.json.decode(text) if is_json else tomllib.loads(text.decode())
     except (OSError, ValueError) as error:
         raise SearchSpaceError(
             f"{path} cannot be read as a search space: {error}.",
-            remedy="Give a TOML file, or a JSON file whose name ends in .json.",
+            remedy="Use a TOML file, or a JSON file with the suffix .json.",
         ) from error
     if not isinstance(document, dict):
         raise SearchSpaceError(
-            f"{path} is no search space.", remedy='Write {"name": [values], …} into it.'
+            f"{path} is not a search space.",
+            remedy='The file must contain an object such as {"name": [values], …}.',
         )
     return document
 
 
-def _number(name: str, text: str) -> float | int:
+def _parse_number(name: str, text: str) -> float | int:
     plain = text.strip().replace("_", "")
     try:
         number = float(plain)
     except ValueError:
         raise SearchSpaceError(
-            f"'{text[:100]}' in the range of {name} is no number.", remedy=_FORM
+            f"'{text[:100]}' in the range of {name} is not a number.", remedy=_SYNTAX
         ) from None
     return int(plain) if plain.lstrip("+-").isdigit() else number
 
 
-def _value(text: str, parameter: Parameter) -> str | int | float | bool | None:
-    """A value as the parameter's type; the text itself where it is none, to be refused."""
+def _parse_choice(text: str, parameter: Parameter) -> str | int | float | bool | None:
+    """Convert a value to the parameter's type; return invalid text as is, to be rejected later."""
     if parameter.type in ("str", "choice"):
         for choice in parameter.choices:
             if str(choice) == text:
@@ -144,3 +158,7 @@ def _value(text: str, parameter: Parameter) -> str | int | float | bool | None:
     except ValueError:
         return None if parameter.default is None and text.lower() in ("none", "null") else text
     return int(number) if parameter.type == "int" and number.is_integer() else number
+
+
+if not TYPE_CHECKING:
+    __getattr__ = resolve_former_names(__name__)

@@ -1,16 +1,17 @@
-"""What a sweep is to do, and how that stands in its run's configuration.
+"""SweepPlan: what a sweep searches, stored in the configuration of its run.
 
-How to search (sampler, pruner, trials …) are parameters of the sweep worker, typed by its
-descriptor. What to search stands in `metadata.sweep`: `base`, the configuration that all trials
-share, and `space`, the values to try.
+How to search (sampler, pruner, number of trials …) are parameters of the sweep worker. What to
+search is in `metadata.sweep`: `base`, the configuration that all trials share, and `space`, the
+search space.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from mosaic.client.sweeps.search_space import Searched
+from mosaic.client.former_names import resolve_former_names
+from mosaic.client.sweeps.search_space import SearchDistribution
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_config import TrainRunConfig, load_run_config
 
@@ -18,27 +19,27 @@ SWEEP_WORKER = "sweep_worker"
 SWEEP_ALGORITHM = "optuna"
 BEST_FILE = "best.json"
 """In a sweep's directory: the configuration of its best trial so far."""
-_KEY = "sweep"
-_ALWAYS = ("worker", "env_id")
+_METADATA_KEY = "sweep"
+_REQUIRED_FIELDS = ("worker", "env_id")
 _DEFAULTS = {
     field: value
     for field, value in msgspec.to_builtins(TrainRunConfig(worker="any", env_id="Any-v0")).items()
-    if field not in _ALWAYS
+    if field not in _REQUIRED_FIELDS
 }
-"""What need not be written: the configuration of the trials is for people to read, too."""
+"""Default values are omitted, to keep the configuration of the trials readable."""
 
 
 class SweepPlan(msgspec.Struct, kw_only=True, frozen=True):
-    """The trials' common configuration and the values to try."""
+    """The common configuration of the trials and the search space."""
 
     base: dict[str, Any]
-    space: dict[str, Searched]
+    space: dict[str, SearchDistribution]
 
 
-def sweep_config(
-    base: TrainRunConfig, space: Mapping[str, Searched], params: Mapping[str, Any]
+def make_sweep_config(
+    base: TrainRunConfig, space: Mapping[str, SearchDistribution], params: Mapping[str, Any]
 ) -> TrainRunConfig:
-    """The run that sweeps: `base` is what its trials have in common."""
+    """Return the configuration of a sweep run; `base` is what its trials have in common."""
     document = {
         field: value
         for field, value in msgspec.to_builtins(base).items()
@@ -58,30 +59,30 @@ def sweep_config(
             "telemetry": {"steps": "off"},
             "artifacts": {"tensorboard": {"enabled": False}},
             "metadata": {
-                _KEY: {"base": document, "space": msgspec.to_builtins(dict(space))},
+                _METADATA_KEY: {"base": document, "space": msgspec.to_builtins(dict(space))},
             },
         }
     )
 
 
-def plan_in(config: Mapping[str, Any]) -> SweepPlan:
-    """The plan in a sweep's configuration."""
+def read_sweep_plan(config: Mapping[str, Any]) -> SweepPlan:
+    """Return the plan in the configuration of a sweep run."""
     metadata = config.get("metadata")
     try:
-        found = metadata.get(_KEY) if isinstance(metadata, dict) else None
-        return msgspec.convert(found, SweepPlan)
+        document = metadata.get(_METADATA_KEY) if isinstance(metadata, dict) else None
+        return msgspec.convert(document, SweepPlan)
     except msgspec.ValidationError as error:
         raise UserError(
-            f"The configuration holds no sweep in metadata.{_KEY}: {error}.",
-            remedy="Start it with `mosaic sweep WORKER`, which writes it.",
+            f"metadata.{_METADATA_KEY} of the configuration is not a valid sweep: {error}.",
+            remedy="Start sweeps with `mosaic sweep WORKER`, which writes this field.",
             code="C232",
         ) from error
 
 
-def trial_config(
+def make_trial_config(
     plan: SweepPlan, values: Mapping[str, Any], *, sweep_run: str, trial: int, repeat: int
 ) -> dict[str, Any]:
-    """The configuration of one child run: number `repeat` of the runs of `trial`."""
+    """Return the configuration of one child run: repetition `repeat` of `trial`."""
     base = plan.base
     name = f"trial {trial}" if repeat == 0 else f"trial {trial}, seed {repeat + 1}"
     return {
@@ -92,3 +93,7 @@ def trial_config(
         "parent_run": sweep_run,
         "metadata": {**base.get("metadata", {}), "trial": trial, "repeat": repeat},
     }
+
+
+if not TYPE_CHECKING:
+    __getattr__ = resolve_former_names(__name__)

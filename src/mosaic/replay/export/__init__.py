@@ -1,1 +1,1 @@
-"""An episode, or a range of its steps, as a file: MP4, GIF or JSONL."""
+"""Export of an episode, or a range of its steps, to MP4, GIF or JSONL."""

@@ -1,4 +1,4 @@
-"""ExportJob: an export on a thread of its own, for whoever has something else to do meanwhile."""
+"""ExportJob: an export that runs in the background on its own thread."""
 
 import logging
 import threading
@@ -10,24 +10,23 @@ import msgspec
 
 from mosaic.contract.errors import UserError
 from mosaic.replay.cancellation import Cancellation, CancelledError
-from mosaic.replay.export.episode_source import EpisodeSource
 from mosaic.replay.export.export_request import ExportFormat, ExportRequest, ExportResult
-from mosaic.replay.export.export_task import ExportTask
+from mosaic.replay.export.export_task import EpisodeSource, ExportTask
 from mosaic.replay.export.jsonl import write_jsonl
-from mosaic.replay.export.target_file import new_file
+from mosaic.replay.export.target_file import write_atomically
 from mosaic.replay.export.video import write_video
 
 _log = logging.getLogger(__name__)
 
 
 class ExportState(msgspec.Struct, kw_only=True, frozen=True):
-    """How far it is."""
+    """Progress and result of an export."""
 
     phase: Literal["running", "done", "failed", "cancelled"] = "running"
     done: int = 0
-    """Pictures, or steps."""
+    """Number of written frames or steps."""
     total: int = 0
-    """0: not known yet."""
+    """0: unknown."""
     result: ExportResult | None = None
     error: UserError | None = None
 
@@ -40,7 +39,7 @@ class ExportState(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class ExportJob:
-    """Begins at once. Any thread may ask, cancel or wait; a cancelled job leaves no file."""
+    """Starts on construction. Thread-safe; a cancelled job leaves no file."""
 
     def __init__(
         self,
@@ -51,7 +50,7 @@ class ExportJob:
         *,
         on_change: Callable[[], None] | None = None,
     ) -> None:
-        """`on_change` is called whenever `state` is new, on the job's own thread."""
+        """`on_change` is called after every change of `state`, on the job's own thread."""
         self._cancellation = Cancellation()
         self._task = ExportTask(
             source,
@@ -71,16 +70,16 @@ class ExportJob:
         return self._state
 
     def cancel(self) -> None:
-        """Stop it as soon as possible; `wait` says when nothing is left of it."""
+        """Cancel as soon as possible; after `wait` no file is left."""
         self._cancellation.cancel()
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Whether it is over, waiting for that so long at most."""
+        """Wait for the end; return False on timeout."""
         self._thread.join(timeout_s)
         return not self._thread.is_alive()
 
     def result(self) -> ExportResult:
-        """Waits for the end. Raises the `UserError` that it ended with, if it did."""
+        """Wait for the result; raise the `UserError` of a failed or cancelled export."""
         self._thread.join()
         if self._state.error is not None:
             raise self._state.error
@@ -91,32 +90,34 @@ class ExportJob:
     def _run(self) -> None:
         try:
             request = self._task.request
-            with new_file(request.target, overwrite=request.overwrite) as part:
-                result = self._write(part)
+            with write_atomically(request.target, overwrite=request.overwrite) as path:
+                result = self._write(path)
                 self._cancellation.check()
             self._change(phase="done", result=result)
         except CancelledError as error:
             self._change(phase="cancelled", error=error)
         except UserError as error:
             self._change(phase="failed", error=error)
-        except Exception as error:  # noqa: BLE001 - the edge of this thread
+        except Exception as error:  # noqa: BLE001 - thread boundary
             _log.exception(
-                "C184 export of episode %s of %s broke", self._task.episode, self._task.run_id
+                "C184 export of episode %s of %s failed unexpectedly",
+                self._task.episode,
+                self._task.run_id,
             )
-            self._change(phase="failed", error=_broken(error))
+            self._change(phase="failed", error=_internal_error(error))
 
     def _write(self, path: Path) -> ExportResult:
         is_jsonl = self._task.request.format is ExportFormat.JSONL
         return (write_jsonl if is_jsonl else write_video)(self._task, path)
 
-    def _change(self, **news: object) -> None:
-        self._state = msgspec.structs.replace(self._state, **news)
+    def _change(self, **changes: object) -> None:
+        self._state = msgspec.structs.replace(self._state, **changes)
         self._on_change()
 
 
-def _broken(error: Exception) -> UserError:
+def _internal_error(error: Exception) -> UserError:
     return UserError(
-        f"The export broke: {type(error).__name__}: {error}.",
-        remedy="Try again; if it happens again, please report it.",
+        f"The export failed unexpectedly: {type(error).__name__}: {error}.",
+        remedy="Try again; if it fails again, please report it.",
         code="C185",
     )

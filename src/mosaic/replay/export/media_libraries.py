@@ -1,4 +1,7 @@
-"""Pillow and PyAV, imported when a picture is first written: they take a moment to load."""
+"""Imports Pillow and PyAV on first use: they load slowly and may be missing.
+
+A module of its own because the writers, the overlay and the window share it.
+"""
 
 import importlib
 from typing import Any
@@ -7,12 +10,12 @@ from mosaic.contract.errors import UserError
 
 
 def pillow(module: str = "Image") -> Any:
-    """A module of Pillow, such as `ImageFont`."""
+    """Return a module of Pillow, such as `ImageFont`."""
     return _load(f"PIL.{module}", "Pillow", "pillow")
 
 
 def pyav() -> Any:
-    """PyAV."""
+    """Return PyAV."""
     return _load("av", "PyAV", "av")
 
 
@@ -21,8 +24,8 @@ def _load(module: str, title: str, package: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         raise UserError(
-            f"{title} is needed for MP4 and GIF, and cannot be loaded: {error}.",
-            remedy=f"Install it with `python -m pip install {package}`, in the environment that"
-            " `mosaic` runs in; JSONL works without it.",
+            f"{title} is required for MP4 and GIF but cannot be imported: {error}.",
+            remedy=f"Install it with `python -m pip install {package}`, in the environment of"
+            " `mosaic`; JSONL works without it.",
             code="C176",
         ) from error

@@ -1,4 +1,4 @@
-"""A new file that appears only when it is whole: written beside its place, then renamed."""
+"""Writes an export file atomically: into a temporary file beside it, then renamed."""
 
 import errno
 import os
@@ -9,63 +9,61 @@ from pathlib import Path
 
 from mosaic.contract.errors import UserError
 
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager
-def new_file(target: Path, *, overwrite: bool) -> Iterator[Path]:
-    """The path to write to. Whatever goes wrong in the block, nothing is left of it."""
-    part = target.parent / f".{secrets.token_hex(6)}.part"
+def write_atomically(target: Path, *, overwrite: bool) -> Iterator[Path]:
+    """Yield the temporary path to write to; it is removed if the block fails."""
+    temporary = target.parent / f".{secrets.token_hex(6)}.part"
     try:
         check_target(target, overwrite=overwrite)
-        # Made first, with the rights that any new file of this person gets.
-        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-        yield part
+        # Created first, with the default permissions of the user.
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        yield temporary
         check_target(target, overwrite=overwrite)
-        part.replace(target)
+        temporary.replace(target)
     except OSError as error:
-        raise _unwritable(target, error) from error
+        raise _write_error(target, error) from error
     finally:
-        with suppress(OSError):  # its folder may be gone, or closed to us
-            part.unlink(missing_ok=True)
+        with suppress(OSError):  # the folder may be removed or read-only
+            temporary.unlink(missing_ok=True)
 
 
 def check_target(target: Path, *, overwrite: bool) -> None:
-    """Raises `UserError` when nothing may be written there, `OSError` when nobody can tell."""
+    """Raise `UserError` if the target is not allowed, `OSError` if it cannot be checked."""
     if target.is_dir():
-        raise UserError(
-            f"{target} is a folder.", remedy="Give the name of a file in it.", code="C177"
-        )
+        raise UserError(f"{target} is a folder.", remedy="Choose a file in it.", code="C177")
     if not target.parent.is_dir():
         raise UserError(
-            f"The folder {target.parent} is not there.",
-            remedy="Make it first, or write somewhere else.",
+            f"The folder {target.parent} does not exist.",
+            remedy="Create it, or choose another folder.",
             code="C178",
         )
     if target.exists() and not target.is_file():
         raise UserError(
-            f"{target} is no ordinary file.",
-            remedy="Choose another name: it would be replaced.",
+            f"{target} is not a regular file.",
+            remedy="Choose another name: the file would be replaced.",
             code="C186",
         )
     if target.exists() and not overwrite:
         raise UserError(
-            f"{target} is there already.",
-            remedy="Choose another name, or replace it (`--force` on the command line).",
+            f"{target} already exists.",
+            remedy="Choose another name, or overwrite it (`--force` on the command line).",
             code="C179",
         )
 
 
-def _unwritable(target: Path, error: OSError) -> UserError:
+def _write_error(target: Path, error: OSError) -> UserError:
     reason = error.strerror or str(error)
-    if error.errno in _NO_ROOM:
+    if error.errno in _DISK_FULL:
         return UserError(
             f"{target} cannot be written: the disk is full ({reason}).",
-            remedy="Free some room, or write to another disk.",
+            remedy="Free some space, or write to another disk.",
             code="C180",
         )
     return UserError(
         f"{target} cannot be written: {reason}.",
-        remedy="Write to a folder that is yours, or change its rights.",
+        remedy="Choose a folder that you can write to.",
         code="C181",
     )

@@ -118,7 +118,7 @@ class RenderProcess:
         self._scratch.cleanup()
 
     def _start(self, folder: Path, environment: Mapping[str, str]) -> HelperProcess:
-        command = [str(self.runtime.python), "-m", "mosaic_worker.pictures"]
+        command = [str(self.runtime.python), "-m", "mosaic_worker.thumbnails"]
         path = os.pathsep.join(map(str, self.runtime.code))
         return HelperProcess(
             command, {**simulation_environment(environment), "PYTHONPATH": path}, folder

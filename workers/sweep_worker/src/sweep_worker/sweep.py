@@ -14,7 +14,7 @@ import msgspec
 from optuna.trial import TrialState
 
 from mosaic.client.errors import DaemonUnreachableError, TrainerError
-from mosaic.client.sweeps.sweep_plan import trial_config
+from mosaic.client.sweeps.sweep_plan import make_trial_config
 from mosaic.contract.run_states import RunState
 from mosaic_worker import WorkerError
 from sweep_worker.best import best_trial
@@ -123,7 +123,7 @@ class Sweep:
         self._active.append(active)
         self._changed_at = time.monotonic()
         for repeat in range(self._params["seeds"]):
-            config = trial_config(
+            config = make_trial_config(
                 self._plan,
                 active.trial.params,
                 sweep_run=self._run.id,

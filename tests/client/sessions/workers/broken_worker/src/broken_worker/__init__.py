@@ -1,1 +1,1 @@
-"""A worker of tests: cannot begin to play."""
+"""A worker for tests that fails to start a session."""

@@ -1,1 +1,1 @@
-"""A worker of tests: what it tells depends on its parameters alone."""
+"""A worker for tests: its metrics depend only on its parameters."""
