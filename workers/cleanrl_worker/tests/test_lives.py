@@ -9,13 +9,13 @@ import gymnasium as gym
 import numpy as np
 from workers.cleanrl_worker.tests.hand_made_environments import ThreeLives
 
-from cleanrl_worker.environments.atari import FireAfterLoss, LifeEnds
+from cleanrl_worker.environments.atari import EpisodicLife, FireOnLifeLoss
 from cleanrl_worker.environments.same_step_vector import SameStepVector
 
 
 def three_lives() -> Any:
     made = gym.wrappers.OrderEnforcing(ThreeLives())
-    return LifeEnds(gym.wrappers.RecordEpisodeStatistics(made))
+    return EpisodicLife(gym.wrappers.RecordEpisodeStatistics(made))
 
 
 class LivesTest(unittest.TestCase):
@@ -59,7 +59,7 @@ class LivesTest(unittest.TestCase):
                 pressed.append(action)
                 return super().step(action)
 
-        env = FireAfterLoss(Watched())
+        env = FireOnLifeLoss(Watched())
         env.reset(seed=1)
         is_over = False
         while not is_over:

@@ -13,7 +13,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from workers.cleanrl_worker.tests.hand_made_environments import Counting, cut_off
 
-from cleanrl_worker.environments.making import make_vector, one_array
+from cleanrl_worker.environments.make_env import flatten_observation, make_vector_env
 from cleanrl_worker.environments.same_step_vector import SameStepVector
 from mosaic_worker.environments.making import make_environment
 from mosaic_worker.errors import WorkerError
@@ -81,7 +81,7 @@ class EndsTest(unittest.TestCase):
         """Same numbers as SyncVectorEnv in same-step mode, ends included."""
         for env_id in ("CartPole-v1", "FrozenLake-v1", "Pendulum-v1", "Acrobot-v1"):
             with self.subTest(env_id):
-                ours = make_vector(env_id, {}, 3, lambda env: env)
+                ours = make_vector_env(env_id, {}, 3, lambda env: env)
                 theirs = SyncVectorEnv(
                     [partial(gym.make, env_id)] * 3,
                     autoreset_mode=AutoresetMode.SAME_STEP,
@@ -117,20 +117,20 @@ class EndsTest(unittest.TestCase):
         self.addCleanup(gym.registry.pop, "Undrawable-v0")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            envs = make_vector("Undrawable-v0", {}, 2, one_array, draws_first=True)
+            envs = make_vector_env("Undrawable-v0", {}, 2, flatten_observation, renders_first=True)
 
         self.assertEqual(envs.num_envs, 2)
 
     def test_observations_of_several_parts_are_refused(self) -> None:
         """With the space in the message, before anything runs."""
         with self.assertRaises(WorkerError) as caught:
-            make_vector("Blackjack-v1", {}, 1, lambda env: env)
+            make_vector_env("Blackjack-v1", {}, 1, lambda env: env)
         self.assertIn("several parts", caught.exception.message)
 
     def test_flat_observations_of_any_kind(self) -> None:
         """A state's number becomes one array, and so does a tuple."""
         for env_id, size in (("FrozenLake-v1", 16), ("Blackjack-v1", 32 + 11 + 2)):
-            envs = make_vector(env_id, {}, 2, one_array)
+            envs = make_vector_env(env_id, {}, 2, flatten_observation)
             self.assertEqual(envs.reset(seed=1)[0].shape, (2, size))
             envs.close()
 
@@ -140,7 +140,7 @@ class BroughtBackTest(unittest.TestCase):
         """The same steps follow, in the middle of episodes and over their ends."""
         for env_id in ("CartPole-v1", "Pendulum-v1", "FrozenLake-v1", "MountainCar-v0"):
             with self.subTest(env_id):
-                first = make_vector(env_id, {}, 2, one_array)
+                first = make_vector_env(env_id, {}, 2, flatten_observation)
                 first.reset(seed=5)
                 space = first.single_action_space
                 space.seed(11)
@@ -149,7 +149,7 @@ class BroughtBackTest(unittest.TestCase):
                 space.seed(12)
                 expected = play(first, 120, space.sample)
 
-                second = make_vector(env_id, {}, 2, one_array)
+                second = make_vector_env(env_id, {}, 2, flatten_observation)
                 self.assertTrue(second.restore(positions))
                 space.seed(12)
                 self.assertTrue(same(play(second, 120, space.sample), expected))
@@ -158,7 +158,7 @@ class BroughtBackTest(unittest.TestCase):
 
     def test_an_environment_that_comes_out_otherwise_begins_anew(self) -> None:
         """It is told, and goes on with a new episode instead of a wrong one."""
-        first = make_vector("CartPole-v1", {}, 1, one_array)
+        first = make_vector_env("CartPole-v1", {}, 1, flatten_observation)
         first.reset(seed=5)
         play(first, 5, first.single_action_space.sample)
         (position,) = first.positions()

@@ -95,7 +95,7 @@ def test_the_id_of_a_tracked_run_comes_from_the_environment_too(tmp_path: Path) 
     with telemetry.open("wb") as stream:
         emitter = Emitter(fd=stream.fileno())
         files = RunFiles(tmp_path, emitter, "night.1")
-        files.tracked_at("https://wandb.ai/me/mine/runs/night", "night")
+        files.announce_wandb("https://wandb.ai/me/mine/runs/night", "night")
         emitter.writer.close()
     assert '"id":"night.1"' in telemetry.read_text().replace(" ", "")
 

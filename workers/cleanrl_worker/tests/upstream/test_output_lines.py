@@ -3,9 +3,9 @@
 import pytest
 
 from cleanrl_worker.upstream.output_lines import (
-    Figures,
+    PrintedMetrics,
+    PrintedSpeed,
     SavedModel,
-    Speed,
     TrackedAt,
     Unreadable,
     read_line,
@@ -35,7 +35,7 @@ from cleanrl_worker.upstream.output_lines import (
 def test_figures(line: str, step: int | None, values: dict[str, list[float]] | None) -> None:
     """Numbers by their names, in every way that numpy and torch write them."""
     said = read_line(line)
-    assert isinstance(said, Figures)
+    assert isinstance(said, PrintedMetrics)
     assert said.step == step
     assert said.evaluation is None
     if values is not None:
@@ -44,14 +44,14 @@ def test_figures(line: str, step: int | None, values: dict[str, list[float]] | N
 
 def test_evaluations_are_told_apart_from_training() -> None:
     """An evaluation counts its episodes, not the steps of the training."""
-    assert read_line("eval_episode=9, episodic_return=[8.]") == Figures(
+    assert read_line("eval_episode=9, episodic_return=[8.]") == PrintedMetrics(
         None, 9, {"episodic_return": [8.0]}
     )
 
 
 def test_the_other_lines() -> None:
     """Speed, a saved model, and where a run is tracked."""
-    assert read_line("SPS: 1393") == Speed(1393.0)
+    assert read_line("SPS: 1393") == PrintedSpeed(1393.0)
     saved = "runs/CartPole-v1__dqn__1__17/dqn.cleanrl_model"
     assert read_line(f"model saved to {saved}") == SavedModel(saved)
     url = "https://wandb.ai/ada/mosaic/runs/abc123"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cleanrl_worker.upstream.script_ending import script_failure
+from cleanrl_worker.upstream.script_run import script_error
 
 
 @pytest.mark.parametrize(
@@ -24,13 +24,13 @@ from cleanrl_worker.upstream.script_ending import script_failure
 )
 def test_what_an_extra_brings_names_the_extra(line: str, extra: str) -> None:
     """A person need not know which package brings a module."""
-    failure = script_failure(1, ["Traceback (most recent call last):", line], [])
+    failure = script_error(1, ["Traceback (most recent call last):", line], [])
     assert failure.remedy == f"Start it with `--extra {extra}`."
 
 
 def test_an_unknown_environment_has_close_matches() -> None:
     """With their versions, as they can be given."""
     said = ["gymnasium.error.NameNotFound: Environment `CartPoll` doesn't exist."]
-    failure = script_failure(1, said, ["--seed", "1", "--env-id", "CartPoll-v1"])
+    failure = script_error(1, said, ["--seed", "1", "--env-id", "CartPoll-v1"])
     assert "CartPole-v1" in failure.remedy
-    assert "Check the id" in script_failure(1, said, []).remedy
+    assert "Check the id" in script_error(1, said, []).remedy

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from cleanrl_worker.upstream.command_line import command_line
+from cleanrl_worker.upstream.command_line import build_command_line
 from cleanrl_worker.upstream.flag_reading import read_flags
+from cleanrl_worker.upstream.flags import ScriptFlags
 from cleanrl_worker.upstream.script import describe_script
-from cleanrl_worker.upstream.script_flags import ScriptFlags
 from cleanrl_worker.upstream.script_location import locate_script
 from mosaic_worker import RunConfig, WorkerError
 
@@ -101,7 +101,7 @@ def flags_of(script: Path) -> ScriptFlags:
 
 def words(script: Path, params: dict[str, Any] | None = None, **raw: Any) -> list[str]:
     config = RunConfig("train", "x", "Acrobot-v1", {}, 7, 900, None, params or {}, raw)
-    return list(command_line(config, flags_of(script)).words)
+    return list(build_command_line(config, flags_of(script)).arguments)
 
 
 def test_an_args_class_becomes_a_form(tyro_script: Path) -> None:
@@ -186,8 +186,8 @@ def test_what_cannot_be_told_is_listed(tmp_path: Path) -> None:
     script = tmp_path / "bare.py"
     script.write_text("print('hello')\n")
     config = RunConfig("train", "x", "Acrobot-v1", {}, 7, 900, None, {}, {"env_id": "Acrobot-v1"})
-    line = command_line(config, flags_of(script))
-    assert line.words == ()
+    line = build_command_line(config, flags_of(script))
+    assert line.arguments == ()
     assert any("--env-id" in sentence for sentence in line.unused)
 
 

@@ -10,9 +10,9 @@ import gymnasium as gym
 import numpy as np
 import torch
 from gymnasium import spaces
-from quiet_session import QuietOutlet, quiet_session
+from quiet_session import RecordingSink, quiet_session
 
-from cleanrl_worker.session.checkpoint_file import Checkpoint, read_checkpoint
+from cleanrl_worker.session.checkpoint import TrainingCheckpoint, read_checkpoint
 from mosaic_worker.errors import WorkerError
 
 if TYPE_CHECKING:
@@ -114,24 +114,24 @@ class OffPolicyChecks(Base):
         stop_at_step: int | None = None,
         plan: dict[str, Any] | None = None,
         **flags: Any,
-    ) -> tuple[Checkpoint, QuietOutlet]:
+    ) -> tuple[TrainingCheckpoint, RecordingSink]:
         """To its end, or until it has told of a step; returns what it saved last."""
         args = self.learner.Args(env_id=env_id, total_timesteps=total, **flags)
         directory = self.folder / folder
-        session, outlet = quiet_session(
+        session, sink = quiet_session(
             self.algo, args, directory, stop_at_step=stop_at_step, **(plan or {})
         )
         try:
             self.learner.train(args, session)
         finally:
             session.close()
-        return read_checkpoint(directory / "checkpoints" / "last.pt"), outlet
+        return read_checkpoint(directory / "checkpoints" / "last.pt"), sink
 
     def newest_value(self, env_id: str) -> float:
         """Of a training with a discount of 0.8."""
         flags = {**self.quick, "gamma": 0.8, "tau": 0.1, "learning_starts": 50, "batch_size": 16}
-        _, outlet = self.train(env_id, 501, **flags)
-        return outlet.curves["losses/qf1_values"][-1][1]
+        _, sink = self.train(env_id, 501, **flags)
+        return sink.curves["losses/qf1_values"][-1][1]
 
     def test_a_time_limit_does_not_cut_values(self) -> None:
         """Reward 1 for ever is worth 1 / (1 - 0.8), though episodes last five steps."""
@@ -147,10 +147,10 @@ class OffPolicyChecks(Base):
         saved, _ = self.train("OffPolicyPointing-v0", 1_000, **flags)
         self.assertGreater(self.mean_return(saved), 9.0)
         last = self.folder / "run" / "checkpoints" / "last.pt"
-        _, outlet = self.train(
+        _, sink = self.train(
             "OffPolicyPointing-v0", 40, folder="warm", plan={"warm_start": last}, **flags
         )
-        returns = [episode.episode_return for _, episode in outlet.finished]
+        returns = [episode.episode_return for _, episode in sink.finished]
         self.assertGreater(np.mean(returns), 7.0)
 
     def test_a_policy_acts_within_bounds(self) -> None:
@@ -203,18 +203,18 @@ class OffPolicyChecks(Base):
         saved, _ = self.train("Pendulum-v1", 100, **flags)
         self.assertNotIn("buffer", saved.training)
         last = self.folder / "run" / "checkpoints" / "last.pt"
-        resumed, outlet = self.train(
+        resumed, sink = self.train(
             "Pendulum-v1", 140, folder="resumed", plan={"resume": last}, **flags
         )
-        self.assertIn("replay buffer", outlet.words[-1][1])
+        self.assertIn("replay buffer", sink.messages[-1][1])
         self.assert_same(saved.policy, resumed.policy)  # 40 steps are not yet enough
 
     def test_actions_without_bounds_are_refused(self) -> None:
         """With what to choose instead."""
-        with self.assertRaisesRegex(WorkerError, "no finite bounds"):
+        with self.assertRaisesRegex(WorkerError, "infinite bounds"):
             self.train("OffPolicyBoundless-v0", 10)
 
-    def mean_return(self, saved: Checkpoint) -> float:
+    def mean_return(self, saved: TrainingCheckpoint) -> float:
         """Played without noise."""
         env = gym.make("OffPolicyPointing-v0")
         policy = self.learner.load_policy(saved)

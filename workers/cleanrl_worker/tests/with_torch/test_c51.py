@@ -20,9 +20,9 @@ from learner_checks import (
     trained_checkpoint,
 )
 
+from cleanrl_worker.common.distributions import project_distribution
 from cleanrl_worker.learners import c51
-from cleanrl_worker.learning.return_distribution import share_out
-from cleanrl_worker.session.checkpoint_file import read_checkpoint, write_checkpoint
+from cleanrl_worker.session.checkpoint import read_checkpoint, write_checkpoint
 
 QUICK = c51.Args(
     total_timesteps=500,
@@ -44,7 +44,7 @@ class ShareOutTest(unittest.TestCase):
         atoms = torch.linspace(-2.0, 5.0, 8)
         probabilities = torch.rand(6, 8).softmax(dim=1)
         returns = torch.rand(6, 8) * 7.0 - 2.0
-        shared = share_out(probabilities, returns, atoms)
+        shared = project_distribution(probabilities, returns, atoms)
         torch.testing.assert_close(shared.sum(dim=1), torch.ones(6))
         torch.testing.assert_close(shared @ atoms, (probabilities * returns).sum(dim=1))
 
@@ -52,7 +52,7 @@ class ShareOutTest(unittest.TestCase):
         """Exactly an atom is that atom; what is beyond the last one is the last one."""
         atoms = torch.tensor([0.0, 1.0, 2.0])
         probabilities = torch.tensor([[0.2, 0.3, 0.5]])
-        shared = share_out(probabilities, torch.tensor([[1.0, 7.0, -3.0]]), atoms)
+        shared = project_distribution(probabilities, torch.tensor([[1.0, 7.0, -3.0]]), atoms)
         torch.testing.assert_close(shared, torch.tensor([[0.5, 0.2, 0.3]]))
 
 
@@ -80,7 +80,7 @@ class C51Test(unittest.TestCase):
         checkpoint, _ = trained_checkpoint(c51, args)
         agent = c51.Agent(2, 2, n_atoms=21, v_min=0.0, v_max=20.0)
         agent.load_state_dict(checkpoint.policy)
-        return c51.MeanReturns(agent, 2)(small_environments.WAITING[None])
+        return c51.QValues(agent, 2)(small_environments.WAITING[None])
 
     def test_time_limit_is_no_end(self) -> None:
         """Waiting for ever is worth 1 / (1 - 0.9), though every episode is cut after 3 steps."""

@@ -17,8 +17,8 @@ class DdpgTest(OffPolicyChecks, unittest.TestCase):
 
     def test_one_critic_is_told(self) -> None:
         """Under the tags of CleanRL's script."""
-        _, outlet = self.train("OffPolicyCut-v0", 120, learning_starts=50, batch_size=16)
-        told = {name for name in outlet.curves if name.startswith("losses/")}
+        _, sink = self.train("OffPolicyCut-v0", 120, learning_starts=50, batch_size=16)
+        told = {name for name in sink.curves if name.startswith("losses/")}
         self.assertEqual(told, {"losses/qf1_values", "losses/qf1_loss", "losses/actor_loss"})
 
 

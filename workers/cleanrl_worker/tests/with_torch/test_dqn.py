@@ -18,12 +18,12 @@ from learner_checks import (
     trained,
     trained_checkpoint,
 )
-from quiet_session import QuietOutlet
+from quiet_session import RecordingSink
 
+from cleanrl_worker.common.numpy_mlp import NumpyMlp
 from cleanrl_worker.learners import dqn
-from cleanrl_worker.learning.numpy_mlp import NumpyMlp
-from cleanrl_worker.session.checkpoint_file import (
-    Checkpoint,
+from cleanrl_worker.session.checkpoint import (
+    TrainingCheckpoint,
     read_checkpoint,
     write_checkpoint,
 )
@@ -38,14 +38,14 @@ QUICK = dqn.Args(
 )
 
 
-def values_of(checkpoint: Checkpoint, observation: Any) -> Any:
+def values_of(checkpoint: TrainingCheckpoint, observation: Any) -> Any:
     agent = dqn.Agent(2, 2)
     agent.load_state_dict(checkpoint.policy)
     return NumpyMlp(agent.network)(observation)
 
 
-def told_of_buffer(outlet: QuietOutlet) -> int:
-    return sum("replay buffer" in words for _, words in outlet.words)
+def told_of_buffer(sink: RecordingSink) -> int:
+    return sum("replay buffer" in words for _, words in sink.messages)
 
 
 class DqnTest(unittest.TestCase):
@@ -80,8 +80,8 @@ class DqnTest(unittest.TestCase):
             target_network_frequency=150,
             exploration_fraction=0.3,
         )
-        _, outlet = trained_checkpoint(dqn, args)
-        returns = [episode.episode_return for _, episode in outlet.finished]
+        _, sink = trained_checkpoint(dqn, args)
+        returns = [episode.episode_return for _, episode in sink.finished]
         self.assertGreater(np.mean(returns[-15:]), 100)
 
     def test_time_limit_is_no_end(self) -> None:
@@ -100,8 +100,8 @@ class DqnTest(unittest.TestCase):
 
     def test_explores_less_and_less(self) -> None:
         """The share of random actions falls in a straight line, and stays where it is to end."""
-        _, outlet = trained_checkpoint(dqn, dataclasses.replace(QUICK, end_e=0.1))
-        told = outlet.curves["charts/epsilon"]
+        _, sink = trained_checkpoint(dqn, dataclasses.replace(QUICK, end_e=0.1))
+        told = sink.curves["charts/epsilon"]
         for step, epsilon in told:
             # The line is over after half of the steps.
             expected = max(0.1, 1.0 - 0.9 * (step - 1) / 300)
@@ -133,9 +133,9 @@ class DqnTest(unittest.TestCase):
     def test_tells_once_that_checkpoints_leave_the_buffer_out(self) -> None:
         """While there is time to choose otherwise, and not with every checkpoint."""
         args = dataclasses.replace(QUICK, checkpoint_every=100, checkpoint_buffer_mb=0)
-        _, outlet = trained_checkpoint(dqn, args)
-        self.assertGreater(len(outlet.saved), 2)
-        self.assertEqual(told_of_buffer(outlet), 1)
+        _, sink = trained_checkpoint(dqn, args)
+        self.assertGreater(len(sink.saved), 2)
+        self.assertEqual(told_of_buffer(sink), 1)
         self.assertEqual(told_of_buffer(trained_checkpoint(dqn, QUICK)[1]), 0)
 
     def test_a_warm_start_acts_as_it_has_learnt(self) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from learner_checks import assert_acts, assert_resumes_exactly, trained, trained_checkpoint
 
 from cleanrl_worker.learners import dqn_atari
-from cleanrl_worker.session.checkpoint_file import read_checkpoint, write_checkpoint
+from cleanrl_worker.session.checkpoint import read_checkpoint, write_checkpoint
 from mosaic_worker.environments.making import make_environment
 
 GAME = "BreakoutNoFrameskip-v4"
@@ -44,9 +44,9 @@ class DqnAtariTest(unittest.TestCase):
                 position["observation"] = 255 - position["observation"]
             write_checkpoint(saved, left)
             args = dataclasses.replace(QUICK, total_timesteps=QUICK.total_timesteps + 1)
-            outlet = trained(dqn_atari, args, Path(directory), resume=left)
+            sink = trained(dqn_atari, args, Path(directory), resume=left)
             resumed = read_checkpoint(Path(directory) / "checkpoints" / "last.pt")
-        self.assertIn("could not be brought back", outlet.words[-1][1])
+        self.assertIn("could not be restored", sink.messages[-1][1])
         before, after = (each.training["buffer"] for each in (saved, resumed))
         self.assertFalse(before["is_beginning"].any())
         # The first picture of the new game, and the one that followed.

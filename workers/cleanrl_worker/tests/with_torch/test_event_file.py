@@ -10,10 +10,9 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from quiet_session import QuietOutlet
+from quiet_session import RecordingSink
 
-from cleanrl_worker.arguments import SharedArgs
-from cleanrl_worker.session.plan import SessionPlan
+from cleanrl_worker.arguments import SessionOptions, SharedArgs
 from cleanrl_worker.tracking.trackers import SessionTrackers
 from mosaic_worker.tracking.record_file import crc32c
 
@@ -25,9 +24,9 @@ class EventFileTest(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.outlet = QuietOutlet(Path(folder.name))
+        self.sink = RecordingSink(Path(folder.name))
         args = SharedArgs(env_id="CartPole-v1", seed=7)
-        self.trackers = SessionTrackers(self.outlet, SessionPlan(), args, "ppo", "a-run")
+        self.trackers = SessionTrackers(self.sink, SessionOptions(), args, "ppo", "a-run")
         self.addCleanup(self.trackers.close)
 
     def read(self) -> Any:
@@ -35,7 +34,7 @@ class EventFileTest(unittest.TestCase):
             EventAccumulator,
         )
 
-        reader = EventAccumulator(str(self.outlet.directory / "runs" / "a-run"))
+        reader = EventAccumulator(str(self.sink.directory / "runs" / "a-run"))
         reader.Reload()
         return reader
 
@@ -80,7 +79,7 @@ class EventFileTest(unittest.TestCase):
         """Relative to the run's directory, under CleanRL's name."""
         self.trackers.finish()
         self.trackers.close()
-        self.assertEqual(self.outlet.artifacts, [("tensorboard", "runs/a-run")])
+        self.assertEqual(self.sink.artifacts, [("tensorboard", "runs/a-run")])
 
 
 if __name__ == "__main__":

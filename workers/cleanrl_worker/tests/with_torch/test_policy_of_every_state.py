@@ -10,8 +10,7 @@ import numpy as np
 from learner_checks import trained_checkpoint
 
 from cleanrl_worker.learners import c51, dqn, ppo, pqn, rainbow, sac
-from cleanrl_worker.playing.checkpoint_player import every_observation
-from cleanrl_worker.playing.policy import PolicyActor
+from cleanrl_worker.playing import PolicyActor, list_observations
 
 LAKE = "FrozenLake-v1"
 OFF_POLICY = {"buffer_size": 100, "learning_starts": 50, "batch_size": 8}
@@ -35,7 +34,7 @@ class PolicyOfEveryStateTest(unittest.TestCase):
                 args = learner.Args(env_id=LAKE, total_timesteps=64, **settings)
                 checkpoint, _ = trained_checkpoint(learner, args)
                 env = learner.wrap_for_playing(gym.make(LAKE))
-                rows = every_observation(env)
+                rows = list_observations(env)
                 actor = PolicyActor(learner.load_policy(checkpoint), 0, rows)
                 told = actor.policy()
                 assert told is not None
@@ -48,14 +47,14 @@ class PolicyOfEveryStateTest(unittest.TestCase):
     def test_observations_are_as_the_environment_shows_them(self) -> None:
         """The row of a state is what its learner sees there."""
         env = dqn.wrap_for_playing(gym.make(LAKE))
-        rows = every_observation(env)
+        rows = list_observations(env)
         seen, _ = env.reset(seed=1)
         np.testing.assert_array_equal(rows[env.unwrapped.s], seen)
 
     def test_where_nothing_can_be_told(self) -> None:
         """Numbers without end have no table."""
         env = dqn.wrap_for_playing(gym.make("CartPole-v1"))
-        self.assertIsNone(every_observation(env))
+        self.assertIsNone(list_observations(env))
         self.assertIsNone(PolicyActor(object(), 0, None).policy())  # type: ignore[arg-type]
 
 

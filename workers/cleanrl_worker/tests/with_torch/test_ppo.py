@@ -20,10 +20,10 @@ from learner_checks import (
 )
 from quiet_session import quiet_session
 
+from cleanrl_worker.common.distributions import categorical_log_prob, gumbel_noise
+from cleanrl_worker.common.numpy_mlp import NumpyMlp
+from cleanrl_worker.common.rollout import Rollout
 from cleanrl_worker.learners import ppo
-from cleanrl_worker.learning.categorical import gumbel_noise, log_probabilities
-from cleanrl_worker.learning.numpy_mlp import NumpyMlp
-from cleanrl_worker.learning.rollout import Rollout
 from mosaic_worker.errors import WorkerError
 
 _BATCH = 64
@@ -59,7 +59,7 @@ class Ppo(unittest.TestCase):
             agent = ppo.Agent(4, 2)
             torch.nn.init.normal_(next(agent.actor[-1].parameters()))
             rollout = Rollout(32, 2, observation=((4,), np.float32), action=((), np.int64))
-            rollout.observations[-1] = session.first_observations(envs)
+            rollout.observations[-1] = session.initial_observations(envs)
             logits = np.zeros((32, 2, 2), np.float32)
             ppo.collect(rollout, logits, NumpyMlp(agent.actor), envs, session, 0)
             session.close()
@@ -68,7 +68,7 @@ class Ppo(unittest.TestCase):
         with torch.no_grad():
             categorical: Any = torch.distributions.Categorical(logits=agent.actor(seen))
         expected = categorical.log_prob(chosen)
-        found = log_probabilities(logits, rollout.actions)
+        found = categorical_log_prob(logits, rollout.actions)
         np.testing.assert_allclose(found, expected.numpy(), rtol=1e-4, atol=1e-6)
         self.assertEqual(set(np.unique(rollout.actions)), {0, 1})
 
@@ -90,8 +90,8 @@ class Ppo(unittest.TestCase):
     def test_learns_to_balance(self) -> None:
         """CartPole at random lasts 22 steps; after 20,000 steps several times as long."""
         args = ppo.Args(total_timesteps=20_480, learning_rate=1e-3)
-        _, outlet = trained_checkpoint(ppo, args)
-        returns = [episode.episode_return for _, episode in outlet.finished]
+        _, sink = trained_checkpoint(ppo, args)
+        returns = [episode.episode_return for _, episode in sink.finished]
         self.assertGreater(sum(returns[-20:]) / 20, 80)
 
     def test_resumes_exactly(self) -> None:
@@ -134,8 +134,8 @@ class Ppo(unittest.TestCase):
     def test_every_way_of_computing_losses(self) -> None:
         """Without scaled advantages and without clipped values it learns as well."""
         args = ppo.Args(**{**vars(_TINY), "norm_adv": False, "clip_vloss": False})
-        _, outlet = trained_checkpoint(ppo, args)
-        self.assertEqual(len(outlet.curves["losses/approx_kl"]), 4)
+        _, sink = trained_checkpoint(ppo, args)
+        self.assertEqual(len(sink.curves["losses/approx_kl"]), 4)
 
     def test_other_actions_are_refused(self) -> None:
         """With what to use instead."""

@@ -40,7 +40,7 @@ class PqnTest(unittest.TestCase):
         checkpoint, _ = trained_checkpoint(pqn, args)
         agent = pqn.Agent(2, 2)
         agent.load_state_dict(checkpoint.policy)
-        return agent.values_of(small_environments.WAITING[None])
+        return agent.predict_q_values(small_environments.WAITING[None])
 
     def test_time_limit_is_no_end(self) -> None:
         """Waiting for ever is worth 1 / (1 - 0.9), though every episode is cut after 3 steps."""

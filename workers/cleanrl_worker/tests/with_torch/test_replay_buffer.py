@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from gymnasium import spaces
 
-from cleanrl_worker.learning.replay_buffer import ReplayBuffer
+from cleanrl_worker.common.replay_buffer import ReplayBuffer
 
 SEEN = spaces.Box(-np.inf, np.inf, (2,), np.float64)
 CHOSEN = spaces.Box(-1.0, 1.0, (1,), np.float32)
@@ -39,7 +39,7 @@ class ReplayBufferTest(unittest.TestCase):
         is_terminated = np.array([True, False, False])
         seen, chosen = np.zeros((3, 2)), np.zeros((3, 1))
         buffer.add(seen, chosen, np.ones(3), is_terminated, first_of_next, infos)
-        batch = buffer.rows(np.arange(3))
+        batch = buffer.get_batch(np.arange(3))
         self.assertEqual(batch.next_observations[:, 0].tolist(), [1.0, 7.0, 2.0])
         self.assertEqual(batch.terminated.tolist(), [1.0, 0.0, 0.0])
 

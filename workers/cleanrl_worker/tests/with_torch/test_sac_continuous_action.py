@@ -10,8 +10,8 @@ import torch
 from off_policy_checks import OffPolicyChecks
 from torch.distributions import Normal, TanhTransform, TransformedDistribution
 
+from cleanrl_worker.common.continuous_actions import ActionBounds
 from cleanrl_worker.learners import sac_continuous_action
-from cleanrl_worker.learning.action_bounds import ActionBounds
 
 
 class SacTest(OffPolicyChecks, unittest.TestCase):
@@ -26,8 +26,8 @@ class SacTest(OffPolicyChecks, unittest.TestCase):
 
     def test_entropy_is_tuned_towards_its_target(self) -> None:
         """A policy that begins more random than wanted finds entropy worth less and less."""
-        _, outlet = self.train("OffPolicyPointing-v0", 501, learning_starts=100, batch_size=64)
-        worth = [value for _, value in outlet.curves["losses/alpha"]]
+        _, sink = self.train("OffPolicyPointing-v0", 501, learning_starts=100, batch_size=64)
+        worth = [value for _, value in sink.curves["losses/alpha"]]
         self.assertLess(worth[-1], worth[0])
         self.assertLess(worth[0], 1.0)
 
@@ -44,7 +44,7 @@ class SacTest(OffPolicyChecks, unittest.TestCase):
             "alpha": 0.3,
         }
         for autotune, expected in ((True, tuned), (False, 0.3)):
-            _, outlet = self.train(
+            _, sink = self.train(
                 "OffPolicyPointing-v0",
                 101,
                 folder=f"warm-{autotune}",
@@ -52,7 +52,7 @@ class SacTest(OffPolicyChecks, unittest.TestCase):
                 autotune=autotune,
                 **flags,
             )
-            self.assertAlmostEqual(outlet.curves["losses/alpha"][0][1], expected, places=5)
+            self.assertAlmostEqual(sink.curves["losses/alpha"][0][1], expected, places=5)
 
     def test_densities_are_those_of_the_squashed_distribution(self) -> None:
         """Checked against torch's own distributions, in bounds of width 2."""

@@ -22,7 +22,7 @@ from learner_checks import (
 )
 
 from cleanrl_worker.learners import sac
-from cleanrl_worker.session.checkpoint_file import read_checkpoint, write_checkpoint
+from cleanrl_worker.session.checkpoint import read_checkpoint, write_checkpoint
 
 QUICK = sac.Args(
     total_timesteps=400,
@@ -62,7 +62,7 @@ class SacTest(unittest.TestCase):
         agent = self.agent_that_waited(env_id, autotune=False, alpha=1e-4)
         with torch.no_grad():
             rows = torch.from_numpy(small_environments.WAITING[None])
-            return sac.lower_of(agent.critics, rows).numpy()
+            return sac.min_q_values(agent.critics, rows).numpy()
 
     def test_time_limit_is_no_end(self) -> None:
         """Waiting for ever is worth 1 / (1 - 0.9), though every episode is cut after 3 steps."""
@@ -78,13 +78,13 @@ class SacTest(unittest.TestCase):
         agent = self.agent_that_waited(small_environments.CUT, autotune=False, alpha=1.0)
         with torch.no_grad():
             rows = torch.from_numpy(small_environments.WAITING[None])
-            values = sac.lower_of(agent.critics, rows).numpy()
+            values = sac.min_q_values(agent.critics, rows).numpy()
         np.testing.assert_allclose(values, 10 + 9 * math.log(2), rtol=0.06)
 
     def test_entropy_can_be_worth_nothing(self) -> None:
         """A fixed weight is what it was told to be, 0 included."""
-        _, outlet = trained_checkpoint(sac, dataclasses.replace(QUICK, autotune=False, alpha=0.0))
-        self.assertEqual({value for _, value in outlet.curves["losses/alpha"]}, {0.0})
+        _, sink = trained_checkpoint(sac, dataclasses.replace(QUICK, autotune=False, alpha=0.0))
+        self.assertEqual({value for _, value in sink.curves["losses/alpha"]}, {0.0})
 
     def test_a_warm_start_acts_as_it_has_learnt(self) -> None:
         """No random actions drown a policy that is sure of its action."""
@@ -105,8 +105,8 @@ class SacTest(unittest.TestCase):
             trained(sac, QUICK, Path(directory))
             begin = Path(directory) / "checkpoints" / "last.pt"
             for plan in ({"warm_start": begin}, {"resume": begin}):
-                outlet = trained(sac, fixed, Path(directory) / next(iter(plan)), **plan)
-                told = {round(value, 6) for _, value in outlet.curves["losses/alpha"]}
+                sink = trained(sac, fixed, Path(directory) / next(iter(plan)), **plan)
+                told = {round(value, 6) for _, value in sink.curves["losses/alpha"]}
                 self.assertEqual(told, {0.05})
 
     def test_goes_on_exactly(self) -> None:

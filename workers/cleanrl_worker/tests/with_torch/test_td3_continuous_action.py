@@ -17,8 +17,8 @@ class Td3Test(OffPolicyChecks, unittest.TestCase):
 
     def test_both_critics_are_told(self) -> None:
         """Under the tags of CleanRL's script."""
-        _, outlet = self.train("OffPolicyCut-v0", 120, learning_starts=50, batch_size=16)
-        told = {name for name in outlet.curves if name.startswith("losses/")}
+        _, sink = self.train("OffPolicyCut-v0", 120, learning_starts=50, batch_size=16)
+        told = {name for name in sink.curves if name.startswith("losses/")}
         critics = {f"losses/qf{which}_{what}" for which in "12" for what in ("values", "loss")}
         self.assertEqual(told, critics | {"losses/qf_loss", "losses/actor_loss"})
 

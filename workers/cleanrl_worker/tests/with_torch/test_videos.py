@@ -14,7 +14,7 @@ import numpy as np
 from quiet_session import quiet_session
 
 from cleanrl_worker.arguments import SharedArgs
-from cleanrl_worker.tracking.videos import EpisodeVideos, is_filmed, missing_package
+from cleanrl_worker.tracking.videos import RecordEpisodes, is_recorded, missing_package
 from mosaic_worker.environments.made_layer import made_layer
 
 HAS_AV = importlib.util.find_spec("av") is not None
@@ -66,8 +66,8 @@ class VideosTest(unittest.TestCase):
         self.told: list[tuple[Path, dict[str, Any]]] = []
         self.failures: list[str] = []
 
-    def filmed(self, env: Any, every: int | None = None, max_frames: int = 1000) -> EpisodeVideos:
-        return EpisodeVideos(
+    def filmed(self, env: Any, every: int | None = None, max_frames: int = 1000) -> RecordEpisodes:
+        return RecordEpisodes(
             env,
             self.folder,
             every=every,
@@ -78,9 +78,9 @@ class VideosTest(unittest.TestCase):
 
     def test_by_cleanrls_rule_ever_fewer_episodes_are_filmed(self) -> None:
         """Cubes up to a thousand, then each thousandth."""
-        chosen = [episode for episode in range(3001) if is_filmed(episode, None)]
+        chosen = [episode for episode in range(3001) if is_recorded(episode, None)]
         self.assertEqual(chosen, [n**3 for n in range(10)] + [1000, 2000, 3000])
-        self.assertEqual([e for e in range(10) if is_filmed(e, 4)], [0, 4, 8])
+        self.assertEqual([e for e in range(10) if is_recorded(e, 4)], [0, 4, 8])
 
     @unittest.skipUnless(HAS_AV, "PyAV is not installed (the extra video)")
     def test_a_film_shows_every_step_and_says_what_it_shows(self) -> None:
@@ -151,14 +151,14 @@ class VideosTest(unittest.TestCase):
     def test_a_session_films_its_first_environment_alone(self) -> None:
         """The file is announced with its path in the run's directory."""
         args = SharedArgs(env_id="CartPole-v1", num_envs=2, capture_video=True)
-        session, outlet = quiet_session("ppo", args, self.folder)
+        session, sink = quiet_session("ppo", args, self.folder)
         self.addCleanup(session.close)
         envs = session.make_envs()
-        session.first_observations(envs)
-        while not outlet.artifacts:
+        session.initial_observations(envs)
+        while not sink.artifacts:
             envs.step(np.zeros(2, np.int64))
         expected = f"videos/{session.run_name}/rl-video-episode-0.mp4"
-        self.assertEqual(outlet.artifacts[0], ("video", expected))
+        self.assertEqual(sink.artifacts[0], ("video", expected))
         self.assertTrue((self.folder / expected).is_file())
 
     @unittest.skipUnless(HAS_AV, "PyAV is not installed (the extra video)")
