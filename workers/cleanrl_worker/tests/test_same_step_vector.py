@@ -125,7 +125,7 @@ class EndsTest(unittest.TestCase):
         """With the space in the message, before anything runs."""
         with self.assertRaises(WorkerError) as caught:
             make_vector_env("Blackjack-v1", {}, 1, lambda env: env)
-        self.assertIn("several parts", caught.exception.message)
+        self.assertIn("must be a single array", caught.exception.message)
 
     def test_flat_observations_of_any_kind(self) -> None:
         """A state's number becomes one array, and so does a tuple."""

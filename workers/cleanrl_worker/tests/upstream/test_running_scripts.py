@@ -111,7 +111,7 @@ def test_the_commit_of_the_checkout_is_recorded(start: StartScript, tmp_path: Pa
     assert report["commit"] in worker.logs("W240")[0]
     untracked = start("pass")
     assert untracked.wait() == 0
-    assert "no commit is known" in untracked.logs("W240")[0]
+    assert "its commit is unknown" in untracked.logs("W240")[0]
 
 
 def test_nonsense_is_kept_and_reported_once(start: StartScript) -> None:
@@ -237,8 +237,8 @@ def test_a_script_cannot_go_on_from_a_checkpoint(
     """Else it would train from its beginning without a word."""
     worker = start("open('started', 'w').close()", **asked)
     assert worker.wait() == 1
-    assert "cannot go on from a checkpoint" in worker.bye()["error"]
-    assert "Start it anew" in worker.bye()["remedy"]
+    assert "cannot resume from a checkpoint" in worker.bye()["error"]
+    assert "Start it without" in worker.bye()["remedy"]
     assert not (worker.folder / "started").exists()
 
 
@@ -249,7 +249,7 @@ def test_a_script_cannot_go_on_from_a_checkpoint(
         ("sys.exit(7)", "exit code 7. It printed nothing", "log"),
         ("import no_such_module", "exit code 1", "no_such_module"),
         ("from stable_baselines3.common import x", "exit code 1", "Start it with `--extra sb3`."),
-        ("os.kill(os.getpid(), signal.SIGKILL)", "ended by SIGKILL", "memory"),
+        ("os.kill(os.getpid(), signal.SIGKILL)", "killed by SIGKILL", "memory"),
     ],
 )
 def test_a_script_that_fails(start: StartScript, body: str, message: str, remedy: str) -> None:

@@ -35,7 +35,7 @@ def test_cleanrl_comes_first(checkout: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ["td3_continuous_action", "cleanrl_worker.learners.sac"])
 def test_our_own_algorithms_are_no_scripts(checkout: Path, name: str) -> None:
     """They need another gymnasium than scripts have; the error says how they are started."""
-    with pytest.raises(WorkerError, match="one of this worker's own algorithms") as refused:
+    with pytest.raises(WorkerError, match="is an algorithm of this worker") as refused:
         locate_script(name, [str(checkout)])
     assert f"`--algo {name.rpartition('.')[2]}`" in refused.value.remedy
 

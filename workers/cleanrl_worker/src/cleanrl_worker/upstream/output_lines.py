@@ -14,7 +14,7 @@ _PAIR = rf"(?P<key>[A-Za-z_][\w./-]*)\s*=\s*(?P<value>{_VALUE})"
 _PAIRS = re.compile(_PAIR)
 _UNNAMED_PAIR = re.sub(r"\?P<\w+>", "?:", _PAIR)
 _PAIRS_LINE = re.compile(rf"{_UNNAMED_PAIR}(?:(?:,\s*|\s+){_UNNAMED_PAIR})*,?")
-_LOOKS_LIKE_PAIRS = re.compile(r"[A-Za-z_][\w./-]*=\S|.*\b(?:global_step|episodic_\w+)\s*[=:]")
+_TELEMETRY_PREFIX = re.compile(r"[A-Za-z_][\w./-]*=\S|.*\b(?:global_step|episodic_\w+)\s*[=:]")
 _SPEED = re.compile(rf"SPS:\s*({_NUMBER})")
 _SAVED = re.compile(r"model saved to (?P<path>\S.*)")
 _TRACKED = re.compile(r"https?://\S+/runs/(?P<id>[\w-]+)")
@@ -83,7 +83,7 @@ def read_line(line: str) -> ParsedLine:
         metrics = _parse_metrics(text)
         if metrics is not None:
             return metrics
-    return Unreadable(text) if _LOOKS_LIKE_PAIRS.match(text) else None
+    return Unreadable(text) if _TELEMETRY_PREFIX.match(text) else None
 
 
 def read_address(line: str) -> TrackedAt | None:
