@@ -62,5 +62,5 @@ class ReplayCheckpoint:
 
     def _warn_once(self, message: str) -> None:
         if not self._has_warned:
-            self._session.say("warning", message)
+            self._session.log_message("warning", message)
         self._has_warned = True

@@ -124,7 +124,7 @@ def validate_rollout_size(args: RolloutArgs, session: TrainingSession) -> None:
     """
     max_num_steps = max(1, args.total_timesteps // args.num_envs)
     if args.num_steps > max_num_steps:
-        session.say(
+        session.log_message(
             "info",
             f"`num_steps` reduced from {args.num_steps} to {max_num_steps}: the training has no"
             " more steps.",

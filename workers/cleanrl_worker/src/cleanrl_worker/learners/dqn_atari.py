@@ -168,7 +168,7 @@ def warn_if_memory_low(buffer: FrameReplayBuffer, session: TrainingSession) -> N
     """The buffer allocates memory as it fills, so the training would be killed late."""
     total_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if buffer.frames.nbytes > total_bytes * MEMORY_FRACTION:
-        session.say(
+        session.log_message(
             "warning",
             f"The replay buffer will grow to {buffer.frames.nbytes / 2**30:.1f} GiB, but this"
             f" machine has {total_bytes / 2**30:.1f} GiB: choose a smaller --buffer-size.",

@@ -74,6 +74,6 @@ class RunSink(Protocol):
         """Announce a page about the session."""
 
     def say(self, level: str, message: str) -> None:
-        """Log a message; `level` is info or warning."""
+        """Log a message; `level` is info or warning. Named as in the SDK's listener."""
 
     def close(self) -> None: ...

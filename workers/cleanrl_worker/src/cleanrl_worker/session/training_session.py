@@ -84,7 +84,7 @@ class TrainingSession:
         seed_all(args.seed)
         start = read_starting_point(self._options, algo, args)
         if start.message:
-            self.say("info", start.message)
+            self.log_message("info", start.message)
         self.resumed = start.resumed
         """The checkpoint of a resumed training: the learner restores its `training`."""
         self.warm_start = start.warm_start
@@ -162,7 +162,7 @@ class TrainingSession:
         if self.has_restored_envs:
             observations = envs.observations.copy()
         else:
-            self.say("warning", "The environments could not be restored: new episodes start.")
+            self.log_message("warning", "The environments could not be restored: new episodes start.")
             observations = envs.reset(seed=self.args.seed + self.first_step)[0]
         set_random_state(resumed.random)
         return observations
@@ -209,7 +209,7 @@ class TrainingSession:
             self._sink.log_scalars(values, step)
             self._trackers.scalars(values, step)
 
-    def say(self, level: str, message: str) -> None:
+    def log_message(self, level: str, message: str) -> None:
         """Log a message; `level` is info or warning."""
         self._sink.say(level, message)
 
