@@ -48,11 +48,11 @@ class SharedArgs:
     """The user or organisation on the Hugging Face hub."""
 
     env_id: str = "CartPole-v1"
-    """The id of the environment."""
+    """Id of the environment."""
     total_timesteps: int = 500_000
     """Total timesteps of the experiment, over all environments."""
     num_envs: int = 1
-    """The number of parallel environments."""
+    """Number of parallel environments."""
 
 
 @dataclass(frozen=True)

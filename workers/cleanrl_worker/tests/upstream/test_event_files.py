@@ -21,7 +21,7 @@ def path(tmp_path: Path) -> Path:
     return folder / "events.out.tfevents.1700000000.host.1.0"
 
 
-def test_a_file_is_read_on_from_where_it_was_left(tmp_path: Path, path: Path) -> None:
+def test_a_file_is_read_from_the_last_offset(tmp_path: Path, path: Path) -> None:
     """A record that is half written waits for its other half, and nothing comes twice."""
     files = EventFiles(tmp_path)
     path.write_bytes(LOSS + LOSS[:20])
@@ -53,7 +53,7 @@ def test_a_file_in_another_format_is_reported(tmp_path: Path, path: Path, rubbis
     assert list(files.read_new()) == []
 
 
-def test_copies_that_wandb_makes_are_not_read(tmp_path: Path) -> None:
+def test_copies_in_the_wandb_folder_are_skipped(tmp_path: Path) -> None:
     """W&B links to the event files in its own folder."""
     copy = tmp_path / "wandb" / "run-1" / "events.out.tfevents.1"
     copy.parent.mkdir(parents=True)

@@ -20,7 +20,7 @@ SPEED = "charts/SPS"
 
 
 def trained(learner: Any, args: Any, directory: Path, **plan: Any) -> RecordingSink:
-    """`learner` is a module of `cleanrl_worker.learners`; what it told."""
+    """Train with a module of `cleanrl_worker.learners`; returns the sink."""
     algo = learner.__name__.rpartition(".")[2]
     session, sink = quiet_session(algo, args, directory, **plan)
     try:
@@ -31,7 +31,7 @@ def trained(learner: Any, args: Any, directory: Path, **plan: Any) -> RecordingS
 
 
 def trained_checkpoint(learner: Any, args: Any) -> tuple[TrainingCheckpoint, RecordingSink]:
-    """The last checkpoint, and what was told on the way."""
+    """Return the last checkpoint and the sink."""
     with tempfile.TemporaryDirectory() as directory:
         sink = trained(learner, args, Path(directory))
         return read_checkpoint(Path(directory) / "checkpoints" / "last.pt"), sink
@@ -47,7 +47,7 @@ def curves_of(sink: RecordingSink, after: int = 0) -> dict[str, list[tuple[int, 
 
 
 def assert_resumes_exactly(case: unittest.TestCase, learner: Any, args: Any, middle: int) -> None:
-    """A training that goes on from `middle` tells, and learns, what an uninterrupted one does."""
+    """A training resumed from `middle` logs and learns the same as an uninterrupted one."""
     with tempfile.TemporaryDirectory() as directory:
         whole_at, resumed_at = Path(directory) / "whole", Path(directory) / "resumed"
         scheduled = dataclasses.replace(args, checkpoint_every=middle)

@@ -18,13 +18,13 @@ def _column(*numbers: float) -> Any:
 
 
 class Advantages(unittest.TestCase):
-    def test_without_values_they_are_the_discounted_rewards(self) -> None:
+    def test_zero_values_give_discounted_rewards(self) -> None:
         """With lambda 1 and values of 0 an advantage is the return."""
         ended = np.array([[False], [False], [True]])
         found = compute_gae(_column(1, 2, 4), _column(0, 0, 0, 0), ended, gamma=0.5, gae_lambda=1.0)
         np.testing.assert_allclose(found, _column(1 + 1 + 1, 2 + 2, 4))
 
-    def test_an_end_hides_what_follows(self) -> None:
+    def test_done_stops_bootstrapping(self) -> None:
         """Neither the value nor the rewards of the next episode count."""
         ended = np.array([[True], [False]])
         found = compute_gae(
@@ -32,7 +32,7 @@ class Advantages(unittest.TestCase):
         )
         self.assertAlmostEqual(float(found[0, 0]), 1.0)
 
-    def test_lambda_zero_looks_one_step_ahead(self) -> None:
+    def test_lambda_zero_gives_one_step_td_errors(self) -> None:
         """The surprise of a single step: reward and discounted next value, less the value."""
         ended = np.zeros((2, 1), dtype=np.bool_)
         found = compute_gae(_column(1, 2), _column(10, 20, 30), ended, gamma=_GAMMA, gae_lambda=0.0)
@@ -52,7 +52,7 @@ class Advantages(unittest.TestCase):
             np.testing.assert_allclose(together[:, only], alone)
 
     def test_explained_variance(self) -> None:
-        """1 for values that tell the returns, 0 for those that tell nothing."""
+        """1 for values that predict the returns, 0 for constant values."""
         returns = np.array([1.0, 2.0, 3.0])
         self.assertEqual(explained_variance(returns, returns), 1.0)
         self.assertEqual(explained_variance(np.zeros(3), returns), 0.0)
@@ -81,14 +81,14 @@ class TimeLimits(unittest.TestCase):
         advantages, returns, _ = rollout.compute_gae(value_of, gamma=_GAMMA, gae_lambda=0.95)
         return advantages, returns, seen
 
-    def test_an_episode_that_was_cut_off_goes_on_in_its_value(self) -> None:
+    def test_a_truncated_episode_is_bootstrapped(self) -> None:
         """A truncated episode is worth as much as one that was not."""
         advantages, returns, seen = self._judged(terminated=False)
         np.testing.assert_allclose(returns, 1.0 / (1.0 - _GAMMA), rtol=1e-5)
         np.testing.assert_allclose(advantages, 0.0, atol=1e-4)
         np.testing.assert_array_equal(seen[-1], [[7.0]])
 
-    def test_an_episode_that_is_over_is_worth_what_it_got(self) -> None:
+    def test_a_terminated_episode_is_not_bootstrapped(self) -> None:
         """A terminated one ends with its last reward."""
         _, returns, seen = self._judged(terminated=True)
         self.assertAlmostEqual(float(returns[1, 0]), 1.0, places=5)

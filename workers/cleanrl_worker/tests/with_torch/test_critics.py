@@ -17,7 +17,7 @@ class CriticsTest(unittest.TestCase):
         self.critics = ContinuousCritic(2, 5, hidden=8)
         self.seen, self.chosen = torch.randn(6, 3), torch.randn(6, 2)
 
-    def test_each_is_a_network_of_its_own(self) -> None:
+    def test_the_critics_are_independent(self) -> None:
         """Their values are those of plain layers with the same weights."""
         values = self.critics(self.seen, self.chosen)
         for index in range(2):
@@ -29,7 +29,7 @@ class CriticsTest(unittest.TestCase):
             torch.testing.assert_close(values[index], rows[:, 0])
         torch.testing.assert_close(self.critics.q1_forward(self.seen, self.chosen), values[:1])
 
-    def test_a_view_that_does_not_learn_is_always_the_newest(self) -> None:
+    def test_frozen_weights_follow_the_network(self) -> None:
         """Gradients reach the actions through it, and leave the critics alone."""
         optimizer = FlatAdam(self.critics.parameters(), 0.1)
         judges = share_frozen_weights(self.critics)
@@ -44,7 +44,7 @@ class CriticsTest(unittest.TestCase):
             assert parameter.grad is not None
             self.assertEqual(float(parameter.grad.abs().sum()), 0.0)
 
-    def test_a_follower_goes_a_share_of_the_way(self) -> None:
+    def test_a_target_network_moves_by_tau(self) -> None:
         """It begins as a copy, stays behind, and comes near when it follows."""
         optimizer = FlatAdam(self.critics.parameters(), 0.1)
         target_network = TargetNetwork(self.critics, optimizer)

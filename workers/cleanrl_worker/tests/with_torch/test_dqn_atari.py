@@ -1,4 +1,4 @@
-"""DQN for Atari: pictures go in, lives end episodes but are not told, and it goes on exactly."""
+"""DQN for Atari: frames as input, lost lives are not reported, and it resumes exactly."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ QUICK = dqn_atari.Args(
 class DqnAtariTest(unittest.TestCase):
     """A few steps of a game."""
 
-    def test_goes_on_exactly(self) -> None:
+    def test_resumes_exactly(self) -> None:
         """From a checkpoint in the middle of a game, with the buffer's ring gone round."""
         assert_resumes_exactly(self, dqn_atari, QUICK, 170)
 
-    def test_games_that_do_not_come_back_are_not_gone_on_with(self) -> None:
+    def test_games_that_cannot_be_restored_are_dropped(self) -> None:
         """The pictures of a new game are not put after those of the one that was left."""
         with tempfile.TemporaryDirectory() as directory:
             left = Path(directory) / "left.pt"
@@ -52,7 +52,7 @@ class DqnAtariTest(unittest.TestCase):
         # The first picture of the new game, and the one that followed.
         self.assertGreater(int(after["written"] - before["written"]), 1)
 
-    def test_a_warm_start_acts_as_it_has_learnt(self) -> None:
+    def test_a_warm_start_acts_with_the_trained_policy(self) -> None:
         """A policy that is sure of its action takes it from the first step on."""
         checkpoint, _ = trained_checkpoint(dqn_atari, QUICK)
         checkpoint.policy["network.10.bias"][2] = 1_000.0

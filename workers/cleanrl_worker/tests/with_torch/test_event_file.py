@@ -38,17 +38,17 @@ class EventFileTest(unittest.TestCase):
         reader.Reload()
         return reader
 
-    def test_curves_come_back_as_they_were_told(self) -> None:
-        """Under their tags, with their steps, and with what is no number."""
+    def test_scalars_are_read_back_unchanged(self) -> None:
+        """Under their tags, with their steps, including NaN."""
         for step in range(0, 50, 10):
             self.trackers.scalars({"charts/SPS": step * 2.0, "charts/odd": math.nan}, step)
         self.trackers.finish()
         reader = self.read()
-        told = [(event.step, event.value) for event in reader.Scalars("charts/SPS")]
-        self.assertEqual(told, [(0, 0.0), (10, 20.0), (20, 40.0), (30, 60.0), (40, 80.0)])
+        logged = [(event.step, event.value) for event in reader.Scalars("charts/SPS")]
+        self.assertEqual(logged, [(0, 0.0), (10, 20.0), (20, 40.0), (30, 60.0), (40, 80.0)])
         self.assertTrue(all(math.isnan(event.value) for event in reader.Scalars("charts/odd")))
 
-    def test_the_hyperparameters_are_a_text_from_the_first_moment(self) -> None:
+    def test_the_hyperparameters_are_written_first(self) -> None:
         """A run that is killed has them too: they are on the disk before any value is."""
         reader = self.read()
         self.assertEqual(reader.Tags()["tensors"], ["hyperparameters/text_summary"])
@@ -66,7 +66,7 @@ class EventFileTest(unittest.TestCase):
             data = bytes(index * 37 % 256 for index in range(size))
             self.assertEqual(crc32c(data), pywrap_tensorflow.crc32c(data))
 
-    def test_values_can_be_seen_while_the_run_goes_on(self) -> None:
+    def test_values_are_readable_during_the_run(self) -> None:
         """A reader need not wait for the end: the first value of each second is handed over."""
         self.trackers.scalars({"charts/SPS": 1.0}, 1)
         self.trackers.scalars({"charts/SPS": 2.0}, 2)

@@ -48,7 +48,7 @@ class FlatAdamSteps(unittest.TestCase):
         parts = torch.cat([each.detach().reshape(-1) for each in network.parameters()])
         torch.testing.assert_close(flat.flat, parts)
 
-    def test_goes_on_from_its_state(self) -> None:
+    def test_continues_from_its_state(self) -> None:
         """Saved and loaded halfway gives the same bits as never interrupted."""
         straight, first = _network(), _network()
         flat = FlatAdam(straight.parameters(), 1e-2)
@@ -67,7 +67,7 @@ class FlatAdamSteps(unittest.TestCase):
 
 
 class NumpyForward(unittest.TestCase):
-    def test_agrees_with_torch_also_after_learning(self) -> None:
+    def test_matches_torch_after_updates(self) -> None:
         """The weights are the network's own, so a step of the optimizer is seen at once."""
         network = _network()
         optimizer = FlatAdam(network.parameters(), 1e-2)

@@ -81,21 +81,21 @@ class FrameBufferTest(unittest.TestCase):
             self.assertEqual(recorded.happened[key], rest)
         return {key for key, _ in found}
 
-    def test_transitions_are_those_that_happened(self) -> None:
+    def test_sampled_transitions_match_the_episodes(self) -> None:
         """Stacks, actions, rewards and ends come back, across terminated episodes."""
         recorded = Recorded(FrameReplayBuffer(300, 2, SPACE), [7, 11])
         recorded.step(100)
         self.assertEqual(len(recorded.buffer), 200)
         self.assertGreater(len(self.assert_all_happened(recorded)), 150)
 
-    def test_last_picture_of_a_cut_episode_is_kept(self) -> None:
+    def test_the_final_frame_of_a_truncated_episode_is_stored(self) -> None:
         """After a time limit the next observation is the old episode's last, and not terminated."""
         recorded = Recorded(FrameReplayBuffer(100, 1, SPACE), [5], is_cut=True)
         recorded.step(60)
         self.assert_all_happened(recorded)
         self.assertFalse(recorded.buffer.terminated.any())
 
-    def test_only_whole_stacks_are_drawn_once_it_is_full(self) -> None:
+    def test_a_full_buffer_samples_complete_stacks_only(self) -> None:
         """The oldest transitions lose their pictures to new ones, at every place of the ring."""
         recorded = Recorded(FrameReplayBuffer(2 * 23, 2, SPACE), [6, 9])
         recorded.step(40)
@@ -105,8 +105,8 @@ class FrameBufferTest(unittest.TestCase):
         # Each ring of 23 has at most the newest picture, 3 without a past and 5 last pictures.
         self.assertGreaterEqual(len(recorded.buffer), 2 * (23 - 1 - 3 - 5))
 
-    def test_begins_in_the_middle_of_an_episode(self) -> None:
-        """A buffer that is filled anew on resuming knows the pictures before its first step."""
+    def test_can_start_within_an_episode(self) -> None:
+        """A buffer that is refilled on resume has the frames before its first step."""
         recorded = Recorded(FrameReplayBuffer(100, 1, SPACE), [50])
         recorded.step(10)
         late = FrameReplayBuffer(100, 1, SPACE)
@@ -115,7 +115,7 @@ class FrameBufferTest(unittest.TestCase):
         self.assertEqual(len(late), 10)
         self.assert_all_happened(recorded)
 
-    def test_begins_anew_in_the_middle_of_an_episode(self) -> None:
+    def test_can_start_new_episodes_within_an_episode(self) -> None:
         """No transition leads from an episode that was left to the one that began instead."""
         recorded = Recorded(FrameReplayBuffer(100, 2, SPACE), [50, 60])
         recorded.step(10)
@@ -124,7 +124,7 @@ class FrameBufferTest(unittest.TestCase):
         self.assertEqual(len(recorded.buffer), 40)
         self.assertEqual(len(self.assert_all_happened(recorded)), 40)
 
-    def test_goes_on_from_its_state(self) -> None:
+    def test_continues_from_its_state(self) -> None:
         """A buffer that was put away and brought back draws the same batches."""
         recorded = Recorded(FrameReplayBuffer(2 * 30, 2, SPACE), [7, 8])
         recorded.step(45)

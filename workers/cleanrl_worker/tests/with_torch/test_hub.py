@@ -66,7 +66,7 @@ class HubTest(unittest.TestCase):
         return " ".join(message for _, message in self.sink.messages)
 
     @unittest.skipUnless(HAS_HUB, "huggingface_hub is not installed (the extra hub)")
-    def test_the_best_policy_arrives_with_a_card(self) -> None:
+    def test_the_best_policy_is_uploaded_with_a_card(self) -> None:
         """Under the name of environment, algorithm and seed, without what it had remembered."""
         self.save("last.pt", 200)
         self.save("best.pt", 100)
@@ -88,7 +88,7 @@ class HubTest(unittest.TestCase):
         self.assertNotIn(TOKEN, card + self.messages())
 
     @unittest.skipUnless(HAS_HUB, "huggingface_hub is not installed (the extra hub)")
-    def test_a_refused_token_is_a_warning_with_the_command_for_later(self) -> None:
+    def test_a_rejected_token_is_a_warning_with_a_command(self) -> None:
         """The folder is prepared, so that one line uploads it once there is a token."""
         self.save("last.pt", 200)
         self.server.refuses = True
@@ -100,7 +100,7 @@ class HubTest(unittest.TestCase):
         self.assertTrue((folder / "model.pt").exists())
 
     @unittest.skipUnless(HAS_HUB, "huggingface_hub is not installed (the extra hub)")
-    def test_no_network_is_a_warning_within_bounded_time(self) -> None:
+    def test_a_timeout_is_a_warning(self) -> None:
         """A hub that cannot be reached is given up, and the training's result stands."""
         self.save("last.pt", 200)
         with socket.create_server(("127.0.0.1", 0)) as deaf:
@@ -109,7 +109,7 @@ class HubTest(unittest.TestCase):
                 self.upload(HF_TOKEN=TOKEN, HF_ENDPOINT=address)
         self.assertIn("it took longer than 3 s", self.messages())
 
-    def test_what_is_missing_is_named(self) -> None:
+    def test_missing_requirements_are_named(self) -> None:
         """A token, an owner, and a checkpoint."""
         self.upload(HF_TOKEN=TOKEN)
         self.assertIn("No model to upload", self.messages())
@@ -124,7 +124,7 @@ class HubTest(unittest.TestCase):
             self.assertIn("the environment variable HF_TOKEN is not set", self.messages())
         self.assertEqual(self.server.tokens, set())
 
-    def test_names_are_of_letters_that_the_hub_allows(self) -> None:
+    def test_repository_names_are_valid(self) -> None:
         """Ids with a module or a namespace have signs that it refuses."""
         self.assertEqual(
             repository_name("my.envs:Grid/Big-v0", "dqn", 1), "my.envs-Grid-Big-v0-dqn-seed1"

@@ -27,7 +27,7 @@ LEARNERS: tuple[tuple[Any, dict[str, Any], bool], ...] = (
 class PolicyOfEveryStateTest(unittest.TestCase):
     """In FrozenLake, which has sixteen."""
 
-    def test_it_tells_what_it_does(self) -> None:
+    def test_the_policy_of_every_state_is_listed(self) -> None:
         """For each state the action that it would take, and its values where it has some."""
         for learner, settings, has_values in LEARNERS:
             with self.subTest(learner.__name__):
@@ -36,22 +36,22 @@ class PolicyOfEveryStateTest(unittest.TestCase):
                 env = learner.wrap_for_playing(gym.make(LAKE))
                 rows = list_observations(env)
                 actor = PolicyActor(learner.load_policy(checkpoint), 0, rows)
-                told = actor.policy()
-                assert told is not None
+                logged = actor.policy()
+                assert logged is not None
                 acted = [actor.act(row, {}) for row in rows]
-                self.assertEqual(list(told["actions"]), acted)
-                self.assertEqual("q_values" in told, has_values)
+                self.assertEqual(list(logged["actions"]), acted)
+                self.assertEqual("q_values" in logged, has_values)
                 if has_values:
-                    self.assertEqual(told["q_values"].shape, (16, 4))
+                    self.assertEqual(logged["q_values"].shape, (16, 4))
 
-    def test_observations_are_as_the_environment_shows_them(self) -> None:
+    def test_listed_observations_match_the_environment(self) -> None:
         """The row of a state is what its learner sees there."""
         env = dqn.wrap_for_playing(gym.make(LAKE))
         rows = list_observations(env)
         seen, _ = env.reset(seed=1)
         np.testing.assert_array_equal(rows[env.unwrapped.s], seen)
 
-    def test_where_nothing_can_be_told(self) -> None:
+    def test_other_spaces_are_not_listed(self) -> None:
         """Numbers without end have no table."""
         env = dqn.wrap_for_playing(gym.make("CartPole-v1"))
         self.assertIsNone(list_observations(env))

@@ -90,7 +90,7 @@ class Memory(unittest.TestCase):
         torch.manual_seed(2)
         self.agent = ppo_atari_lstm.Agent(3)
 
-    def test_learning_remembers_what_acting_did(self) -> None:
+    def test_updates_reproduce_the_lstm_states_of_acting(self) -> None:
         """A rollout in one go gives the thoughts of its single steps, ends of episodes included."""
         pictures = np.random.default_rng(1).integers(0, 256, (6, 2, 1, 84, 84), np.uint8)
         begins = np.zeros((6, 2), np.bool_)
@@ -106,7 +106,7 @@ class Memory(unittest.TestCase):
             np.testing.assert_allclose(worth, values[step].numpy(), rtol=1e-4, atol=1e-6)
         torch.testing.assert_close(memory, last)
 
-    def test_an_episode_that_was_cut_off_goes_on_in_its_value(self) -> None:
+    def test_a_truncated_episode_is_bootstrapped(self) -> None:
         """Its last reward holds the value of its last picture, with the memory of the episode."""
         args = ppo_atari_lstm.Args(**{**_SMALL, "num_envs": 1, "num_steps": 4, "gamma": 0.5})
         envs = _Watched([_CutPictures()])
@@ -126,7 +126,7 @@ class Memory(unittest.TestCase):
         np.testing.assert_allclose(storage.rollout.rewards[:, 0], expected, rtol=1e-4)
         self.assertEqual(storage.starts[:, 0].tolist(), [True, False, False, True, False])
 
-    def test_more_minibatches_than_environments_are_refused(self) -> None:
+    def test_more_minibatches_than_environments_are_rejected(self) -> None:
         """With what to change."""
         with self.assertRaisesRegex(WorkerError, "cannot be split"):
             trained_checkpoint(

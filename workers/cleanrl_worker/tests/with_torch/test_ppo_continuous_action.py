@@ -55,7 +55,7 @@ class Pointing(gym.Env[Any, Any]):
         return self._show(), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        assert self.action_space.contains(action), f"{action} is no action"
+        assert self.action_space.contains(action), f"{action} is not an action"
         missed = float(np.square(np.ravel(action) - self._shown).sum())
         return self._show(), 1.0 - missed, False, False, {}
 
@@ -70,7 +70,7 @@ class Continuous(unittest.TestCase):
         gym.register(_POINTING, entry_point=f"{__name__}:Pointing", max_episode_steps=10)
         cls.addClassCleanup(gym.registry.pop, _POINTING)
 
-    def test_log_probabilities_of_the_rollout_are_those_of_torch(self) -> None:
+    def test_log_probs_match_torch(self) -> None:
         """The first ratio of an update is 1: numpy acted by the same policy that torch learns."""
         learner = ppo_continuous_action
         args = learner.Args(**_SMALL)
@@ -104,7 +104,7 @@ class Continuous(unittest.TestCase):
             with self.subTest(learner.__name__):
                 assert_resumes_exactly(self, learner, learner.Args(**_SMALL), 2 * _BATCH)
 
-    def test_returns_go_on_with_the_episodes_they_belong_to(self) -> None:
+    def test_discounted_returns_continue_with_their_episodes(self) -> None:
         """Rewards are scaled by returns so far; episodes that did not come back have none."""
         args = ppo_continuous_action.Args(**{**_SMALL, "total_timesteps": 5 * _BATCH})
         with tempfile.TemporaryDirectory() as directory:
@@ -170,7 +170,7 @@ class Continuous(unittest.TestCase):
                 is_same = all(np.array_equal(actions[0], each) for each in actions)
                 self.assertEqual(is_same, not sampled)
 
-    def test_a_policy_sees_as_it_has_learnt_to(self) -> None:
+    def test_a_policy_normalizes_observations(self) -> None:
         """Observations are scaled by the statistics of the checkpoint."""
         checkpoint, _ = trained_checkpoint(
             ppo_continuous_action, ppo_continuous_action.Args(**_SMALL)
@@ -186,7 +186,7 @@ class Continuous(unittest.TestCase):
         found = ppo_continuous_action.load_policy(checkpoint).act(raw)
         np.testing.assert_allclose(found, expected, rtol=1e-4)
 
-    def test_other_actions_are_refused(self) -> None:
+    def test_other_action_spaces_are_rejected(self) -> None:
         """With what to use instead."""
         args = ppo_continuous_action.Args(env_id="CartPole-v1")
         with self.assertRaisesRegex(WorkerError, "box actions"):

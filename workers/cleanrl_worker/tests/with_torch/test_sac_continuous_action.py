@@ -31,8 +31,8 @@ class SacTest(OffPolicyChecks, unittest.TestCase):
         self.assertLess(worth[-1], worth[0])
         self.assertLess(worth[0], 1.0)
 
-    def test_a_warm_start_knows_what_entropy_is_worth(self) -> None:
-        """Tuning goes on from where it was, and a fixed worth is what it is told to be."""
+    def test_a_warm_start_restores_alpha(self) -> None:
+        """Tuning of alpha continues, and a fixed alpha is used unchanged."""
         saved, _ = self.train("OffPolicyPointing-v0", 200, learning_starts=100, batch_size=16)
         tuned = math.exp(float(saved.training["log_alpha"]))
         self.assertLess(tuned, 0.99)
@@ -54,7 +54,7 @@ class SacTest(OffPolicyChecks, unittest.TestCase):
             )
             self.assertAlmostEqual(sink.curves["losses/alpha"][0][1], expected, places=5)
 
-    def test_densities_are_those_of_the_squashed_distribution(self) -> None:
+    def test_log_probs_include_the_tanh_correction(self) -> None:
         """Checked against torch's own distributions, in bounds of width 2."""
         agent = sac_continuous_action.Agent(3, ActionBounds([-1.0, -1.0], [1.0, 1.0]))
         seen = torch.randn(64, 3)

@@ -66,13 +66,13 @@ class SessionCase(unittest.TestCase):
 
 class CheckpointTest(SessionCase):
     def test_schedule_best_and_last(self) -> None:
-        """Every so many steps, of which the newest stay; the best and the last have names."""
+        """Scheduled checkpoints, of which the newest are kept, and the best and last ones."""
         self.train(checkpoint_every=100, keep_checkpoints=2)
 
         names = sorted(path.name for path in (self.folder / "checkpoints").iterdir())
         self.assertEqual(names, ["best.pt", "last.pt", "step-300.pt", "step-400.pt"])
 
-    def test_it_holds_what_acting_needs(self) -> None:
+    def test_a_checkpoint_is_sufficient_to_act(self) -> None:
         """Spaces, arguments and the step; and no code, so that anybody may load it."""
         self.train()
 
@@ -82,7 +82,7 @@ class CheckpointTest(SessionCase):
         self.assertEqual(checkpoint.action_space["n"], 2)
         self.assertEqual(checkpoint.args["env_id"], "CartPole-v1")
 
-    def test_a_damaged_one_is_told(self) -> None:
+    def test_a_damaged_checkpoint_is_an_error(self) -> None:
         """As something that a person can do something about."""
         path = self.folder / "broken.pt"
         for content in (b"", b"not a checkpoint", b"PK\x03\x04 half of one"):
@@ -90,7 +90,7 @@ class CheckpointTest(SessionCase):
             with self.assertRaises(WorkerError):
                 read_checkpoint(path)
 
-    def test_one_that_lacks_something_is_told(self) -> None:
+    def test_an_incomplete_checkpoint_is_an_error(self) -> None:
         """So is one of an algorithm that is not here, and a published one that is to be resumed."""
         self.train()
         path = self.folder / "checkpoints" / "last.pt"
@@ -105,7 +105,7 @@ class CheckpointTest(SessionCase):
             quiet_session("ppo", SharedArgs(), self.folder, resume=path)
         self.assertIn("--warm-start", caught.exception.remedy)
 
-    def test_a_resumed_training_is_the_uninterrupted_one(self) -> None:
+    def test_a_resumed_training_equals_the_uninterrupted_one(self) -> None:
         """In every family: the same random numbers, the same environments."""
         for env_id in ("CartPole-v1", "LunarLander-v3", "BipedalWalker-v3", "Pendulum-v1"):
             with self.subTest(env_id):
@@ -131,7 +131,7 @@ class CheckpointTest(SessionCase):
         self.assertIn("step-10.pt", caught.exception.remedy)
         self.assertEqual(read_checkpoint(self.folder / "checkpoints" / "last.pt").global_step, 10)
 
-    def test_a_resumed_training_must_be_the_same_one(self) -> None:
+    def test_a_resumed_training_must_have_the_same_flags(self) -> None:
         """Another number of environments, or none of its steps left, is refused with what to do."""
         self.train(checkpoint_every=100, keep_checkpoints=9)
         path = self.folder / "checkpoints" / "step-200.pt"
@@ -145,7 +145,7 @@ class CheckpointTest(SessionCase):
                 quiet_session("ppo", SharedArgs(**changed), self.folder, resume=path)
             self.assertIn(word, str(caught.exception))
 
-    def test_what_is_best_outlives_a_resume(self) -> None:
+    def test_the_best_return_survives_a_resume(self) -> None:
         """One lucky episode after it is not called the best."""
         args = SharedArgs(total_timesteps=10_000)
 
@@ -175,7 +175,7 @@ class RolloutSizeTest(SessionCase):
 
         self.assertEqual(sink.newest_step, 100)
 
-    def test_minibatches_without_steps_are_refused(self) -> None:
+    def test_minibatches_without_steps_are_rejected(self) -> None:
         """With the three numbers that do not fit, and not with advice on learning rates."""
         args = ppo.Args(num_envs=1, num_steps=4, num_minibatches=4)
         session, _ = quiet_session("ppo", args, self.folder)
@@ -186,20 +186,20 @@ class RolloutSizeTest(SessionCase):
 
 
 class EndsTest(SessionCase):
-    def test_it_stops_when_told_to_with_a_checkpoint(self) -> None:
+    def test_a_stop_request_saves_a_checkpoint(self) -> None:
         """Long before its last step."""
         _, sink = self.train(total=100_000, stop_at_step=200, save_model=False)
 
         self.assertLess(sink.newest_step, 50_000)
         self.assertTrue((self.folder / "checkpoints" / "last.pt").is_file())
 
-    def test_so_many_episodes_are_enough(self) -> None:
+    def test_max_episodes_ends_the_training(self) -> None:
         """Whichever comes first ends it."""
         _, sink = self.train(total=100_000, max_episodes=5)
 
         self.assertIn(len(sink.finished), (5, 6))  # two environments may end at once
 
-    def test_a_loss_that_is_no_number(self) -> None:
+    def test_a_loss_of_nan_is_an_error(self) -> None:
         """Ends the training, and names step and number."""
         session, _ = quiet_session("ppo", SharedArgs(), self.folder)
         with self.assertRaises(WorkerError) as caught:
@@ -210,8 +210,8 @@ class EndsTest(SessionCase):
         self.assertIn("losses/value_loss", caught.exception.message)
 
     @unittest.skipIf(torch.cuda.is_available(), "there is a GPU here")
-    def test_a_reserved_gpu_that_torch_does_not_see(self) -> None:
-        """Is told; nothing is computed on the processor instead."""
+    def test_a_reserved_gpu_that_torch_does_not_find(self) -> None:
+        """It is an error; there is no fallback to the CPU."""
         with self.assertRaises(WorkerError) as caught:
             choose_device(SharedArgs(), gpus=1)
         self.assertIn("--gpus 0", caught.exception.remedy)

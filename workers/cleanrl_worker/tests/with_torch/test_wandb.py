@@ -32,7 +32,7 @@ KEY = "0123456789abcdef0123456789abcdef01234567"
 
 
 class StoppableOutlet(RecordingSink):
-    """One that is told to stop after its making."""
+    """A sink with a stop request after its creation."""
 
     def stop(self) -> None:
         self._stop_at_step = 0
@@ -58,7 +58,7 @@ class WandbTest(unittest.TestCase):
         return " ".join(message for _, message in self.sink.messages)
 
     @unittest.skipUnless(HAS_WANDB, "wandb is not installed (the extra wandb)")
-    def test_without_a_key_the_run_is_kept_offline_and_whole(self) -> None:
+    def test_without_a_key_the_run_is_complete_and_offline(self) -> None:
         """The reason is said, the folder is announced, and every value is in the file."""
         run = self.start()
         assert run is not None
@@ -77,7 +77,7 @@ class WandbTest(unittest.TestCase):
         self.assertEqual([row["losses/value_loss"] for row in history], [0, 1, 2, 3, 4])
 
     @unittest.skipUnless(HAS_WANDB, "wandb is not installed (the extra wandb)")
-    def test_a_server_that_is_not_there_makes_it_offline(self) -> None:
+    def test_an_unreachable_server_makes_it_offline(self) -> None:
         """With a key and no network nothing is waited for, and the key is written nowhere."""
         run = self.start(WANDB_API_KEY=KEY, WANDB_BASE_URL=f"http://127.0.0.1:{free_port()}")
         assert run is not None
@@ -91,7 +91,7 @@ class WandbTest(unittest.TestCase):
         self.assertNotIn(KEY, self.reasons())
 
     @unittest.skipUnless(HAS_WANDB, "wandb is not installed (the extra wandb)")
-    def test_online_the_address_and_the_values_are_those_of_the_server(self) -> None:
+    def test_online_values_reach_the_server(self) -> None:
         """With a key and a server the run can be looked at where it says, and nothing is said."""
         with WandbServer() as server:
             run = self.start(WANDB_API_KEY=KEY, WANDB_BASE_URL=server.address)
@@ -103,12 +103,12 @@ class WandbTest(unittest.TestCase):
         (_, path), (kind, url) = self.sink.artifacts
         run_id = path.rpartition("-")[2]
         self.assertEqual((kind, url), ("wandb", f"{server.address}/me/tests/runs/{run_id}"))
-        told = [(row["global_step"], row["charts/SPS"]) for row in server.history]
-        self.assertEqual(told, [(10, 50.0), (20, 100.0)])
+        logged = [(row["global_step"], row["charts/SPS"]) for row in server.history]
+        self.assertEqual(logged, [(10, 50.0), (20, 100.0)])
         self.assertEqual(server.config["env_id"]["value"], "CartPole-v1")
 
     @unittest.skipUnless(HAS_WANDB, "wandb is not installed (the extra wandb)")
-    def test_a_key_that_is_refused_makes_it_offline(self) -> None:
+    def test_a_rejected_key_makes_it_offline(self) -> None:
         """The server's refusal is the reason."""
         with Refusing() as server:
             run = self.start(WANDB_API_KEY=KEY, WANDB_BASE_URL=server.address)
@@ -131,7 +131,7 @@ class WandbTest(unittest.TestCase):
         self.assertIn("did not finish within 5 s", self.reasons())
 
     @unittest.skipUnless(HAS_WANDB, "wandb is not installed (the extra wandb)")
-    def test_what_was_asked_to_be_offline_needs_no_reason(self) -> None:
+    def test_requested_offline_mode_has_no_warning(self) -> None:
         """Nothing is said about a wish that was fulfilled."""
         run = self.start(SessionOptions(wandb_mode="offline"), WANDB_API_KEY=KEY)
         assert run is not None
@@ -139,8 +139,8 @@ class WandbTest(unittest.TestCase):
         self.assertEqual(self.sink.messages, [])
         self.assertEqual(len(self.sink.artifacts), 1)
 
-    def test_without_the_package_the_extra_is_named(self) -> None:
-        """Training goes on, and the sentence says what to install."""
+    def test_a_missing_package_names_the_extra(self) -> None:
+        """The training continues, and the warning names what to install."""
         with mock.patch("importlib.util.find_spec", return_value=None):
             self.assertIsNone(self.start())
         self.assertIn("install the extra `wandb` of the bundle cleanrl_worker", self.reasons())

@@ -52,13 +52,14 @@ class UpdateMetrics:
             return {}
         pg_loss, v_loss, entropy = (loss.item() for loss in self._losses)
         last = self._logratios[-1]
-        is_clipped = (torch.cat(self._logratios).exp() - 1.0).abs() > self._clip_coef
+        ratio = torch.cat(self._logratios).exp()
+        clipfrac = ((ratio - 1.0).abs() > self._clip_coef).float().mean().item()
         return {
             "losses/value_loss": v_loss,
             "losses/policy_loss": pg_loss,
             "losses/entropy": entropy,
             "losses/old_approx_kl": -last.mean().item(),
             "losses/approx_kl": approx_kl(last),
-            "losses/clipfrac": is_clipped.float().mean().item(),
+            "losses/clipfrac": clipfrac,
             "losses/explained_variance": explained_variance(values, returns),
         }

@@ -50,7 +50,7 @@ class Args(SharedArgs):
     """Flags of PPO with an LSTM for Atari games."""
 
     env_id: str = "BreakoutNoFrameskip-v4"
-    """The id of the environment."""
+    """Id of the environment."""
     total_timesteps: int = 10_000_000
     """Total timesteps of the experiment, over all environments."""
     num_envs: int = 8

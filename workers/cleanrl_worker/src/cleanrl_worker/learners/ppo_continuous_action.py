@@ -63,7 +63,7 @@ class Args(SharedArgs):
     """Flags of PPO for continuous actions."""
 
     env_id: str = "HalfCheetah-v5"
-    """The id of the environment."""
+    """Id of the environment."""
     total_timesteps: int = 1_000_000
     """Total timesteps of the experiment, over all environments."""
     learning_rate: float = 3e-4

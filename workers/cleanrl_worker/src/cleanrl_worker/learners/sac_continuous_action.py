@@ -54,7 +54,7 @@ class Args(SharedArgs):
     """Flags of SAC."""
 
     env_id: str = "Hopper-v5"
-    """The id of the environment."""
+    """Id of the environment."""
     total_timesteps: int = 1_000_000
     """Total timesteps of the experiment, over all environments."""
     buffer_size: int = 1_000_000

@@ -53,7 +53,7 @@ class Args(SharedArgs):
     """Flags of TD3."""
 
     env_id: str = "Hopper-v5"
-    """The id of the environment."""
+    """Id of the environment."""
     total_timesteps: int = 1_000_000
     """Total timesteps of the experiment, over all environments."""
     learning_rate: float = 3e-4

@@ -162,7 +162,9 @@ class TrainingSession:
         if self.has_restored_envs:
             observations = envs.observations.copy()
         else:
-            self.log_message("warning", "The environments could not be restored: new episodes start.")
+            self.log_message(
+                "warning", "The environments could not be restored: new episodes start."
+            )
             observations = envs.reset(seed=self.args.seed + self.first_step)[0]
         set_random_state(resumed.random)
         return observations

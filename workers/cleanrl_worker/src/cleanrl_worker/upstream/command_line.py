@@ -58,13 +58,13 @@ def build_command_line(config: RunConfig, flags: ScriptFlags) -> CommandLine:
         if name.lstrip("-").replace("-", "_") not in values and value is not None:
             arguments += flags.pass_through(name, value)
     passed = {name.lstrip("-").replace("-", "_"): value for name, value in extra.items()}
-    given = {**passed, **values}
+    flag_values = {**passed, **values}
     return CommandLine(
         tuple(arguments),
         tuple(unused),
-        is_tracked=_is_on("track", given, flags) or _is_wandb_enabled(config.raw),
-        is_uploaded=_is_on("upload_model", given, flags),
-        total_timesteps=_total(given, flags),
+        is_tracked=_is_on("track", flag_values, flags) or _is_wandb_enabled(config.raw),
+        is_uploaded=_is_on("upload_model", flag_values, flags),
+        total_timesteps=_total(flag_values, flags),
     )
 
 
@@ -109,19 +109,19 @@ def _is_wandb_enabled(raw: Mapping[str, Any]) -> bool:
     return bool(wandb.get("enabled")) and wandb.get("mode") != "disabled"
 
 
-def _is_on(name: str, given: Mapping[str, Any], flags: ScriptFlags) -> bool:
-    return bool(_value(name, given, flags))
+def _is_on(name: str, flag_values: Mapping[str, Any], flags: ScriptFlags) -> bool:
+    return bool(_value(name, flag_values, flags))
 
 
-def _total(given: Mapping[str, Any], flags: ScriptFlags) -> int | None:
-    total = _value("total_timesteps", given, flags)
+def _total(flag_values: Mapping[str, Any], flags: ScriptFlags) -> int | None:
+    total = _value("total_timesteps", flag_values, flags)
     is_number = isinstance(total, (int, float)) and not isinstance(total, bool) and total > 0
     return int(total) if is_number and total is not None else None
 
 
-def _value(name: str, given: Mapping[str, Any], flags: ScriptFlags) -> Any:
+def _value(name: str, flag_values: Mapping[str, Any], flags: ScriptFlags) -> Any:
     """Return the given value, or else the script's default."""
-    if given.get(name) is not None:
-        return given[name]
+    if flag_values.get(name) is not None:
+        return flag_values[name]
     flag = flags.find(name)
     return flag.parameter.default if flag else None

@@ -19,7 +19,7 @@ class RealEventFilesTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
 
-    def test_what_torch_writes_is_read(self) -> None:
+    def test_event_files_of_torch_are_read(self) -> None:
         """Scalars of both kinds and texts; histograms are passed over."""
         table = "|param|value|\n|-|-|\n|seed|1|"
         files = EventFiles(self.folder)

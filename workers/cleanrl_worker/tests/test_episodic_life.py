@@ -19,23 +19,23 @@ def three_lives() -> Any:
 
 
 class LivesTest(unittest.TestCase):
-    def test_the_game_goes_on_after_a_lost_life(self) -> None:
-        """A reset does not begin a new game, and only a whole game is told."""
+    def test_the_game_continues_after_a_lost_life(self) -> None:
+        """A reset does not start a new game, and only a complete game is reported."""
         envs = SameStepVector([three_lives()], reports_every_end=False)
         envs.reset(seed=1)
-        told: list[int] = []
+        logged: list[int] = []
         ends = 0
-        while not told:
+        while not logged:
             _, _, terminated, _, infos = envs.step(np.zeros(1, np.int64))
             ends += int(terminated[0])
             if infos:
                 episode = infos["final_info"]["episode"]
-                told += [episode["l"][0]] if episode["_r"][0] else []
+                logged += [episode["l"][0]] if episode["_r"][0] else []
 
         self.assertGreater(ends, 1)
-        self.assertEqual(told, [6])
+        self.assertEqual(logged, [6])
 
-    def test_a_game_is_brought_back_with_the_lives_it_had(self) -> None:
+    def test_a_game_is_restored_with_its_lives(self) -> None:
         """Resets that did not reach the game are played again, too."""
         first = SameStepVector([three_lives()], reports_every_end=False)
         first.reset(seed=1)
@@ -50,7 +50,7 @@ class LivesTest(unittest.TestCase):
         seen = [second.step(np.zeros(1, np.int64))[0].tolist() for _ in range(8)]
         self.assertEqual(seen, expected)
 
-    def test_who_plays_gets_the_button_pressed_after_each_loss(self) -> None:
+    def test_fire_is_pressed_after_each_lost_life(self) -> None:
         """As in training; a policy has not learnt to press it."""
         pressed = []
 

@@ -22,7 +22,7 @@ from cleanrl_worker.upstream.script_run import script_error
         ),
     ],
 )
-def test_what_an_extra_brings_names_the_extra(line: str, extra: str) -> None:
+def test_a_missing_module_names_its_extra(line: str, extra: str) -> None:
     """A person need not know which package brings a module."""
     failure = script_error(1, ["Traceback (most recent call last):", line], [])
     assert failure.remedy == f"Start it with `--extra {extra}`."
