@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from cleanrl_worker.upstream.environment_instruments import EnvironmentInstruments
+from cleanrl_worker.upstream.instrumented import EnvInstrumentation
 from mosaic_worker.emitter import Emitter
 from mosaic_worker.recording.recorder import EpisodeRecorder
 from mosaic_worker.standard_streams import claim_stdout
@@ -116,7 +116,7 @@ def main() -> None:
     torch.set_num_threads(1)
     plain = Training(env_id, steps)
     recorder = EpisodeRecorder(Emitter(fd=spool), detail="columns")
-    EnvironmentInstruments(recorder, None).install(gymnasium)
+    EnvInstrumentation(recorder, None).install(gymnasium)
     recorded = Training(env_id, steps)
     seconds: dict[str, list[float]] = {"plain": [], "recorded": []}
     for turn in range(turns + 2):

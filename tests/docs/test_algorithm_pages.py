@@ -82,8 +82,8 @@ def test_recommended_settings_are_those_of_the_learner(name: str) -> None:
 def test_extras_and_curves_exist(name: str) -> None:
     """Nobody is told to install what there is not, or to look for a curve that is never drawn."""
     assert {_code(row[0]) for row in _table(name, "Extras")} <= _EXTRAS
-    sources = [_WORKER / "learners" / f"{name}.py", _WORKER / "session" / "session.py"]
-    drawn = "".join(path.read_text() for path in [*sources, *(_WORKER / "learning").glob("*.py")])
+    sources = [_WORKER / "learners" / f"{name}.py", _WORKER / "session" / "training_session.py"]
+    drawn = "".join(path.read_text() for path in [*sources, *(_WORKER / "common").glob("*.py")])
     curves = [_code(row[0]) for row in _table(name, "What to watch")]
     names = [curve.rpartition("/")[2] for curve in curves]
     assert [each for each in names if not re.search(rf"\b{each}\b", drawn)] == []

@@ -1,4 +1,4 @@
-"""What goes wrong in a training, and what a person is told."""
+"""Failures of a training, and their error messages."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.workers.cleanrl.conftest import Training
 pytestmark = pytest.mark.process
 
 
-def test_an_unknown_environment_is_told_with_what_was_meant(training: Training) -> None:
+def test_an_unknown_environment_has_suggestions(training: Training) -> None:
     """The close match is in the remedy."""
     run = training.run("ppo", "CartPol-v1", 100)
 
@@ -24,7 +24,7 @@ def test_an_unknown_environment_is_told_with_what_was_meant(training: Training) 
         ("sac_continuous_action", "CartPole-v1", "dqn"),
     ],
 )
-def test_actions_that_the_algorithm_cannot_choose(
+def test_an_unsupported_action_space_is_an_error(
     training: Training, algo: str, env_id: str, fitting: str
 ) -> None:
     """Names the space, and algorithms that fit."""
@@ -35,7 +35,7 @@ def test_actions_that_the_algorithm_cannot_choose(
     assert fitting in run.remedy
 
 
-def test_a_loss_that_is_no_number_ends_the_run(training: Training) -> None:
+def test_a_loss_of_nan_fails_the_run(training: Training) -> None:
     """With the step, and the last good checkpoint, which is there."""
     run = training.run(
         "ppo",
@@ -52,7 +52,7 @@ def test_a_loss_that_is_no_number_ends_the_run(training: Training) -> None:
     assert (training.folder(run.run_id) / name).is_file(), run.remedy
 
 
-def test_a_gpu_that_is_not_there(training: Training) -> None:
+def test_a_missing_gpu_is_an_error(training: Training) -> None:
     """The run is refused with what to do, instead of computing elsewhere silently."""
     with pytest.raises(TrainerError) as caught:
         training.submit("ppo", "CartPole-v1", 100, resources={"gpus": 64})
@@ -61,7 +61,7 @@ def test_a_gpu_that_is_not_there(training: Training) -> None:
     assert caught.value.remedy
 
 
-def test_a_checkpoint_of_another_environment_is_not_played(training: Training) -> None:
+def test_a_checkpoint_of_another_environment_is_rejected(training: Training) -> None:
     """Both spaces are named."""
     made = training.run("ppo", "CartPole-v1", 512, params={"num_envs": 1, "num_steps": 64})
     checkpoint = training.checkpoint_id(made.run_id, "last.pt")

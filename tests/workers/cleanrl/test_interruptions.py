@@ -16,7 +16,7 @@ LONG = 100_000_000
 LOSS = "losses/value_loss"
 
 
-def test_a_killed_run_goes_on_as_if_nothing_had_happened(training: Training) -> None:
+def test_a_killed_run_is_resumed_exactly(training: Training) -> None:
     """kill -9; resumed from its checkpoint it gives the same curve as one that ran through."""
     total = 12_800
     whole = training.run("ppo", "CartPole-v1", total, params=PARAMS, artifacts=EVERY)
@@ -55,7 +55,7 @@ def test_a_stopped_run_leaves_a_checkpoint(training: Training) -> None:
 
 
 def test_a_run_pauses_between_updates(training: Training) -> None:
-    """Nothing more is told while it stands still, and it goes on afterwards."""
+    """Nothing is reported while it is paused, and it continues afterwards."""
     run = training.submit("ppo", "CartPole-v1", LONG, params=PARAMS)
     eventually(lambda: training.client.stats(run).episodes > 3)
     training.client.pause(run)
@@ -68,7 +68,7 @@ def test_a_run_pauses_between_updates(training: Training) -> None:
     assert training.finished(run).state == "cancelled"
 
 
-def test_a_checkpoint_on_command(training: Training) -> None:
+def test_a_checkpoint_on_request(training: Training) -> None:
     """One can be had while the training goes on."""
     run = training.submit("ppo", "CartPole-v1", LONG, params=PARAMS)
     eventually(lambda: training.client.stats(run).episodes > 3)
@@ -79,7 +79,7 @@ def test_a_checkpoint_on_command(training: Training) -> None:
     assert training.finished(run).state == "cancelled"
 
 
-def test_a_warm_start_begins_with_what_was_learnt(training: Training) -> None:
+def test_a_warm_start_keeps_the_trained_network(training: Training) -> None:
     """From step 0, with the network of the checkpoint."""
     first = training.run("ppo", "CartPole-v1", 1280, params=PARAMS)
     second = training.run(

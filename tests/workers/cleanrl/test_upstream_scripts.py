@@ -80,7 +80,7 @@ def test_cleanrls_dqn_runs_unmodified_and_replays(checkout: Path, upstream: Trai
     series = {each.name: each for each in upstream.client.series(run.run_id)}
     assert {"charts/episodic_return", "losses/td_loss"} <= series.keys()
     steps = [step for step, _ in upstream.curve(run.run_id, "charts/episodic_return")]
-    assert steps == sorted(set(steps)), "a point was told twice"
+    assert steps == sorted(set(steps)), "a point was reported twice"
     # The evaluation at the end is recorded as well.
     assert upstream.client.stats(run.run_id).episodes > len(steps) > 5
     assert list(upstream.client.checkpoints(run_id=run.run_id))

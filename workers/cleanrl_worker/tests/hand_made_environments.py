@@ -34,7 +34,7 @@ class Counting(gym.Env[Any, Any]):
 
 
 class ThreeLives(Counting):
-    """What LifeEnds looks at: an emulator that loses a life every two steps."""
+    """What EpisodicLife looks at: an emulator that loses a life every two steps."""
 
     class _Emulator:
         def __init__(self, env: ThreeLives) -> None:

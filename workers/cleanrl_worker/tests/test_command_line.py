@@ -66,13 +66,13 @@ class DescribeTest(unittest.TestCase):
                 tried = [each["name"] for each in algorithm["parameters"] if each["search"]]
                 self.assertIn("gamma", tried)
 
-    def test_what_a_run_says_elsewhere_is_no_parameter(self) -> None:
+    def test_run_fields_are_not_parameters(self) -> None:
         """The seed, the environment and the artifacts have fields of their own."""
         for algorithm in described()["algorithms"]:
             names = {each["name"] for each in algorithm["parameters"]}
             self.assertFalse(names & {"seed", "env_id", "track", "capture_video", "exp_name"})
 
-    def test_a_script_of_ones_own_is_described_by_its_flags(self) -> None:
+    def test_a_user_script_is_described_by_its_flags(self) -> None:
         """The form works for it as well."""
         with tempfile.TemporaryDirectory() as folder:
             script = Path(folder) / "my_ppo.py"
@@ -96,7 +96,7 @@ class DryRunTest(unittest.TestCase):
             path.write_text(json.dumps({**CONFIG, **config}))
             return worker("--config", str(path), "--dry-run", "--emit-summary")
 
-    def test_a_dry_run_says_what_would_run(self) -> None:
+    def test_a_dry_run_reports_the_module(self) -> None:
         """Every value resolved, and nothing started."""
         done = self.dry_run(params={"learning_rate": 0.001})
 

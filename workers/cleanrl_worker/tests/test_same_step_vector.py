@@ -13,7 +13,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from workers.cleanrl_worker.tests.hand_made_environments import Counting, cut_off
 
-from cleanrl_worker.environments.making import make_vector, one_array
+from cleanrl_worker.environments.make_env import flatten_observation, make_vector_env
 from cleanrl_worker.environments.same_step_vector import SameStepVector
 from mosaic_worker.environments.factory import make_environment
 from mosaic_worker.errors import WorkerError
@@ -37,7 +37,7 @@ def same(one: list[tuple[Any, ...]], other: list[tuple[Any, ...]]) -> bool:
 
 
 class EndsTest(unittest.TestCase):
-    def test_a_time_limit_is_no_end_of_the_task(self) -> None:
+    def test_a_time_limit_truncates(self) -> None:
         """Truncated and not terminated, with the last observation beside the next first one."""
         envs = SameStepVector([cut_off(Counting(), 3), cut_off(Counting(), 5)])
         envs.reset(seed=1)
@@ -57,7 +57,7 @@ class EndsTest(unittest.TestCase):
         self.assertEqual((episode["r"][0], episode["l"][0]), (3.0, 3))
         self.assertEqual(episode["_r"].tolist(), [True, False])
 
-    def test_an_end_of_the_task_is_terminated(self) -> None:
+    def test_the_end_of_the_task_terminates(self) -> None:
         """What ends by itself is not taken for cut off."""
         envs = SameStepVector([cut_off(Counting(ends_after=2), 10)])
         envs.reset(seed=1)
@@ -69,7 +69,7 @@ class EndsTest(unittest.TestCase):
         self.assertEqual((terminated.tolist(), truncated.tolist()), ([True], [False]))
         self.assertEqual(infos["final_obs"][0].tolist(), [2.0])
 
-    def test_no_step_is_wasted_on_a_reset(self) -> None:
+    def test_a_reset_takes_no_step(self) -> None:
         """The step after an end is the first of the next episode, and counts."""
         envs = SameStepVector([cut_off(Counting(ends_after=2), 10)])
         envs.reset(seed=1)
@@ -77,11 +77,11 @@ class EndsTest(unittest.TestCase):
 
         self.assertEqual(ended, [False, True] * 3)
 
-    def test_it_does_what_gymnasiums_own_does(self) -> None:
+    def test_it_matches_gymnasiums_sync_vector_env(self) -> None:
         """Same numbers as SyncVectorEnv in same-step mode, ends included."""
         for env_id in ("CartPole-v1", "FrozenLake-v1", "Pendulum-v1", "Acrobot-v1"):
             with self.subTest(env_id):
-                ours = make_vector(env_id, {}, 3, lambda env: env)
+                ours = make_vector_env(env_id, {}, 3, lambda env: env)
                 theirs = SyncVectorEnv(
                     [partial(gym.make, env_id)] * 3,
                     autoreset_mode=AutoresetMode.SAME_STEP,
@@ -96,7 +96,7 @@ class EndsTest(unittest.TestCase):
                 theirs.close()
                 ours.close()
 
-    def test_actions_that_do_not_begin_at_zero(self) -> None:
+    def test_actions_with_a_start_above_zero(self) -> None:
         """To the learner they do."""
         given: list[int] = []
 
@@ -111,36 +111,36 @@ class EndsTest(unittest.TestCase):
 
         self.assertEqual(given, [7])
 
-    def test_an_environment_that_cannot_be_drawn(self) -> None:
+    def test_an_environment_without_render_mode(self) -> None:
         """Trains all the same when pictures of it are wanted."""
         gym.register("Undrawable-v0", lambda: Counting())  # type: ignore[arg-type] # noqa: PLW0108
         self.addCleanup(gym.registry.pop, "Undrawable-v0")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            envs = make_vector("Undrawable-v0", {}, 2, one_array, draws_first=True)
+            envs = make_vector_env("Undrawable-v0", {}, 2, flatten_observation, renders_first=True)
 
         self.assertEqual(envs.num_envs, 2)
 
-    def test_observations_of_several_parts_are_refused(self) -> None:
+    def test_dict_observations_are_rejected(self) -> None:
         """With the space in the message, before anything runs."""
         with self.assertRaises(WorkerError) as caught:
-            make_vector("Blackjack-v1", {}, 1, lambda env: env)
-        self.assertIn("several parts", caught.exception.message)
+            make_vector_env("Blackjack-v1", {}, 1, lambda env: env)
+        self.assertIn("must be a single array", caught.exception.message)
 
-    def test_flat_observations_of_any_kind(self) -> None:
+    def test_observations_are_flattened(self) -> None:
         """A state's number becomes one array, and so does a tuple."""
         for env_id, size in (("FrozenLake-v1", 16), ("Blackjack-v1", 32 + 11 + 2)):
-            envs = make_vector(env_id, {}, 2, one_array)
+            envs = make_vector_env(env_id, {}, 2, flatten_observation)
             self.assertEqual(envs.reset(seed=1)[0].shape, (2, size))
             envs.close()
 
 
 class BroughtBackTest(unittest.TestCase):
-    def test_new_environments_go_on_where_others_were(self) -> None:
+    def test_new_environments_are_restored_to_positions(self) -> None:
         """The same steps follow, in the middle of episodes and over their ends."""
         for env_id in ("CartPole-v1", "Pendulum-v1", "FrozenLake-v1", "MountainCar-v0"):
             with self.subTest(env_id):
-                first = make_vector(env_id, {}, 2, one_array)
+                first = make_vector_env(env_id, {}, 2, flatten_observation)
                 first.reset(seed=5)
                 space = first.single_action_space
                 space.seed(11)
@@ -149,16 +149,16 @@ class BroughtBackTest(unittest.TestCase):
                 space.seed(12)
                 expected = play(first, 120, space.sample)
 
-                second = make_vector(env_id, {}, 2, one_array)
+                second = make_vector_env(env_id, {}, 2, flatten_observation)
                 self.assertTrue(second.restore(positions))
                 space.seed(12)
                 self.assertTrue(same(play(second, 120, space.sample), expected))
                 first.close()
                 second.close()
 
-    def test_an_environment_that_comes_out_otherwise_begins_anew(self) -> None:
-        """It is told, and goes on with a new episode instead of a wrong one."""
-        first = make_vector("CartPole-v1", {}, 1, one_array)
+    def test_an_environment_that_differs_starts_a_new_episode(self) -> None:
+        """The difference is reported, and a new episode starts instead of a wrong one."""
+        first = make_vector_env("CartPole-v1", {}, 1, flatten_observation)
         first.reset(seed=5)
         play(first, 5, first.single_action_space.sample)
         (position,) = first.positions()

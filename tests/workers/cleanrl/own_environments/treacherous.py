@@ -1,4 +1,4 @@
-"""Environments that go wrong, for tests of what a person is told."""
+"""Environments that fail, for tests of error messages."""
 
 from __future__ import annotations
 

@@ -1,3 +1,3 @@
-"""Trains with single-file learners in CleanRL's spirit, and runs CleanRL's own scripts."""
+"""A worker with single-file learners in the style of CleanRL; also runs CleanRL's own scripts."""
 
 __version__ = "0.1.0"

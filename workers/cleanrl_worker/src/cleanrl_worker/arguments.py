@@ -1,11 +1,13 @@
 """The flags that every learner has, under CleanRL's names. Each learner's `Args` adds its own.
 
-A field's doc string is its help, on the command line and in forms: both read it from here.
+A field's docstring is its help text, on the command line and in forms: both read it from here.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 
 @dataclass
@@ -13,41 +15,71 @@ class SharedArgs:
     """Flags of every learner."""
 
     exp_name: str = ""
-    """the name of this experiment; empty: the algorithm's"""
+    """Name of this experiment; empty: the algorithm's name."""
     seed: int = 1
-    """seed of the experiment"""
+    """Random seed."""
     torch_deterministic: bool = True
-    """choose algorithms of the GPU that give the same result each time"""
+    """Use deterministic cuDNN algorithms."""
     torch_threads: int = 0
-    """threads of a matrix product; 0: one for small networks, all granted ones for large"""
+    """Torch threads; 0: one for small networks, all reserved CPUs for large."""
     cuda: bool = True
-    """use a GPU when there is one"""
+    """Use a GPU if there is one."""
     track: bool = False
-    """track this experiment with Weights & Biases"""
+    """Track this experiment with Weights & Biases."""
     wandb_project_name: str = "mosaic"
-    """the project it is tracked in"""
+    """The project at Weights & Biases."""
     wandb_entity: str | None = None
-    """whose project that is"""
+    """The user or team at Weights & Biases."""
     capture_video: bool = False
-    """save videos of some episodes in `videos`"""
+    """Save videos of some episodes in `videos`."""
     save_model: bool = True
-    """save the model at the end in `checkpoints`"""
+    """Save the model in `checkpoints` at the end."""
     checkpoint_every: int = 0
-    """steps between two checkpoints; 0: at the end only"""
+    """Steps between two checkpoints; 0: at the end only."""
     checkpoint_buffer_mb: int = 256
-    """the largest replay buffer that is saved; resuming without it fills a new one"""
+    """Maximum replay buffer size in checkpoints; a larger one is left out."""
     resume: str = ""
-    """go on from this checkpoint, as if never interrupted"""
+    """Continue the training of this checkpoint."""
     warm_start: str = ""
-    """begin with the network of this checkpoint"""
+    """Start a new training with the network of this checkpoint."""
     upload_model: bool = False
-    """upload the saved model to the Hugging Face hub"""
+    """Upload the saved model to the Hugging Face hub."""
     hf_entity: str = ""
-    """the user or organisation on the Hugging Face hub"""
+    """The user or organisation on the Hugging Face hub."""
 
     env_id: str = "CartPole-v1"
-    """the id of the environment"""
+    """Id of the environment."""
     total_timesteps: int = 500_000
-    """steps of the experiment, over all environments"""
+    """Total timesteps of the experiment, over all environments."""
     num_envs: int = 1
-    """environments that are stepped together"""
+    """Number of parallel environments."""
+
+
+@dataclass(frozen=True)
+class SessionOptions:
+    """Options of a training that are not flags; a run's configuration sets them."""
+
+    env_kwargs: dict[str, Any] = field(default_factory=dict)
+    max_episodes: int | None = None
+    tensorboard: bool = True
+    wandb_mode: str = "online"
+    wandb_proxy: str | None = None
+    video_every: int | None = None
+    """Record every N-th episode of the first environment; None: CleanRL's cubic schedule."""
+    video_frames: int = 1000
+    keep_checkpoints: int = 3
+    cpus: int = 1
+    """CPUs that large networks may use."""
+    gpus: int | None = None
+    """Reserved GPUs; None: use one if there is one."""
+    resume: Path | None = None
+    warm_start: Path | None = None
+
+
+def script_options(args: SharedArgs, cpus: int) -> SessionOptions:
+    """Return the options of a learner that is run as a script."""
+    return SessionOptions(
+        cpus=cpus,
+        resume=Path(args.resume) if args.resume else None,
+        warm_start=Path(args.warm_start) if args.warm_start else None,
+    )

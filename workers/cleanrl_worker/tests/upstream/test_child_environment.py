@@ -40,7 +40,7 @@ def tracked(**wandb: object) -> dict[str, object]:
     return {"wandb": {"enabled": True, **wandb}}
 
 
-def test_no_secrets_without_a_reason(folder: Path) -> None:
+def test_secrets_are_not_passed_by_default(folder: Path) -> None:
     """A script that neither tracks nor uploads can give nothing away."""
     environment = launch(folder).environment
     assert not set(SECRETS) & set(environment)
@@ -53,7 +53,7 @@ def test_an_upload_gets_its_token(folder: Path) -> None:
     assert set(SECRETS) & set(environment) == {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"}
 
 
-def test_tracking_is_online_where_a_server_answers(
+def test_tracking_is_online_if_the_server_responds(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The script then has the key."""
@@ -65,7 +65,7 @@ def test_tracking_is_online_where_a_server_answers(
     assert set(SECRETS) & set(planned.environment) == {"WANDB_API_KEY"}
 
 
-def test_tracking_is_offline_where_no_server_answers(
+def test_tracking_is_offline_if_no_server_responds(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else the script would wait for minutes, and fail."""
@@ -76,7 +76,7 @@ def test_tracking_is_offline_where_no_server_answers(
     assert not set(PROXIES) & set(planned.environment)
 
 
-def test_a_proxy_is_used_only_when_the_run_names_one(
+def test_a_proxy_is_used_only_if_the_run_sets_one(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One with a password comes by the environment; whether it answers is tried beforehand."""
@@ -89,13 +89,13 @@ def test_a_proxy_is_used_only_when_the_run_names_one(
     assert "password" not in planned.offline_reason
 
 
-def test_the_id_of_a_tracked_run_comes_from_the_environment_too(tmp_path: Path) -> None:
+def test_the_wandb_run_id_of_the_environment_is_used(tmp_path: Path) -> None:
     """An id that a person chose may have letters that end an address."""
     telemetry = tmp_path / "telemetry"
     with telemetry.open("wb") as stream:
         emitter = Emitter(fd=stream.fileno())
         files = RunFiles(tmp_path, emitter, "night.1")
-        files.tracked_at("https://wandb.ai/me/mine/runs/night", "night")
+        files.announce_wandb("https://wandb.ai/me/mine/runs/night", "night")
         emitter.writer.close()
     assert '"id":"night.1"' in telemetry.read_text().replace(" ", "")
 

@@ -9,8 +9,7 @@ from workers.cleanrl_worker.tests.upstream.event_writing import (
     text_record,
 )
 
-from cleanrl_worker.upstream.event_files import EventFiles
-from cleanrl_worker.upstream.event_records import EventPoint, EventText
+from cleanrl_worker.upstream.event_files import EventFiles, EventPoint, EventText
 
 LOSS = scalar_record("losses/value_loss", 0.5, 300, 1700000001.25)
 
@@ -22,11 +21,11 @@ def path(tmp_path: Path) -> Path:
     return folder / "events.out.tfevents.1700000000.host.1.0"
 
 
-def test_a_file_is_read_on_from_where_it_was_left(tmp_path: Path, path: Path) -> None:
+def test_a_file_is_read_from_the_last_offset(tmp_path: Path, path: Path) -> None:
     """A record that is half written waits for its other half, and nothing comes twice."""
     files = EventFiles(tmp_path)
     path.write_bytes(LOSS + LOSS[:20])
-    files.look()
+    files.find_new()
     assert list(files.read_new()) == [EventPoint("losses/value_loss", 300, 1700000001.25, 0.5)]
     assert list(files.read_new()) == []
     with path.open("ab") as file:
@@ -39,7 +38,7 @@ def test_texts_keep_their_tag(tmp_path: Path, path: Path) -> None:
     """The table of hyperparameters is found by the name that the script gave it."""
     path.write_bytes(text_record("hyperparameters", "|param|value|"))
     files = EventFiles(tmp_path)
-    files.look()
+    files.find_new()
     assert list(files.read_new()) == [EventText("hyperparameters", "|param|value|")]
 
 
@@ -48,17 +47,17 @@ def test_a_file_in_another_format_is_reported(tmp_path: Path, path: Path, rubbis
     """What came before is kept, and the rest is not guessed at."""
     path.write_bytes(LOSS + rubbish)
     files = EventFiles(tmp_path)
-    files.look()
+    files.find_new()
     assert len(list(files.read_new())) == 1
     assert path.name in files.broken
     assert list(files.read_new()) == []
 
 
-def test_copies_that_wandb_makes_are_not_read(tmp_path: Path) -> None:
+def test_copies_in_the_wandb_folder_are_skipped(tmp_path: Path) -> None:
     """W&B links to the event files in its own folder."""
     copy = tmp_path / "wandb" / "run-1" / "events.out.tfevents.1"
     copy.parent.mkdir(parents=True)
     copy.write_bytes(LOSS)
     files = EventFiles(tmp_path)
-    files.look()
+    files.find_new()
     assert files.paths == []

@@ -80,7 +80,7 @@ def difference(recording: dict[str, Any], path: Path) -> str:
 
 
 def test_episodes_of_a_script_replay_exactly(start: StartScript, tmp_path: Path) -> None:
-    """Also those that began without a seed; each episode is told once."""
+    """Also those without a seed; each episode is reported once."""
     worker = start(TRAINS, seed=3, total_timesteps=600, telemetry={"steps": "columns"})
     assert worker.wait() == 0
     assert {event["env_index"] for event in worker.events("environment")} == {0, 1}
@@ -92,14 +92,14 @@ def test_episodes_of_a_script_replay_exactly(start: StartScript, tmp_path: Path)
     assert sorted(printed) == sorted(each["return"] for each in worker.events("episode"))
 
 
-def test_the_script_sees_itself_started_alone(start: StartScript) -> None:
+def test_the_script_does_not_see_the_instrumentation(start: StartScript) -> None:
     """`__main__`, its own path and its own arguments, as without the instruments."""
     worker = start(TRAINS, total_timesteps=20, telemetry={"steps": "columns"})
     assert worker.wait() == 0
     assert "__main__ True True" in worker.log.read_text()
 
 
-def test_live_pictures_without_a_word_from_the_script(start: StartScript) -> None:
+def test_live_frames_need_no_change_of_the_script(start: StartScript) -> None:
     """The first environment draws, though the script made it without a render mode."""
     worker = start(TRAINS, total_timesteps=60, telemetry={"frames": True})
     assert worker.wait() == 0
@@ -107,8 +107,8 @@ def test_live_pictures_without_a_word_from_the_script(start: StartScript) -> Non
     assert worker.logs("W250") == []
 
 
-def test_an_environment_that_cannot_draw_is_mentioned_once(start: StartScript) -> None:
-    """Training goes on without pictures."""
+def test_an_environment_without_frames_is_reported_once(start: StartScript) -> None:
+    """The training continues without frames."""
     blind = """
 import gymnasium as gym
 
@@ -130,8 +130,8 @@ gym.register("Blind-v0", Blind, max_episode_steps=5)
     assert len(worker.logs("W250")) == 1
 
 
-def test_environments_in_other_processes_are_recorded_from_outside(start: StartScript) -> None:
-    """They cannot be replayed, and say so; their episodes are told nevertheless."""
+def test_environments_in_other_processes_are_recorded_by_their_vector(start: StartScript) -> None:
+    """They cannot be replayed and are marked so; their episodes are reported."""
     body = TRAINS.replace("SyncVectorEnv", "AsyncVectorEnv")
     worker = start(body, total_timesteps=200, telemetry={"steps": "columns"})
     assert worker.wait() == 0

@@ -3,9 +3,9 @@
 import pytest
 
 from cleanrl_worker.upstream.output_lines import (
-    Figures,
+    PrintedMetrics,
+    PrintedSpeed,
     SavedModel,
-    Speed,
     TrackedAt,
     Unreadable,
     read_line,
@@ -32,26 +32,26 @@ from cleanrl_worker.upstream.output_lines import (
         (" 50%|####   | 5/10\rglobal_step=5, episodic_return=[1.]", 5, {"episodic_return": [1.0]}),
     ],
 )
-def test_figures(line: str, step: int | None, values: dict[str, list[float]] | None) -> None:
+def test_metric_lines(line: str, step: int | None, values: dict[str, list[float]] | None) -> None:
     """Numbers by their names, in every way that numpy and torch write them."""
     said = read_line(line)
-    assert isinstance(said, Figures)
+    assert isinstance(said, PrintedMetrics)
     assert said.step == step
     assert said.evaluation is None
     if values is not None:
         assert said.values == values
 
 
-def test_evaluations_are_told_apart_from_training() -> None:
+def test_evaluation_lines_are_distinguished() -> None:
     """An evaluation counts its episodes, not the steps of the training."""
-    assert read_line("eval_episode=9, episodic_return=[8.]") == Figures(
+    assert read_line("eval_episode=9, episodic_return=[8.]") == PrintedMetrics(
         None, 9, {"episodic_return": [8.0]}
     )
 
 
-def test_the_other_lines() -> None:
+def test_speed_model_and_address_lines() -> None:
     """Speed, a saved model, and where a run is tracked."""
-    assert read_line("SPS: 1393") == Speed(1393.0)
+    assert read_line("SPS: 1393") == PrintedSpeed(1393.0)
     saved = "runs/CartPole-v1__dqn__1__17/dqn.cleanrl_model"
     assert read_line(f"model saved to {saved}") == SavedModel(saved)
     url = "https://wandb.ai/ada/mosaic/runs/abc123"
@@ -71,7 +71,7 @@ def test_the_other_lines() -> None:
         "global_step=10, episodic_return=1__0",
     ],
 )
-def test_changed_formats_are_reported_not_guessed(line: str) -> None:
+def test_unknown_formats_are_reported_not_guessed(line: str) -> None:
     """A format that has changed must not become wrong numbers."""
     assert isinstance(read_line(line), Unreadable)
 
@@ -86,6 +86,6 @@ def test_changed_formats_are_reported_not_guessed(line: str) -> None:
         "",
     ],
 )
-def test_other_output_is_no_telemetry(line: str) -> None:
+def test_other_output_is_not_telemetry(line: str) -> None:
     """Chatter and tracebacks are neither numbers nor a reason to worry."""
     assert read_line(line) is None

@@ -37,7 +37,7 @@ def test_printed_lines_become_metrics_and_episodes(start: StartScript) -> None:
     assert worker.bye() == {"type": "bye", "outcome": "succeeded"}
 
 
-def test_event_files_bring_all_curves_and_nothing_twice(start: StartScript) -> None:
+def test_event_files_add_all_curves_without_duplicates(start: StartScript) -> None:
     """Lengths meet their returns, printed points are not repeated, and tables are kept."""
     records = (
         text_record("hyperparameters", "|param|value|")
@@ -77,7 +77,7 @@ file.close()
     assert kinds["tensorboard"] == "runs/CartPole-v1__mine__1__1700000000"
 
 
-def test_files_that_a_script_leaves_are_announced(start: StartScript) -> None:
+def test_files_of_a_script_are_announced(start: StartScript) -> None:
     """Models, videos with what is known about them, and offline folders of W&B."""
     body = """
 for folder in ("runs/x", "videos/x", "wandb/offline-run-20260101_000000-abc123"):
@@ -111,11 +111,11 @@ def test_the_commit_of_the_checkout_is_recorded(start: StartScript, tmp_path: Pa
     assert report["commit"] in worker.logs("W240")[0]
     untracked = start("pass")
     assert untracked.wait() == 0
-    assert "no commit is known" in untracked.logs("W240")[0]
+    assert "its commit is unknown" in untracked.logs("W240")[0]
 
 
-def test_nonsense_is_kept_and_reported_once(start: StartScript) -> None:
-    """A changed format is no reason to fail, and none to invent numbers."""
+def test_unreadable_lines_are_reported_once(start: StartScript) -> None:
+    """An unknown format neither fails the run nor yields invented numbers."""
     body = """
 sys.stdout.buffer.write(b"\\xff\\xfe broken \\x00 bytes\\n")
 sys.stdout.buffer.write(b"x" * 300_000 + b"\\n")
@@ -131,7 +131,7 @@ for step in range(1000):
     assert len(worker.logs("W247")) == 1
 
 
-def test_a_script_that_says_nothing_can_be_stopped(start: StartScript) -> None:
+def test_a_silent_script_can_be_stopped(start: StartScript) -> None:
     """Also one that ignores the first request."""
     body = """
 open("ready", "w").close()
@@ -151,7 +151,7 @@ while True:
 
 
 def test_pausing_stops_the_script_and_its_children(start: StartScript) -> None:
-    """Nothing moves while the run is paused, and everything goes on afterwards."""
+    """Nothing runs while the run is paused, and everything continues afterwards."""
     body = """
 os.fork()
 path = f"ticks-{os.getpid()}"
@@ -179,7 +179,7 @@ for _ in range(100_000):
     assert not any(is_alive(pid) for pid in pids)
 
 
-def test_children_that_a_script_leaves_are_ended(start: StartScript) -> None:
+def test_leftover_children_are_stopped(start: StartScript) -> None:
     """One that holds the output open does not keep the run from ending."""
     body = """
 if os.fork() == 0:
@@ -199,7 +199,7 @@ print("global_step=1, episodic_return=2.0")
     assert not is_alive(int((worker.folder / "orphan").read_text()))
 
 
-def test_a_child_that_goes_on_printing_is_ended(start: StartScript) -> None:
+def test_a_child_that_keeps_printing_is_stopped(start: StartScript) -> None:
     """Output that never ends by itself does not keep the run from ending."""
     body = """
 if os.fork() == 0:
@@ -219,7 +219,7 @@ os._exit(0)
     assert not is_alive(int((worker.folder / "orphan").read_text()))
 
 
-def test_lengths_that_are_none_do_no_harm(start: StartScript) -> None:
+def test_invalid_lengths_are_ignored(start: StartScript) -> None:
     """One odd line must not end a training."""
     body = """
 for length in ("nan", "-3", "1e300", "7"):
@@ -231,14 +231,14 @@ for length in ("nan", "-3", "1e300", "7"):
 
 
 @pytest.mark.parametrize("asked", [{"warm_start": "abc"}, {"metadata": {"resume": True}}])
-def test_a_script_cannot_go_on_from_a_checkpoint(
+def test_a_script_cannot_resume_from_a_checkpoint(
     start: StartScript, asked: dict[str, object]
 ) -> None:
     """Else it would train from its beginning without a word."""
     worker = start("open('started', 'w').close()", **asked)
     assert worker.wait() == 1
-    assert "cannot go on from a checkpoint" in worker.bye()["error"]
-    assert "Start it anew" in worker.bye()["remedy"]
+    assert "cannot resume from a checkpoint" in worker.bye()["error"]
+    assert "Start it without" in worker.bye()["remedy"]
     assert not (worker.folder / "started").exists()
 
 
@@ -249,7 +249,7 @@ def test_a_script_cannot_go_on_from_a_checkpoint(
         ("sys.exit(7)", "exit code 7. It printed nothing", "log"),
         ("import no_such_module", "exit code 1", "no_such_module"),
         ("from stable_baselines3.common import x", "exit code 1", "Start it with `--extra sb3`."),
-        ("os.kill(os.getpid(), signal.SIGKILL)", "ended by SIGKILL", "memory"),
+        ("os.kill(os.getpid(), signal.SIGKILL)", "killed by SIGKILL", "memory"),
     ],
 )
 def test_a_script_that_fails(start: StartScript, body: str, message: str, remedy: str) -> None:
@@ -263,7 +263,7 @@ def test_a_script_that_fails(start: StartScript, body: str, message: str, remedy
     assert "bad luck" in bye["error"] or "ValueError" not in body
 
 
-def test_a_flag_that_the_script_refuses(start: StartScript) -> None:
+def test_a_flag_that_the_script_rejects(start: StartScript) -> None:
     """Extras are passed on unread, and the script's own complaint is shown."""
     worker = start("pass", extra_args={"no_such_flag": 3})
     assert worker.wait() == 1
@@ -272,7 +272,7 @@ def test_a_flag_that_the_script_refuses(start: StartScript) -> None:
     assert "--no-such-flag 3" in worker.bye()["remedy"]
 
 
-def test_so_many_episodes_and_no_more(start: StartScript) -> None:
+def test_max_episodes_stops_the_script(start: StartScript) -> None:
     """`max_episodes` ends a script that knows nothing of it."""
     body = """
 for step in range(1_000_000):
@@ -286,7 +286,7 @@ for step in range(1_000_000):
     assert worker.bye()["outcome"] == "succeeded"
 
 
-def test_so_many_episodes_though_their_lengths_come_later(start: StartScript) -> None:
+def test_max_episodes_does_not_wait_for_lengths(start: StartScript) -> None:
     """CleanRL writes lengths to the event file alone, minutes after it has printed the returns."""
     body = """
 os.makedirs("runs/x")
@@ -301,7 +301,7 @@ for step in range(1_000_000):
     assert len(worker.logs("W249")) == 1
 
 
-def test_tracking_without_a_key_is_offline_and_says_why(
+def test_tracking_without_a_key_is_offline_with_a_reason(
     start: StartScript, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run without a key must not wait for one."""

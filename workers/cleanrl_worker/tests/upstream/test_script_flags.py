@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from cleanrl_worker.upstream.command_line import command_line
+from cleanrl_worker.upstream.command_line import build_command_line
 from cleanrl_worker.upstream.flag_reading import read_flags
+from cleanrl_worker.upstream.flags import ScriptFlags
 from cleanrl_worker.upstream.script import describe_script
-from cleanrl_worker.upstream.script_flags import ScriptFlags
 from cleanrl_worker.upstream.script_location import locate_script
 from mosaic_worker import RunConfig, WorkerError
 
@@ -101,7 +101,7 @@ def flags_of(script: Path) -> ScriptFlags:
 
 def words(script: Path, params: dict[str, Any] | None = None, **raw: Any) -> list[str]:
     config = RunConfig("train", "x", "Acrobot-v1", {}, 7, 900, None, params or {}, raw)
-    return list(command_line(config, flags_of(script)).words)
+    return list(build_command_line(config, flags_of(script)).arguments)
 
 
 def test_an_args_class_becomes_a_form(tyro_script: Path) -> None:
@@ -131,7 +131,7 @@ def test_add_argument_calls_become_a_form(argparse_script: Path) -> None:
     assert found["layers"].default == "64 64"
 
 
-def test_tyro_gets_its_own_way_of_writing(tyro_script: Path) -> None:
+def test_arguments_use_tyro_syntax(tyro_script: Path) -> None:
     """Switches in pairs, lists by spaces; extras that cannot be read likewise."""
     given = words(
         tyro_script,
@@ -145,13 +145,13 @@ def test_tyro_gets_its_own_way_of_writing(tyro_script: Path) -> None:
     ]
 
 
-def test_argparse_gets_its_own_way_of_writing(argparse_script: Path) -> None:
+def test_arguments_use_argparse_syntax(argparse_script: Path) -> None:
     """CleanRL's releases want `--cuda False`; a real switch takes no word."""
     given = words(argparse_script, {"cuda": False, "quick": True}, extra_args={"unknown": True})
     assert given[-5:] == ["--cuda", "False", "--quick", "--unknown", "True"]
 
 
-def test_what_a_run_wants_kept_becomes_flags(tyro_script: Path) -> None:
+def test_artifact_settings_become_flags(tyro_script: Path) -> None:
     """Tracking, videos and models; what a person set by name wins."""
     artifacts = {
         "wandb": {"enabled": True, "project": "mosaic", "entity": "ada"},
@@ -165,34 +165,34 @@ def test_what_a_run_wants_kept_becomes_flags(tyro_script: Path) -> None:
 
 
 @pytest.mark.parametrize(("every_steps", "is_saved"), [(0, False), (500, True)])
-def test_a_model_is_saved_only_when_that_is_asked_for(
+def test_a_model_is_saved_only_on_request(
     tyro_script: Path, every_steps: int, is_saved: bool
 ) -> None:
-    """It also starts an evaluation, so that a plan which every run has is no reason."""
+    """Saving also starts an evaluation, so the default checkpoint settings do not enable it."""
     given = words(tyro_script, artifacts={"checkpoints": {"every_steps": every_steps, "keep": 3}})
     assert ("--save-model" in given) is is_saved
     assert "--save-model" in words(tyro_script, {"save_model": True})
 
 
-def test_a_parameter_that_the_script_lacks_is_refused(tyro_script: Path) -> None:
+def test_an_unknown_parameter_is_rejected(tyro_script: Path) -> None:
     """Before anything is started, with the name that was probably meant."""
     with pytest.raises(WorkerError, match="learning_rat") as refused:
         words(tyro_script, {"learning_rat": 1})
     assert "learning_rate" in refused.value.remedy
 
 
-def test_what_cannot_be_told_is_listed(tmp_path: Path) -> None:
+def test_unsupported_settings_are_listed(tmp_path: Path) -> None:
     """A script without flags still runs, and the person learns what it did not get."""
     script = tmp_path / "bare.py"
     script.write_text("print('hello')\n")
     config = RunConfig("train", "x", "Acrobot-v1", {}, 7, 900, None, {}, {"env_id": "Acrobot-v1"})
-    line = command_line(config, flags_of(script))
-    assert line.words == ()
+    line = build_command_line(config, flags_of(script))
+    assert line.arguments == ()
     assert any("--env-id" in sentence for sentence in line.unused)
 
 
 @pytest.mark.process
-def test_a_parser_that_is_elsewhere_is_asked_for_help(tmp_path: Path) -> None:
+def test_flags_of_a_hidden_parser_are_read_from_help(tmp_path: Path) -> None:
     """The script itself answers `--help` when its source shows no flags."""
     (tmp_path / "its_parser.py").write_text(ITS_PARSER)
     script = tmp_path / "elsewhere.py"

@@ -24,7 +24,7 @@ def test_a_path_in_a_checkout(checkout: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["cleanrl.ppo_atari", "ppo_atari"])
-def test_cleanrl_comes_first(checkout: Path, name: str) -> None:
+def test_the_cleanrl_package_has_priority(checkout: Path, name: str) -> None:
     """By module or by bare name, and the sentence says whose script it is."""
     found = locate_script(name, [str(checkout)])
     assert found.path == checkout / "cleanrl" / "ppo_atari.py"
@@ -33,23 +33,23 @@ def test_cleanrl_comes_first(checkout: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["td3_continuous_action", "cleanrl_worker.learners.sac"])
-def test_our_own_algorithms_are_no_scripts(checkout: Path, name: str) -> None:
+def test_own_algorithms_are_rejected_as_scripts(checkout: Path, name: str) -> None:
     """They need another gymnasium than scripts have; the error says how they are started."""
-    with pytest.raises(WorkerError, match="one of this worker's own algorithms") as refused:
+    with pytest.raises(WorkerError, match="is an algorithm of this worker") as refused:
         locate_script(name, [str(checkout)])
     assert f"`--algo {name.rpartition('.')[2]}`" in refused.value.remedy
 
 
 @pytest.mark.parametrize(("script", "meant"), [("cleanrl.ppo_atary", "ppo_atari"), ("dqnn", "dqn")])
-def test_a_name_that_is_not_there(checkout: Path, script: str, meant: str) -> None:
+def test_an_unknown_name_is_an_error(checkout: Path, script: str, meant: str) -> None:
     """The error names what was probably meant."""
     with pytest.raises(WorkerError, match=script) as missing:
         locate_script(script, [str(checkout)])
     assert meant in missing.value.remedy
 
 
-def test_a_path_that_is_not_there(checkout: Path) -> None:
-    """Files beside it are suggested; a folder is no script."""
+def test_a_missing_path_is_an_error(checkout: Path) -> None:
+    """Files next to it are suggested; a folder is rejected."""
     with pytest.raises(WorkerError, match="There is no script") as missing:
         locate_script(str(checkout / "cleanrl" / "pp0.py"))
     assert "ppo.py" in missing.value.remedy

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from quiet_session import QuietOutlet, quiet_session
+from quiet_session import RecordingSink, quiet_session
 
-from cleanrl_worker.playing.policy import Policy
-from cleanrl_worker.session.checkpoint_file import Checkpoint, read_checkpoint
+from cleanrl_worker.playing import Policy
+from cleanrl_worker.session.checkpoint import TrainingCheckpoint, read_checkpoint
 
 if TYPE_CHECKING:
     import unittest
@@ -19,35 +19,35 @@ if TYPE_CHECKING:
 SPEED = "charts/SPS"
 
 
-def trained(learner: Any, args: Any, directory: Path, **plan: Any) -> QuietOutlet:
-    """`learner` is a module of `cleanrl_worker.learners`; what it told."""
+def trained(learner: Any, args: Any, directory: Path, **plan: Any) -> RecordingSink:
+    """Train with a module of `cleanrl_worker.learners`; returns the sink."""
     algo = learner.__name__.rpartition(".")[2]
-    session, outlet = quiet_session(algo, args, directory, **plan)
+    session, sink = quiet_session(algo, args, directory, **plan)
     try:
         learner.train(args, session)
     finally:
         session.close()
-    return outlet
+    return sink
 
 
-def trained_checkpoint(learner: Any, args: Any) -> tuple[Checkpoint, QuietOutlet]:
-    """The last checkpoint, and what was told on the way."""
+def trained_checkpoint(learner: Any, args: Any) -> tuple[TrainingCheckpoint, RecordingSink]:
+    """Return the last checkpoint and the sink."""
     with tempfile.TemporaryDirectory() as directory:
-        outlet = trained(learner, args, Path(directory))
-        return read_checkpoint(Path(directory) / "checkpoints" / "last.pt"), outlet
+        sink = trained(learner, args, Path(directory))
+        return read_checkpoint(Path(directory) / "checkpoints" / "last.pt"), sink
 
 
-def curves_of(outlet: QuietOutlet, after: int = 0) -> dict[str, list[tuple[int, float]]]:
+def curves_of(sink: RecordingSink, after: int = 0) -> dict[str, list[tuple[int, float]]]:
     """All that does not depend on how fast the machine is."""
     return {
         name: [point for point in points if point[0] > after]
-        for name, points in outlet.curves.items()
+        for name, points in sink.curves.items()
         if name != SPEED
     }
 
 
 def assert_resumes_exactly(case: unittest.TestCase, learner: Any, args: Any, middle: int) -> None:
-    """A training that goes on from `middle` tells, and learns, what an uninterrupted one does."""
+    """A training resumed from `middle` logs and learns the same as an uninterrupted one."""
     with tempfile.TemporaryDirectory() as directory:
         whole_at, resumed_at = Path(directory) / "whole", Path(directory) / "resumed"
         scheduled = dataclasses.replace(args, checkpoint_every=middle)
@@ -75,7 +75,9 @@ def assert_depends_on_seed_alone(case: unittest.TestCase, learner: Any, args: An
     case.assertNotEqual(first, other)
 
 
-def assert_acts(case: unittest.TestCase, learner: Any, checkpoint: Checkpoint, env: Any) -> None:
+def assert_acts(
+    case: unittest.TestCase, learner: Any, checkpoint: TrainingCheckpoint, env: Any
+) -> None:
     """The greedy policy repeats itself; both kinds give actions of the environment."""
     observation, _ = env.reset(seed=1)
     greedy: Policy = learner.load_policy(checkpoint)

@@ -10,9 +10,9 @@ import gymnasium as gym
 import numpy as np
 import torch
 from gymnasium import spaces
-from quiet_session import QuietOutlet, quiet_session
+from quiet_session import RecordingSink, quiet_session
 
-from cleanrl_worker.session.checkpoint_file import Checkpoint, read_checkpoint
+from cleanrl_worker.session.checkpoint import TrainingCheckpoint, read_checkpoint
 from mosaic_worker.errors import WorkerError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Pointing(gym.Env[Any, Any]):
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         low, high = self.action_space.low, self.action_space.high
         is_inside = bool(np.all(action >= low) and np.all(action <= high))
-        assert is_inside, f"{action} is no action"
+        assert is_inside, f"{action} is not an action"
         answer = (action - low) / (high - low) * 2 - 1
         reward = 1 - float(np.square(answer - self._shown).sum())
         return self._show(), reward, False, False, {}
@@ -114,43 +114,43 @@ class OffPolicyChecks(Base):
         stop_at_step: int | None = None,
         plan: dict[str, Any] | None = None,
         **flags: Any,
-    ) -> tuple[Checkpoint, QuietOutlet]:
-        """To its end, or until it has told of a step; returns what it saved last."""
+    ) -> tuple[TrainingCheckpoint, RecordingSink]:
+        """Train to the end, or until a step was logged; returns the last checkpoint."""
         args = self.learner.Args(env_id=env_id, total_timesteps=total, **flags)
         directory = self.folder / folder
-        session, outlet = quiet_session(
+        session, sink = quiet_session(
             self.algo, args, directory, stop_at_step=stop_at_step, **(plan or {})
         )
         try:
             self.learner.train(args, session)
         finally:
             session.close()
-        return read_checkpoint(directory / "checkpoints" / "last.pt"), outlet
+        return read_checkpoint(directory / "checkpoints" / "last.pt"), sink
 
     def newest_value(self, env_id: str) -> float:
         """Of a training with a discount of 0.8."""
         flags = {**self.quick, "gamma": 0.8, "tau": 0.1, "learning_starts": 50, "batch_size": 16}
-        _, outlet = self.train(env_id, 501, **flags)
-        return outlet.curves["losses/qf1_values"][-1][1]
+        _, sink = self.train(env_id, 501, **flags)
+        return sink.curves["losses/qf1_values"][-1][1]
 
-    def test_a_time_limit_does_not_cut_values(self) -> None:
+    def test_truncation_does_not_reduce_values(self) -> None:
         """Reward 1 for ever is worth 1 / (1 - 0.8), though episodes last five steps."""
         self.assertAlmostEqual(self.newest_value("OffPolicyCut-v0"), 5.0, delta=0.5)
 
-    def test_an_end_does_cut_values(self) -> None:
+    def test_termination_reduces_values(self) -> None:
         """One step in five has no future: 1 / (1 - 0.8 * 4/5)."""
         self.assertAlmostEqual(self.newest_value("OffPolicyEnded-v0"), 2.78, delta=0.5)
 
-    def test_it_learns_and_a_warm_start_begins_where_it_was(self) -> None:
+    def test_it_learns_and_a_warm_start_keeps_the_policy(self) -> None:
         """It comes near the best return of 10; begun with it, no random actions are taken."""
         flags = {**self.quick, "gamma": 0.5, "tau": 0.05, "learning_starts": 100, "batch_size": 32}
         saved, _ = self.train("OffPolicyPointing-v0", 1_000, **flags)
         self.assertGreater(self.mean_return(saved), 9.0)
         last = self.folder / "run" / "checkpoints" / "last.pt"
-        _, outlet = self.train(
+        _, sink = self.train(
             "OffPolicyPointing-v0", 40, folder="warm", plan={"warm_start": last}, **flags
         )
-        returns = [episode.episode_return for _, episode in outlet.finished]
+        returns = [episode.episode_return for _, episode in sink.finished]
         self.assertGreater(np.mean(returns), 7.0)
 
     def test_a_policy_acts_within_bounds(self) -> None:
@@ -164,7 +164,7 @@ class OffPolicyChecks(Base):
                 self.assertEqual(action.dtype, np.float32)
                 self.assertTrue(space.contains(action), action)
 
-    def test_without_noise_a_policy_repeats_itself(self) -> None:
+    def test_without_noise_a_policy_is_deterministic(self) -> None:
         """The same observation leads to the same action, unless actions are drawn."""
         saved, _ = self.train("OffPolicyPointing-v0", 20)
         seen = np.array([0.3, -0.3], np.float32)
@@ -182,39 +182,39 @@ class OffPolicyChecks(Base):
         with self.assertRaises(AssertionError):
             self.assert_same(first.policy, other.policy)
 
-    def test_resumed_it_goes_on_as_if_never_interrupted(self) -> None:
+    def test_a_resumed_training_equals_an_uninterrupted_one(self) -> None:
         """Networks, optimizers, buffer, noise and environments come back bit for bit."""
         flags = {**SMALL, "num_envs": 2, "checkpoint_every": 110}
-        whole, told = self.train("Pendulum-v1", 240, folder="whole", **flags)
+        whole, logged = self.train("Pendulum-v1", 240, folder="whole", **flags)
         middle = self.folder / "whole" / "checkpoints" / "step-110.pt"
-        resumed, told_later = self.train(
+        resumed, logged_later = self.train(
             "Pendulum-v1", 240, folder="resumed", plan={"resume": middle}, **flags
         )
         self.assert_same(whole.policy, resumed.policy)
         self.assert_same(whole.training, resumed.training)
-        for name, curve in told.curves.items():
+        for name, curve in logged.curves.items():
             if name != "charts/SPS":
                 later = [point for point in curve if point[0] > 110]
-                self.assertEqual(told_later.curves.get(name, []), later)
+                self.assertEqual(logged_later.curves.get(name, []), later)
 
-    def test_a_buffer_that_is_too_large_is_filled_anew(self) -> None:
+    def test_a_buffer_that_is_too_large_is_refilled(self) -> None:
         """The resumed training says so, and learns again once it has seen enough."""
         flags = {**SMALL, "checkpoint_buffer_mb": 0}
         saved, _ = self.train("Pendulum-v1", 100, **flags)
         self.assertNotIn("buffer", saved.training)
         last = self.folder / "run" / "checkpoints" / "last.pt"
-        resumed, outlet = self.train(
+        resumed, sink = self.train(
             "Pendulum-v1", 140, folder="resumed", plan={"resume": last}, **flags
         )
-        self.assertIn("replay buffer", outlet.words[-1][1])
+        self.assertIn("replay buffer", sink.messages[-1][1])
         self.assert_same(saved.policy, resumed.policy)  # 40 steps are not yet enough
 
-    def test_actions_without_bounds_are_refused(self) -> None:
+    def test_unbounded_actions_are_rejected(self) -> None:
         """With what to choose instead."""
-        with self.assertRaisesRegex(WorkerError, "no finite bounds"):
+        with self.assertRaisesRegex(WorkerError, "infinite bounds"):
             self.train("OffPolicyBoundless-v0", 10)
 
-    def mean_return(self, saved: Checkpoint) -> float:
+    def mean_return(self, saved: TrainingCheckpoint) -> float:
         """Played without noise."""
         env = gym.make("OffPolicyPointing-v0")
         policy = self.learner.load_policy(saved)

@@ -1,24 +1,24 @@
-"""A session for tests: nothing is printed, and everything it tells can be looked at."""
+"""A session for tests that prints nothing and records everything."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cleanrl_worker.session.plan import SessionPlan
-from cleanrl_worker.session.session import Session
+from cleanrl_worker.arguments import SessionOptions
+from cleanrl_worker.session.training_session import TrainingSession
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cleanrl_worker.arguments import SharedArgs
-    from cleanrl_worker.session.outlet import FinishedEpisode, Saved
+    from cleanrl_worker.session.sink import CheckpointToSave, FinishedEpisode
 
 
-class QuietOutlet:
-    """Collects; `stop_at_step` asks the session to end once it has told of that step."""
+class RecordingSink:
+    """Records; requests a stop once scalars of `stop_at_step` were logged."""
 
-    draws_first = False
+    renders_first_env = False
 
     def __init__(self, directory: Path, stop_at_step: int | None = None) -> None:
         self.directory = directory
@@ -26,7 +26,7 @@ class QuietOutlet:
         self.curves: dict[str, list[tuple[int, float]]] = {}
         self.saved: list[Path] = []
         self.artifacts: list[tuple[str, str]] = []
-        self.words: list[tuple[str, str]] = []
+        self.messages: list[tuple[str, str]] = []
         self.newest_step = 0
         self._stop_at_step = stop_at_step
 
@@ -35,33 +35,33 @@ class QuietOutlet:
         return self._stop_at_step is not None and self.newest_step >= self._stop_at_step
 
     @property
-    def wants_attention(self) -> bool:
+    def needs_attention(self) -> bool:
         return self.should_stop
 
     def wait_while_paused(self) -> None:
         pass
 
-    def is_told_to_save(self) -> bool:
+    def is_save_requested(self) -> bool:
         return False
 
-    def on_made(self, env: Any, index: int) -> Any:  # noqa: ARG002
+    def wrap_env(self, env: Any, index: int) -> Any:  # noqa: ARG002
         return env
 
-    def scalars(self, values: Mapping[str, float], step: int) -> None:
+    def log_scalars(self, values: Mapping[str, float], step: int) -> None:
         self.newest_step = max(self.newest_step, step)
         for name, value in values.items():
             self.curves.setdefault(name, []).append((step, value))
 
-    def episode(self, episode: FinishedEpisode, step: int) -> None:
+    def log_episode(self, episode: FinishedEpisode, step: int) -> None:
         self.finished.append((step, episode))
 
-    def progress(self, step: int, total: int, eta_s: float | None) -> None:
+    def report_progress(self, step: int, total: int, eta_s: float | None) -> None:
         pass
 
-    def save(self, saved: Saved) -> Path:
-        path = self.directory / "checkpoints" / saved.name
+    def save_checkpoint(self, checkpoint: CheckpointToSave) -> Path:
+        path = self.directory / "checkpoints" / checkpoint.name
         path.parent.mkdir(parents=True, exist_ok=True)
-        saved.write(path)
+        checkpoint.write(path)
         self.saved.append(path)
         return path
 
@@ -72,7 +72,7 @@ class QuietOutlet:
         self.artifacts.append((kind, url))
 
     def say(self, level: str, message: str) -> None:
-        self.words.append((level, message))
+        self.messages.append((level, message))
 
     def close(self) -> None:
         pass
@@ -84,9 +84,9 @@ def quiet_session(
     directory: Path,
     *,
     stop_at_step: int | None = None,
-    **plan: Any,
-) -> tuple[Session, QuietOutlet]:
-    """`plan` are fields of SessionPlan; there are no event files unless it says so."""
-    outlet = QuietOutlet(directory, stop_at_step)
-    settings = SessionPlan(**{"tensorboard": False, **plan})
-    return Session(algo, args, outlet, settings), outlet
+    **options: Any,
+) -> tuple[TrainingSession, RecordingSink]:
+    """`options` are fields of SessionOptions; TensorBoard is off by default."""
+    sink = RecordingSink(directory, stop_at_step)
+    session_options = SessionOptions(**{"tensorboard": False, **options})
+    return TrainingSession(algo, args, sink, session_options), sink

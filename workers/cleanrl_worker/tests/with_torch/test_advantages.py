@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from cleanrl_worker.learning.advantages import estimate_advantages, explained_variance
-from cleanrl_worker.learning.rollout import Rollout
+from cleanrl_worker.common.rollout import Rollout, compute_gae
+from cleanrl_worker.common.update_metrics import explained_variance
 
 _GAMMA = 0.9
 
@@ -18,28 +18,24 @@ def _column(*numbers: float) -> Any:
 
 
 class Advantages(unittest.TestCase):
-    def test_without_values_they_are_the_discounted_rewards(self) -> None:
+    def test_zero_values_give_discounted_rewards(self) -> None:
         """With lambda 1 and values of 0 an advantage is the return."""
         ended = np.array([[False], [False], [True]])
-        found = estimate_advantages(
-            _column(1, 2, 4), _column(0, 0, 0, 0), ended, gamma=0.5, gae_lambda=1.0
-        )
+        found = compute_gae(_column(1, 2, 4), _column(0, 0, 0, 0), ended, gamma=0.5, gae_lambda=1.0)
         np.testing.assert_allclose(found, _column(1 + 1 + 1, 2 + 2, 4))
 
-    def test_an_end_hides_what_follows(self) -> None:
+    def test_done_stops_bootstrapping(self) -> None:
         """Neither the value nor the rewards of the next episode count."""
         ended = np.array([[True], [False]])
-        found = estimate_advantages(
+        found = compute_gae(
             _column(1, 100), _column(0, 50, 1000), ended, gamma=_GAMMA, gae_lambda=0.95
         )
         self.assertAlmostEqual(float(found[0, 0]), 1.0)
 
-    def test_lambda_zero_looks_one_step_ahead(self) -> None:
+    def test_lambda_zero_gives_one_step_td_errors(self) -> None:
         """The surprise of a single step: reward and discounted next value, less the value."""
         ended = np.zeros((2, 1), dtype=np.bool_)
-        found = estimate_advantages(
-            _column(1, 2), _column(10, 20, 30), ended, gamma=_GAMMA, gae_lambda=0.0
-        )
+        found = compute_gae(_column(1, 2), _column(10, 20, 30), ended, gamma=_GAMMA, gae_lambda=0.0)
         np.testing.assert_allclose(found, _column(1 + 18 - 10, 2 + 27 - 20), rtol=1e-6)
 
     def test_environments_do_not_mix(self) -> None:
@@ -47,16 +43,16 @@ class Advantages(unittest.TestCase):
         rng = np.random.default_rng(1)
         rewards, values = rng.normal(size=(5, 3)), rng.normal(size=(6, 3))
         ended = rng.random((5, 3)) < 0.3
-        together = estimate_advantages(rewards, values, ended, gamma=_GAMMA, gae_lambda=0.8)
+        together = compute_gae(rewards, values, ended, gamma=_GAMMA, gae_lambda=0.8)
         for env in range(3):
             only = slice(env, env + 1)
-            alone = estimate_advantages(
+            alone = compute_gae(
                 rewards[:, only], values[:, only], ended[:, only], gamma=_GAMMA, gae_lambda=0.8
             )
             np.testing.assert_allclose(together[:, only], alone)
 
     def test_explained_variance(self) -> None:
-        """1 for values that tell the returns, 0 for those that tell nothing."""
+        """1 for values that predict the returns, 0 for constant values."""
         returns = np.array([1.0, 2.0, 3.0])
         self.assertEqual(explained_variance(returns, returns), 1.0)
         self.assertEqual(explained_variance(np.zeros(3), returns), 0.0)
@@ -82,17 +78,17 @@ class TimeLimits(unittest.TestCase):
             seen.append(rows)
             return np.full(len(rows), worth, dtype=np.float32)
 
-        advantages, returns, _ = rollout.judge(value_of, gamma=_GAMMA, gae_lambda=0.95)
+        advantages, returns, _ = rollout.compute_gae(value_of, gamma=_GAMMA, gae_lambda=0.95)
         return advantages, returns, seen
 
-    def test_an_episode_that_was_cut_off_goes_on_in_its_value(self) -> None:
+    def test_a_truncated_episode_is_bootstrapped(self) -> None:
         """A truncated episode is worth as much as one that was not."""
         advantages, returns, seen = self._judged(terminated=False)
         np.testing.assert_allclose(returns, 1.0 / (1.0 - _GAMMA), rtol=1e-5)
         np.testing.assert_allclose(advantages, 0.0, atol=1e-4)
         np.testing.assert_array_equal(seen[-1], [[7.0]])
 
-    def test_an_episode_that_is_over_is_worth_what_it_got(self) -> None:
+    def test_a_terminated_episode_is_not_bootstrapped(self) -> None:
         """A terminated one ends with its last reward."""
         _, returns, seen = self._judged(terminated=True)
         self.assertAlmostEqual(float(returns[1, 0]), 1.0, places=5)

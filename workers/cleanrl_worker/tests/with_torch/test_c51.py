@@ -1,4 +1,4 @@
-"""C51: distributions keep their mean, time limits are no ends, and it goes on exactly."""
+"""C51: projection keeps the mean, truncation is bootstrapped, and it resumes exactly."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from learner_checks import (
     trained_checkpoint,
 )
 
+from cleanrl_worker.common.distributions import project_distribution
 from cleanrl_worker.learners import c51
-from cleanrl_worker.learning.return_distribution import share_out
-from cleanrl_worker.session.checkpoint_file import read_checkpoint, write_checkpoint
+from cleanrl_worker.session.checkpoint import read_checkpoint, write_checkpoint
 
 QUICK = c51.Args(
     total_timesteps=500,
@@ -38,21 +38,21 @@ QUICK = c51.Args(
 class ShareOutTest(unittest.TestCase):
     """The projection onto fixed returns."""
 
-    def test_mean_stays(self) -> None:
+    def test_projection_keeps_the_mean(self) -> None:
         """Returns between two atoms are shared so that their mean is the same, and sum up to 1."""
         torch.manual_seed(1)
         atoms = torch.linspace(-2.0, 5.0, 8)
         probabilities = torch.rand(6, 8).softmax(dim=1)
         returns = torch.rand(6, 8) * 7.0 - 2.0
-        shared = share_out(probabilities, returns, atoms)
+        shared = project_distribution(probabilities, returns, atoms)
         torch.testing.assert_close(shared.sum(dim=1), torch.ones(6))
         torch.testing.assert_close(shared @ atoms, (probabilities * returns).sum(dim=1))
 
-    def test_what_lies_on_an_atom_or_beyond_stays_whole(self) -> None:
+    def test_returns_on_an_atom_or_outside_are_not_split(self) -> None:
         """Exactly an atom is that atom; what is beyond the last one is the last one."""
         atoms = torch.tensor([0.0, 1.0, 2.0])
         probabilities = torch.tensor([[0.2, 0.3, 0.5]])
-        shared = share_out(probabilities, torch.tensor([[1.0, 7.0, -3.0]]), atoms)
+        shared = project_distribution(probabilities, torch.tensor([[1.0, 7.0, -3.0]]), atoms)
         torch.testing.assert_close(shared, torch.tensor([[0.5, 0.2, 0.3]]))
 
 
@@ -80,23 +80,23 @@ class C51Test(unittest.TestCase):
         checkpoint, _ = trained_checkpoint(c51, args)
         agent = c51.Agent(2, 2, n_atoms=21, v_min=0.0, v_max=20.0)
         agent.load_state_dict(checkpoint.policy)
-        return c51.MeanReturns(agent, 2)(small_environments.WAITING[None])
+        return c51.QValues(agent, 2)(small_environments.WAITING[None])
 
-    def test_time_limit_is_no_end(self) -> None:
+    def test_truncation_is_bootstrapped(self) -> None:
         """Waiting for ever is worth 1 / (1 - 0.9), though every episode is cut after 3 steps."""
         np.testing.assert_allclose(self.value_of_waiting(small_environments.CUT), 10, atol=0.7)
 
-    def test_end_is_an_end(self) -> None:
+    def test_termination_is_not_bootstrapped(self) -> None:
         """After an end nothing counts: of two steps left or one, 1.9 or 1."""
         values = self.value_of_waiting(small_environments.OVER)
         self.assertTrue(((values > 0.9) & (values < 2.0)).all(), values)
 
-    def test_goes_on_exactly(self) -> None:
+    def test_resumes_exactly(self) -> None:
         """From a checkpoint in the middle of an episode."""
         assert_resumes_exactly(self, c51, QUICK, 300)
 
-    def test_recommended_returns_are_wide_enough(self) -> None:
-        """Walking along the cliff, a fall can be told from a step."""
+    def test_recommended_support_is_wide_enough(self) -> None:
+        """Walking along the cliff, a fall can be distinguished from a step."""
         recommended: Any = c51.RECOMMENDED["toy-text"]
         args = c51.Args(**recommended)
         states: Any = gym.make("CliffWalking-v1").unwrapped
@@ -105,7 +105,7 @@ class C51Test(unittest.TestCase):
         self.assertLessEqual(args.v_min, min(rewards))
         self.assertGreaterEqual(args.v_max, 1.0)
 
-    def test_a_warm_start_acts_as_it_has_learnt(self) -> None:
+    def test_a_warm_start_acts_with_the_trained_policy(self) -> None:
         """A policy that is sure of its action takes it from the first step on."""
         checkpoint, _ = trained_checkpoint(c51, QUICK)
         bias = checkpoint.policy["network.4.bias"].zero_().view(2, -1)

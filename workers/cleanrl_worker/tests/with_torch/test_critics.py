@@ -7,18 +7,17 @@ import unittest
 import torch
 from torch import nn
 
-from cleanrl_worker.learning.critics import Critics
-from cleanrl_worker.learning.flat_adam import FlatAdam
-from cleanrl_worker.learning.weight_views import Follower, without_learning
+from cleanrl_worker.common.flat_adam import FlatAdam, TargetNetwork, share_frozen_weights
+from cleanrl_worker.common.networks import ContinuousCritic
 
 
 class CriticsTest(unittest.TestCase):
     def setUp(self) -> None:
         torch.manual_seed(1)
-        self.critics = Critics(2, 5, hidden=8)
+        self.critics = ContinuousCritic(2, 5, hidden=8)
         self.seen, self.chosen = torch.randn(6, 3), torch.randn(6, 2)
 
-    def test_each_is_a_network_of_its_own(self) -> None:
+    def test_the_critics_are_independent(self) -> None:
         """Their values are those of plain layers with the same weights."""
         values = self.critics(self.seen, self.chosen)
         for index in range(2):
@@ -28,13 +27,13 @@ class CriticsTest(unittest.TestCase):
                 rows = nn.functional.linear(rows, weight[index].T, bias[index, 0])
                 rows = rows.relu() if layer < 2 else rows
             torch.testing.assert_close(values[index], rows[:, 0])
-        torch.testing.assert_close(self.critics.first(self.seen, self.chosen), values[:1])
+        torch.testing.assert_close(self.critics.q1_forward(self.seen, self.chosen), values[:1])
 
-    def test_a_view_that_does_not_learn_is_always_the_newest(self) -> None:
+    def test_frozen_weights_follow_the_network(self) -> None:
         """Gradients reach the actions through it, and leave the critics alone."""
         optimizer = FlatAdam(self.critics.parameters(), 0.1)
-        judges = without_learning(self.critics)
-        optimizer.minimise(self.critics(self.seen, self.chosen).square().sum())
+        judges = share_frozen_weights(self.critics)
+        optimizer.minimize(self.critics(self.seen, self.chosen).square().sum())
         self.assertTrue(torch.equal(judges.weights[0], self.critics.weights[0]))
         optimizer.zero_grad()
         chosen = self.chosen.clone().requires_grad_()
@@ -45,16 +44,16 @@ class CriticsTest(unittest.TestCase):
             assert parameter.grad is not None
             self.assertEqual(float(parameter.grad.abs().sum()), 0.0)
 
-    def test_a_follower_goes_a_share_of_the_way(self) -> None:
+    def test_a_target_network_moves_by_tau(self) -> None:
         """It begins as a copy, stays behind, and comes near when it follows."""
         optimizer = FlatAdam(self.critics.parameters(), 0.1)
-        follower = Follower(self.critics, optimizer)
+        target_network = TargetNetwork(self.critics, optimizer)
         before = optimizer.flat.detach().clone()
-        optimizer.minimise(self.critics(self.seen, self.chosen).square().sum())
+        optimizer.minimize(self.critics(self.seen, self.chosen).square().sum())
         after = optimizer.flat.detach()
         for share in (0.0, 0.25):
-            follower.follow(share)
-            flat = torch.cat([each.reshape(-1) for each in follower.network.parameters()])
+            target_network.update(share)
+            flat = torch.cat([each.reshape(-1) for each in target_network.network.parameters()])
             torch.testing.assert_close(flat, before + share * (after - before))
 
 

@@ -15,11 +15,11 @@ class DdpgTest(OffPolicyChecks, unittest.TestCase):
     algo = "ddpg_continuous_action"
     quick: ClassVar[dict[str, Any]] = {"learning_rate": 3e-3}
 
-    def test_one_critic_is_told(self) -> None:
+    def test_one_critic_is_logged(self) -> None:
         """Under the tags of CleanRL's script."""
-        _, outlet = self.train("OffPolicyCut-v0", 120, learning_starts=50, batch_size=16)
-        told = {name for name in outlet.curves if name.startswith("losses/")}
-        self.assertEqual(told, {"losses/qf1_values", "losses/qf1_loss", "losses/actor_loss"})
+        _, sink = self.train("OffPolicyCut-v0", 120, learning_starts=50, batch_size=16)
+        logged = {name for name in sink.curves if name.startswith("losses/")}
+        self.assertEqual(logged, {"losses/qf1_values", "losses/qf1_loss", "losses/actor_loss"})
 
 
 if __name__ == "__main__":

@@ -18,12 +18,12 @@ from learner_checks import (
     trained,
     trained_checkpoint,
 )
-from quiet_session import QuietOutlet
+from quiet_session import RecordingSink
 
+from cleanrl_worker.common.numpy_mlp import NumpyMlp
 from cleanrl_worker.learners import dqn
-from cleanrl_worker.learning.numpy_mlp import NumpyMlp
-from cleanrl_worker.session.checkpoint_file import (
-    Checkpoint,
+from cleanrl_worker.session.checkpoint import (
+    TrainingCheckpoint,
     read_checkpoint,
     write_checkpoint,
 )
@@ -38,14 +38,14 @@ QUICK = dqn.Args(
 )
 
 
-def values_of(checkpoint: Checkpoint, observation: Any) -> Any:
+def values_of(checkpoint: TrainingCheckpoint, observation: Any) -> Any:
     agent = dqn.Agent(2, 2)
     agent.load_state_dict(checkpoint.policy)
     return NumpyMlp(agent.network)(observation)
 
 
-def told_of_buffer(outlet: QuietOutlet) -> int:
-    return sum("replay buffer" in words for _, words in outlet.words)
+def told_of_buffer(sink: RecordingSink) -> int:
+    return sum("replay buffer" in words for _, words in sink.messages)
 
 
 class DqnTest(unittest.TestCase):
@@ -80,35 +80,35 @@ class DqnTest(unittest.TestCase):
             target_network_frequency=150,
             exploration_fraction=0.3,
         )
-        _, outlet = trained_checkpoint(dqn, args)
-        returns = [episode.episode_return for _, episode in outlet.finished]
+        _, sink = trained_checkpoint(dqn, args)
+        returns = [episode.episode_return for _, episode in sink.finished]
         self.assertGreater(np.mean(returns[-15:]), 100)
 
-    def test_time_limit_is_no_end(self) -> None:
+    def test_truncation_is_bootstrapped(self) -> None:
         """Waiting for ever is worth 1 / (1 - 0.9), though every episode is cut after 3 steps."""
         np.testing.assert_allclose(self.value_of_waiting(small_environments.CUT), 10, atol=0.5)
 
-    def test_several_environments_learn_as_one_does(self) -> None:
+    def test_several_environments_learn_like_one(self) -> None:
         """Cut off at different places of the buffer, waiting is worth the same."""
         values = self.value_of_waiting(small_environments.CUT, num_envs=3)
         np.testing.assert_allclose(values, 10, atol=0.5)
 
-    def test_end_is_an_end(self) -> None:
+    def test_termination_is_not_bootstrapped(self) -> None:
         """After an end nothing counts: of two steps left or one, 1.9 or 1."""
         values = self.value_of_waiting(small_environments.OVER)
         self.assertTrue(((values > 0.9) & (values < 2.0)).all(), values)
 
     def test_explores_less_and_less(self) -> None:
         """The share of random actions falls in a straight line, and stays where it is to end."""
-        _, outlet = trained_checkpoint(dqn, dataclasses.replace(QUICK, end_e=0.1))
-        told = outlet.curves["charts/epsilon"]
-        for step, epsilon in told:
+        _, sink = trained_checkpoint(dqn, dataclasses.replace(QUICK, end_e=0.1))
+        logged = sink.curves["charts/epsilon"]
+        for step, epsilon in logged:
             # The line is over after half of the steps.
             expected = max(0.1, 1.0 - 0.9 * (step - 1) / 300)
             self.assertAlmostEqual(epsilon, expected)
-        self.assertEqual(told[-1][1], 0.1)
+        self.assertEqual(logged[-1][1], 0.1)
 
-    def test_goes_on_exactly(self) -> None:
+    def test_resumes_exactly(self) -> None:
         """From a checkpoint in the middle of an episode, with one or several environments."""
         for num_envs in (1, 3):
             with self.subTest(num_envs=num_envs):
@@ -119,7 +119,7 @@ class DqnTest(unittest.TestCase):
         """The curves of a training can be had again."""
         assert_depends_on_seed_alone(self, dqn, QUICK)
 
-    def test_fills_a_new_buffer_when_it_was_too_large(self) -> None:
+    def test_refills_a_buffer_that_was_too_large(self) -> None:
         """It says so, and learns again once enough steps are there."""
         args = dataclasses.replace(QUICK, checkpoint_every=300, checkpoint_buffer_mb=0)
         with tempfile.TemporaryDirectory() as directory:
@@ -130,15 +130,15 @@ class DqnTest(unittest.TestCase):
         first = resumed.curves["losses/td_loss"][0][0]
         self.assertGreater(first, 300 + args.learning_starts)
 
-    def test_tells_once_that_checkpoints_leave_the_buffer_out(self) -> None:
+    def test_warns_once_that_checkpoints_omit_the_buffer(self) -> None:
         """While there is time to choose otherwise, and not with every checkpoint."""
         args = dataclasses.replace(QUICK, checkpoint_every=100, checkpoint_buffer_mb=0)
-        _, outlet = trained_checkpoint(dqn, args)
-        self.assertGreater(len(outlet.saved), 2)
-        self.assertEqual(told_of_buffer(outlet), 1)
+        _, sink = trained_checkpoint(dqn, args)
+        self.assertGreater(len(sink.saved), 2)
+        self.assertEqual(told_of_buffer(sink), 1)
         self.assertEqual(told_of_buffer(trained_checkpoint(dqn, QUICK)[1]), 0)
 
-    def test_a_warm_start_acts_as_it_has_learnt(self) -> None:
+    def test_a_warm_start_acts_with_the_trained_policy(self) -> None:
         """A policy that is sure of its action takes it from the first step on, resumed or not."""
         checkpoint, _ = trained_checkpoint(dqn, QUICK)
         checkpoint.policy["network.4.bias"][0] = 1_000.0
@@ -159,7 +159,7 @@ class DqnTest(unittest.TestCase):
         checkpoint, _ = trained_checkpoint(dqn, QUICK)
         assert_acts(self, dqn, checkpoint, gym.make("CartPole-v1"))
 
-    def test_takes_whole_numbers_as_observations(self) -> None:
+    def test_integer_observations(self) -> None:
         """FrozenLake's states are one number each."""
         args = dataclasses.replace(QUICK, env_id="FrozenLake-v1")
         checkpoint, _ = trained_checkpoint(dqn, args)

@@ -1,4 +1,4 @@
-"""DQN for Atari: pictures go in, lives end episodes but are not told, and it goes on exactly."""
+"""DQN for Atari: frames as input, lost lives are not reported, and it resumes exactly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from learner_checks import assert_acts, assert_resumes_exactly, trained, trained_checkpoint
 
 from cleanrl_worker.learners import dqn_atari
-from cleanrl_worker.session.checkpoint_file import read_checkpoint, write_checkpoint
+from cleanrl_worker.session.checkpoint import read_checkpoint, write_checkpoint
 from mosaic_worker.environments.factory import make_environment
 
 GAME = "BreakoutNoFrameskip-v4"
@@ -31,11 +31,11 @@ QUICK = dqn_atari.Args(
 class DqnAtariTest(unittest.TestCase):
     """A few steps of a game."""
 
-    def test_goes_on_exactly(self) -> None:
+    def test_resumes_exactly(self) -> None:
         """From a checkpoint in the middle of a game, with the buffer's ring gone round."""
         assert_resumes_exactly(self, dqn_atari, QUICK, 170)
 
-    def test_games_that_do_not_come_back_are_not_gone_on_with(self) -> None:
+    def test_games_that_cannot_be_restored_are_dropped(self) -> None:
         """The pictures of a new game are not put after those of the one that was left."""
         with tempfile.TemporaryDirectory() as directory:
             left = Path(directory) / "left.pt"
@@ -44,15 +44,15 @@ class DqnAtariTest(unittest.TestCase):
                 position["observation"] = 255 - position["observation"]
             write_checkpoint(saved, left)
             args = dataclasses.replace(QUICK, total_timesteps=QUICK.total_timesteps + 1)
-            outlet = trained(dqn_atari, args, Path(directory), resume=left)
+            sink = trained(dqn_atari, args, Path(directory), resume=left)
             resumed = read_checkpoint(Path(directory) / "checkpoints" / "last.pt")
-        self.assertIn("could not be brought back", outlet.words[-1][1])
+        self.assertIn("could not be restored", sink.messages[-1][1])
         before, after = (each.training["buffer"] for each in (saved, resumed))
         self.assertFalse(before["is_beginning"].any())
         # The first picture of the new game, and the one that followed.
         self.assertGreater(int(after["written"] - before["written"]), 1)
 
-    def test_a_warm_start_acts_as_it_has_learnt(self) -> None:
+    def test_a_warm_start_acts_with_the_trained_policy(self) -> None:
         """A policy that is sure of its action takes it from the first step on."""
         checkpoint, _ = trained_checkpoint(dqn_atari, QUICK)
         checkpoint.policy["network.10.bias"][2] = 1_000.0

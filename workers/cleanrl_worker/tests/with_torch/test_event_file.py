@@ -10,10 +10,9 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from quiet_session import QuietOutlet
+from quiet_session import RecordingSink
 
-from cleanrl_worker.arguments import SharedArgs
-from cleanrl_worker.session.plan import SessionPlan
+from cleanrl_worker.arguments import SessionOptions, SharedArgs
 from cleanrl_worker.tracking.trackers import SessionTrackers
 from mosaic_worker.tracking.event_file import crc32c
 
@@ -25,9 +24,9 @@ class EventFileTest(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.outlet = QuietOutlet(Path(folder.name))
+        self.sink = RecordingSink(Path(folder.name))
         args = SharedArgs(env_id="CartPole-v1", seed=7)
-        self.trackers = SessionTrackers(self.outlet, SessionPlan(), args, "ppo", "a-run")
+        self.trackers = SessionTrackers(self.sink, SessionOptions(), args, "ppo", "a-run")
         self.addCleanup(self.trackers.close)
 
     def read(self) -> Any:
@@ -35,21 +34,21 @@ class EventFileTest(unittest.TestCase):
             EventAccumulator,
         )
 
-        reader = EventAccumulator(str(self.outlet.directory / "runs" / "a-run"))
+        reader = EventAccumulator(str(self.sink.directory / "runs" / "a-run"))
         reader.Reload()
         return reader
 
-    def test_curves_come_back_as_they_were_told(self) -> None:
-        """Under their tags, with their steps, and with what is no number."""
+    def test_scalars_are_read_back_unchanged(self) -> None:
+        """Under their tags, with their steps, including NaN."""
         for step in range(0, 50, 10):
             self.trackers.scalars({"charts/SPS": step * 2.0, "charts/odd": math.nan}, step)
         self.trackers.finish()
         reader = self.read()
-        told = [(event.step, event.value) for event in reader.Scalars("charts/SPS")]
-        self.assertEqual(told, [(0, 0.0), (10, 20.0), (20, 40.0), (30, 60.0), (40, 80.0)])
+        logged = [(event.step, event.value) for event in reader.Scalars("charts/SPS")]
+        self.assertEqual(logged, [(0, 0.0), (10, 20.0), (20, 40.0), (30, 60.0), (40, 80.0)])
         self.assertTrue(all(math.isnan(event.value) for event in reader.Scalars("charts/odd")))
 
-    def test_the_hyperparameters_are_a_text_from_the_first_moment(self) -> None:
+    def test_the_hyperparameters_are_written_first(self) -> None:
         """A run that is killed has them too: they are on the disk before any value is."""
         reader = self.read()
         self.assertEqual(reader.Tags()["tensors"], ["hyperparameters/text_summary"])
@@ -67,7 +66,7 @@ class EventFileTest(unittest.TestCase):
             data = bytes(index * 37 % 256 for index in range(size))
             self.assertEqual(crc32c(data), pywrap_tensorflow.crc32c(data))
 
-    def test_values_can_be_seen_while_the_run_goes_on(self) -> None:
+    def test_values_are_readable_during_the_run(self) -> None:
         """A reader need not wait for the end: the first value of each second is handed over."""
         self.trackers.scalars({"charts/SPS": 1.0}, 1)
         self.trackers.scalars({"charts/SPS": 2.0}, 2)
@@ -80,7 +79,7 @@ class EventFileTest(unittest.TestCase):
         """Relative to the run's directory, under CleanRL's name."""
         self.trackers.finish()
         self.trackers.close()
-        self.assertEqual(self.outlet.artifacts, [("tensorboard", "runs/a-run")])
+        self.assertEqual(self.sink.artifacts, [("tensorboard", "runs/a-run")])
 
 
 if __name__ == "__main__":

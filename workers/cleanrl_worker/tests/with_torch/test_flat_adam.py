@@ -8,9 +8,9 @@ import unittest
 import torch
 from torch import nn
 
-from cleanrl_worker.learning.flat_adam import FlatAdam
-from cleanrl_worker.learning.layers import tanh_mlp
-from cleanrl_worker.learning.numpy_mlp import NumpyMlp
+from cleanrl_worker.common.flat_adam import FlatAdam
+from cleanrl_worker.common.networks import tanh_mlp
+from cleanrl_worker.common.numpy_mlp import NumpyMlp
 
 
 def _network() -> nn.Sequential:
@@ -36,7 +36,7 @@ class FlatAdamSteps(unittest.TestCase):
             torch.autograd.backward(_loss(theirs, step))
             nn.utils.clip_grad_norm_(theirs.parameters(), 0.5)
             adam.step()
-            flat.minimise(_loss(ours, step))
+            flat.minimize(_loss(ours, step))
         for one, other in zip(theirs.parameters(), ours.parameters(), strict=True):
             torch.testing.assert_close(one, other)
 
@@ -48,26 +48,26 @@ class FlatAdamSteps(unittest.TestCase):
         parts = torch.cat([each.detach().reshape(-1) for each in network.parameters()])
         torch.testing.assert_close(flat.flat, parts)
 
-    def test_goes_on_from_its_state(self) -> None:
+    def test_continues_from_its_state(self) -> None:
         """Saved and loaded halfway gives the same bits as never interrupted."""
         straight, first = _network(), _network()
         flat = FlatAdam(straight.parameters(), 1e-2)
         half = FlatAdam(first.parameters(), 1e-2)
         for step in range(5):
-            flat.minimise(_loss(straight, step))
-            half.minimise(_loss(first, step))
+            flat.minimize(_loss(straight, step))
+            half.minimize(_loss(first, step))
         second = _network()
         second.load_state_dict(first.state_dict())
         rest = FlatAdam(second.parameters(), 1e-2)
         rest.load_state_dict(copy.deepcopy(half.state_dict()))
         for step in range(5, 10):
-            flat.minimise(_loss(straight, step))
-            rest.minimise(_loss(second, step))
+            flat.minimize(_loss(straight, step))
+            rest.minimize(_loss(second, step))
         self.assertTrue(torch.equal(flat.flat, rest.flat))
 
 
 class NumpyForward(unittest.TestCase):
-    def test_agrees_with_torch_also_after_learning(self) -> None:
+    def test_matches_torch_after_updates(self) -> None:
         """The weights are the network's own, so a step of the optimizer is seen at once."""
         network = _network()
         optimizer = FlatAdam(network.parameters(), 1e-2)
@@ -77,7 +77,7 @@ class NumpyForward(unittest.TestCase):
             with torch.no_grad():
                 expected = network(rows)
             torch.testing.assert_close(torch.from_numpy(in_numpy(rows.numpy())), expected)
-            optimizer.minimise(_loss(network, step))
+            optimizer.minimize(_loss(network, step))
 
 
 if __name__ == "__main__":

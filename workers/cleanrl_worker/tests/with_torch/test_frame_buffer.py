@@ -9,8 +9,8 @@ import numpy as np
 from gymnasium import spaces
 from numbered_pictures import NumberedPictures, numbers_of
 
+from cleanrl_worker.common.frame_buffer import FrameReplayBuffer
 from cleanrl_worker.environments.same_step_vector import SameStepVector
-from cleanrl_worker.learning.frame_buffer import FrameBuffer
 
 SPACE = spaces.Box(0, 255, (4, 2, 2), np.uint8)
 
@@ -18,7 +18,9 @@ SPACE = spaces.Box(0, 255, (4, 2, 2), np.uint8)
 class Recorded:
     """Steps environments with pictures, and keeps each transition as it happened."""
 
-    def __init__(self, buffer: FrameBuffer, lengths: list[int], *, is_cut: bool = False) -> None:
+    def __init__(
+        self, buffer: FrameReplayBuffer, lengths: list[int], *, is_cut: bool = False
+    ) -> None:
         self.envs = SameStepVector(
             [
                 NumberedPictures(length, 1_000_000 * index, is_cut=is_cut)
@@ -29,10 +31,10 @@ class Recorded:
         self.happened: dict[tuple[int, ...], tuple[Any, ...]] = {}
         self._obs, _ = self.envs.reset(seed=1)
 
-    def begin_anew(self) -> None:
+    def start_new_episodes(self) -> None:
         """Other episodes, in the middle of those before."""
         self._obs, _ = self.envs.reset(seed=2)
-        self.buffer.begin_anew()
+        self.buffer.start_new_episodes()
 
     def step(self, count: int) -> None:
         for _ in range(count):
@@ -54,7 +56,7 @@ class Recorded:
             self._obs = next_obs
 
 
-def drawn(buffer: FrameBuffer, count: int) -> list[tuple[tuple[int, ...], tuple[Any, ...]]]:
+def drawn(buffer: FrameReplayBuffer, count: int) -> list[tuple[tuple[int, ...], tuple[Any, ...]]]:
     """The same form as `Recorded.happened`."""
     batch = buffer.sample(count)
     rows = zip(*(each.numpy() for each in batch), strict=True)
@@ -79,23 +81,23 @@ class FrameBufferTest(unittest.TestCase):
             self.assertEqual(recorded.happened[key], rest)
         return {key for key, _ in found}
 
-    def test_transitions_are_those_that_happened(self) -> None:
+    def test_sampled_transitions_match_the_episodes(self) -> None:
         """Stacks, actions, rewards and ends come back, across terminated episodes."""
-        recorded = Recorded(FrameBuffer(300, 2, SPACE), [7, 11])
+        recorded = Recorded(FrameReplayBuffer(300, 2, SPACE), [7, 11])
         recorded.step(100)
         self.assertEqual(len(recorded.buffer), 200)
         self.assertGreater(len(self.assert_all_happened(recorded)), 150)
 
-    def test_last_picture_of_a_cut_episode_is_kept(self) -> None:
+    def test_the_final_frame_of_a_truncated_episode_is_stored(self) -> None:
         """After a time limit the next observation is the old episode's last, and not terminated."""
-        recorded = Recorded(FrameBuffer(100, 1, SPACE), [5], is_cut=True)
+        recorded = Recorded(FrameReplayBuffer(100, 1, SPACE), [5], is_cut=True)
         recorded.step(60)
         self.assert_all_happened(recorded)
         self.assertFalse(recorded.buffer.terminated.any())
 
-    def test_only_whole_stacks_are_drawn_once_it_is_full(self) -> None:
+    def test_a_full_buffer_samples_complete_stacks_only(self) -> None:
         """The oldest transitions lose their pictures to new ones, at every place of the ring."""
-        recorded = Recorded(FrameBuffer(2 * 23, 2, SPACE), [6, 9])
+        recorded = Recorded(FrameReplayBuffer(2 * 23, 2, SPACE), [6, 9])
         recorded.step(40)
         for _ in range(50):
             recorded.step(1)
@@ -103,30 +105,30 @@ class FrameBufferTest(unittest.TestCase):
         # Each ring of 23 has at most the newest picture, 3 without a past and 5 last pictures.
         self.assertGreaterEqual(len(recorded.buffer), 2 * (23 - 1 - 3 - 5))
 
-    def test_begins_in_the_middle_of_an_episode(self) -> None:
-        """A buffer that is filled anew on resuming knows the pictures before its first step."""
-        recorded = Recorded(FrameBuffer(100, 1, SPACE), [50])
+    def test_can_start_within_an_episode(self) -> None:
+        """A buffer that is refilled on resume has the frames before its first step."""
+        recorded = Recorded(FrameReplayBuffer(100, 1, SPACE), [50])
         recorded.step(10)
-        late = FrameBuffer(100, 1, SPACE)
+        late = FrameReplayBuffer(100, 1, SPACE)
         recorded.buffer = late
         recorded.step(10)
         self.assertEqual(len(late), 10)
         self.assert_all_happened(recorded)
 
-    def test_begins_anew_in_the_middle_of_an_episode(self) -> None:
+    def test_can_start_new_episodes_within_an_episode(self) -> None:
         """No transition leads from an episode that was left to the one that began instead."""
-        recorded = Recorded(FrameBuffer(100, 2, SPACE), [50, 60])
+        recorded = Recorded(FrameReplayBuffer(100, 2, SPACE), [50, 60])
         recorded.step(10)
-        recorded.begin_anew()
+        recorded.start_new_episodes()
         recorded.step(10)
         self.assertEqual(len(recorded.buffer), 40)
         self.assertEqual(len(self.assert_all_happened(recorded)), 40)
 
-    def test_goes_on_from_its_state(self) -> None:
+    def test_continues_from_its_state(self) -> None:
         """A buffer that was put away and brought back draws the same batches."""
-        recorded = Recorded(FrameBuffer(2 * 30, 2, SPACE), [7, 8])
+        recorded = Recorded(FrameReplayBuffer(2 * 30, 2, SPACE), [7, 8])
         recorded.step(45)
-        other = FrameBuffer(2 * 30, 2, SPACE)
+        other = FrameReplayBuffer(2 * 30, 2, SPACE)
         other.load(recorded.buffer.state())
         self.assertGreater(recorded.buffer.nbytes, 0)
         np.random.seed(5)

@@ -16,10 +16,10 @@ from typing import Any
 from unittest import mock
 
 import torch
-from quiet_session import QuietOutlet
+from quiet_session import RecordingSink
 
 from cleanrl_worker.arguments import SharedArgs
-from cleanrl_worker.session.checkpoint_file import Checkpoint, read_checkpoint, write_checkpoint
+from cleanrl_worker.session.checkpoint import TrainingCheckpoint, read_checkpoint, write_checkpoint
 from cleanrl_worker.tracking import hub
 from cleanrl_worker.tracking.hub import repository_name, upload_model
 
@@ -32,7 +32,7 @@ class HubTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.directory = Path(folder.name)
-        self.outlet = QuietOutlet(self.directory)
+        self.sink = RecordingSink(self.directory)
         self.server = HubServer()
         self.server.start()
         self.addCleanup(self.server.stop)
@@ -42,12 +42,12 @@ class HubTest(unittest.TestCase):
     def upload(self, entity: str = "me", **variables: str) -> None:
         args = SharedArgs(upload_model=True, hf_entity=entity, env_id="ALE/Pong-v5", seed=3)
         with mock.patch.dict(os.environ, {**self.environment, **variables}, clear=True):
-            upload_model(self.outlet, args, "ppo", "a-run")
+            upload_model(self.sink, args, "ppo", "a-run")
 
     def save(self, name: str, step: int) -> None:
         path = self.directory / "checkpoints" / name
         path.parent.mkdir(exist_ok=True)
-        checkpoint = Checkpoint(
+        checkpoint = TrainingCheckpoint(
             algo="ppo",
             args={"seed": 3, "learning_rate": 0.001},
             env_id="ALE/Pong-v5",
@@ -62,16 +62,16 @@ class HubTest(unittest.TestCase):
         )
         write_checkpoint(checkpoint, path)
 
-    def words(self) -> str:
-        return " ".join(message for _, message in self.outlet.words)
+    def messages(self) -> str:
+        return " ".join(message for _, message in self.sink.messages)
 
     @unittest.skipUnless(HAS_HUB, "huggingface_hub is not installed (the extra hub)")
-    def test_the_best_policy_arrives_with_a_card(self) -> None:
+    def test_the_best_policy_is_uploaded_with_a_card(self) -> None:
         """Under the name of environment, algorithm and seed, without what it had remembered."""
         self.save("last.pt", 200)
         self.save("best.pt", 100)
         self.upload(HF_TOKEN=TOKEN)
-        self.assertEqual(self.outlet.artifacts, [("report", self.server.page)], self.words())
+        self.assertEqual(self.sink.artifacts, [("report", self.server.page)], self.messages())
         self.assertEqual(self.server.created, {"name": "ALE-Pong-v5-ppo-seed3"})
         arrived = self.directory / "arrived.pt"
         arrived.write_bytes(self.server.files["model.pt"])
@@ -85,46 +85,46 @@ class HubTest(unittest.TestCase):
         self.assertIn("value: 12.5", card)
         self.assertIn("|learning_rate|0.001|", card)
         self.assertEqual(self.server.tokens, {f"Bearer {TOKEN}"})
-        self.assertNotIn(TOKEN, card + self.words())
+        self.assertNotIn(TOKEN, card + self.messages())
 
     @unittest.skipUnless(HAS_HUB, "huggingface_hub is not installed (the extra hub)")
-    def test_a_refused_token_is_a_warning_with_the_command_for_later(self) -> None:
+    def test_a_rejected_token_is_a_warning_with_a_command(self) -> None:
         """The folder is prepared, so that one line uploads it once there is a token."""
         self.save("last.pt", 200)
         self.server.refuses = True
         self.upload(HF_TOKEN=TOKEN)
         folder = self.directory / "hub" / "a-run"
-        self.assertIn("401", self.words())
-        self.assertIn(f"`hf upload me/ALE-Pong-v5-ppo-seed3 {folder} .`", self.words())
-        self.assertEqual([level for level, _ in self.outlet.words], ["warning"])
+        self.assertIn("401", self.messages())
+        self.assertIn(f"`hf upload me/ALE-Pong-v5-ppo-seed3 {folder} .`", self.messages())
+        self.assertEqual([level for level, _ in self.sink.messages], ["warning"])
         self.assertTrue((folder / "model.pt").exists())
 
     @unittest.skipUnless(HAS_HUB, "huggingface_hub is not installed (the extra hub)")
-    def test_no_network_is_a_warning_within_bounded_time(self) -> None:
+    def test_a_timeout_is_a_warning(self) -> None:
         """A hub that cannot be reached is given up, and the training's result stands."""
         self.save("last.pt", 200)
         with socket.create_server(("127.0.0.1", 0)) as deaf:
             address = f"http://127.0.0.1:{deaf.getsockname()[1]}"
-            with mock.patch.object(hub, "UPLOAD_SECONDS", 3.0):
+            with mock.patch.object(hub, "UPLOAD_TIMEOUT_S", 3.0):
                 self.upload(HF_TOKEN=TOKEN, HF_ENDPOINT=address)
-        self.assertIn("it took longer than 3 s", self.words())
+        self.assertIn("it took longer than 3 s", self.messages())
 
-    def test_what_is_missing_is_named(self) -> None:
+    def test_missing_requirements_are_named(self) -> None:
         """A token, an owner, and a checkpoint."""
         self.upload(HF_TOKEN=TOKEN)
-        self.assertIn("There is nothing to upload", self.words())
+        self.assertIn("No model to upload", self.messages())
         self.save("last.pt", 200)
         self.upload(entity="", HF_TOKEN=TOKEN)
-        self.assertIn("`hf_entity` does not say", self.words())
+        self.assertIn("`hf_entity`, the user or organisation, is not set", self.messages())
         with mock.patch("importlib.util.find_spec", return_value=None):
             self.upload(HF_TOKEN=TOKEN)
-        self.assertIn("install the extra `hub`", self.words())
+        self.assertIn("install the extra `hub`", self.messages())
         if HAS_HUB:
             self.upload()
-            self.assertIn("there is no HF_TOKEN", self.words())
+            self.assertIn("the environment variable HF_TOKEN is not set", self.messages())
         self.assertEqual(self.server.tokens, set())
 
-    def test_names_are_of_letters_that_the_hub_allows(self) -> None:
+    def test_repository_names_are_valid(self) -> None:
         """Ids with a module or a namespace have signs that it refuses."""
         self.assertEqual(
             repository_name("my.envs:Grid/Big-v0", "dqn", 1), "my.envs-Grid-Big-v0-dqn-seed1"

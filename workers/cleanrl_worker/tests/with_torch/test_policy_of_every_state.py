@@ -10,8 +10,7 @@ import numpy as np
 from learner_checks import trained_checkpoint
 
 from cleanrl_worker.learners import c51, dqn, ppo, pqn, rainbow, sac
-from cleanrl_worker.playing.checkpoint_player import every_observation
-from cleanrl_worker.playing.policy import PolicyActor
+from cleanrl_worker.playing import PolicyActor, list_observations
 
 LAKE = "FrozenLake-v1"
 OFF_POLICY = {"buffer_size": 100, "learning_starts": 50, "batch_size": 8}
@@ -28,34 +27,34 @@ LEARNERS: tuple[tuple[Any, dict[str, Any], bool], ...] = (
 class PolicyOfEveryStateTest(unittest.TestCase):
     """In FrozenLake, which has sixteen."""
 
-    def test_it_tells_what_it_does(self) -> None:
+    def test_the_policy_of_every_state_is_listed(self) -> None:
         """For each state the action that it would take, and its values where it has some."""
         for learner, settings, has_values in LEARNERS:
             with self.subTest(learner.__name__):
                 args = learner.Args(env_id=LAKE, total_timesteps=64, **settings)
                 checkpoint, _ = trained_checkpoint(learner, args)
                 env = learner.wrap_for_playing(gym.make(LAKE))
-                rows = every_observation(env)
+                rows = list_observations(env)
                 actor = PolicyActor(learner.load_policy(checkpoint), 0, rows)
-                told = actor.policy()
-                assert told is not None
+                logged = actor.policy()
+                assert logged is not None
                 acted = [actor.act(row, {}) for row in rows]
-                self.assertEqual(list(told["actions"]), acted)
-                self.assertEqual("q_values" in told, has_values)
+                self.assertEqual(list(logged["actions"]), acted)
+                self.assertEqual("q_values" in logged, has_values)
                 if has_values:
-                    self.assertEqual(told["q_values"].shape, (16, 4))
+                    self.assertEqual(logged["q_values"].shape, (16, 4))
 
-    def test_observations_are_as_the_environment_shows_them(self) -> None:
+    def test_listed_observations_match_the_environment(self) -> None:
         """The row of a state is what its learner sees there."""
         env = dqn.wrap_for_playing(gym.make(LAKE))
-        rows = every_observation(env)
+        rows = list_observations(env)
         seen, _ = env.reset(seed=1)
         np.testing.assert_array_equal(rows[env.unwrapped.s], seen)
 
-    def test_where_nothing_can_be_told(self) -> None:
+    def test_other_spaces_are_not_listed(self) -> None:
         """Numbers without end have no table."""
         env = dqn.wrap_for_playing(gym.make("CartPole-v1"))
-        self.assertIsNone(every_observation(env))
+        self.assertIsNone(list_observations(env))
         self.assertIsNone(PolicyActor(object(), 0, None).policy())  # type: ignore[arg-type]
 
 

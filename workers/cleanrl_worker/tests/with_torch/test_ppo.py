@@ -20,10 +20,10 @@ from learner_checks import (
 )
 from quiet_session import quiet_session
 
+from cleanrl_worker.common.distributions import categorical_log_prob, gumbel_noise
+from cleanrl_worker.common.numpy_mlp import NumpyMlp
+from cleanrl_worker.common.rollout import Rollout
 from cleanrl_worker.learners import ppo
-from cleanrl_worker.learning.categorical import gumbel_noise, log_probabilities
-from cleanrl_worker.learning.numpy_mlp import NumpyMlp
-from cleanrl_worker.learning.rollout import Rollout
 from mosaic_worker.errors import WorkerError
 
 _BATCH = 64
@@ -51,7 +51,7 @@ def _value_of_waiting(env_id: str) -> float:
 
 
 class Ppo(unittest.TestCase):
-    def test_log_probabilities_of_the_rollout_are_those_of_torch(self) -> None:
+    def test_log_probs_match_torch(self) -> None:
         """The first ratio of an update is 1: numpy acted by the same policy that torch learns."""
         with tempfile.TemporaryDirectory() as directory:
             session, _ = quiet_session("ppo", _TINY, Path(directory))
@@ -59,7 +59,7 @@ class Ppo(unittest.TestCase):
             agent = ppo.Agent(4, 2)
             torch.nn.init.normal_(next(agent.actor[-1].parameters()))
             rollout = Rollout(32, 2, observation=((4,), np.float32), action=((), np.int64))
-            rollout.observations[-1] = session.first_observations(envs)
+            rollout.observations[-1] = session.initial_observations(envs)
             logits = np.zeros((32, 2, 2), np.float32)
             ppo.collect(rollout, logits, NumpyMlp(agent.actor), envs, session, 0)
             session.close()
@@ -68,30 +68,30 @@ class Ppo(unittest.TestCase):
         with torch.no_grad():
             categorical: Any = torch.distributions.Categorical(logits=agent.actor(seen))
         expected = categorical.log_prob(chosen)
-        found = log_probabilities(logits, rollout.actions)
+        found = categorical_log_prob(logits, rollout.actions)
         np.testing.assert_allclose(found, expected.numpy(), rtol=1e-4, atol=1e-6)
         self.assertEqual(set(np.unique(rollout.actions)), {0, 1})
 
-    def test_actions_are_drawn_by_their_probabilities(self) -> None:
+    def test_actions_are_sampled_by_their_probabilities(self) -> None:
         """Of three actions with known logits, each comes as often as it should."""
         np.random.seed(5)
         share = np.array([0.2, 0.5, 0.3], np.float32)
         drawn = (np.log(share) + gumbel_noise(20_000, 3)).argmax(axis=-1)
         np.testing.assert_allclose(np.bincount(drawn) / 20_000, share, atol=0.02)
 
-    def test_a_time_limit_does_not_lower_values(self) -> None:
+    def test_truncation_does_not_lower_values(self) -> None:
         """Reward 1 forever is worth 1 / (1 - gamma) = 5, though it is cut after three steps."""
         self.assertAlmostEqual(_value_of_waiting(small_environments.CUT), 5.0, delta=0.5)
 
-    def test_an_end_does(self) -> None:
+    def test_termination_lowers_values(self) -> None:
         """Of an episode that is over after three steps, 1.8 or 1 is left."""
         self.assertLess(_value_of_waiting(small_environments.OVER), 2.0)
 
     def test_learns_to_balance(self) -> None:
         """CartPole at random lasts 22 steps; after 20,000 steps several times as long."""
         args = ppo.Args(total_timesteps=20_480, learning_rate=1e-3)
-        _, outlet = trained_checkpoint(ppo, args)
-        returns = [episode.episode_return for _, episode in outlet.finished]
+        _, sink = trained_checkpoint(ppo, args)
+        returns = [episode.episode_return for _, episode in sink.finished]
         self.assertGreater(sum(returns[-20:]) / 20, 80)
 
     def test_resumes_exactly(self) -> None:
@@ -107,7 +107,7 @@ class Ppo(unittest.TestCase):
         checkpoint, _ = trained_checkpoint(ppo, _TINY)
         assert_acts(self, ppo, checkpoint, gym.make("CartPole-v1"))
 
-    def test_begins_with_the_network_of_another_training(self) -> None:
+    def test_starts_with_the_network_of_another_training(self) -> None:
         """A warm start with a learning rate of 0 keeps what it was given."""
         with tempfile.TemporaryDirectory() as directory:
             first, second = Path(directory) / "first", Path(directory) / "second"
@@ -131,13 +131,13 @@ class Ppo(unittest.TestCase):
         """27 steps in 4 minibatches: none is left over, and none is a step short of a mean."""
         self.assertEqual(_optimizer_steps(num_envs=3, num_steps=9, total_timesteps=27), 4 * 4)
 
-    def test_every_way_of_computing_losses(self) -> None:
+    def test_every_combination_of_loss_flags(self) -> None:
         """Without scaled advantages and without clipped values it learns as well."""
         args = ppo.Args(**{**vars(_TINY), "norm_adv": False, "clip_vloss": False})
-        _, outlet = trained_checkpoint(ppo, args)
-        self.assertEqual(len(outlet.curves["losses/approx_kl"]), 4)
+        _, sink = trained_checkpoint(ppo, args)
+        self.assertEqual(len(sink.curves["losses/approx_kl"]), 4)
 
-    def test_other_actions_are_refused(self) -> None:
+    def test_other_action_spaces_are_rejected(self) -> None:
         """With what to use instead."""
         with self.assertRaisesRegex(WorkerError, "discrete actions"):
             trained_checkpoint(ppo, ppo.Args(env_id="Pendulum-v1"))

@@ -90,45 +90,45 @@ class Memory(unittest.TestCase):
         torch.manual_seed(2)
         self.agent = ppo_atari_lstm.Agent(3)
 
-    def test_learning_remembers_what_acting_did(self) -> None:
+    def test_updates_reproduce_the_lstm_states_of_acting(self) -> None:
         """A rollout in one go gives the thoughts of its single steps, ends of episodes included."""
         pictures = np.random.default_rng(1).integers(0, 256, (6, 2, 1, 84, 84), np.uint8)
         begins = np.zeros((6, 2), np.bool_)
         begins[0], begins[2, 1], begins[3, 0], begins[5] = True, True, True, True
-        memory = self.agent.empty_memory(2)
+        memory = self.agent.initial_lstm_state(2)
         with torch.no_grad():
             logits, values, last = self.agent(
                 torch.from_numpy(pictures), memory, torch.from_numpy(begins)
             )
         for step in range(6):
-            thought, worth, memory = self.agent.judge(pictures[step], memory, begins[step])
+            thought, worth, memory = self.agent.predict(pictures[step], memory, begins[step])
             np.testing.assert_allclose(thought, logits[step].numpy(), rtol=1e-4, atol=1e-6)
             np.testing.assert_allclose(worth, values[step].numpy(), rtol=1e-4, atol=1e-6)
         torch.testing.assert_close(memory, last)
 
-    def test_an_episode_that_was_cut_off_goes_on_in_its_value(self) -> None:
+    def test_a_truncated_episode_is_bootstrapped(self) -> None:
         """Its last reward holds the value of its last picture, with the memory of the episode."""
         args = ppo_atari_lstm.Args(**{**_SMALL, "num_envs": 1, "num_steps": 4, "gamma": 0.5})
         envs = _Watched([_CutPictures()])
         agent = ppo_atari_lstm.Agent(2)
-        rollout = ppo_atari_lstm.Recollection(args, envs, agent, 2)
-        rollout.steps.observations[-1] = ppo_atari_lstm.newest(envs.reset(seed=3)[0])
+        storage = ppo_atari_lstm.RecurrentRollout(args, envs, agent, 2)
+        storage.rollout.observations[-1] = ppo_atari_lstm.last_frame(envs.reset(seed=3)[0])
         with tempfile.TemporaryDirectory() as directory:
             session, _ = quiet_session("ppo_atari_lstm", args, Path(directory))
-            ppo_atari_lstm.collect(args, rollout, agent, envs, session, 0)
+            ppo_atari_lstm.collect(args, storage, agent, envs, session, 0)
             session.close()
-        ends = ppo_atari_lstm.newest(envs.last_pictures)[None]
-        seen = np.concatenate([rollout.steps.observations[:3], ends[None]])
+        ends = ppo_atari_lstm.last_frame(envs.last_pictures)[None]
+        seen = np.concatenate([storage.rollout.observations[:3], ends[None]])
         begins = torch.tensor([[True], [False], [False], [False]])
         with torch.no_grad():
-            values = agent(torch.from_numpy(seen), agent.empty_memory(1), begins)[1]
+            values = agent(torch.from_numpy(seen), agent.initial_lstm_state(1), begins)[1]
         expected = [1.0, 1.0, 1.0 + 0.5 * float(values[3, 0]), 1.0]
-        np.testing.assert_allclose(rollout.steps.rewards[:, 0], expected, rtol=1e-4)
-        self.assertEqual(rollout.begins[:, 0].tolist(), [True, False, False, True, False])
+        np.testing.assert_allclose(storage.rollout.rewards[:, 0], expected, rtol=1e-4)
+        self.assertEqual(storage.starts[:, 0].tolist(), [True, False, False, True, False])
 
-    def test_more_minibatches_than_environments_are_refused(self) -> None:
+    def test_more_minibatches_than_environments_are_rejected(self) -> None:
         """With what to change."""
-        with self.assertRaisesRegex(WorkerError, "cannot be divided"):
+        with self.assertRaisesRegex(WorkerError, "cannot be split"):
             trained_checkpoint(
                 ppo_atari_lstm, ppo_atari_lstm.Args(**{**_SMALL, "num_minibatches": 3})
             )

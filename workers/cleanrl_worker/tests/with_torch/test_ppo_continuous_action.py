@@ -19,12 +19,12 @@ from learner_checks import (
 )
 from quiet_session import quiet_session
 
+from cleanrl_worker.common.distributions import normal_entropy, normal_log_prob
+from cleanrl_worker.common.normalizer import Normalizer
+from cleanrl_worker.common.numpy_mlp import NumpyMlp
+from cleanrl_worker.common.rollout import Rollout
 from cleanrl_worker.learners import ppo_continuous_action, rpo_continuous_action
-from cleanrl_worker.learning.common_scale import CommonScale
-from cleanrl_worker.learning.gaussian import entropy_of, log_probabilities
-from cleanrl_worker.learning.numpy_mlp import NumpyMlp
-from cleanrl_worker.learning.rollout import Rollout
-from cleanrl_worker.session.checkpoint_file import read_checkpoint, write_checkpoint
+from cleanrl_worker.session.checkpoint import read_checkpoint, write_checkpoint
 from mosaic_worker.errors import WorkerError
 
 _LEARNERS: tuple[Any, ...] = (ppo_continuous_action, rpo_continuous_action)
@@ -55,7 +55,7 @@ class Pointing(gym.Env[Any, Any]):
         return self._show(), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        assert self.action_space.contains(action), f"{action} is no action"
+        assert self.action_space.contains(action), f"{action} is not an action"
         missed = float(np.square(np.ravel(action) - self._shown).sum())
         return self._show(), 1.0 - missed, False, False, {}
 
@@ -70,7 +70,7 @@ class Continuous(unittest.TestCase):
         gym.register(_POINTING, entry_point=f"{__name__}:Pointing", max_episode_steps=10)
         cls.addClassCleanup(gym.registry.pop, _POINTING)
 
-    def test_log_probabilities_of_the_rollout_are_those_of_torch(self) -> None:
+    def test_log_probs_match_torch(self) -> None:
         """The first ratio of an update is 1: numpy acted by the same policy that torch learns."""
         learner = ppo_continuous_action
         args = learner.Args(**_SMALL)
@@ -80,10 +80,12 @@ class Continuous(unittest.TestCase):
             agent = learner.Agent(3, *(np.array([bound]) for bound in (-2.0, 2.0)))
             torch.nn.init.constant_(agent.actor_logstd, -0.7)
             rollout = Rollout(32, 2, observation=((3,), np.float32), action=((1,), np.float32))
-            scale = CommonScale(session, 2, (3,), 0.99)
-            rollout.observations[-1] = scale.first(session.first_observations(envs))
+            normalizer = Normalizer(session, 2, (3,), 0.99)
+            rollout.observations[-1] = normalizer.normalize_initial(
+                session.initial_observations(envs)
+            )
             actor = NumpyMlp(agent.actor_mean)
-            found = learner.collect(rollout, agent, actor, scale, envs, session, 0)
+            found = learner.collect(rollout, agent, actor, normalizer, envs, session, 0)
             session.close()
         with torch.no_grad():
             mean = agent.actor_mean(torch.from_numpy(rollout.observations[:-1]))
@@ -91,9 +93,9 @@ class Continuous(unittest.TestCase):
         drawn = torch.from_numpy(rollout.actions)
         expected = normal.log_prob(drawn).sum(-1)
         np.testing.assert_allclose(found, expected.numpy(), rtol=1e-4, atol=1e-5)
-        in_torch = log_probabilities(drawn.view(-1, 1), mean.view(-1, 1), agent.actor_logstd)
+        in_torch = normal_log_prob(drawn.view(-1, 1), mean.view(-1, 1), agent.actor_logstd)
         torch.testing.assert_close(in_torch.detach().view(32, 2), expected)
-        entropy = entropy_of(agent.actor_logstd).detach()
+        entropy = normal_entropy(agent.actor_logstd).detach()
         torch.testing.assert_close(entropy, normal.entropy()[0, 0].sum())
 
     def test_resumes_exactly(self) -> None:
@@ -102,7 +104,7 @@ class Continuous(unittest.TestCase):
             with self.subTest(learner.__name__):
                 assert_resumes_exactly(self, learner, learner.Args(**_SMALL), 2 * _BATCH)
 
-    def test_returns_go_on_with_the_episodes_they_belong_to(self) -> None:
+    def test_discounted_returns_continue_with_their_episodes(self) -> None:
         """Rewards are scaled by returns so far; episodes that did not come back have none."""
         args = ppo_continuous_action.Args(**{**_SMALL, "total_timesteps": 5 * _BATCH})
         with tempfile.TemporaryDirectory() as directory:
@@ -117,11 +119,11 @@ class Continuous(unittest.TestCase):
                     "ppo_continuous_action", args, Path(directory), resume=path
                 )
                 envs = session.make_envs(ppo_continuous_action.wrap)
-                scale = CommonScale(session, 2, (3,), args.gamma)
-                scale.first(session.first_observations(envs))
+                normalizer = Normalizer(session, 2, (3,), args.gamma)
+                normalizer.normalize_initial(session.initial_observations(envs))
                 session.close()
-                np.testing.assert_array_equal(scale.rewards.returns, expected)
-                self.assertAlmostEqual(scale.observations.moments.count - seen, news)
+                np.testing.assert_array_equal(normalizer.rewards.returns, expected)
+                self.assertAlmostEqual(normalizer.observations.rms.count - seen, news)
                 # The second time the environments are said to have been elsewhere.
                 for position in saved.environments:
                     position["observation"] = position["observation"] + 1
@@ -168,7 +170,7 @@ class Continuous(unittest.TestCase):
                 is_same = all(np.array_equal(actions[0], each) for each in actions)
                 self.assertEqual(is_same, not sampled)
 
-    def test_a_policy_sees_as_it_has_learnt_to(self) -> None:
+    def test_a_policy_normalizes_observations(self) -> None:
         """Observations are scaled by the statistics of the checkpoint."""
         checkpoint, _ = trained_checkpoint(
             ppo_continuous_action, ppo_continuous_action.Args(**_SMALL)
@@ -184,7 +186,7 @@ class Continuous(unittest.TestCase):
         found = ppo_continuous_action.load_policy(checkpoint).act(raw)
         np.testing.assert_allclose(found, expected, rtol=1e-4)
 
-    def test_other_actions_are_refused(self) -> None:
+    def test_other_action_spaces_are_rejected(self) -> None:
         """With what to use instead."""
         args = ppo_continuous_action.Args(env_id="CartPole-v1")
         with self.assertRaisesRegex(WorkerError, "box actions"):

@@ -1,4 +1,4 @@
-"""PQN: it learns, time limits are no ends, and it goes on exactly where it was."""
+"""PQN: it learns, truncation is bootstrapped, and it resumes exactly."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ class PqnTest(unittest.TestCase):
         checkpoint, _ = trained_checkpoint(pqn, args)
         agent = pqn.Agent(2, 2)
         agent.load_state_dict(checkpoint.policy)
-        return agent.values_of(small_environments.WAITING[None])
+        return agent.predict_q_values(small_environments.WAITING[None])
 
-    def test_time_limit_is_no_end(self) -> None:
+    def test_truncation_is_bootstrapped(self) -> None:
         """Waiting for ever is worth 1 / (1 - 0.9), though every episode is cut after 3 steps."""
         np.testing.assert_allclose(self.value_of_waiting(small_environments.CUT), 10, atol=0.5)
 
-    def test_end_is_an_end(self) -> None:
+    def test_termination_is_not_bootstrapped(self) -> None:
         """After an end nothing counts: of two steps left or one, 1.9 or 1."""
         values = self.value_of_waiting(small_environments.OVER)
         self.assertTrue(((values > 0.9) & (values < 2.0)).all(), values)
 
-    def test_goes_on_exactly(self) -> None:
+    def test_resumes_exactly(self) -> None:
         """From a checkpoint between two updates."""
         assert_resumes_exactly(self, pqn, QUICK, 256)
 

@@ -21,11 +21,11 @@ from learner_checks import (
     trained_checkpoint,
 )
 
+from cleanrl_worker.common.n_step import NStepReturns, NStepTransition
+from cleanrl_worker.common.networks import NoisyLinear
+from cleanrl_worker.common.prioritized_replay import PrioritizedReplay
 from cleanrl_worker.learners import rainbow
-from cleanrl_worker.learning.n_step import NStepRewards, Stretch
-from cleanrl_worker.learning.noisy_linear import NoisyLinear
-from cleanrl_worker.learning.prioritized_replay import PrioritizedReplay
-from cleanrl_worker.session.checkpoint_file import read_checkpoint
+from cleanrl_worker.session.checkpoint import read_checkpoint
 
 UNREPEATABLE = "rainbow/Unrepeatable-v0"
 QUICK = rainbow.Args(
@@ -60,9 +60,9 @@ class Unrepeatable(gym.Env[Any, Any]):
 class NStepRewardsTest(unittest.TestCase):
     """Three steps at once, with a discount of a half."""
 
-    def stretches(self, terminated: bool) -> list[Stretch]:
-        steps = NStepRewards(3, 1, 0.5)
-        found: list[Stretch] = []
+    def transitions(self, terminated: bool) -> list[NStepTransition]:
+        steps = NStepReturns(3, 1, 0.5)
+        found: list[NStepTransition] = []
         for number in range(4):
             last = number == 3
             infos: dict[str, Any] = {}
@@ -78,22 +78,22 @@ class NStepRewardsTest(unittest.TestCase):
             )
         return found
 
-    def test_last_stretches_are_shorter(self) -> None:
-        """Every step begins one stretch, and those at the end reach to the last observation."""
-        found = self.stretches(terminated=False)
+    def test_last_transitions_are_shorter(self) -> None:
+        """Every step starts one transition, and the last ones end at the final observation."""
+        found = self.transitions(terminated=False)
         self.assertEqual([each.action for each in found], [0, 1, 2, 3])
-        self.assertEqual([each.rewards for each in found], [14.0, 14.0, 12.0, 8.0])
+        self.assertEqual([each.reward for each in found], [14.0, 14.0, 12.0, 8.0])
         self.assertEqual([each.discount for each in found], [0.125, 0.125, 0.25, 0.5])
         self.assertEqual([float(each.next_observation[0]) for each in found], [3, 99, 99, 99])
 
-    def test_nothing_counts_after_an_end(self) -> None:
+    def test_termination_sets_the_discount_to_zero(self) -> None:
         """What reaches a terminated episode's last observation has no future."""
-        found = self.stretches(terminated=True)
+        found = self.transitions(terminated=True)
         self.assertEqual([each.discount for each in found], [0.125, 0.0, 0.0, 0.0])
 
-    def test_shorter_ones_are_completed_as_well(self) -> None:
-        """Of stretches that began when more steps were taken together, none is left behind."""
-        longer, shorter = NStepRewards(5, 1, 0.5), NStepRewards(2, 1, 0.5)
+    def test_shorter_transitions_are_completed(self) -> None:
+        """Transitions of a larger n_step are completed, too."""
+        longer, shorter = NStepReturns(5, 1, 0.5), NStepReturns(2, 1, 0.5)
         row, nothing = np.zeros((1, 1)), np.zeros(1)
         for _ in range(4):
             self.assertEqual(list(longer.add(row, nothing, nothing, nothing, row, {})), [])
@@ -103,24 +103,24 @@ class NStepRewardsTest(unittest.TestCase):
 
 
 class PrioritizedReplayTest(unittest.TestCase):
-    """Five places, told how wrong the prediction of each was."""
+    """Five transitions with different errors."""
 
-    def test_draws_by_error(self) -> None:
+    def test_samples_by_priority(self) -> None:
         """With alpha 1 as often as the error says; with beta 1 the weights make up for it."""
         np.random.seed(1)
         space = gym.spaces.Box(0.0, 9.0, (1,), np.float32)
         replay = PrioritizedReplay(5, space, alpha=1.0, device="cpu")
         for number in range(7):
-            replay.add(Stretch(np.array([number]), number, 0.0, 1.0, np.array([0.0])))
+            replay.add(NStepTransition(np.array([number]), number, 0.0, 1.0, np.array([0.0])))
         errors = np.array([1.0, 2.0, 3.0, 0.0, 4.0])
-        replay.tell_errors(np.arange(5), errors)
+        replay.update_priorities(np.arange(5), errors)
         batch = replay.sample(5_000, beta=1.0)
-        counts = np.bincount(batch.places, minlength=5)
+        counts = np.bincount(batch.indices, minlength=5)
         np.testing.assert_allclose(counts / 5_000, errors / 10, atol=0.005)
         # The two oldest have made room for the two newest.
         kept = set(batch.observations[:, 0].int().tolist())
         self.assertEqual(kept, {5, 6, 2, 4})
-        weights = np.array([float(batch.weights[batch.places == place][0]) for place in (0, 1, 4)])
+        weights = np.array([float(batch.weights[batch.indices == place][0]) for place in (0, 1, 4)])
         np.testing.assert_allclose(weights, [1.0, 0.5, 0.25], rtol=1e-4)
 
 
@@ -130,7 +130,7 @@ class RainbowTest(unittest.TestCase):
     def setUp(self) -> None:
         small_environments.register()
 
-    def test_time_limit_is_no_end(self) -> None:
+    def test_truncation_is_bootstrapped(self) -> None:
         """Waiting for ever is worth 1 / (1 - 0.9), though every episode is cut after 3 steps."""
         args = rainbow.Args(
             env_id=small_environments.CUT,
@@ -153,7 +153,7 @@ class RainbowTest(unittest.TestCase):
             values = agent(torch.from_numpy(small_environments.WAITING[None])).exp() @ agent.atoms
         np.testing.assert_allclose(values, 10, atol=1.0)
 
-    def test_noise_is_around_the_mean(self) -> None:
+    def test_noise_has_zero_mean(self) -> None:
         """A layer without noise gives the mean of what it gives with noise."""
         torch.manual_seed(1)
         layer = NoisyLinear(8, 3)
@@ -162,28 +162,28 @@ class RainbowTest(unittest.TestCase):
             mean = layer(rows)
             noisy = []
             for _ in range(4_000):
-                layer.draw_noise()
+                layer.reset_noise()
                 noisy.append(layer(rows))
         torch.testing.assert_close(torch.cat(noisy).mean(dim=0), mean[0], atol=0.03, rtol=0)
         self.assertGreater(float(torch.cat(noisy).std()), 0.05)
 
-    def test_goes_on_exactly(self) -> None:
-        """From a checkpoint in the middle of an episode, with stretches that are not complete."""
+    def test_resumes_exactly(self) -> None:
+        """From a checkpoint within an episode, with incomplete transitions."""
         for num_envs in (1, 2):
             with self.subTest(num_envs=num_envs):
                 args = dataclasses.replace(QUICK, num_envs=num_envs)
                 assert_resumes_exactly(self, rainbow, args, 250)
 
-    def test_learns_as_soon_as_there_is_something_to_draw(self) -> None:
-        """Told to learn from the first step on, it waits for the first stretch of steps."""
+    def test_learning_waits_for_the_first_transition(self) -> None:
+        """With learning_starts 0 it waits for the first n-step transition."""
         args = dataclasses.replace(QUICK, learning_starts=0, train_frequency=1, total_timesteps=120)
-        checkpoint, outlet = trained_checkpoint(rainbow, args)
-        self.assertIn("losses/td_loss", outlet.curves)
+        checkpoint, sink = trained_checkpoint(rainbow, args)
+        self.assertIn("losses/td_loss", sink.curves)
         for name, tensor in checkpoint.policy.items():
             self.assertTrue(torch.isfinite(tensor).all(), name)
 
-    def test_episodes_that_do_not_come_back_are_not_gone_on_with(self) -> None:
-        """No stretch of steps leads from an episode before to one that began on resuming."""
+    def test_episodes_that_cannot_be_restored_are_dropped(self) -> None:
+        """No transition leads from an old episode to one that starts on resume."""
         gym.register(UNREPEATABLE, entry_point=f"{__name__}:Unrepeatable", max_episode_steps=30)
         self.addCleanup(gym.registry.pop, UNREPEATABLE)
         args = dataclasses.replace(QUICK, env_id=UNREPEATABLE, total_timesteps=50, num_envs=2)
@@ -196,8 +196,8 @@ class RainbowTest(unittest.TestCase):
         self.assertGreater(len(set(buffer["observations"][:, 0].tolist())), 2)
         self.assertTrue(torch.equal(buffer["observations"], buffer["next_observations"]))
 
-    def test_recommended_returns_are_wide_enough(self) -> None:
-        """Walking along the cliff, a fall can be told from a step."""
+    def test_recommended_support_is_wide_enough(self) -> None:
+        """Walking along the cliff, a fall can be distinguished from a step."""
         recommended: Any = rainbow.RECOMMENDED["toy-text"]
         args = rainbow.Args(**recommended)
         states: Any = gym.make("CliffWalking-v1").unwrapped

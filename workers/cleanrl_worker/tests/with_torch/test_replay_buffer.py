@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from gymnasium import spaces
 
-from cleanrl_worker.learning.replay_buffer import ReplayBuffer
+from cleanrl_worker.common.replay_buffer import ReplayBuffer
 
 SEEN = spaces.Box(-np.inf, np.inf, (2,), np.float64)
 CHOSEN = spaces.Box(-1.0, 1.0, (1,), np.float32)
@@ -29,7 +29,7 @@ def filled(size: int, steps: int, num_envs: int = 2) -> ReplayBuffer:
 
 
 class ReplayBufferTest(unittest.TestCase):
-    def test_at_an_end_the_last_observation_is_kept(self) -> None:
+    def test_the_final_observation_is_stored(self) -> None:
         """Of both kinds of end; only a terminated episode has no future."""
         buffer = ReplayBuffer(10, 3, SEEN, CHOSEN)
         first_of_next = np.full((3, 2), 7.0)
@@ -39,17 +39,17 @@ class ReplayBufferTest(unittest.TestCase):
         is_terminated = np.array([True, False, False])
         seen, chosen = np.zeros((3, 2)), np.zeros((3, 1))
         buffer.add(seen, chosen, np.ones(3), is_terminated, first_of_next, infos)
-        batch = buffer.rows(np.arange(3))
+        batch = buffer.get_batch(np.arange(3))
         self.assertEqual(batch.next_observations[:, 0].tolist(), [1.0, 7.0, 2.0])
         self.assertEqual(batch.terminated.tolist(), [1.0, 0.0, 0.0])
 
-    def test_the_oldest_make_room(self) -> None:
+    def test_the_oldest_are_overwritten(self) -> None:
         """A size that the environments do not divide is rounded down."""
         buffer = filled(size=7, steps=5)
         self.assertEqual(len(buffer), 6)
         self.assertEqual(sorted(buffer.rewards.tolist()), [4.0, 5.0, 6.0, 7.0, 8.0, 9.0])
 
-    def test_only_what_is_filled_is_drawn(self) -> None:
+    def test_only_filled_rows_are_sampled(self) -> None:
         """Each row is one transition, and every one of them has its turn."""
         np.random.seed(1)
         batch = filled(size=1_000, steps=4).sample(500)
@@ -57,7 +57,7 @@ class ReplayBufferTest(unittest.TestCase):
         self.assertTrue(torch.equal(batch.observations[:, 0], batch.rewards))
         self.assertTrue(torch.equal(batch.next_observations, batch.observations + 1))
 
-    def test_numbers_are_what_networks_want(self) -> None:
+    def test_batches_have_the_dtypes_of_networks(self) -> None:
         """Pictures stay bytes, discrete actions whole numbers; all else becomes float32."""
         pictures = ReplayBuffer(4, 1, spaces.Box(0, 255, (1, 8, 8), np.uint8), spaces.Discrete(3))
         pictures.add(
@@ -69,7 +69,7 @@ class ReplayBufferTest(unittest.TestCase):
         others = filled(size=4, steps=1).sample(2)
         self.assertEqual({each.dtype for each in others}, {torch.float32})
 
-    def test_it_comes_back_from_a_file(self) -> None:
+    def test_it_is_restored_from_a_file(self) -> None:
         """A buffer that has gone round draws and forgets as the one that was saved."""
         for steps in (2, 5):
             with self.subTest(steps=steps), tempfile.TemporaryDirectory() as folder:
@@ -86,11 +86,11 @@ class ReplayBufferTest(unittest.TestCase):
                 np.testing.assert_array_equal(saved.observations, again.observations)
                 self.assertEqual(len(saved), len(again))
 
-    def test_its_size_is_that_of_the_filled_part(self) -> None:
+    def test_nbytes_counts_the_filled_part(self) -> None:
         """Whatever room it has."""
         self.assertEqual(filled(size=1_000, steps=3).nbytes, 6 * 4 * (2 + 2 + 1 + 1 + 1))
 
-    def test_memory_is_taken_as_it_is_filled(self) -> None:
+    def test_memory_is_allocated_as_it_fills(self) -> None:
         """A large buffer with little in it leaves the machine's memory to others."""
         before = _resident()
         buffer = ReplayBuffer(1_000_000, 1, spaces.Box(-1.0, 1.0, (32,), np.float32), CHOSEN)

@@ -10,8 +10,8 @@ import torch
 from off_policy_checks import OffPolicyChecks
 from torch.distributions import Normal, TanhTransform, TransformedDistribution
 
+from cleanrl_worker.common.continuous_actions import ActionBounds
 from cleanrl_worker.learners import sac_continuous_action
-from cleanrl_worker.learning.action_bounds import ActionBounds
 
 
 class SacTest(OffPolicyChecks, unittest.TestCase):
@@ -26,13 +26,13 @@ class SacTest(OffPolicyChecks, unittest.TestCase):
 
     def test_entropy_is_tuned_towards_its_target(self) -> None:
         """A policy that begins more random than wanted finds entropy worth less and less."""
-        _, outlet = self.train("OffPolicyPointing-v0", 501, learning_starts=100, batch_size=64)
-        worth = [value for _, value in outlet.curves["losses/alpha"]]
+        _, sink = self.train("OffPolicyPointing-v0", 501, learning_starts=100, batch_size=64)
+        worth = [value for _, value in sink.curves["losses/alpha"]]
         self.assertLess(worth[-1], worth[0])
         self.assertLess(worth[0], 1.0)
 
-    def test_a_warm_start_knows_what_entropy_is_worth(self) -> None:
-        """Tuning goes on from where it was, and a fixed worth is what it is told to be."""
+    def test_a_warm_start_restores_alpha(self) -> None:
+        """Tuning of alpha continues, and a fixed alpha is used unchanged."""
         saved, _ = self.train("OffPolicyPointing-v0", 200, learning_starts=100, batch_size=16)
         tuned = math.exp(float(saved.training["log_alpha"]))
         self.assertLess(tuned, 0.99)
@@ -44,7 +44,7 @@ class SacTest(OffPolicyChecks, unittest.TestCase):
             "alpha": 0.3,
         }
         for autotune, expected in ((True, tuned), (False, 0.3)):
-            _, outlet = self.train(
+            _, sink = self.train(
                 "OffPolicyPointing-v0",
                 101,
                 folder=f"warm-{autotune}",
@@ -52,9 +52,9 @@ class SacTest(OffPolicyChecks, unittest.TestCase):
                 autotune=autotune,
                 **flags,
             )
-            self.assertAlmostEqual(outlet.curves["losses/alpha"][0][1], expected, places=5)
+            self.assertAlmostEqual(sink.curves["losses/alpha"][0][1], expected, places=5)
 
-    def test_densities_are_those_of_the_squashed_distribution(self) -> None:
+    def test_log_probs_include_the_tanh_correction(self) -> None:
         """Checked against torch's own distributions, in bounds of width 2."""
         agent = sac_continuous_action.Agent(3, ActionBounds([-1.0, -1.0], [1.0, 1.0]))
         seen = torch.randn(64, 3)

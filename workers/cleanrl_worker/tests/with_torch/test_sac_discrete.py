@@ -1,4 +1,4 @@
-"""Discrete SAC: time limits are no ends, it stays as undecided as wanted, and goes on exactly."""
+"""Discrete SAC: truncation is bootstrapped, entropy is tuned, and it resumes exactly."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from learner_checks import (
 )
 
 from cleanrl_worker.learners import sac
-from cleanrl_worker.session.checkpoint_file import read_checkpoint, write_checkpoint
+from cleanrl_worker.session.checkpoint import read_checkpoint, write_checkpoint
 
 QUICK = sac.Args(
     total_timesteps=400,
@@ -62,31 +62,31 @@ class SacTest(unittest.TestCase):
         agent = self.agent_that_waited(env_id, autotune=False, alpha=1e-4)
         with torch.no_grad():
             rows = torch.from_numpy(small_environments.WAITING[None])
-            return sac.lower_of(agent.critics, rows).numpy()
+            return sac.min_q_values(agent.critics, rows).numpy()
 
-    def test_time_limit_is_no_end(self) -> None:
+    def test_truncation_is_bootstrapped(self) -> None:
         """Waiting for ever is worth 1 / (1 - 0.9), though every episode is cut after 3 steps."""
         np.testing.assert_allclose(self.value_of_waiting(small_environments.CUT), 10, atol=0.5)
 
-    def test_end_is_an_end(self) -> None:
+    def test_termination_is_not_bootstrapped(self) -> None:
         """After an end nothing counts: of two steps left or one, 1.9 or 1."""
         values = self.value_of_waiting(small_environments.OVER)
         self.assertTrue(((values > 0.9) & (values < 2.0)).all(), values)
 
-    def test_entropy_counts(self) -> None:
+    def test_entropy_is_part_of_the_value(self) -> None:
         """With two actions alike, being undecided is worth alpha x log 2 of every step to come."""
         agent = self.agent_that_waited(small_environments.CUT, autotune=False, alpha=1.0)
         with torch.no_grad():
             rows = torch.from_numpy(small_environments.WAITING[None])
-            values = sac.lower_of(agent.critics, rows).numpy()
+            values = sac.min_q_values(agent.critics, rows).numpy()
         np.testing.assert_allclose(values, 10 + 9 * math.log(2), rtol=0.06)
 
-    def test_entropy_can_be_worth_nothing(self) -> None:
-        """A fixed weight is what it was told to be, 0 included."""
-        _, outlet = trained_checkpoint(sac, dataclasses.replace(QUICK, autotune=False, alpha=0.0))
-        self.assertEqual({value for _, value in outlet.curves["losses/alpha"]}, {0.0})
+    def test_alpha_may_be_zero(self) -> None:
+        """A fixed alpha is used unchanged, also 0."""
+        _, sink = trained_checkpoint(sac, dataclasses.replace(QUICK, autotune=False, alpha=0.0))
+        self.assertEqual({value for _, value in sink.curves["losses/alpha"]}, {0.0})
 
-    def test_a_warm_start_acts_as_it_has_learnt(self) -> None:
+    def test_a_warm_start_acts_with_the_trained_policy(self) -> None:
         """No random actions drown a policy that is sure of its action."""
         checkpoint, _ = trained_checkpoint(sac, QUICK)
         checkpoint.policy["actor.4.bias"][0] = 1_000.0
@@ -98,18 +98,18 @@ class SacTest(unittest.TestCase):
             saved = read_checkpoint(Path(directory) / "checkpoints" / "last.pt")
         self.assertEqual(set(saved.training["buffer"]["actions"].tolist()), {0})
 
-    def test_a_weight_that_was_tuned_gives_way_to_a_fixed_one(self) -> None:
-        """Whether the training begins with the checkpoint or goes on from it."""
+    def test_a_fixed_alpha_replaces_a_tuned_one(self) -> None:
+        """For a warm start and for a resumed training."""
         fixed = dataclasses.replace(QUICK, autotune=False, alpha=0.05, total_timesteps=600)
         with tempfile.TemporaryDirectory() as directory:
             trained(sac, QUICK, Path(directory))
             begin = Path(directory) / "checkpoints" / "last.pt"
             for plan in ({"warm_start": begin}, {"resume": begin}):
-                outlet = trained(sac, fixed, Path(directory) / next(iter(plan)), **plan)
-                told = {round(value, 6) for _, value in outlet.curves["losses/alpha"]}
-                self.assertEqual(told, {0.05})
+                sink = trained(sac, fixed, Path(directory) / next(iter(plan)), **plan)
+                logged = {round(value, 6) for _, value in sink.curves["losses/alpha"]}
+                self.assertEqual(logged, {0.05})
 
-    def test_goes_on_exactly(self) -> None:
+    def test_resumes_exactly(self) -> None:
         """From a checkpoint in the middle of an episode."""
         assert_resumes_exactly(self, sac, QUICK, 250)
 

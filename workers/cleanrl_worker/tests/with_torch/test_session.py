@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from quiet_session import QuietOutlet, quiet_session
+from quiet_session import RecordingSink, quiet_session
 
 from cleanrl_worker.arguments import SharedArgs
 from cleanrl_worker.learners import ppo
-from cleanrl_worker.session.checkpoint_file import read_checkpoint
-from cleanrl_worker.session.device import choose_device
-from cleanrl_worker.session.session import Session
+from cleanrl_worker.session.checkpoint import read_checkpoint
+from cleanrl_worker.session.torch_runtime import choose_device
+from cleanrl_worker.session.training_session import TrainingSession
 from mosaic_worker.errors import WorkerError
 
 
@@ -28,7 +28,7 @@ class SessionCase(unittest.TestCase):
 
     def train(
         self, env_id: str = "CartPole-v1", total: int = 400, **given: Any
-    ) -> tuple[list[Any], QuietOutlet]:
+    ) -> tuple[list[Any], RecordingSink]:
         """A loop that acts by chance; returns every observation."""
         names = {field.name for field in dataclasses.fields(SharedArgs)} - {"resume"}
         args = SharedArgs(
@@ -37,14 +37,14 @@ class SessionCase(unittest.TestCase):
             total_timesteps=total,
             **{name: given.pop(name) for name in list(given) if name in names},
         )
-        session, outlet = quiet_session("ppo", args, self.folder, **given)
+        session, sink = quiet_session("ppo", args, self.folder, **given)
         envs = session.make_envs()
         network = torch.nn.Linear(2, 2)
 
         def state() -> dict[str, Any]:
             return {"policy": network.state_dict()}
 
-        session.first_observations(envs)
+        session.initial_observations(envs)
         seen, step = [], session.first_step
         while step < total:
             low, high = -1.0, 1.0
@@ -56,23 +56,23 @@ class SessionCase(unittest.TestCase):
             observations, _, terminated, truncated, infos = envs.step(chosen)
             step += 2
             seen.append(observations.tolist())
-            session.episodes(infos, terminated, truncated, step)
-            if not session.go_on(step, state):
+            session.log_episodes(infos, terminated, truncated, step)
+            if not session.on_iteration(step, state):
                 break
         session.finish(step, state)
         session.close()
-        return seen, outlet
+        return seen, sink
 
 
 class CheckpointTest(SessionCase):
     def test_schedule_best_and_last(self) -> None:
-        """Every so many steps, of which the newest stay; the best and the last have names."""
+        """Scheduled checkpoints, of which the newest are kept, and the best and last ones."""
         self.train(checkpoint_every=100, keep_checkpoints=2)
 
         names = sorted(path.name for path in (self.folder / "checkpoints").iterdir())
         self.assertEqual(names, ["best.pt", "last.pt", "step-300.pt", "step-400.pt"])
 
-    def test_it_holds_what_acting_needs(self) -> None:
+    def test_a_checkpoint_is_sufficient_to_act(self) -> None:
         """Spaces, arguments and the step; and no code, so that anybody may load it."""
         self.train()
 
@@ -82,7 +82,7 @@ class CheckpointTest(SessionCase):
         self.assertEqual(checkpoint.action_space["n"], 2)
         self.assertEqual(checkpoint.args["env_id"], "CartPole-v1")
 
-    def test_a_damaged_one_is_told(self) -> None:
+    def test_a_damaged_checkpoint_is_an_error(self) -> None:
         """As something that a person can do something about."""
         path = self.folder / "broken.pt"
         for content in (b"", b"not a checkpoint", b"PK\x03\x04 half of one"):
@@ -90,7 +90,7 @@ class CheckpointTest(SessionCase):
             with self.assertRaises(WorkerError):
                 read_checkpoint(path)
 
-    def test_one_that_lacks_something_is_told(self) -> None:
+    def test_an_incomplete_checkpoint_is_an_error(self) -> None:
         """So is one of an algorithm that is not here, and a published one that is to be resumed."""
         self.train()
         path = self.folder / "checkpoints" / "last.pt"
@@ -105,23 +105,23 @@ class CheckpointTest(SessionCase):
             quiet_session("ppo", SharedArgs(), self.folder, resume=path)
         self.assertIn("--warm-start", caught.exception.remedy)
 
-    def test_a_resumed_training_is_the_uninterrupted_one(self) -> None:
+    def test_a_resumed_training_equals_the_uninterrupted_one(self) -> None:
         """In every family: the same random numbers, the same environments."""
         for env_id in ("CartPole-v1", "LunarLander-v3", "BipedalWalker-v3", "Pendulum-v1"):
             with self.subTest(env_id):
                 whole, _ = self.train(env_id, checkpoint_every=100, keep_checkpoints=9)
                 middle = self.folder / "checkpoints" / "step-200.pt"
-                resumed, outlet = self.train(env_id, resume=middle)
+                resumed, sink = self.train(env_id, resume=middle)
                 self.assertEqual(resumed, whole[-len(resumed) :])
                 self.assertEqual(len(resumed), 100)
-                self.assertNotIn("warning", [level for level, _ in outlet.words])
+                self.assertNotIn("warning", [level for level, _ in sink.messages])
 
     def test_networks_with_nan_are_not_saved(self) -> None:
         """The last good checkpoint stays the last one, and is named."""
         args = SharedArgs(checkpoint_every=10)
         session, _ = quiet_session("ppo", args, self.folder)
         envs = session.make_envs()
-        session.first_observations(envs)
+        session.initial_observations(envs)
         session.save(10, lambda: {"policy": {"w": torch.ones(1)}})
 
         with self.assertRaises(WorkerError) as caught:
@@ -131,7 +131,7 @@ class CheckpointTest(SessionCase):
         self.assertIn("step-10.pt", caught.exception.remedy)
         self.assertEqual(read_checkpoint(self.folder / "checkpoints" / "last.pt").global_step, 10)
 
-    def test_a_resumed_training_must_be_the_same_one(self) -> None:
+    def test_a_resumed_training_must_have_the_same_flags(self) -> None:
         """Another number of environments, or none of its steps left, is refused with what to do."""
         self.train(checkpoint_every=100, keep_checkpoints=9)
         path = self.folder / "checkpoints" / "step-200.pt"
@@ -145,12 +145,12 @@ class CheckpointTest(SessionCase):
                 quiet_session("ppo", SharedArgs(**changed), self.folder, resume=path)
             self.assertIn(word, str(caught.exception))
 
-    def test_what_is_best_outlives_a_resume(self) -> None:
+    def test_the_best_return_survives_a_resume(self) -> None:
         """One lucky episode after it is not called the best."""
         args = SharedArgs(total_timesteps=10_000)
 
-        def save(session: Session, step: int, returns: list[float]) -> None:
-            session.first_observations(session.make_envs())
+        def save(session: TrainingSession, step: int, returns: list[float]) -> None:
+            session.initial_observations(session.make_envs())
             session._returns.extend(returns)
             session.save(step, lambda: {"policy": {"w": torch.ones(1)}})
             session.close()
@@ -169,13 +169,13 @@ class RolloutSizeTest(SessionCase):
     def test_a_short_training_has_short_rollouts(self) -> None:
         """It does not overrun its steps by a whole rollout."""
         args = ppo.Args(total_timesteps=100, num_envs=4, num_steps=128)
-        session, outlet = quiet_session("ppo", args, self.folder)
+        session, sink = quiet_session("ppo", args, self.folder)
         ppo.train(args, session)
         session.close()
 
-        self.assertEqual(outlet.newest_step, 100)
+        self.assertEqual(sink.newest_step, 100)
 
-    def test_minibatches_without_steps_are_refused(self) -> None:
+    def test_minibatches_without_steps_are_rejected(self) -> None:
         """With the three numbers that do not fit, and not with advice on learning rates."""
         args = ppo.Args(num_envs=1, num_steps=4, num_minibatches=4)
         session, _ = quiet_session("ppo", args, self.folder)
@@ -186,32 +186,32 @@ class RolloutSizeTest(SessionCase):
 
 
 class EndsTest(SessionCase):
-    def test_it_stops_when_told_to_with_a_checkpoint(self) -> None:
+    def test_a_stop_request_saves_a_checkpoint(self) -> None:
         """Long before its last step."""
-        _, outlet = self.train(total=100_000, stop_at_step=200, save_model=False)
+        _, sink = self.train(total=100_000, stop_at_step=200, save_model=False)
 
-        self.assertLess(outlet.newest_step, 50_000)
+        self.assertLess(sink.newest_step, 50_000)
         self.assertTrue((self.folder / "checkpoints" / "last.pt").is_file())
 
-    def test_so_many_episodes_are_enough(self) -> None:
+    def test_max_episodes_ends_the_training(self) -> None:
         """Whichever comes first ends it."""
-        _, outlet = self.train(total=100_000, max_episodes=5)
+        _, sink = self.train(total=100_000, max_episodes=5)
 
-        self.assertIn(len(outlet.finished), (5, 6))  # two environments may end at once
+        self.assertIn(len(sink.finished), (5, 6))  # two environments may end at once
 
-    def test_a_loss_that_is_no_number(self) -> None:
+    def test_a_loss_of_nan_is_an_error(self) -> None:
         """Ends the training, and names step and number."""
         session, _ = quiet_session("ppo", SharedArgs(), self.folder)
         with self.assertRaises(WorkerError) as caught:
-            session.scalars({"losses/value_loss": float("nan")}, 77)
+            session.log_scalars({"losses/value_loss": float("nan")}, 77)
         session.close()
 
         self.assertIn("step 77", caught.exception.message)
         self.assertIn("losses/value_loss", caught.exception.message)
 
     @unittest.skipIf(torch.cuda.is_available(), "there is a GPU here")
-    def test_a_reserved_gpu_that_torch_does_not_see(self) -> None:
-        """Is told; nothing is computed on the processor instead."""
+    def test_a_reserved_gpu_that_torch_does_not_find(self) -> None:
+        """It is an error; there is no fallback to the CPU."""
         with self.assertRaises(WorkerError) as caught:
             choose_device(SharedArgs(), gpus=1)
         self.assertIn("--gpus 0", caught.exception.remedy)

@@ -15,12 +15,12 @@ class Td3Test(OffPolicyChecks, unittest.TestCase):
     algo = "td3_continuous_action"
     quick: ClassVar[dict[str, Any]] = {"learning_rate": 3e-3}
 
-    def test_both_critics_are_told(self) -> None:
+    def test_both_critics_are_logged(self) -> None:
         """Under the tags of CleanRL's script."""
-        _, outlet = self.train("OffPolicyCut-v0", 120, learning_starts=50, batch_size=16)
-        told = {name for name in outlet.curves if name.startswith("losses/")}
+        _, sink = self.train("OffPolicyCut-v0", 120, learning_starts=50, batch_size=16)
+        logged = {name for name in sink.curves if name.startswith("losses/")}
         critics = {f"losses/qf{which}_{what}" for which in "12" for what in ("values", "loss")}
-        self.assertEqual(told, critics | {"losses/qf_loss", "losses/actor_loss"})
+        self.assertEqual(logged, critics | {"losses/qf_loss", "losses/actor_loss"})
 
 
 if __name__ == "__main__":

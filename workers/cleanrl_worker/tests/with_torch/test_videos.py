@@ -14,7 +14,7 @@ import numpy as np
 from quiet_session import quiet_session
 
 from cleanrl_worker.arguments import SharedArgs
-from cleanrl_worker.tracking.videos import EpisodeVideos, is_filmed, missing_package
+from cleanrl_worker.tracking.videos import RecordEpisodes, is_recorded, missing_package
 from mosaic_worker.environments.inspection import find_made_env
 
 HAS_AV = importlib.util.find_spec("av") is not None
@@ -63,34 +63,34 @@ class VideosTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name) / "videos" / "a-run"
-        self.told: list[tuple[Path, dict[str, Any]]] = []
+        self.logged: list[tuple[Path, dict[str, Any]]] = []
         self.failures: list[str] = []
 
-    def filmed(self, env: Any, every: int | None = None, max_frames: int = 1000) -> EpisodeVideos:
-        return EpisodeVideos(
+    def filmed(self, env: Any, every: int | None = None, max_frames: int = 1000) -> RecordEpisodes:
+        return RecordEpisodes(
             env,
             self.folder,
             every=every,
             max_frames=max_frames,
-            on_video=lambda path, meta: self.told.append((path, dict(meta))),
+            on_video=lambda path, meta: self.logged.append((path, dict(meta))),
             on_failure=self.failures.append,
         )
 
-    def test_by_cleanrls_rule_ever_fewer_episodes_are_filmed(self) -> None:
+    def test_the_default_schedule_is_cubic(self) -> None:
         """Cubes up to a thousand, then each thousandth."""
-        chosen = [episode for episode in range(3001) if is_filmed(episode, None)]
+        chosen = [episode for episode in range(3001) if is_recorded(episode, None)]
         self.assertEqual(chosen, [n**3 for n in range(10)] + [1000, 2000, 3000])
-        self.assertEqual([e for e in range(10) if is_filmed(e, 4)], [0, 4, 8])
+        self.assertEqual([e for e in range(10) if is_recorded(e, 4)], [0, 4, 8])
 
     @unittest.skipUnless(HAS_AV, "PyAV is not installed (the extra video)")
-    def test_a_film_shows_every_step_and_says_what_it_shows(self) -> None:
+    def test_a_video_has_every_step_and_metadata(self) -> None:
         """The pictures come back in order, and the file beside has length, return and speed."""
         import av  # noqa: PLC0415 - an extra
 
         env = self.filmed(Corridor())
         play(env, 3)
         env.close()
-        path, meta = self.told[0]
+        path, meta = self.logged[0]
         self.assertEqual(
             sorted(file.name for file in self.folder.iterdir()),
             [f"rl-video-episode-{k}.{kind}" for k in (0, 1) for kind in ("meta.json", "mp4")],
@@ -107,40 +107,40 @@ class VideosTest(unittest.TestCase):
         self.assertEqual(self.failures, [])
 
     @unittest.skipUnless(HAS_AV, "PyAV is not installed (the extra video)")
-    def test_a_long_episode_is_filmed_only_so_far(self) -> None:
+    def test_a_video_has_at_most_max_frames(self) -> None:
         """The return is still that of the whole episode."""
         env = self.filmed(Corridor(), max_frames=3)
         play(env, 1)
-        self.assertEqual([meta["frames"] for _, meta in self.told], [3])
-        self.assertEqual(self.told[0][1]["return"], 5.0)
+        self.assertEqual([meta["frames"] for _, meta in self.logged], [3])
+        self.assertEqual(self.logged[0][1]["return"], 5.0)
 
     @unittest.skipUnless(HAS_AV, "PyAV is not installed (the extra video)")
-    def test_what_training_left_in_the_middle_is_kept(self) -> None:
+    def test_an_unfinished_episode_is_saved(self) -> None:
         """The film of an unfinished episode can be watched, and says that it is one."""
         env = self.filmed(Corridor())
         env.reset()
         env.step(0)
         env.close()
-        self.assertEqual([(m["ended"], m["frames"]) for _, m in self.told], [(False, 2)])
+        self.assertEqual([(m["ended"], m["frames"]) for _, m in self.logged], [(False, 2)])
 
     @unittest.skipUnless(HAS_AV, "PyAV is not installed (the extra video)")
-    def test_a_display_that_fails_ends_the_filming_alone(self) -> None:
+    def test_a_render_failure_ends_the_recording_only(self) -> None:
         """It is said once, no half file stays, and the episodes go on."""
         env = self.filmed(Corridor(broken_from=8), every=1)
         play(env, 4)
-        self.assertEqual(len(self.told), 1)
+        self.assertEqual(len(self.logged), 1)
         self.assertEqual(len(self.failures), 1)
         self.assertIn("the display is gone", self.failures[0])
         self.assertEqual(len(list(self.folder.iterdir())), 2)
 
-    def test_something_that_is_no_picture_is_named(self) -> None:
+    def test_a_frame_that_is_not_an_image_is_an_error(self) -> None:
         """An environment made without drawing says so in the reason."""
         env = self.filmed(gym.make("CartPole-v1"))
         play(env, 2)
         self.assertEqual(len(self.failures), 1)
         env.close()
 
-    def test_the_layer_that_make_returned_is_still_found(self) -> None:
+    def test_the_made_environment_is_still_found(self) -> None:
         """Recording and resuming reach through the wrapper."""
         made = gym.make("CartPole-v1", render_mode="rgb_array")
         env = self.filmed(made)
@@ -148,21 +148,21 @@ class VideosTest(unittest.TestCase):
         env.close()
 
     @unittest.skipUnless(HAS_AV, "PyAV is not installed (the extra video)")
-    def test_a_session_films_its_first_environment_alone(self) -> None:
+    def test_a_session_records_only_its_first_environment(self) -> None:
         """The file is announced with its path in the run's directory."""
         args = SharedArgs(env_id="CartPole-v1", num_envs=2, capture_video=True)
-        session, outlet = quiet_session("ppo", args, self.folder)
+        session, sink = quiet_session("ppo", args, self.folder)
         self.addCleanup(session.close)
         envs = session.make_envs()
-        session.first_observations(envs)
-        while not outlet.artifacts:
+        session.initial_observations(envs)
+        while not sink.artifacts:
             envs.step(np.zeros(2, np.int64))
         expected = f"videos/{session.run_name}/rl-video-episode-0.mp4"
-        self.assertEqual(outlet.artifacts[0], ("video", expected))
+        self.assertEqual(sink.artifacts[0], ("video", expected))
         self.assertTrue((self.folder / expected).is_file())
 
     @unittest.skipUnless(HAS_AV, "PyAV is not installed (the extra video)")
-    def test_nothing_is_missing_here(self) -> None:
+    def test_the_video_package_is_installed(self) -> None:
         """No sentence where the package is there."""
         self.assertEqual(missing_package(), "")
 

@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-from quiet_session import QuietOutlet
+from quiet_session import RecordingSink
 from wandb_server import WandbServer
 
-from cleanrl_worker.arguments import SharedArgs
-from cleanrl_worker.session.plan import SessionPlan
+from cleanrl_worker.arguments import SessionOptions, SharedArgs
 from cleanrl_worker.tracking.trackers import tracking_settings
 from mosaic_worker.tracking.wandb_run import start_wandb
 
@@ -32,8 +31,8 @@ HAS_WANDB = importlib.util.find_spec("wandb") is not None
 KEY = "0123456789abcdef0123456789abcdef01234567"
 
 
-class StoppableOutlet(QuietOutlet):
-    """One that is told to stop after its making."""
+class StoppableOutlet(RecordingSink):
+    """A sink with a stop request after its creation."""
 
     def stop(self) -> None:
         self._stop_at_step = 0
@@ -44,22 +43,22 @@ class WandbTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.directory = Path(folder.name)
-        self.outlet = StoppableOutlet(self.directory)
+        self.sink = StoppableOutlet(self.directory)
         kept = {name: value for name, value in os.environ.items() if "WANDB" not in name}
         proxies = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
         self.environment = {name: kept[name] for name in kept if name not in proxies}
 
-    def start(self, plan: SessionPlan | None = None, **variables: str) -> WandbRun | None:
+    def start(self, plan: SessionOptions | None = None, **variables: str) -> WandbRun | None:
         with mock.patch.dict(os.environ, {**self.environment, **variables}, clear=True):
             args = SharedArgs(track=True, wandb_project_name="tests")
-            settings = tracking_settings(plan or SessionPlan(), args, "ppo", "a-run")
-            return start_wandb(self.outlet, settings)
+            settings = tracking_settings(plan or SessionOptions(), args, "ppo", "a-run")
+            return start_wandb(self.sink, settings)
 
     def reasons(self) -> str:
-        return " ".join(message for _, message in self.outlet.words)
+        return " ".join(message for _, message in self.sink.messages)
 
     @unittest.skipUnless(HAS_WANDB, "wandb is not installed (the extra wandb)")
-    def test_without_a_key_the_run_is_kept_offline_and_whole(self) -> None:
+    def test_without_a_key_the_run_is_complete_and_offline(self) -> None:
         """The reason is said, the folder is announced, and every value is in the file."""
         run = self.start()
         assert run is not None
@@ -68,7 +67,7 @@ class WandbTest(unittest.TestCase):
             run.scalars({"losses/value_loss": float(step)}, step)
         run.finish()
         self.assertIn("there is no WANDB_API_KEY", self.reasons())
-        [(kind, path)] = self.outlet.artifacts
+        [(kind, path)] = self.sink.artifacts
         self.assertEqual(kind, "wandb")
         self.assertTrue(path.startswith("wandb/offline-run-"))
         [file] = (self.directory / path).glob("run-*.wandb")
@@ -78,21 +77,21 @@ class WandbTest(unittest.TestCase):
         self.assertEqual([row["losses/value_loss"] for row in history], [0, 1, 2, 3, 4])
 
     @unittest.skipUnless(HAS_WANDB, "wandb is not installed (the extra wandb)")
-    def test_a_server_that_is_not_there_makes_it_offline(self) -> None:
+    def test_an_unreachable_server_makes_it_offline(self) -> None:
         """With a key and no network nothing is waited for, and the key is written nowhere."""
         run = self.start(WANDB_API_KEY=KEY, WANDB_BASE_URL=f"http://127.0.0.1:{free_port()}")
         assert run is not None
         run.scalars({"charts/SPS": 1.0}, 1)
         run.finish()
         self.assertIn("127.0.0.1 cannot be reached", self.reasons())
-        self.assertIn("offline-run-", self.outlet.artifacts[0][1])
+        self.assertIn("offline-run-", self.sink.artifacts[0][1])
         written = [file.read_bytes() for file in self.directory.rglob("*") if file.is_file()]
         self.assertTrue(written)
         self.assertFalse([content for content in written if KEY.encode() in content])
         self.assertNotIn(KEY, self.reasons())
 
     @unittest.skipUnless(HAS_WANDB, "wandb is not installed (the extra wandb)")
-    def test_online_the_address_and_the_values_are_those_of_the_server(self) -> None:
+    def test_online_values_reach_the_server(self) -> None:
         """With a key and a server the run can be looked at where it says, and nothing is said."""
         with WandbServer() as server:
             run = self.start(WANDB_API_KEY=KEY, WANDB_BASE_URL=server.address)
@@ -100,16 +99,16 @@ class WandbTest(unittest.TestCase):
             for step in (10, 20):
                 run.scalars({"charts/SPS": 5.0 * step}, step)
             run.finish()
-        self.assertEqual(self.outlet.words, [])
-        (_, path), (kind, url) = self.outlet.artifacts
+        self.assertEqual(self.sink.messages, [])
+        (_, path), (kind, url) = self.sink.artifacts
         run_id = path.rpartition("-")[2]
         self.assertEqual((kind, url), ("wandb", f"{server.address}/me/tests/runs/{run_id}"))
-        told = [(row["global_step"], row["charts/SPS"]) for row in server.history]
-        self.assertEqual(told, [(10, 50.0), (20, 100.0)])
+        logged = [(row["global_step"], row["charts/SPS"]) for row in server.history]
+        self.assertEqual(logged, [(10, 50.0), (20, 100.0)])
         self.assertEqual(server.config["env_id"]["value"], "CartPole-v1")
 
     @unittest.skipUnless(HAS_WANDB, "wandb is not installed (the extra wandb)")
-    def test_a_key_that_is_refused_makes_it_offline(self) -> None:
+    def test_a_rejected_key_makes_it_offline(self) -> None:
         """The server's refusal is the reason."""
         with Refusing() as server:
             run = self.start(WANDB_API_KEY=KEY, WANDB_BASE_URL=server.address)
@@ -117,8 +116,8 @@ class WandbTest(unittest.TestCase):
             run.scalars({"charts/SPS": 1.0}, 1)
             run.finish()
         self.assertIn("did not accept the run", self.reasons())
-        self.assertTrue(self.outlet.artifacts, self.reasons())
-        self.assertIn("offline-run-", self.outlet.artifacts[-1][1])
+        self.assertTrue(self.sink.artifacts, self.reasons())
+        self.assertIn("offline-run-", self.sink.artifacts[-1][1])
 
     @unittest.skipUnless(HAS_WANDB, "wandb is not installed (the extra wandb)")
     def test_a_stopped_training_does_not_wait_for_a_silent_server(self) -> None:
@@ -127,21 +126,21 @@ class WandbTest(unittest.TestCase):
             run = self.start(WANDB_API_KEY=KEY, WANDB_BASE_URL=server.address)
             assert run is not None
             server.wait_until_called()
-            self.outlet.stop()
+            self.sink.stop()
             run.finish()
         self.assertIn("did not finish within 5 s", self.reasons())
 
     @unittest.skipUnless(HAS_WANDB, "wandb is not installed (the extra wandb)")
-    def test_what_was_asked_to_be_offline_needs_no_reason(self) -> None:
+    def test_requested_offline_mode_has_no_warning(self) -> None:
         """Nothing is said about a wish that was fulfilled."""
-        run = self.start(SessionPlan(wandb_mode="offline"), WANDB_API_KEY=KEY)
+        run = self.start(SessionOptions(wandb_mode="offline"), WANDB_API_KEY=KEY)
         assert run is not None
         run.finish()
-        self.assertEqual(self.outlet.words, [])
-        self.assertEqual(len(self.outlet.artifacts), 1)
+        self.assertEqual(self.sink.messages, [])
+        self.assertEqual(len(self.sink.artifacts), 1)
 
-    def test_without_the_package_the_extra_is_named(self) -> None:
-        """Training goes on, and the sentence says what to install."""
+    def test_a_missing_package_names_the_extra(self) -> None:
+        """The training continues, and the warning names what to install."""
         with mock.patch("importlib.util.find_spec", return_value=None):
             self.assertIsNone(self.start())
         self.assertIn("install the extra `wandb` of the bundle cleanrl_worker", self.reasons())

@@ -1,1 +1,1 @@
-"""The environments that learners train in: how they are made, stepped together and brought back."""
+"""Creating, wrapping, stepping and restoring the environments of a learner."""

@@ -1,1 +1,1 @@
-"""One algorithm per file, each also a script: `python -m cleanrl_worker.learners.ppo --help`."""
+"""One algorithm per file; each is also a script."""

@@ -1,8 +1,7 @@
-"""DDPG: an actor that follows a critic's slope, both learnt from a memory of past steps.
+"""DDPG: deep deterministic policy gradient, an off-policy actor-critic with target networks.
 
-The critic tells the return to expect of an action, and since it can be differentiated, the actor
-moves each action to where it says that there is more. Slowly following copies of both give the
-critic its targets. For continuous actions; TD3 and SAC are what it was improved to.
+The actor is updated along the critic's gradient with respect to the action. Target networks of both
+provide the TD targets. For continuous actions; TD3 and SAC improve on it.
 
 Lillicrap et al., "Continuous control with deep reinforcement learning", 2015.
 """
@@ -15,25 +14,24 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from cleanrl_worker.arguments import SharedArgs
-from cleanrl_worker.environments.making import one_array
-from cleanrl_worker.learning.action_bounds import ActionBounds
-from cleanrl_worker.learning.critics import Critics
-from cleanrl_worker.learning.deterministic_actor import (
-    ActsWithNoise,
+from cleanrl_worker.common.continuous_actions import (
+    ActionBounds,
     DeterministicActor,
-    deterministic_policy,
+    NoisyActor,
+    load_deterministic_policy,
 )
-from cleanrl_worker.learning.flat_adam import FlatAdam
-from cleanrl_worker.learning.replay_buffer import ReplayBuffer
-from cleanrl_worker.learning.replay_in_checkpoint import ReplayInCheckpoint
-from cleanrl_worker.learning.weight_views import Follower, without_learning
-from cleanrl_worker.session.script import run_script
+from cleanrl_worker.common.flat_adam import FlatAdam, TargetNetwork, share_frozen_weights
+from cleanrl_worker.common.networks import ContinuousCritic
+from cleanrl_worker.common.replay_buffer import ReplayBuffer
+from cleanrl_worker.common.replay_checkpoint import ReplayCheckpoint
+from cleanrl_worker.environments.make_env import flatten_observation
+from cleanrl_worker.session.console import run_as_script
 
 if TYPE_CHECKING:
-    from cleanrl_worker.learning.replay_buffer import Batch
-    from cleanrl_worker.playing.policy import Policy
-    from cleanrl_worker.session.checkpoint_file import Checkpoint
-    from cleanrl_worker.session.session import Session
+    from cleanrl_worker.common.replay_buffer import ReplayBatch
+    from cleanrl_worker.playing import Policy
+    from cleanrl_worker.session.checkpoint import TrainingCheckpoint
+    from cleanrl_worker.session.training_session import TrainingSession
 
 LABEL = "DDPG"
 ACTION_SPACES = ("box",)
@@ -55,74 +53,74 @@ class Args(SharedArgs):
     """Flags of DDPG."""
 
     env_id: str = "Hopper-v5"
-    """the id of the environment"""
+    """Id of the environment."""
     total_timesteps: int = 1_000_000
-    """steps of the experiment, over all environments"""
+    """Total timesteps of the experiment, over all environments."""
     learning_rate: float = 3e-4
-    """how far a step of the optimizers goes"""
+    """Learning rate of the optimizers."""
     buffer_size: int = 1_000_000
-    """steps that are remembered"""
+    """Size of the replay buffer."""
     gamma: float = 0.99
-    """the discount of rewards to come"""
+    """Discount factor."""
     tau: float = 0.005
-    """how far the target networks move towards the networks at an update of them"""
+    """Target smoothing coefficient."""
     batch_size: int = 256
-    """remembered steps that an update learns from"""
+    """Batch size of an update, sampled from the replay buffer."""
     exploration_noise: float = 0.1
-    """the deviation of the noise on the actions taken, as a share of the actions' range"""
+    """Deviation of exploration noise, relative to the action scale."""
     learning_starts: int = 25_000
-    """steps with random actions before the first update"""
+    """Steps with random actions before the first update."""
     policy_frequency: int = 2
-    """updates of the critic between two of the actor and of the target networks"""
+    """Critic updates per update of the actor and targets."""
 
 
-wrap = wrap_for_playing = one_array
+wrap = wrap_for_playing = flatten_observation
 Agent = DeterministicActor
 
 
-class DeterministicPolicyGradient:
-    """The networks and how they learn."""
+class Ddpg:
+    """The networks, their optimizers and their update."""
 
     def __init__(
-        self, args: Args, observation_size: int, bounds: ActionBounds, session: Session
+        self, args: Args, observation_size: int, bounds: ActionBounds, session: TrainingSession
     ) -> None:
         self._args = args
         self.actor = Agent(observation_size, bounds).to(session.device)
-        self._critic = Critics(1, observation_size + bounds.size).to(session.device)
-        if session.warm:
-            self.actor.load_state_dict(session.warm.policy)
-            self._critic.load_state_dict(session.warm.training["critic"])
+        self._critic = ContinuousCritic(1, observation_size + bounds.size).to(session.device)
+        if session.warm_start:
+            self.actor.load_state_dict(session.warm_start.policy)
+            self._critic.load_state_dict(session.warm_start.training["critic"])
         self._actor_optimizer = FlatAdam(self.actor.parameters(), args.learning_rate)
         self._critic_optimizer = FlatAdam(self._critic.parameters(), args.learning_rate)
-        self._target_actor = Follower(self.actor, self._actor_optimizer)
-        self._target_critic = Follower(self._critic, self._critic_optimizer)
-        self._judge = without_learning(self._critic)
-        self._told: dict[str, torch.Tensor] = {}
+        self._target_actor = TargetNetwork(self.actor, self._actor_optimizer)
+        self._target_critic = TargetNetwork(self._critic, self._critic_optimizer)
+        self._frozen_critic = share_frozen_weights(self._critic)
+        self._metrics: dict[str, torch.Tensor] = {}
         if session.resumed:
             self._load(session.resumed.training)
 
-    def learn(self, batch: Batch, update: int) -> None:
-        """One step of the critic, and of the actor when it is due."""
+    def update(self, batch: ReplayBatch, global_step: int) -> None:
+        """Update the critic, and the actor and the targets if due."""
         args = self._args
         with torch.no_grad():
             next_actions = self._target_actor.network(batch.next_observations)
-            future = self._target_critic.network(batch.next_observations, next_actions)[0]
-            expected = batch.rewards + args.gamma * (1.0 - batch.terminated) * future
-        values = self._critic(batch.observations, batch.actions)[0]
-        critic_loss = (values - expected).square().mean()
-        self._critic_optimizer.minimise(critic_loss)
-        self._told.update(qf1_loss=critic_loss.detach(), qf1_values=values.detach().mean())
-        if update % args.policy_frequency == 0:
+            qf1_next = self._target_critic.network(batch.next_observations, next_actions)[0]
+            td_target = batch.rewards + args.gamma * (1.0 - batch.terminated) * qf1_next
+        q_values = self._critic(batch.observations, batch.actions)[0]
+        qf1_loss = (q_values - td_target).square().mean()
+        self._critic_optimizer.minimize(qf1_loss)
+        self._metrics.update(qf1_loss=qf1_loss.detach(), qf1_values=q_values.detach().mean())
+        if global_step % args.policy_frequency == 0:
             actions = self.actor(batch.observations)
-            loss = -self._judge(batch.observations, actions).mean()
-            self._actor_optimizer.minimise(loss)
-            self._told["actor_loss"] = loss.detach()
-            self._target_actor.follow(args.tau)
-            self._target_critic.follow(args.tau)
+            actor_loss = -self._frozen_critic(batch.observations, actions).mean()
+            self._actor_optimizer.minimize(actor_loss)
+            self._metrics["actor_loss"] = actor_loss.detach()
+            self._target_actor.update(args.tau)
+            self._target_critic.update(args.tau)
 
     def losses(self) -> dict[str, Any]:
-        """Of the newest update, under TensorBoard's tags."""
-        return {f"losses/{name}": value.item() for name, value in self._told.items()}
+        """Return the metrics of the last update under TensorBoard tags."""
+        return {f"losses/{name}": value.item() for name, value in self._metrics.items()}
 
     def state(self) -> dict[str, Any]:
         return {
@@ -140,55 +138,55 @@ class DeterministicPolicyGradient:
         self._critic_optimizer.load_state_dict(training["critic_optimizer"])
 
 
-def train(args: Args, session: Session) -> None:
+def train(args: Args, session: TrainingSession) -> None:
     envs = session.make_envs(wrap)
-    session.require_actions(envs, "box")
+    session.require_action_space(envs, "box")
     space: Any = envs.single_action_space
     bounds = ActionBounds(space.low, space.high)
-    learner = DeterministicPolicyGradient(args, envs.observations.shape[1], bounds, session)
-    act = ActsWithNoise(learner.actor, bounds, args.exploration_noise)
+    learner = Ddpg(args, envs.observations.shape[1], bounds, session)
+    act = NoisyActor(learner.actor, bounds, args.exploration_noise)
     buffer = ReplayBuffer(
         args.buffer_size, envs.num_envs, envs.single_observation_space, space, session.device
     )
-    kept = ReplayInCheckpoint(buffer, session)
-    learning_starts = kept.restore(args.learning_starts)
-    # A policy that has learnt already fills the buffer itself.
-    random_steps = 0 if session.warm else args.learning_starts
+    replay_checkpoint = ReplayCheckpoint(buffer, session)
+    learning_starts = replay_checkpoint.restore(args.learning_starts)
+    # A trained policy fills the buffer itself.
+    random_steps = 0 if session.warm_start else args.learning_starts
     if session.resumed:
         random_steps = session.resumed.training["random_steps"]
 
-    def state() -> dict[str, Any]:
+    def get_state() -> dict[str, Any]:
         training = {**learner.state(), "random_steps": random_steps}
-        training.update(kept.state())
+        training.update(replay_checkpoint.state())
         return {"policy": learner.actor.state_dict(), "training": training}
 
-    # The last thing before the loop: of a resumed training it also brings random numbers back.
-    obs = session.first_observations(envs)
+    # Must be last: it also restores the random state of a resumed training.
+    obs = session.initial_observations(envs)
     step = session.first_step
     while step < args.total_timesteps:
-        actions = bounds.random(envs.num_envs) if step < random_steps else act(obs)
-        given = actions.reshape(envs.num_envs, *space.shape).astype(space.dtype, copy=False)
-        next_obs, rewards, terminated, truncated, infos = envs.step(given)
+        actions = bounds.sample(envs.num_envs) if step < random_steps else act(obs)
+        env_actions = actions.reshape(envs.num_envs, *space.shape).astype(space.dtype, copy=False)
+        next_obs, rewards, terminated, truncated, infos = envs.step(env_actions)
         buffer.add(obs, actions, rewards, terminated, next_obs, infos)
         obs = next_obs
-        # One update per step of an environment, however many are stepped together.
-        for update in range(step, step + envs.num_envs):
-            if update > learning_starts:
-                learner.learn(buffer.sample(args.batch_size), update)
-                if update % REPORT_STEPS == 0:
-                    told = {**learner.losses(), "charts/SPS": session.sps(update)}
-                    session.scalars(told, update)
+        # One update per step of each environment.
+        for global_step in range(step, step + envs.num_envs):
+            if global_step > learning_starts:
+                learner.update(buffer.sample(args.batch_size), global_step)
+                if global_step % REPORT_STEPS == 0:
+                    scalars = {**learner.losses(), "charts/SPS": session.sps(global_step)}
+                    session.log_scalars(scalars, global_step)
         step += envs.num_envs
-        session.episodes(infos, terminated, truncated, step)
-        if not session.go_on(step, state):
+        session.log_episodes(infos, terminated, truncated, step)
+        if not session.on_iteration(step, get_state):
             break
-    session.finish(step, state)
+    session.finish(step, get_state)
 
 
-def load_policy(checkpoint: Checkpoint, *, sampled: bool = False) -> Policy:
-    """`sampled`: with the noise of training."""
-    return deterministic_policy(checkpoint, checkpoint.args["exploration_noise"] * sampled)
+def load_policy(checkpoint: TrainingCheckpoint, *, sampled: bool = False) -> Policy:
+    """`sampled`: act with the exploration noise of training."""
+    return load_deterministic_policy(checkpoint, checkpoint.args["exploration_noise"] * sampled)
 
 
 if __name__ == "__main__":
-    run_script(Args, train)
+    run_as_script(Args, train)

@@ -1,8 +1,8 @@
-"""DQN: learn what each action is worth, from a memory of past steps.
+"""DQN: deep Q-learning with a replay buffer and a target network.
 
-A network tells the return to expect of each action. Its target is the reward plus what a slowly
-following copy of it expects of the best next action; the steps it learns from are drawn from a
-buffer, so that they do not resemble each other. For discrete actions and flat observations.
+The target of a Q value is the reward plus the discounted maximum Q value of the next state, as the
+target network estimates it. Batches are sampled from a replay buffer, which decorrelates them. For
+discrete actions and flat observations.
 
 Mnih et al., "Human-level control through deep reinforcement learning", 2015.
 """
@@ -16,26 +16,24 @@ import torch
 from torch import nn
 
 from cleanrl_worker.arguments import SharedArgs
-from cleanrl_worker.environments.making import one_array
-from cleanrl_worker.learning.cadence import times_due
-from cleanrl_worker.learning.exploration import (
+from cleanrl_worker.common.exploration import (
     EpsilonGreedy,
     EpsilonGreedyPolicy,
-    epsilon_at,
-    first_epsilon,
+    initial_epsilon,
+    linear_schedule,
 )
-from cleanrl_worker.learning.flat_adam import FlatAdam
-from cleanrl_worker.learning.numpy_mlp import NumpyMlp
-from cleanrl_worker.learning.replay_buffer import ReplayBuffer
-from cleanrl_worker.learning.replay_in_checkpoint import ReplayInCheckpoint
-from cleanrl_worker.learning.weight_views import Follower
-from cleanrl_worker.session.script import run_script
+from cleanrl_worker.common.flat_adam import FlatAdam, TargetNetwork
+from cleanrl_worker.common.numpy_mlp import NumpyMlp
+from cleanrl_worker.common.replay_buffer import ReplayBuffer, count_due
+from cleanrl_worker.common.replay_checkpoint import ReplayCheckpoint
+from cleanrl_worker.environments.make_env import flatten_observation
+from cleanrl_worker.session.console import run_as_script
 
 if TYPE_CHECKING:
-    from cleanrl_worker.learning.replay_buffer import Batch
-    from cleanrl_worker.playing.policy import Policy
-    from cleanrl_worker.session.checkpoint_file import Checkpoint
-    from cleanrl_worker.session.session import Session
+    from cleanrl_worker.common.replay_buffer import ReplayBatch
+    from cleanrl_worker.playing import Policy
+    from cleanrl_worker.session.checkpoint import TrainingCheckpoint
+    from cleanrl_worker.session.training_session import TrainingSession
 
 LABEL = "DQN"
 ACTION_SPACES = ("discrete",)
@@ -64,57 +62,57 @@ class Args(SharedArgs):
     """Flags of DQN."""
 
     learning_rate: float = 2.5e-4
-    """how far a step of the optimizer goes"""
+    """Learning rate of the optimizer."""
     buffer_size: int = 10_000
-    """steps that are remembered"""
+    """Size of the replay buffer."""
     gamma: float = 0.99
-    """the discount of rewards to come"""
+    """Discount factor."""
     tau: float = 1.0
-    """how far the target network moves towards the network at an update of it"""
+    """Target smoothing coefficient; 1 copies the network."""
     target_network_frequency: int = 500
-    """steps between two updates of the target network"""
+    """Steps between two updates of the target network."""
     batch_size: int = 128
-    """remembered steps that an update learns from"""
+    """Batch size of an update, sampled from the replay buffer."""
     start_e: float = 1.0
-    """the share of random actions at the beginning; a warm start begins with end_e"""
+    """Initial exploration epsilon; a warm start uses end_e."""
     end_e: float = 0.05
-    """the share of random actions once exploration is over"""
+    """Final exploration epsilon."""
     exploration_fraction: float = 0.5
-    """the part of all steps over which that share falls"""
+    """Fraction of total_timesteps until epsilon reaches end_e."""
     learning_starts: int = 10_000
-    """steps before the first update"""
+    """Steps before the first update."""
     train_frequency: int = 10
-    """steps between two updates"""
+    """Steps between two updates."""
 
 
-wrap = wrap_for_playing = one_array
+wrap = wrap_for_playing = flatten_observation
 
 
 class Agent(nn.Module):
-    """The value of each action."""
+    """The Q network."""
 
-    def __init__(self, observation_size: int, actions: int) -> None:
+    def __init__(self, observation_size: int, num_actions: int) -> None:
         super().__init__()
         self.network = nn.Sequential(
             nn.Linear(observation_size, 120),
             nn.ReLU(),
             nn.Linear(120, 84),
             nn.ReLU(),
-            nn.Linear(84, actions),
+            nn.Linear(84, num_actions),
         )
 
 
-def train(args: Args, session: Session) -> None:
+def train(args: Args, session: TrainingSession) -> None:
     envs = session.make_envs(wrap)
-    session.require_actions(envs, "discrete")
-    actions = int(envs.single_action_space.n)
-    agent = Agent(int(envs.single_observation_space.shape[0]), actions).to(session.device)
-    if session.warm:
-        agent.load_state_dict(session.warm.policy)
+    session.require_action_space(envs, "discrete")
+    num_actions = int(envs.single_action_space.n)
+    agent = Agent(int(envs.single_observation_space.shape[0]), num_actions).to(session.device)
+    if session.warm_start:
+        agent.load_state_dict(session.warm_start.policy)
     optimizer = FlatAdam(agent.parameters(), args.learning_rate)
-    target = Follower(agent.network, optimizer)
-    values_of = NumpyMlp(agent.network)
-    choose = EpsilonGreedy(values_of, actions)
+    target_network = TargetNetwork(agent.network, optimizer)
+    q_network = NumpyMlp(agent.network)
+    choose = EpsilonGreedy(q_network, num_actions)
     buffer = ReplayBuffer(
         args.buffer_size,
         envs.num_envs,
@@ -126,76 +124,76 @@ def train(args: Args, session: Session) -> None:
     if session.resumed:
         training = session.resumed.training
         optimizer.load_state_dict(training["optimizer"])
-        target.network.load_state_dict(training["target"])
+        target_network.network.load_state_dict(training["target"])
         updates = training["updates"]
-    start_e = first_epsilon(session, start=args.start_e, end=args.end_e)
-    kept = ReplayInCheckpoint(buffer, session)
-    learning_starts = kept.restore(args.learning_starts)
+    start_e = initial_epsilon(session, start_e=args.start_e, end_e=args.end_e)
+    replay_checkpoint = ReplayCheckpoint(buffer, session)
+    learning_starts = replay_checkpoint.restore(args.learning_starts)
 
-    def state() -> dict[str, Any]:
+    def get_state() -> dict[str, Any]:
         return {
             "policy": agent.state_dict(),
             "training": {
                 "optimizer": optimizer.state_dict(),
-                "target": target.network.state_dict(),
+                "target": target_network.network.state_dict(),
                 "updates": updates,
                 "first_epsilon": start_e,
-                **kept.state(),
+                **replay_checkpoint.state(),
             },
         }
 
-    exploration = args.exploration_fraction * args.total_timesteps
+    exploration_steps = args.exploration_fraction * args.total_timesteps
     updates_between_reports = max(1, REPORT_STEPS // args.train_frequency)
-    # The last thing before the loop: of a resumed training it also brings random numbers back.
-    obs = session.first_observations(envs)
+    # Must be last: it also restores the random state of a resumed training.
+    obs = session.initial_observations(envs)
     step = session.first_step
     while step < args.total_timesteps:
-        epsilon = epsilon_at(step, start=start_e, end=args.end_e, duration=exploration)
-        chosen = choose(obs, epsilon)
-        next_obs, rewards, terminated, truncated, infos = envs.step(chosen)
+        epsilon = linear_schedule(start_e, args.end_e, exploration_steps, step)
+        actions = choose(obs, epsilon)
+        next_obs, rewards, terminated, truncated, infos = envs.step(actions)
         step += envs.num_envs
-        session.episodes(infos, terminated, truncated, step)
-        buffer.add(obs, chosen, rewards, terminated, next_obs, infos)
+        session.log_episodes(infos, terminated, truncated, step)
+        buffer.add(obs, actions, rewards, terminated, next_obs, infos)
         obs = next_obs
 
         if step > learning_starts:
-            for _ in range(times_due(step, envs.num_envs, args.train_frequency)):
+            for _ in range(count_due(step, envs.num_envs, args.train_frequency)):
                 batch = buffer.sample(args.batch_size)
-                losses = learn(args, agent, target.network, optimizer, batch)
-                values_of.refresh()
+                losses = update(args, agent, target_network.network, optimizer, batch)
+                q_network.refresh()
                 updates += 1
                 if updates % updates_between_reports == 0:
-                    told = {"charts/SPS": session.sps(step), "charts/epsilon": epsilon}
-                    session.scalars({**told, **losses}, step)
-            if times_due(step, envs.num_envs, args.target_network_frequency):
-                target.follow(args.tau)
-        if not session.go_on(step, state):
+                    charts = {"charts/SPS": session.sps(step), "charts/epsilon": epsilon}
+                    session.log_scalars({**charts, **losses}, step)
+            if count_due(step, envs.num_envs, args.target_network_frequency):
+                target_network.update(args.tau)
+        if not session.on_iteration(step, get_state):
             break
-    session.finish(step, state)
+    session.finish(step, get_state)
 
 
-def learn(
-    args: Args, agent: Agent, target: nn.Module, optimizer: FlatAdam, batch: Batch
+def update(
+    args: Args, agent: Agent, target_network: nn.Module, optimizer: FlatAdam, batch: ReplayBatch
 ) -> dict[str, Any]:
-    """One step towards what the target network expects; returns what may be told."""
+    """Make one gradient step on a batch; returns metrics."""
     with torch.no_grad():
-        best = target(batch.next_observations).amax(dim=1)
-        expected = batch.rewards + args.gamma * best * (1.0 - batch.terminated)
-    values = agent.network(batch.observations).gather(1, batch.actions[:, None])[:, 0]
-    loss = nn.functional.mse_loss(values, expected)
-    optimizer.minimise(loss)
-    return {"losses/td_loss": loss.detach(), "losses/q_values": values.detach().mean()}
+        target_max = target_network(batch.next_observations).amax(dim=1)
+        td_target = batch.rewards + args.gamma * target_max * (1.0 - batch.terminated)
+    q_values = agent.network(batch.observations).gather(1, batch.actions[:, None])[:, 0]
+    loss = nn.functional.mse_loss(q_values, td_target)
+    optimizer.minimize(loss)
+    return {"losses/td_loss": loss.detach(), "losses/q_values": q_values.detach().mean()}
 
 
-def load_policy(checkpoint: Checkpoint, *, sampled: bool = False) -> Policy:
-    """`sampled`: with the random actions that were left at the end of training."""
+def load_policy(checkpoint: TrainingCheckpoint, *, sampled: bool = False) -> Policy:
+    """`sampled`: act with the final epsilon of training."""
     tensors = checkpoint.policy
-    actions = tensors["network.4.weight"].shape[0]
-    agent = Agent(tensors["network.0.weight"].shape[1], actions)
+    num_actions = tensors["network.4.weight"].shape[0]
+    agent = Agent(tensors["network.0.weight"].shape[1], num_actions)
     agent.load_state_dict(tensors)
     epsilon = checkpoint.args["end_e"] if sampled else 0.0
-    return EpsilonGreedyPolicy(NumpyMlp(agent.network), actions, epsilon)
+    return EpsilonGreedyPolicy(NumpyMlp(agent.network), num_actions, epsilon)
 
 
 if __name__ == "__main__":
-    run_script(Args, train)
+    run_as_script(Args, train)

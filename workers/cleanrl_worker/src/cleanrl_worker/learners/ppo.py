@@ -1,8 +1,8 @@
-"""PPO: learn from a few steps of several environments, then never step far from what acted.
+"""PPO: on-policy actor-critic with a clipped surrogate objective.
 
-An actor chooses actions and a critic tells what return to expect. What was collected is learnt from
-several times over, and the clipped objective takes away the reward for moving an action's
-probability further than `clip_coef` from what it was. For discrete actions and flat observations.
+Each rollout is used for several epochs of minibatch updates. The objective is clipped, so that
+nothing is gained by moving the probability ratio further than `clip_coef` from 1. For discrete
+actions and flat observations.
 
 Schulman et al., "Proximal Policy Optimization Algorithms", 2017; Huang et al., "The 37
 Implementation Details of Proximal Policy Optimization", 2022.
@@ -18,21 +18,20 @@ import torch
 from torch import nn
 
 from cleanrl_worker.arguments import SharedArgs
-from cleanrl_worker.environments.making import one_array
-from cleanrl_worker.learning.categorical import gumbel_noise, log_probabilities
-from cleanrl_worker.learning.flat_adam import FlatAdam
-from cleanrl_worker.learning.layers import tanh_mlp
-from cleanrl_worker.learning.numpy_mlp import NumpyMlp
-from cleanrl_worker.learning.rollout import Rollout
-from cleanrl_worker.learning.rollout_size import fit_rollout
-from cleanrl_worker.learning.update_figures import UpdateFigures, standardised
-from cleanrl_worker.session.script import run_script
+from cleanrl_worker.common.distributions import categorical_log_prob, gumbel_noise
+from cleanrl_worker.common.flat_adam import FlatAdam
+from cleanrl_worker.common.networks import tanh_mlp
+from cleanrl_worker.common.numpy_mlp import NumpyMlp
+from cleanrl_worker.common.rollout import Rollout, validate_rollout_size
+from cleanrl_worker.common.update_metrics import UpdateMetrics, normalize_advantages
+from cleanrl_worker.environments.make_env import flatten_observation
+from cleanrl_worker.session.console import run_as_script
 
 if TYPE_CHECKING:
     from cleanrl_worker.environments.same_step_vector import SameStepVector
-    from cleanrl_worker.playing.policy import Policy
-    from cleanrl_worker.session.checkpoint_file import Checkpoint
-    from cleanrl_worker.session.session import Session
+    from cleanrl_worker.playing import Policy
+    from cleanrl_worker.session.checkpoint import TrainingCheckpoint
+    from cleanrl_worker.session.training_session import TrainingSession
 
 LABEL = "PPO"
 ACTION_SPACES = ("discrete",)
@@ -63,58 +62,58 @@ class Args(SharedArgs):
     """Flags of PPO."""
 
     num_envs: int = 4
-    """environments that are stepped together"""
+    """Number of parallel environments."""
     learning_rate: float = 1e-3
-    """how far a step of the optimizer goes"""
+    """Learning rate of the optimizer."""
     num_steps: int = 128
-    """steps of each environment between two updates"""
+    """Steps of each environment per rollout."""
     anneal_lr: bool = True
-    """lower the learning rate to 0 over the experiment"""
+    """Anneal the learning rate linearly to 0."""
     gamma: float = 0.99
-    """the discount of rewards to come"""
+    """Discount factor."""
     gae_lambda: float = 0.95
-    """how far advantages look at rewards (1) rather than at values (0)"""
+    """GAE lambda: 0 uses values only, 1 uses rewards only."""
     num_minibatches: int = 4
-    """parts that each pass over the steps is divided into"""
+    """Number of minibatches per epoch."""
     update_epochs: int = 4
-    """passes over the steps of an update"""
+    """Epochs per update."""
     norm_adv: bool = True
-    """scale the advantages of each minibatch to mean 0 and deviation 1"""
+    """Normalize the advantages of each minibatch."""
     clip_coef: float = 0.2
-    """how far an action's probability may be moved by an update"""
+    """Clipping coefficient of the surrogate objective."""
     clip_vloss: bool = True
-    """keep the values near what they were, too"""
+    """Clip the value loss, too."""
     ent_coef: float = 0.01
-    """the weight of the entropy, which keeps the policy trying"""
+    """Coefficient of the entropy bonus."""
     vf_coef: float = 0.5
-    """the weight of the value loss"""
+    """Coefficient of the value loss."""
     max_grad_norm: float = 0.5
-    """the largest length of the gradient"""
+    """Maximum gradient norm."""
     target_kl: float | None = None
-    """end an update once the policy has moved this far"""
+    """KL divergence that stops an update early."""
 
 
-wrap = wrap_for_playing = one_array
+wrap = wrap_for_playing = flatten_observation
 
 
 class Agent(nn.Module):
-    """An actor and a critic that share nothing."""
+    """Separate actor and critic networks."""
 
-    def __init__(self, observation_size: int, actions: int) -> None:
+    def __init__(self, observation_size: int, num_actions: int) -> None:
         super().__init__()
         self.critic = tanh_mlp(observation_size, 1)
-        self.actor = tanh_mlp(observation_size, actions, gain=0.01)
+        self.actor = tanh_mlp(observation_size, num_actions, std=0.01)
 
 
-def train(args: Args, session: Session) -> None:
+def train(args: Args, session: TrainingSession) -> None:
     envs = session.make_envs(wrap)
-    session.require_actions(envs, "discrete")
-    fit_rollout(args, session)
+    session.require_action_space(envs, "discrete")
+    validate_rollout_size(args, session)
     observation_size = int(envs.single_observation_space.shape[0])
-    actions = int(envs.single_action_space.n)
-    agent = Agent(observation_size, actions).to(session.device)
-    if session.warm:
-        agent.load_state_dict(session.warm.policy)
+    num_actions = int(envs.single_action_space.n)
+    agent = Agent(observation_size, num_actions).to(session.device)
+    if session.warm_start:
+        agent.load_state_dict(session.warm_start.policy)
     optimizer = FlatAdam(
         agent.parameters(), args.learning_rate, eps=1e-5, max_grad_norm=args.max_grad_norm
     )
@@ -127,18 +126,18 @@ def train(args: Args, session: Session) -> None:
         observation=((observation_size,), np.float32),
         action=((), np.int64),
     )
-    logits = np.zeros((args.num_steps, args.num_envs, actions), np.float32)
+    logits = np.zeros((args.num_steps, args.num_envs, num_actions), np.float32)
     batch_size = args.num_steps * args.num_envs
     iterations = max(1, args.total_timesteps // batch_size)
 
-    def state() -> dict[str, Any]:
+    def get_state() -> dict[str, Any]:
         return {
             "policy": agent.state_dict(),
             "training": {"optimizer": optimizer.state_dict()},
         }
 
-    # The last thing before the loop: of a resumed training it also brings random numbers back.
-    rollout.observations[-1] = session.first_observations(envs)
+    # Must be last: it also restores the random state of a resumed training.
+    rollout.observations[-1] = session.initial_observations(envs)
     step = session.first_step
     for iteration in range(step // batch_size, iterations):
         if args.anneal_lr:
@@ -147,11 +146,11 @@ def train(args: Args, session: Session) -> None:
         collect(rollout, logits, actor, envs, session, step)
         step += batch_size
         losses = update(args, agent, optimizer, rollout, logits)
-        told = {"charts/learning_rate": optimizer.lr, "charts/SPS": session.sps(step)}
-        session.scalars({**told, **losses}, step)
-        if not session.go_on(step, state):
+        charts = {"charts/learning_rate": optimizer.lr, "charts/SPS": session.sps(step)}
+        session.log_scalars({**charts, **losses}, step)
+        if not session.on_iteration(step, get_state):
             break
-    session.finish(step, state)
+    session.finish(step, get_state)
 
 
 def collect(
@@ -159,75 +158,81 @@ def collect(
     logits: Any,
     actor: NumpyMlp,
     envs: SameStepVector,
-    session: Session,
+    session: TrainingSession,
     step: int,
 ) -> None:
-    """Fill the rollout with the actor's steps; `logits` are what it chose by."""
+    """Fill the rollout with the actor's steps, and `logits` with its outputs."""
     observations = rollout.observations
     observations[0] = observations[-1]
     noise = gumbel_noise(*logits.shape)
     for t in range(len(logits)):
         logits[t] = actor(observations[t])
-        rollout.actions[t] = chosen = (logits[t] + noise[t]).argmax(axis=-1)
-        observations[t + 1], rewards, terminated, truncated, infos = envs.step(chosen)
+        rollout.actions[t] = actions = (logits[t] + noise[t]).argmax(axis=-1)
+        observations[t + 1], rewards, terminated, truncated, infos = envs.step(actions)
         step += envs.num_envs
         rollout.add(t, rewards, terminated, truncated, infos)
-        session.episodes(infos, terminated, truncated, step)
+        session.log_episodes(infos, terminated, truncated, step)
 
 
 def update(
     args: Args, agent: Agent, optimizer: FlatAdam, rollout: Rollout, logits: Any
 ) -> dict[str, float]:
-    """Learn from the rollout; returns what is to be told."""
+    """Optimize the policy with the rollout; returns metrics."""
     device = optimizer.flat.device
 
     def tensor(array: Any) -> torch.Tensor:
-        """All steps of all environments in one row."""
+        """Flatten the steps of all environments."""
         return torch.from_numpy(array.reshape(-1, *array.shape[2:])).to(device)
 
-    def value_of(observations: Any) -> Any:
+    def get_value(observations: Any) -> Any:
         with torch.no_grad():
             values = agent.critic(torch.from_numpy(observations).to(device))
         return values[:, 0].cpu().numpy()
 
-    advantages, returns, values = rollout.judge(
-        value_of, gamma=args.gamma, gae_lambda=args.gae_lambda
+    advantages, returns, values = rollout.compute_gae(
+        get_value, gamma=args.gamma, gae_lambda=args.gae_lambda
     )
     batch = (
         tensor(rollout.observations[:-1]),
         tensor(rollout.actions[..., None]),
-        tensor(log_probabilities(logits, rollout.actions)),
+        tensor(categorical_log_prob(logits, rollout.actions)),
         tensor(advantages),
         tensor(returns),
         tensor(values),
     )
-    figures = UpdateFigures(args.clip_coef)
+    metrics = UpdateMetrics(args.clip_coef)
     low, high = 1.0 - args.clip_coef, 1.0 + args.clip_coef
     for _ in range(args.update_epochs):
-        order = torch.from_numpy(np.random.permutation(rollout.rewards.size)).to(device)
-        # Shuffled as a whole: the minibatches are slices.
-        parts = (each[order].tensor_split(args.num_minibatches) for each in batch)
-        for part in zip(*parts, strict=True):
-            observations, actions, old_log_probs, gains, expected, old_values = part
-            advantage = standardised(gains) if args.norm_adv else gains
-            log_probs = agent.actor(observations).log_softmax(dim=1)
-            log_ratio = log_probs.gather(1, actions)[:, 0] - old_log_probs
-            ratio = log_ratio.exp()
-            policy_loss = -torch.min(advantage * ratio, advantage * ratio.clamp(low, high)).mean()
+        permutation = torch.from_numpy(np.random.permutation(rollout.rewards.size)).to(device)
+        # Shuffle everything at once: then the minibatches are slices.
+        slices = (array[permutation].tensor_split(args.num_minibatches) for array in batch)
+        for minibatch in zip(*slices, strict=True):
+            mb_obs, mb_actions, mb_logprobs, mb_advantages, mb_returns, mb_values = minibatch
+            if args.norm_adv:
+                mb_advantages = normalize_advantages(mb_advantages)
+            log_probs = agent.actor(mb_obs).log_softmax(dim=1)
+            logratio = log_probs.gather(1, mb_actions)[:, 0] - mb_logprobs
+            ratio = logratio.exp()
+            pg_loss = -torch.min(
+                mb_advantages * ratio, mb_advantages * ratio.clamp(low, high)
+            ).mean()
 
-            new_values = agent.critic(observations)[:, 0]
-            errors = (new_values - expected).square()
+            newvalue = agent.critic(mb_obs)[:, 0]
+            v_loss = (newvalue - mb_returns).square()
             if args.clip_vloss:
-                moved = (new_values - old_values).clamp(-args.clip_coef, args.clip_coef)
-                errors = torch.max(errors, (old_values + moved - expected).square())
-            value_loss = 0.5 * errors.mean()
+                v_clipped = mb_values + (newvalue - mb_values).clamp(
+                    -args.clip_coef, args.clip_coef
+                )
+                v_loss = torch.max(v_loss, (v_clipped - mb_returns).square())
+            v_loss = 0.5 * v_loss.mean()
 
             entropy = -(log_probs.exp() * log_probs).sum(dim=1).mean()
-            optimizer.minimise(policy_loss - args.ent_coef * entropy + args.vf_coef * value_loss)
-            figures.note(log_ratio, policy_loss, value_loss, entropy)
-        if figures.moved_further_than(args.target_kl):
+            loss = pg_loss - args.ent_coef * entropy + args.vf_coef * v_loss
+            optimizer.minimize(loss)
+            metrics.record(logratio, pg_loss, v_loss, entropy)
+        if metrics.exceeds_kl(args.target_kl):
             break
-    return figures.told(values, returns)
+    return metrics.as_scalars(values, returns)
 
 
 class _Policy:
@@ -241,11 +246,11 @@ class _Policy:
         return int(np.argmax(logits + noise))
 
     def best_actions(self, observations: Any) -> Any:
-        """Of each row of float32, the most likely."""
+        """Return the most likely action of each float32 row."""
         return self._actor(observations).argmax(axis=1)
 
 
-def load_policy(checkpoint: Checkpoint, *, sampled: bool = False) -> Policy:
+def load_policy(checkpoint: TrainingCheckpoint, *, sampled: bool = False) -> Policy:
     tensors = checkpoint.policy
     agent = Agent(tensors["actor.0.weight"].shape[1], tensors["actor.4.weight"].shape[0])
     agent.load_state_dict(tensors)
@@ -253,4 +258,4 @@ def load_policy(checkpoint: Checkpoint, *, sampled: bool = False) -> Policy:
 
 
 if __name__ == "__main__":
-    run_script(Args, train)
+    run_as_script(Args, train)

@@ -1,4 +1,6 @@
-"""PPO for Atari games: an actor and a critic that see the same four pictures with the same eyes.
+"""PPO for Atari: on-policy actor-critic with a shared convolutional network.
+
+The algorithm of `ppo.py`, with four stacked frames as observation.
 
 Schulman et al., "Proximal Policy Optimization Algorithms", 2017; Huang et al., "The 37
 Implementation Details of Proximal Policy Optimization", 2022.
@@ -14,22 +16,19 @@ import torch
 from torch import nn
 
 from cleanrl_worker.arguments import SharedArgs
+from cleanrl_worker.common.distributions import categorical_log_prob, gumbel_noise
+from cleanrl_worker.common.flat_adam import FlatAdam
+from cleanrl_worker.common.networks import FEATURES, layer_init, nature_features
+from cleanrl_worker.common.rollout import Rollout, validate_rollout_size
+from cleanrl_worker.common.update_metrics import UpdateMetrics, normalize_advantages
 from cleanrl_worker.environments import atari
-from cleanrl_worker.learning.categorical import gumbel_noise, log_probabilities
-from cleanrl_worker.learning.flat_adam import FlatAdam
-from cleanrl_worker.learning.layers import orthogonal
-from cleanrl_worker.learning.nature_network import FEATURES
-from cleanrl_worker.learning.picture_features import picture_features
-from cleanrl_worker.learning.rollout import Rollout
-from cleanrl_worker.learning.rollout_size import fit_rollout
-from cleanrl_worker.learning.update_figures import UpdateFigures, standardised
-from cleanrl_worker.session.script import run_script
+from cleanrl_worker.session.console import run_as_script
 
 if TYPE_CHECKING:
     from cleanrl_worker.environments.same_step_vector import SameStepVector
-    from cleanrl_worker.playing.policy import Policy
-    from cleanrl_worker.session.checkpoint_file import Checkpoint
-    from cleanrl_worker.session.session import Session
+    from cleanrl_worker.playing import Policy
+    from cleanrl_worker.session.checkpoint import TrainingCheckpoint
+    from cleanrl_worker.session.training_session import TrainingSession
 
 LABEL = "PPO, Atari"
 ACTION_SPACES = ("discrete",)
@@ -45,76 +44,76 @@ class Args(SharedArgs):
     """Flags of PPO for Atari games."""
 
     env_id: str = "BreakoutNoFrameskip-v4"
-    """the id of the environment"""
+    """Id of the environment."""
     total_timesteps: int = 10_000_000
-    """steps of the experiment, over all environments"""
+    """Total timesteps of the experiment, over all environments."""
     num_envs: int = 8
-    """environments that are stepped together"""
+    """Number of parallel environments."""
     learning_rate: float = 2.5e-4
-    """how far a step of the optimizer goes"""
+    """Learning rate of the optimizer."""
     num_steps: int = 128
-    """steps of each environment between two updates"""
+    """Steps of each environment per rollout."""
     anneal_lr: bool = True
-    """lower the learning rate to 0 over the experiment"""
+    """Anneal the learning rate linearly to 0."""
     gamma: float = 0.99
-    """the discount of rewards to come"""
+    """Discount factor."""
     gae_lambda: float = 0.95
-    """how far advantages look at rewards (1) rather than at values (0)"""
+    """GAE lambda: 0 uses values only, 1 uses rewards only."""
     num_minibatches: int = 4
-    """parts that each pass over the steps is divided into"""
+    """Number of minibatches per epoch."""
     update_epochs: int = 4
-    """passes over the steps of an update"""
+    """Epochs per update."""
     norm_adv: bool = True
-    """scale the advantages of each minibatch to mean 0 and deviation 1"""
+    """Normalize the advantages of each minibatch."""
     clip_coef: float = 0.1
-    """how far an action's probability may be moved by an update"""
+    """Clipping coefficient of the surrogate objective."""
     clip_vloss: bool = True
-    """keep the values near what they were, too"""
+    """Clip the value loss, too."""
     ent_coef: float = 0.01
-    """the weight of the entropy, which keeps the policy trying"""
+    """Coefficient of the entropy bonus."""
     vf_coef: float = 0.5
-    """the weight of the value loss"""
+    """Coefficient of the value loss."""
     max_grad_norm: float = 0.5
-    """the largest length of the gradient"""
+    """Maximum gradient norm."""
     target_kl: float | None = None
-    """end an update once the policy has moved this far"""
+    """KL divergence that stops an update early."""
 
 
-wrap = atari.for_training
-wrap_for_playing = atari.for_playing
+wrap = atari.wrap_for_training
+wrap_for_playing = atari.wrap_for_playing
 
 
 class Agent(nn.Module):
-    """An actor and a critic on top of what both see."""
+    """Actor and critic heads on a shared convolutional network."""
 
-    def __init__(self, actions: int) -> None:
+    def __init__(self, num_actions: int) -> None:
         super().__init__()
-        self.network = picture_features(atari.PICTURES)
-        self.actor = orthogonal(nn.Linear(FEATURES, actions), 0.01)
-        self.critic = orthogonal(nn.Linear(FEATURES, 1), 1.0)
+        self.network = nature_features(atari.STACKED_FRAMES)
+        self.actor = layer_init(nn.Linear(FEATURES, num_actions), 0.01)
+        self.critic = layer_init(nn.Linear(FEATURES, 1), 1.0)
 
-    def forward(self, pictures: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """The logits [rows, actions] and the values [rows]."""
-        features = self.network(pictures)
+    def forward(self, frames: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the logits [rows, actions] and the values [rows]."""
+        features = self.network(frames)
         return self.actor(features), self.critic(features)[:, 0]
 
     @torch.no_grad()
-    def judge(self, pictures: Any) -> tuple[Any, Any]:
-        """The same from array to arrays, without learning."""
-        logits, values = self(torch.from_numpy(pictures).to(self.critic.weight.device))
+    def predict(self, frames: Any) -> tuple[Any, Any]:
+        """Return the same as arrays, without gradients."""
+        logits, values = self(torch.from_numpy(frames).to(self.critic.weight.device))
         return logits.cpu().numpy(), values.cpu().numpy()
 
 
-def train(args: Args, session: Session) -> None:
-    # To the learner a lost life is an end; whoever looks on wants to know of whole games.
-    settings = atari.making_settings(args.env_id)
-    envs = session.make_envs(wrap, settings=settings, reports_every_end=False)
-    session.require_actions(envs, "discrete")
-    fit_rollout(args, session)
-    actions = int(envs.single_action_space.n)
-    agent = Agent(actions).to(session.device)
-    if session.warm:
-        agent.load_state_dict(session.warm.policy)
+def train(args: Args, session: TrainingSession) -> None:
+    # A lost life ends an episode for the learner; reports are about complete games.
+    default_kwargs = atari.make_kwargs(args.env_id)
+    envs = session.make_envs(wrap, default_kwargs=default_kwargs, reports_every_end=False)
+    session.require_action_space(envs, "discrete")
+    validate_rollout_size(args, session)
+    num_actions = int(envs.single_action_space.n)
+    agent = Agent(num_actions).to(session.device)
+    if session.warm_start:
+        agent.load_state_dict(session.warm_start.policy)
     optimizer = FlatAdam(
         agent.parameters(), args.learning_rate, eps=1e-5, max_grad_norm=args.max_grad_norm
     )
@@ -126,34 +125,34 @@ def train(args: Args, session: Session) -> None:
         observation=(envs.single_observation_space.shape, np.uint8),
         action=((), np.int64),
     )
-    logits = np.zeros((args.num_steps, args.num_envs, actions), np.float32)
+    logits = np.zeros((args.num_steps, args.num_envs, num_actions), np.float32)
     values = np.zeros((args.num_steps + 1, args.num_envs), np.float32)
     batch_size = args.num_steps * args.num_envs
     iterations = max(1, args.total_timesteps // batch_size)
 
-    def state() -> dict[str, Any]:
+    def get_state() -> dict[str, Any]:
         return {
             "policy": agent.state_dict(),
             "training": {"optimizer": optimizer.state_dict()},
         }
 
-    # The last thing before the loop: of a resumed training it also brings random numbers back.
-    rollout.observations[-1] = session.first_observations(envs)
+    # Must be last: it also restores the random state of a resumed training.
+    rollout.observations[-1] = session.initial_observations(envs)
     step = session.first_step
     for iteration in range(step // batch_size, iterations):
         if args.anneal_lr:
             optimizer.lr = args.learning_rate * (1.0 - iteration / iterations)
-        moment = session.moment(step)
+        snapshot = session.snapshot(step)
         if not collect(rollout, logits, values, agent, envs, session, step):
-            session.finish(step, state, moment)
+            session.finish(step, get_state, snapshot)
             return
         step += batch_size
         losses = update(args, agent, optimizer, rollout, logits, values)
-        told = {"charts/learning_rate": optimizer.lr, "charts/SPS": session.sps(step)}
-        session.scalars({**told, **losses}, step)
-        if not session.go_on(step, state):
+        charts = {"charts/learning_rate": optimizer.lr, "charts/SPS": session.sps(step)}
+        session.log_scalars({**charts, **losses}, step)
+        if not session.on_iteration(step, get_state):
             break
-    session.finish(step, state)
+    session.finish(step, get_state)
 
 
 def collect(
@@ -162,41 +161,41 @@ def collect(
     values: Any,
     agent: Agent,
     envs: SameStepVector,
-    session: Session,
+    session: TrainingSession,
     step: int,
 ) -> bool:
-    """Fill the rollout with the agent's steps; `logits` and `values` are what it thought.
+    """Fill the rollout with the agent's steps, and `logits` and `values` with its outputs.
 
-    False: it takes seconds, and was left in the middle because the session is to stop.
+    Returns False if it was abandoned because of a stop request: it may take seconds.
     """
     observations = rollout.observations
     observations[0] = observations[-1]
     noise = gumbel_noise(*logits.shape)
     for t in range(len(logits)):
-        logits[t], values[t] = agent.judge(observations[t])
-        rollout.actions[t] = chosen = (logits[t] + noise[t]).argmax(axis=-1)
-        observations[t + 1], rewards, terminated, truncated, infos = envs.step(chosen)
+        logits[t], values[t] = agent.predict(observations[t])
+        rollout.actions[t] = actions = (logits[t] + noise[t]).argmax(axis=-1)
+        observations[t + 1], rewards, terminated, truncated, infos = envs.step(actions)
         step += envs.num_envs
         rollout.add(t, rewards, terminated, truncated, infos)
-        session.episodes(infos, terminated, truncated, step)
+        session.log_episodes(infos, terminated, truncated, step)
         if session.should_stop:
             return False
-    values[-1] = agent.judge(observations[-1])[1]
+    values[-1] = agent.predict(observations[-1])[1]
     return True
 
 
 def update(
     args: Args, agent: Agent, optimizer: FlatAdam, rollout: Rollout, logits: Any, values: Any
 ) -> dict[str, float]:
-    """Learn from the rollout; returns what is to be told."""
+    """Optimize the policy with the rollout; returns metrics."""
     device = optimizer.flat.device
 
     def tensor(array: Any) -> torch.Tensor:
-        """All steps of all environments in one row."""
+        """Flatten the steps of all environments."""
         return torch.from_numpy(array.reshape(-1, *array.shape[2:])).to(device)
 
-    advantages, returns, old = rollout.judge(
-        lambda pictures: agent.judge(pictures)[1],
+    advantages, returns, old_values = rollout.compute_gae(
+        lambda frames: agent.predict(frames)[1],
         gamma=args.gamma,
         gae_lambda=args.gae_lambda,
         values=values,
@@ -204,38 +203,44 @@ def update(
     batch = (
         tensor(rollout.observations[:-1]),
         tensor(rollout.actions[..., None]),
-        tensor(log_probabilities(logits, rollout.actions)),
+        tensor(categorical_log_prob(logits, rollout.actions)),
         tensor(advantages),
         tensor(returns),
-        tensor(old),
+        tensor(old_values),
     )
-    figures = UpdateFigures(args.clip_coef)
+    metrics = UpdateMetrics(args.clip_coef)
     low, high = 1.0 - args.clip_coef, 1.0 + args.clip_coef
     for _ in range(args.update_epochs):
-        order = torch.from_numpy(np.random.permutation(rollout.rewards.size)).to(device)
-        for rows in order.tensor_split(args.num_minibatches):
-            pictures, actions, old_log_probs, gains, expected, old_values = (
-                each[rows] for each in batch
+        permutation = torch.from_numpy(np.random.permutation(rollout.rewards.size)).to(device)
+        for mb_inds in permutation.tensor_split(args.num_minibatches):
+            mb_obs, mb_actions, mb_logprobs, mb_advantages, mb_returns, mb_values = (
+                array[mb_inds] for array in batch
             )
-            advantage = standardised(gains) if args.norm_adv else gains
-            new_logits, new_values = agent(pictures)
+            if args.norm_adv:
+                mb_advantages = normalize_advantages(mb_advantages)
+            new_logits, newvalue = agent(mb_obs)
             log_probs = new_logits.log_softmax(dim=1)
-            log_ratio = log_probs.gather(1, actions)[:, 0] - old_log_probs
-            ratio = log_ratio.exp()
-            policy_loss = -torch.min(advantage * ratio, advantage * ratio.clamp(low, high)).mean()
+            logratio = log_probs.gather(1, mb_actions)[:, 0] - mb_logprobs
+            ratio = logratio.exp()
+            pg_loss = -torch.min(
+                mb_advantages * ratio, mb_advantages * ratio.clamp(low, high)
+            ).mean()
 
-            errors = (new_values - expected).square()
+            v_loss = (newvalue - mb_returns).square()
             if args.clip_vloss:
-                moved = (new_values - old_values).clamp(-args.clip_coef, args.clip_coef)
-                errors = torch.max(errors, (old_values + moved - expected).square())
-            value_loss = 0.5 * errors.mean()
+                v_clipped = mb_values + (newvalue - mb_values).clamp(
+                    -args.clip_coef, args.clip_coef
+                )
+                v_loss = torch.max(v_loss, (v_clipped - mb_returns).square())
+            v_loss = 0.5 * v_loss.mean()
 
             entropy = -(log_probs.exp() * log_probs).sum(dim=1).mean()
-            optimizer.minimise(policy_loss - args.ent_coef * entropy + args.vf_coef * value_loss)
-            figures.note(log_ratio, policy_loss, value_loss, entropy)
-        if figures.moved_further_than(args.target_kl):
+            loss = pg_loss - args.ent_coef * entropy + args.vf_coef * v_loss
+            optimizer.minimize(loss)
+            metrics.record(logratio, pg_loss, v_loss, entropy)
+        if metrics.exceeds_kl(args.target_kl):
             break
-    return figures.told(old, returns)
+    return metrics.as_scalars(old_values, returns)
 
 
 class _Policy:
@@ -244,16 +249,16 @@ class _Policy:
         self._sampled = sampled
 
     def act(self, observation: Any) -> Any:
-        logits = self._agent.judge(np.array(observation)[None])[0]
+        logits = self._agent.predict(np.array(observation)[None])[0]
         noise = gumbel_noise(*logits.shape) if self._sampled else 0.0
         return int(np.argmax(logits + noise))
 
 
-def load_policy(checkpoint: Checkpoint, *, sampled: bool = False) -> Policy:
+def load_policy(checkpoint: TrainingCheckpoint, *, sampled: bool = False) -> Policy:
     agent = Agent(checkpoint.policy["actor.bias"].shape[0])
     agent.load_state_dict(checkpoint.policy)
     return _Policy(agent, sampled=sampled)
 
 
 if __name__ == "__main__":
-    run_script(Args, train)
+    run_as_script(Args, train)

@@ -1,7 +1,7 @@
-"""RPO: PPO for continuous actions whose policy is learnt as if its means had been shaken.
+"""RPO: PPO for continuous actions with uniform noise on the action means in updates.
 
-While learning, a random number is added to each mean, so that the policy cannot become too sure of
-itself and goes on trying. Everything else is that of `ppo_continuous_action`.
+The noise keeps the entropy of the policy high, so that it continues to explore. Everything else is
+`ppo_continuous_action`.
 
 Rahman and Xue, "Robust Policy Optimization in Deep Reinforcement Learning", 2022.
 """
@@ -16,10 +16,10 @@ import torch
 from cleanrl_worker.learners import ppo_continuous_action
 from cleanrl_worker.learners.ppo_continuous_action import Args as PpoArgs
 from cleanrl_worker.learners.ppo_continuous_action import load_policy, wrap, wrap_for_playing
-from cleanrl_worker.session.script import run_script
+from cleanrl_worker.session.console import run_as_script
 
 if TYPE_CHECKING:
-    from cleanrl_worker.session.session import Session
+    from cleanrl_worker.session.training_session import TrainingSession
 
 __all__ = ["Args", "load_policy", "train", "wrap", "wrap_for_playing"]
 
@@ -44,17 +44,17 @@ class Args(PpoArgs):
     """Flags of RPO."""
 
     total_timesteps: int = 8_000_000
-    """steps of the experiment, over all environments"""
+    """Total timesteps of the experiment, over all environments."""
     rpo_alpha: float = 0.5
-    """the most that is added to a mean, or taken from it"""
+    """Bound of the uniform noise on the action mean."""
 
 
-def train(args: Args, session: Session) -> None:
-    def shaken(means: torch.Tensor) -> torch.Tensor:
-        return means + torch.empty_like(means).uniform_(-args.rpo_alpha, args.rpo_alpha)
+def train(args: Args, session: TrainingSession) -> None:
+    def perturb_mean(mean: torch.Tensor) -> torch.Tensor:
+        return mean + torch.empty_like(mean).uniform_(-args.rpo_alpha, args.rpo_alpha)
 
-    ppo_continuous_action.train(args, session, shaken)
+    ppo_continuous_action.train(args, session, perturb_mean)
 
 
 if __name__ == "__main__":
-    run_script(Args, train)
+    run_as_script(Args, train)

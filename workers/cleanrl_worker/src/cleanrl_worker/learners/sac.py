@@ -1,9 +1,8 @@
-"""SAC for discrete actions: collect much reward, and stay as undecided as that allows.
+"""SAC for discrete actions: off-policy maximum-entropy actor-critic.
 
-An actor tells the probability of each action, and two critics what each is worth, entropy included;
-the lower of the two counts. Nothing has to be drawn to learn: the mean over all actions is known.
-The weight of the entropy adjusts itself until the policy is as undecided as wanted. For flat
-observations; `sac_continuous_action` is the one for boxes.
+A categorical actor and twin critics; targets use the minimum of both critics. Expectations over
+actions are computed exactly instead of sampled. The entropy coefficient alpha is tuned towards a
+target entropy. For flat observations; use `sac_continuous_action` for Box action spaces.
 
 Christodoulou, "Soft Actor-Critic for Discrete Action Settings", 2019; Haarnoja et al., "Soft
 Actor-Critic Algorithms and Applications", 2018.
@@ -20,23 +19,21 @@ import torch
 from torch import nn
 
 from cleanrl_worker.arguments import SharedArgs
-from cleanrl_worker.environments.making import one_array
-from cleanrl_worker.learning.cadence import times_due
-from cleanrl_worker.learning.categorical import gumbel_noise
-from cleanrl_worker.learning.flat_adam import FlatAdam
-from cleanrl_worker.learning.numpy_mlp import NumpyMlp
-from cleanrl_worker.learning.replay_buffer import ReplayBuffer
-from cleanrl_worker.learning.replay_in_checkpoint import ReplayInCheckpoint
-from cleanrl_worker.learning.weight_views import Follower
-from cleanrl_worker.session.script import run_script
+from cleanrl_worker.common.distributions import gumbel_noise
+from cleanrl_worker.common.flat_adam import FlatAdam, TargetNetwork
+from cleanrl_worker.common.numpy_mlp import NumpyMlp
+from cleanrl_worker.common.replay_buffer import ReplayBuffer, count_due
+from cleanrl_worker.common.replay_checkpoint import ReplayCheckpoint
+from cleanrl_worker.environments.make_env import flatten_observation
+from cleanrl_worker.session.console import run_as_script
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cleanrl_worker.learning.replay_buffer import Batch
-    from cleanrl_worker.playing.policy import Policy
-    from cleanrl_worker.session.checkpoint_file import Checkpoint
-    from cleanrl_worker.session.session import Session
+    from cleanrl_worker.common.replay_buffer import ReplayBatch
+    from cleanrl_worker.playing import Policy
+    from cleanrl_worker.session.checkpoint import TrainingCheckpoint
+    from cleanrl_worker.session.training_session import TrainingSession
 
 LABEL = "SAC (discrete)"
 ACTION_SPACES = ("discrete",)
@@ -55,43 +52,43 @@ class Args(SharedArgs):
     """Flags of SAC for discrete actions."""
 
     total_timesteps: int = 200_000
-    """steps of the experiment, over all environments"""
+    """Total timesteps of the experiment, over all environments."""
     buffer_size: int = 100_000
-    """steps that are remembered"""
+    """Size of the replay buffer."""
     gamma: float = 0.99
-    """the discount of rewards to come"""
+    """Discount factor."""
     tau: float = 0.005
-    """how far the target critics move towards the critics at an update of them"""
+    """Target smoothing coefficient."""
     batch_size: int = 128
-    """remembered steps that an update learns from"""
+    """Batch size of an update, sampled from the replay buffer."""
     learning_starts: int = 5_000
-    """steps before the first update, with random actions"""
+    """Steps with random actions before the first update."""
     policy_lr: float = 3e-4
-    """how far a step of the actor's optimizer goes"""
+    """Learning rate of the actor."""
     q_lr: float = 3e-4
-    """how far a step of the critics' optimizer goes"""
+    """Learning rate of the critics."""
     update_frequency: int = 4
-    """steps between two updates"""
+    """Steps between two updates."""
     target_network_frequency: int = 4
-    """steps between two updates of the target critics"""
+    """Steps between two updates of the target critics."""
     alpha: float = 0.2
-    """the weight of the entropy, unless it adjusts itself"""
+    """Entropy coefficient if autotune is off."""
     autotune: bool = True
-    """adjust the weight of the entropy"""
+    """Tune the entropy coefficient automatically."""
     target_entropy_scale: float = 0.5
-    """how undecided the policy shall be: 1 for all actions alike, 0 for always one"""
+    """Target entropy, as a fraction of the maximum entropy."""
 
 
-wrap = wrap_for_playing = one_array
+wrap = wrap_for_playing = flatten_observation
 
 
 class Agent(nn.Module):
-    """An actor, two critics, and the weight of the entropy where it adjusts itself."""
+    """Actor, twin critics, and the entropy coefficient if it is tuned."""
 
-    def __init__(self, observation_size: int, actions: int) -> None:
+    def __init__(self, observation_size: int, num_actions: int) -> None:
         super().__init__()
-        self.actor = relu_mlp(observation_size, actions)
-        self.critics = nn.ModuleList(relu_mlp(observation_size, actions) for _ in range(2))
+        self.actor = relu_mlp(observation_size, num_actions)
+        self.critics = nn.ModuleList(relu_mlp(observation_size, num_actions) for _ in range(2))
         self.log_alpha = nn.Parameter(torch.zeros(1))
 
 
@@ -105,82 +102,82 @@ def relu_mlp(inputs: int, outputs: int, *, hidden: int = 128) -> nn.Sequential:
     )
 
 
-class Learner:
+class DiscreteSac:
     """The agent with its optimizers and target critics."""
 
-    def __init__(self, args: Args, agent: Agent, actions: int) -> None:
+    def __init__(self, args: Args, agent: Agent, num_actions: int) -> None:
         self._args = args
         self._agent = agent
-        self._target_entropy = args.target_entropy_scale * math.log(actions)
+        self._target_entropy = args.target_entropy_scale * math.log(num_actions)
         self._actor_optimizer = FlatAdam(agent.actor.parameters(), args.policy_lr, eps=1e-4)
         self._critics_optimizer = FlatAdam(agent.critics.parameters(), args.q_lr, eps=1e-4)
         self._alpha_optimizer = FlatAdam([agent.log_alpha], args.q_lr, eps=1e-4)
-        self.targets = Follower(agent.critics, self._critics_optimizer)
+        self.target_critics = TargetNetwork(agent.critics, self._critics_optimizer)
 
-    def learn(self, batch: Batch) -> dict[str, Any]:
-        """One step of the critics, the actor and the entropy's weight; what may be told."""
+    def update(self, batch: ReplayBatch) -> dict[str, Any]:
+        """Update the critics, the actor and alpha with a batch; returns metrics."""
         agent, args = self._agent, self._args
         alpha = agent.log_alpha.detach().exp() if args.autotune else args.alpha
-        taken = batch.actions[:, None]
         with torch.no_grad():
-            log_probs = agent.actor(batch.next_observations).log_softmax(dim=1)
-            worth = lower_of(self.targets.network, batch.next_observations) - alpha * log_probs
-            future = (log_probs.exp() * worth).sum(dim=1)
-            expected = batch.rewards + args.gamma * (1.0 - batch.terminated) * future
-        values = [critic(batch.observations).gather(1, taken)[:, 0] for critic in agent.critics]
-        losses = [nn.functional.mse_loss(value, expected) for value in values]
-        self._critics_optimizer.minimise(losses[0] + losses[1])
+            next_log_pi = agent.actor(batch.next_observations).log_softmax(dim=1)
+            min_qf_next = min_q_values(self.target_critics.network, batch.next_observations)
+            next_value = (next_log_pi.exp() * (min_qf_next - alpha * next_log_pi)).sum(dim=1)
+            td_target = batch.rewards + args.gamma * (1.0 - batch.terminated) * next_value
+        actions = batch.actions[:, None]
+        q_values = [qf(batch.observations).gather(1, actions)[:, 0] for qf in agent.critics]
+        qf_losses = [nn.functional.mse_loss(q_value, td_target) for q_value in q_values]
+        self._critics_optimizer.minimize(qf_losses[0] + qf_losses[1])
 
-        log_probs = agent.actor(batch.observations).log_softmax(dim=1)
-        probs = log_probs.exp()
+        log_pi = agent.actor(batch.observations).log_softmax(dim=1)
+        action_probs = log_pi.exp()
         with torch.no_grad():
-            worth = lower_of(agent.critics, batch.observations)
-        actor_loss = (probs * (alpha * log_probs - worth)).sum(dim=1).mean()
-        self._actor_optimizer.minimise(actor_loss)
-        told = {
-            "losses/qf1_values": values[0].detach().mean(),
-            "losses/qf2_values": values[1].detach().mean(),
-            "losses/qf1_loss": losses[0].detach(),
-            "losses/qf2_loss": losses[1].detach(),
-            "losses/qf_loss": (losses[0] + losses[1]).detach() / 2.0,
+            min_qf = min_q_values(agent.critics, batch.observations)
+        actor_loss = (action_probs * (alpha * log_pi - min_qf)).sum(dim=1).mean()
+        self._actor_optimizer.minimize(actor_loss)
+        metrics = {
+            "losses/qf1_values": q_values[0].detach().mean(),
+            "losses/qf2_values": q_values[1].detach().mean(),
+            "losses/qf1_loss": qf_losses[0].detach(),
+            "losses/qf2_loss": qf_losses[1].detach(),
+            "losses/qf_loss": (qf_losses[0] + qf_losses[1]).detach() / 2.0,
             "losses/actor_loss": actor_loss.detach(),
             "losses/alpha": alpha,
         }
         if args.autotune:
-            entropy = -(probs * log_probs).sum(dim=1).mean().detach()
+            entropy = -(action_probs * log_pi).sum(dim=1).mean().detach()
             alpha_loss = (agent.log_alpha.exp() * (entropy - self._target_entropy)).sum()
-            self._alpha_optimizer.minimise(alpha_loss)
-            told["losses/alpha_loss"] = alpha_loss.detach()
-        return told
+            self._alpha_optimizer.minimize(alpha_loss)
+            metrics["losses/alpha_loss"] = alpha_loss.detach()
+        return metrics
 
     def state(self) -> dict[str, Any]:
         return {
-            "targets": self.targets.network.state_dict(),
+            "targets": self.target_critics.network.state_dict(),
             "actor_optimizer": self._actor_optimizer.state_dict(),
             "critics_optimizer": self._critics_optimizer.state_dict(),
             "alpha_optimizer": self._alpha_optimizer.state_dict(),
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
-        self.targets.network.load_state_dict(state["targets"])
+        self.target_critics.network.load_state_dict(state["targets"])
         self._actor_optimizer.load_state_dict(state["actor_optimizer"])
         self._critics_optimizer.load_state_dict(state["critics_optimizer"])
         self._alpha_optimizer.load_state_dict(state["alpha_optimizer"])
 
 
-def lower_of(critics: Any, observations: torch.Tensor) -> torch.Tensor:
-    """What each action is worth to the critic that thinks less of it."""
+def min_q_values(critics: Any, observations: torch.Tensor) -> torch.Tensor:
+    """Return the minimum of both critics for each action."""
     return torch.min(critics[0](observations), critics[1](observations))
 
 
-def train(args: Args, session: Session) -> None:
+def train(args: Args, session: TrainingSession) -> None:
     envs = session.make_envs(wrap)
-    session.require_actions(envs, "discrete")
-    actions = int(envs.single_action_space.n)
-    agent = Agent(int(envs.single_observation_space.shape[0]), actions).to(session.device)
-    if session.warm:
-        agent.load_state_dict(session.warm.policy)
-    learner = Learner(args, agent, actions)
+    session.require_action_space(envs, "discrete")
+    num_actions = int(envs.single_action_space.n)
+    agent = Agent(int(envs.single_observation_space.shape[0]), num_actions).to(session.device)
+    if session.warm_start:
+        agent.load_state_dict(session.warm_start.policy)
+    learner = DiscreteSac(args, agent, num_actions)
     actor = NumpyMlp(agent.actor)
     buffer = ReplayBuffer(
         args.buffer_size,
@@ -190,54 +187,54 @@ def train(args: Args, session: Session) -> None:
         session.device,
     )
     updates = 0
-    # A policy that has learnt already fills the buffer itself.
-    random_steps = 0 if session.warm else args.learning_starts
+    # A trained policy fills the buffer itself.
+    random_steps = 0 if session.warm_start else args.learning_starts
     if session.resumed:
         random_steps = session.resumed.training["random_steps"]
         learner.load(session.resumed.training["learner"])
         updates = session.resumed.training["updates"]
-    kept = ReplayInCheckpoint(buffer, session)
-    learning_starts = kept.restore(args.learning_starts)
+    replay_checkpoint = ReplayCheckpoint(buffer, session)
+    learning_starts = replay_checkpoint.restore(args.learning_starts)
 
-    def state() -> dict[str, Any]:
+    def get_state() -> dict[str, Any]:
         return {
             "policy": agent.state_dict(),
             "training": {
                 "learner": learner.state(),
                 "updates": updates,
                 "random_steps": random_steps,
-                **kept.state(),
+                **replay_checkpoint.state(),
             },
         }
 
     updates_between_reports = max(1, REPORT_STEPS // args.update_frequency)
-    # The last thing before the loop: of a resumed training it also brings random numbers back.
-    obs = session.first_observations(envs)
+    # Must be last: it also restores the random state of a resumed training.
+    obs = session.initial_observations(envs)
     step = session.first_step
     while step < args.total_timesteps:
         if step < random_steps:
-            chosen = np.random.randint(0, actions, size=envs.num_envs)
+            actions = np.random.randint(0, num_actions, size=envs.num_envs)
         else:
             logits = actor(np.asarray(obs, dtype=np.float32))
-            chosen = (logits + gumbel_noise(*logits.shape)).argmax(axis=1)
-        next_obs, rewards, terminated, truncated, infos = envs.step(chosen)
+            actions = (logits + gumbel_noise(*logits.shape)).argmax(axis=1)
+        next_obs, rewards, terminated, truncated, infos = envs.step(actions)
         step += envs.num_envs
-        session.episodes(infos, terminated, truncated, step)
-        buffer.add(obs, chosen, rewards, terminated, next_obs, infos)
+        session.log_episodes(infos, terminated, truncated, step)
+        buffer.add(obs, actions, rewards, terminated, next_obs, infos)
         obs = next_obs
 
         if step > learning_starts:
-            for _ in range(times_due(step, envs.num_envs, args.update_frequency)):
-                losses = learner.learn(buffer.sample(args.batch_size))
+            for _ in range(count_due(step, envs.num_envs, args.update_frequency)):
+                losses = learner.update(buffer.sample(args.batch_size))
                 actor.refresh()
                 updates += 1
                 if updates % updates_between_reports == 0:
-                    session.scalars({**losses, "charts/SPS": session.sps(step)}, step)
-            for _ in range(times_due(step, envs.num_envs, args.target_network_frequency)):
-                learner.targets.follow(args.tau)
-        if not session.go_on(step, state):
+                    session.log_scalars({**losses, "charts/SPS": session.sps(step)}, step)
+            for _ in range(count_due(step, envs.num_envs, args.target_network_frequency)):
+                learner.target_critics.update(args.tau)
+        if not session.on_iteration(step, get_state):
             break
-    session.finish(step, state)
+    session.finish(step, get_state)
 
 
 class _Policy:
@@ -251,11 +248,11 @@ class _Policy:
         return int(np.argmax(logits + noise))
 
     def best_actions(self, observations: Any) -> Any:
-        """Of each row of float32, the most likely."""
+        """Return the most likely action of each float32 row."""
         return self._actor(observations).argmax(axis=1)
 
 
-def load_policy(checkpoint: Checkpoint, *, sampled: bool = False) -> Policy:
+def load_policy(checkpoint: TrainingCheckpoint, *, sampled: bool = False) -> Policy:
     tensors = checkpoint.policy
     agent = Agent(tensors["actor.0.weight"].shape[1], tensors["actor.4.weight"].shape[0])
     agent.load_state_dict(tensors)
@@ -263,4 +260,4 @@ def load_policy(checkpoint: Checkpoint, *, sampled: bool = False) -> Policy:
 
 
 if __name__ == "__main__":
-    run_script(Args, train)
+    run_as_script(Args, train)

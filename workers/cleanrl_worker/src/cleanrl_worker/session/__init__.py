@@ -1,1 +1,1 @@
-"""What a learner talks to: numbers, episodes, checkpoints, and whether to go on."""
+"""Everything around an algorithm: environments, metrics, checkpoints, pause and stop."""

@@ -1,1 +1,1 @@
-"""What is kept beyond telemetry: TensorBoard, Weights & Biases, Hugging Face, videos."""
+"""Outputs beyond telemetry: TensorBoard, Weights & Biases, Hugging Face, videos."""

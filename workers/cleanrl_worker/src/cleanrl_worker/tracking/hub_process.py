@@ -1,4 +1,4 @@
-"""The process that uploads a folder to the Hugging Face hub; `hub` starts it, and ends it in time.
+"""The process that uploads a folder to the Hugging Face hub; `hub` starts it and limits its time.
 
 `python -m cleanrl_worker.tracking.hub_process REPOSITORY FOLDER`, with the token in HF_TOKEN. Its
 standard output is one JSON object: `url`, or `error`.
@@ -12,20 +12,20 @@ import sys
 
 
 def main(repository: str, folder: str) -> int:
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    output = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     try:
-        answer = {"url": _upload(repository, folder)}
-    except Exception as error:  # noqa: BLE001 - the edge of the process
+        result = {"url": _upload(repository, folder)}
+    except Exception as error:  # noqa: BLE001 - reported to the parent process
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        answer = {"error": " ".join(lines[:2]) or type(error).__name__}
-    with answers:
-        json.dump(answer, answers)
-    return int("error" in answer)
+        result = {"error": " ".join(lines[:2]) or type(error).__name__}
+    with output:
+        json.dump(result, output)
+    return int("error" in result)
 
 
 def _upload(repository: str, folder: str) -> str:
-    from huggingface_hub import HfApi  # noqa: PLC0415 - its absence is an answer too
+    from huggingface_hub import HfApi  # noqa: PLC0415 - a missing package is reported, too
     from huggingface_hub.utils.tqdm import disable_progress_bars  # noqa: PLC0415
 
     disable_progress_bars()

@@ -1,6 +1,7 @@
-"""Mp4File: pictures into an H.264 video that any player and any browser shows, through PyAV.
+"""Mp4File: encodes frames as H.264 video with PyAV.
 
-Pictures are encoded as they come, so that a long episode takes no more memory than a short one.
+Frames are encoded as they arrive, so memory does not depend on the length of an episode. A module
+of its own because it imports the optional package `av`.
 """
 
 from __future__ import annotations
@@ -16,43 +17,43 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _ENCODING = {"crf": "23", "preset": "veryfast"}
-_FINEST_RATE = 1000
+_MAX_RATE_DENOMINATOR = 1000
 
 
 class Mp4File:
-    """One video. H.264 needs even sizes: an odd one gets a black line at its edge."""
+    """One video. H.264 needs even sizes: an odd size is padded with a black line."""
 
-    def __init__(self, path: Path, first: Any, fps: float) -> None:
-        """`first` is a picture of the size that all are going to have; it is not written yet."""
-        height, width = first.shape[:2]
+    def __init__(self, path: Path, first_frame: Any, fps: float) -> None:
+        """`first_frame` sets the size of the video; it is not written yet."""
+        height, width = first_frame.shape[:2]
         self._canvas = np.zeros((height + height % 2, width + width % 2, 3), dtype=np.uint8)
         self._container: Any = av.open(str(path), "w", format="mp4")
-        rate = Fraction(fps).limit_denominator(_FINEST_RATE)
+        rate = Fraction(fps).limit_denominator(_MAX_RATE_DENOMINATOR)
         self._stream: Any = self._container.add_stream("h264", rate=rate, options=_ENCODING)
         self._stream.height, self._stream.width = self._canvas.shape[:2]
         self._stream.pix_fmt = "yuv420p"
-        self._stream.codec_context.thread_count = 1  # the others belong to the training
+        self._stream.codec_context.thread_count = 1  # the training needs the other CPUs
         self.frames = 0
 
-    def write(self, picture: Any) -> None:
-        """`picture` is height x width x 3, of bytes."""
+    def write(self, frame: Any) -> None:
+        """`frame` is an array of bytes, height x width x 3."""
         canvas = self._canvas
-        if picture.shape != canvas.shape:
-            height = min(picture.shape[0], canvas.shape[0])
-            width = min(picture.shape[1], canvas.shape[1])
+        if frame.shape != canvas.shape:
+            height = min(frame.shape[0], canvas.shape[0])
+            width = min(frame.shape[1], canvas.shape[1])
             canvas[:] = 0
-            canvas[:height, :width] = picture[:height, :width]
-            picture = canvas
-        frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(picture), format="rgb24")
-        self._container.mux(self._stream.encode(frame))
+            canvas[:height, :width] = frame[:height, :width]
+            frame = canvas
+        video_frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(frame), format="rgb24")
+        self._container.mux(self._stream.encode(video_frame))
         self.frames += 1
 
     def finish(self) -> None:
-        """Write what is left. Without it the file is of no use."""
+        """Write the remaining packets; without this the file is not playable."""
         self._container.mux(self._stream.encode(None))
         self._container.close()
 
     def abandon(self) -> None:
-        """Let go of the file, whatever is the matter with it."""
+        """Close the file and ignore encoding errors."""
         with contextlib.suppress(av.FFmpegError):
             self._container.close()

@@ -1,7 +1,7 @@
-"""EpisodeVideos: a wrapper that films some of the episodes of the environment it is around.
+"""RecordEpisodes: a wrapper that records videos of some episodes.
 
-The session puts it around what `gymnasium.make` returned, with `render_mode="rgb_array"`. The files
-have the names that CleanRL's scripts give them. Whatever goes wrong with a video, training goes on.
+The session wraps the result of `gymnasium.make` with `render_mode="rgb_array"`. The files have the
+names of gymnasium's RecordVideo, as with CleanRL. A failure never ends the training.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     OnVideo = Callable[[Path, Mapping[str, Any]], Any]
 
 _DEFAULT_FPS = 30.0
-_MOST_CUBES = 1000
+_CUBIC_LIMIT = 1000
 
 
 def missing_package() -> str:
-    """What to tell a person when there can be no videos; empty when there can."""
+    """Return why no videos can be recorded; empty if they can."""
     if importlib.util.find_spec("av") is not None:
         return ""
     return (
-        "There are no videos, because the package `av` is missing: install the extra `video` of the"
-        " bundle cleanrl_worker (`mosaic train … --extra video`)."
+        "No videos are recorded, because the package `av` is missing: install the extra `video` of"
+        " the bundle cleanrl_worker (`mosaic train … --extra video`)."
     )
 
 
-class EpisodeVideos(gym.Wrapper):
-    """`rl-video-episode-K.mp4` and `.meta.json` of episode 0 and of some later ones."""
+class RecordEpisodes(gym.Wrapper):
+    """Writes `rl-video-episode-K.mp4` and `.meta.json` of episode 0 and of some later ones."""
 
     def __init__(
         self,
@@ -48,9 +48,9 @@ class EpisodeVideos(gym.Wrapper):
         on_video: OnVideo,
         on_failure: Callable[[str], Any],
     ) -> None:
-        """`every` so many episodes; None: CleanRL's rule. `on_video` is told of a whole file.
+        """Record every N-th episode; with `every` None, use CleanRL's cubic schedule.
 
-        `on_failure` is told once why there will be no more videos.
+        `on_video` gets each complete file; `on_failure` is called once, with the reason.
         """
         super().__init__(env)
         self._folder = folder
@@ -59,56 +59,56 @@ class EpisodeVideos(gym.Wrapper):
         self._on_video = on_video
         self._on_failure = on_failure
         self._fps = float(env.metadata.get("render_fps") or _DEFAULT_FPS)
-        self._is_filming = False
+        self._is_recording = False
         self._has_failed = False
-        self._film: Mp4File | None = None
+        self._video: Mp4File | None = None
         self._episode = -1
         self._length = 0
         self._return = 0.0
 
-    def reset(self, **given: Any) -> tuple[Any, dict[str, Any]]:
-        if self._is_filming:
-            self._end_film(has_ended=False)
-        outcome = self.env.reset(**given)
+    def reset(self, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
+        if self._is_recording:
+            self._end_video(has_ended=False)
+        result = self.env.reset(**kwargs)
         self._episode += 1
         self._length, self._return = 0, 0.0
-        self._is_filming = not self._has_failed and is_filmed(self._episode, self._every)
-        if self._is_filming:
-            self._take_picture()
-        return outcome
+        self._is_recording = not self._has_failed and is_recorded(self._episode, self._every)
+        if self._is_recording:
+            self._record_frame()
+        return result
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        outcome = self.env.step(action)
-        if self._is_filming:
-            _, reward, terminated, truncated, _ = outcome
+        result = self.env.step(action)
+        if self._is_recording:
+            _, reward, terminated, truncated, _ = result
             self._length += 1
             self._return += float(reward)
-            self._take_picture()
-            if self._is_filming and (terminated or truncated):
-                self._end_film(has_ended=True)
-        return outcome
+            self._record_frame()
+            if self._is_recording and (terminated or truncated):
+                self._end_video(has_ended=True)
+        return result
 
     def close(self) -> None:
-        """An episode that training left in its middle is kept as far as it went."""
-        if self._is_filming:
-            self._end_film(has_ended=False)
+        """Finish the video of an episode that has not ended."""
+        if self._is_recording:
+            self._end_video(has_ended=False)
         super().close()
 
-    def _take_picture(self) -> None:
-        if self._film is not None and self._film.frames >= self._max_frames:
+    def _record_frame(self) -> None:
+        if self._video is not None and self._video.frames >= self._max_frames:
             return
         try:
-            picture = _checked(self.env.render())
-            if self._film is None:
-                self._film = self._new_film(picture)
-            self._film.write(picture)
-        except Exception as error:  # noqa: BLE001 - the environment's and the codec's own code
+            frame = _checked(self.env.render())
+            if self._video is None:
+                self._video = self._open_video(frame)
+            self._video.write(frame)
+        except Exception as error:  # noqa: BLE001 - environments and codecs raise anything
             self._give_up(error)
 
-    def _end_film(self, *, has_ended: bool) -> None:
-        film, self._film = self._film, None
-        self._is_filming = False
-        if film is None:
+    def _end_video(self, *, has_ended: bool) -> None:
+        video, self._video = self._video, None
+        self._is_recording = False
+        if video is None:
             return
         path = self._path()
         meta = {
@@ -117,33 +117,33 @@ class EpisodeVideos(gym.Wrapper):
             "length": self._length,
             "return": self._return,
             "ended": has_ended,
-            "frames": film.frames,
+            "frames": video.frames,
             "fps": self._fps,
         }
         try:
-            film.finish()
+            video.finish()
             path.with_suffix(".meta.json").write_text(json.dumps(meta), encoding="utf-8")
             self._partial().replace(path)
             self._on_video(path, meta)
         except Exception as error:  # noqa: BLE001 - a full disk must not end the training
             self._give_up(error)
 
-    def _new_film(self, picture: Any) -> Mp4File:
+    def _open_video(self, first_frame: Any) -> Mp4File:
         from cleanrl_worker.tracking.mp4_file import Mp4File  # noqa: PLC0415 - needs the extra
 
         self._folder.mkdir(parents=True, exist_ok=True)
-        return Mp4File(self._partial(), picture, self._fps)
+        return Mp4File(self._partial(), first_frame, self._fps)
 
     def _give_up(self, error: Exception) -> None:
-        film, self._film = self._film, None
-        self._is_filming = False
+        video, self._video = self._video, None
+        self._is_recording = False
         self._has_failed = True
-        if film is not None:
-            film.abandon()
+        if video is not None:
+            video.abandon()
         self._partial().unlink(missing_ok=True)
-        words = str(error) or type(error).__name__
+        reason = str(error) or type(error).__name__
         self._on_failure(
-            f"Filming episode {self._episode} failed, and there will be no more videos: {words}"
+            f"Recording episode {self._episode} failed, no more videos will be recorded: {reason}"
         )
 
     def _path(self) -> Path:
@@ -154,23 +154,23 @@ class EpisodeVideos(gym.Wrapper):
         return path.with_name(f".partial-{path.name}")
 
 
-def is_filmed(episode: int, every: int | None) -> bool:
-    """Every so many; None: the cubes 0, 1, 8, 27 … below a thousand, then every thousandth."""
+def is_recorded(episode: int, every: int | None) -> bool:
+    """Every N-th episode; None: the cubes 0, 1, 8, 27, ... below 1000, then every 1000th."""
     if every is not None:
         return episode % every == 0
-    if episode < _MOST_CUBES:
+    if episode < _CUBIC_LIMIT:
         return bool(round(episode ** (1 / 3)) ** 3 == episode)
-    return episode % _MOST_CUBES == 0
+    return episode % _CUBIC_LIMIT == 0
 
 
-def _checked(picture: Any) -> Any:
-    """Raises ValueError for what is no picture."""
-    if not isinstance(picture, np.ndarray) or picture.ndim != 3 or picture.shape[2] != 3:
-        raise ValueError(f"the environment drew no picture in colours but {_kind(picture)}.")
-    return picture.astype(np.uint8, copy=False)
+def _checked(frame: Any) -> Any:
+    """Raises ValueError if `frame` is not an RGB image."""
+    if not isinstance(frame, np.ndarray) or frame.ndim != 3 or frame.shape[2] != 3:
+        raise ValueError(f"render() must return an RGB image, got {_kind(frame)}.")
+    return frame.astype(np.uint8, copy=False)
 
 
-def _kind(drawn: Any) -> str:
-    if isinstance(drawn, np.ndarray):
-        return f"an array of the shape {drawn.shape}"
-    return "nothing" if drawn is None else f"a {type(drawn).__name__}"
+def _kind(rendered: Any) -> str:
+    if isinstance(rendered, np.ndarray):
+        return f"an array of shape {rendered.shape}"
+    return "None" if rendered is None else f"a {type(rendered).__name__}"

@@ -1,1 +1,1 @@
-"""A person's own CleanRL scripts, run unmodified, with what they print and write made telemetry."""
+"""Runs a user's own CleanRL scripts unmodified, and converts their output to telemetry."""

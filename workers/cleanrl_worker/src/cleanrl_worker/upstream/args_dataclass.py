@@ -1,4 +1,4 @@
-"""Reads the flags of a tyro script from the source of its `Args` dataclass."""
+"""Reads the flags of a tyro script from the source code of its `Args` dataclass."""
 
 from __future__ import annotations
 
@@ -6,36 +6,35 @@ import ast
 import functools
 from typing import TYPE_CHECKING, Any
 
+from cleanrl_worker.upstream.flags import TYRO, ScriptFlag, ScriptFlags, make_parameter
 from cleanrl_worker.upstream.literal_values import UNKNOWN, literal_value
-from cleanrl_worker.upstream.script_flags import TYRO, ScriptFlag, ScriptFlags
-from cleanrl_worker.upstream.typed_parameter import typed_parameter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-_SIMPLE = {"int": "int", "float": "float", "bool": "bool", "str": "str"}
-_SEVERAL = ("list", "List", "tuple", "Tuple", "Sequence")
-_MOST_BASES = 20
+_SCALAR_TYPES = {"int": "int", "float": "float", "bool": "bool", "str": "str"}
+_LIST_TYPES = ("list", "List", "tuple", "Tuple", "Sequence")
+_MAX_BASES = 20
 
 
 def read_args_dataclass(tree: ast.Module, folders: Sequence[Path]) -> ScriptFlags | None:
-    """The flags, or None when the script has no such class.
+    """Return the flags, or None if the script has no such class.
 
-    Base classes are looked for in the script, and in the modules below `folders` that it imports.
+    Base classes are searched in the script, and in the modules below `folders` that it imports.
     """
     name = _parsed_class(tree) or "Args"
-    found = _find_class(tree, name, folders)
-    if found is None:
+    located = _find_class(tree, name, folders)
+    if located is None:
         return None
     fields: dict[str, ScriptFlag] = {}
-    for each in reversed(_with_bases(found, folders)):
-        fields.update(_fields(each))
+    for definition in reversed(_with_bases(located, folders)):
+        fields.update(_fields(definition))
     return ScriptFlags(TYRO, tuple(fields.values()), f"its class {name}")
 
 
 def _parsed_class(tree: ast.Module) -> str:
-    """The class that is given to `tyro.cli`."""
+    """Return the name of the class that is passed to `tyro.cli`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and ast.unparse(node.func) in ("tyro.cli", "cli"):
             first = node.args[0] if node.args else None
@@ -44,10 +43,10 @@ def _parsed_class(tree: ast.Module) -> str:
     return ""
 
 
-_Found = tuple[ast.ClassDef, ast.Module]
+_LocatedClass = tuple[ast.ClassDef, ast.Module]
 
 
-def _find_class(tree: ast.Module, name: str, folders: Sequence[Path]) -> _Found | None:
+def _find_class(tree: ast.Module, name: str, folders: Sequence[Path]) -> _LocatedClass | None:
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and node.name == name:
             return node, tree
@@ -61,9 +60,9 @@ def _find_class(tree: ast.Module, name: str, folders: Sequence[Path]) -> _Found 
 
 
 def _parse_module(name: str, folders: Sequence[Path]) -> ast.Module | None:
-    inside = name.replace(".", "/")
+    relative = name.replace(".", "/")
     for folder in folders:
-        for path in (folder / f"{inside}.py", folder / inside / "__init__.py"):
+        for path in (folder / f"{relative}.py", folder / relative / "__init__.py"):
             if path.is_file():
                 return _parse_file(path)
     return None
@@ -71,25 +70,25 @@ def _parse_module(name: str, folders: Sequence[Path]) -> ast.Module | None:
 
 @functools.cache
 def _parse_file(path: Path) -> ast.Module | None:
-    """Kept, for what all learners share is asked for by each."""
+    """Cached, because all learners share base classes."""
     try:
         return ast.parse(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, SyntaxError):
         return None
 
 
-def _with_bases(found: _Found, folders: Sequence[Path]) -> list[ast.ClassDef]:
-    """The class first, then what it inherits from."""
+def _with_bases(located: _LocatedClass, folders: Sequence[Path]) -> list[ast.ClassDef]:
+    """Return the class and its base classes, the class first."""
     classes: list[ast.ClassDef] = []
-    waiting = [found]
-    while waiting and len(classes) < _MOST_BASES:
-        definition, tree = waiting.pop(0)
+    pending = [located]
+    while pending and len(classes) < _MAX_BASES:
+        definition, tree = pending.pop(0)
         classes.append(definition)
         for base in definition.bases:
             if isinstance(base, ast.Name):
                 inherited = _find_class(tree, base.id, folders)
                 if inherited is not None:
-                    waiting.append(inherited)
+                    pending.append(inherited)
     return classes
 
 
@@ -102,7 +101,7 @@ def _fields(definition: ast.ClassDef) -> dict[str, ScriptFlag]:
         name = node.target.id
         if kind == "ClassVar":
             continue
-        parameter = typed_parameter(name, kind, literal_value(node.value), choices, _doc(after))
+        parameter = make_parameter(name, kind, literal_value(node.value), choices, _doc(after))
         fields[name] = ScriptFlag(parameter, f"--{name.replace('_', '-')}", is_list=is_list)
     return fields
 
@@ -115,7 +114,7 @@ def _doc(node: ast.stmt | None) -> str:
 
 
 def _type(node: ast.expr) -> tuple[str, tuple[Any, ...], bool]:
-    """The kind of a parameter, its choices, and whether it takes several values."""
+    """Return the parameter's type, its choices, and whether it takes several values."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         try:
             node = ast.parse(node.value, mode="eval").body
@@ -124,20 +123,20 @@ def _type(node: ast.expr) -> tuple[str, tuple[Any, ...], bool]:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         return _type(node.right if _is_none(node.left) else node.left)
     if not isinstance(node, ast.Subscript):
-        return _SIMPLE.get(_last_name(node), "str"), (), False
+        return _SCALAR_TYPES.get(_last_name(node), "str"), (), False
     outer, inner = _last_name(node.value), node.slice
     first = inner.elts[0] if isinstance(inner, ast.Tuple) and inner.elts else inner
     if outer == "Literal":
         choices = literal_value(inner)
-        several = choices if isinstance(choices, tuple) else (choices,)
-        return ("str", (), False) if UNKNOWN in several else ("choice", several, False)
+        values = choices if isinstance(choices, tuple) else (choices,)
+        return ("str", (), False) if UNKNOWN in values else ("choice", values, False)
     if outer in ("Optional", "Annotated", "Final"):
         return _type(first)
     if outer == "Union" and isinstance(inner, ast.Tuple):
-        return _type(next((each for each in inner.elts if not _is_none(each)), first))
+        return _type(next((option for option in inner.elts if not _is_none(option)), first))
     if outer == "ClassVar":
         return "ClassVar", (), False
-    return "str", (), outer in _SEVERAL
+    return "str", (), outer in _LIST_TYPES
 
 
 def _is_none(node: ast.expr) -> bool:

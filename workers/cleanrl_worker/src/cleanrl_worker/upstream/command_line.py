@@ -1,6 +1,6 @@
-"""The words that a script is started with, made from a run's configuration.
+"""Builds a script's command line from a run's configuration.
 
-What a person set as a parameter wins over what follows from other fields of the run.
+Parameters that the user set have priority over values of the run's other fields.
 """
 
 from __future__ import annotations
@@ -12,28 +12,28 @@ from mosaic_worker import WorkerError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cleanrl_worker.upstream.script_flags import ScriptFlags
+    from cleanrl_worker.upstream.flags import ScriptFlags
     from mosaic_worker import RunConfig
 
 _RUN_FIELDS = ("env_id", "seed", "total_timesteps")
 
 
 class CommandLine(NamedTuple):
-    """A script's words, and what of the run it cannot be told."""
+    """A script's arguments, and the settings of the run that it does not support."""
 
-    words: tuple[str, ...]
+    arguments: tuple[str, ...]
     unused: tuple[str, ...]
-    """A sentence for each thing that was asked for and has no flag."""
+    """A sentence for each setting of the run without a flag."""
     is_tracked: bool
-    """Whether the script may use Weights & Biases: it is told to, or the run asks for it."""
+    """Whether the script may use Weights & Biases, by its flag or by the run's settings."""
     is_uploaded: bool
-    """Whether the script will upload its model to the Hugging Face hub."""
+    """Whether the script uploads its model to the Hugging Face hub."""
     total_timesteps: int | None
-    """How long it will train, where that is known."""
+    """The length of its training, if known."""
 
 
-def command_line(config: RunConfig, flags: ScriptFlags) -> CommandLine:
-    """WorkerError for a parameter that the script does not have."""
+def build_command_line(config: RunConfig, flags: ScriptFlags) -> CommandLine:
+    """Raises `WorkerError` for a parameter that the script does not have."""
     values: dict[str, Any] = {}
     unused: list[str] = []
     for field in _RUN_FIELDS:
@@ -45,26 +45,26 @@ def command_line(config: RunConfig, flags: ScriptFlags) -> CommandLine:
         elif config.raw.get(field) is not None:
             unused.append(f"The script has no flag --{field.replace('_', '-')}; {value} is unused.")
     if config.env_kwargs:
-        unused.append("The script makes its environments itself; env_kwargs are unused.")
+        unused.append("The script makes its own environments; env_kwargs are unused.")
     values.update(_known_params(config.params, flags))
     _add_artifacts(config.raw, flags, values, unused)
-    words: list[str] = []
+    arguments: list[str] = []
     for name, value in values.items():
         flag = flags.find(name)
         if flag is not None:
-            words += flag.words(value)
+            arguments += flag.to_argv(value)
     extra = config.raw.get("extra_args") or {}
     for name, value in extra.items():
         if name.lstrip("-").replace("-", "_") not in values and value is not None:
-            words += flags.passed_through(name, value)
+            arguments += flags.pass_through(name, value)
     passed = {name.lstrip("-").replace("-", "_"): value for name, value in extra.items()}
-    given = {**passed, **values}
+    flag_values = {**passed, **values}
     return CommandLine(
-        tuple(words),
+        tuple(arguments),
         tuple(unused),
-        is_tracked=_is_on("track", given, flags) or _asks_for_wandb(config.raw),
-        is_uploaded=_is_on("upload_model", given, flags),
-        total_timesteps=_total(given, flags),
+        is_tracked=_is_on("track", flag_values, flags) or _is_wandb_enabled(config.raw),
+        is_uploaded=_is_on("upload_model", flag_values, flags),
+        total_timesteps=_total(flag_values, flags),
     )
 
 
@@ -72,7 +72,7 @@ def _known_params(params: Mapping[str, Any], flags: ScriptFlags) -> dict[str, An
     for name in params:
         if flags.find(name) is None:
             raise WorkerError(
-                f"The script has no flag for the parameter {name}.", remedy=flags.suggestion(name)
+                f"The script has no flag for the parameter {name}.", remedy=flags.suggest(name)
             )
     return {name: value for name, value in params.items() if value is not None}
 
@@ -82,46 +82,46 @@ def _add_artifacts(
 ) -> None:
     artifacts = raw.get("artifacts") or {}
     wandb = artifacts.get("wandb") or {}
-    if _asks_for_wandb(raw):
+    if _is_wandb_enabled(raw):
         if flags.find("track") is None:
             unused.append(
                 "The script has no flag --track, so Weights & Biases is used only if the script "
-                "does so by itself."
+                "enables it."
             )
         else:
             values.setdefault("track", True)
-            for name, given in (("wandb_project_name", "project"), ("wandb_entity", "entity")):
-                if wandb.get(given) and flags.find(name) is not None:
-                    values.setdefault(name, wandb[given])
+            for flag, key in (("wandb_project_name", "project"), ("wandb_entity", "entity")):
+                if wandb.get(key) and flags.find(flag) is not None:
+                    values.setdefault(flag, wandb[key])
     if (artifacts.get("video") or {}).get("enabled"):
         if flags.find("capture_video") is None:
-            unused.append("The script has no flag --capture-video, so there will be no videos.")
+            unused.append("The script has no flag --capture-video, so no videos are recorded.")
         else:
             values.setdefault("capture_video", True)
-    # Every run has a plan for checkpoints, and a script that saves its model also evaluates it.
-    wants_model = (artifacts.get("checkpoints") or {}).get("every_steps") or 0
-    if wants_model > 0 and flags.find("save_model") is not None:
+    # Only if checkpoints are scheduled: a script that saves its model also evaluates it.
+    every_steps = (artifacts.get("checkpoints") or {}).get("every_steps") or 0
+    if every_steps > 0 and flags.find("save_model") is not None:
         values.setdefault("save_model", True)
 
 
-def _asks_for_wandb(raw: Mapping[str, Any]) -> bool:
+def _is_wandb_enabled(raw: Mapping[str, Any]) -> bool:
     wandb = (raw.get("artifacts") or {}).get("wandb") or {}
     return bool(wandb.get("enabled")) and wandb.get("mode") != "disabled"
 
 
-def _is_on(name: str, given: Mapping[str, Any], flags: ScriptFlags) -> bool:
-    return bool(_value(name, given, flags))
+def _is_on(name: str, flag_values: Mapping[str, Any], flags: ScriptFlags) -> bool:
+    return bool(_value(name, flag_values, flags))
 
 
-def _total(given: Mapping[str, Any], flags: ScriptFlags) -> int | None:
-    total = _value("total_timesteps", given, flags)
-    is_whole = isinstance(total, (int, float)) and not isinstance(total, bool) and total > 0
-    return int(total) if is_whole and total is not None else None
+def _total(flag_values: Mapping[str, Any], flags: ScriptFlags) -> int | None:
+    total = _value("total_timesteps", flag_values, flags)
+    is_number = isinstance(total, (int, float)) and not isinstance(total, bool) and total > 0
+    return int(total) if is_number and total is not None else None
 
 
-def _value(name: str, given: Mapping[str, Any], flags: ScriptFlags) -> Any:
-    """As it was given, or else the script's own."""
-    if given.get(name) is not None:
-        return given[name]
+def _value(name: str, flag_values: Mapping[str, Any], flags: ScriptFlags) -> Any:
+    """Return the given value, or else the script's default."""
+    if flag_values.get(name) is not None:
+        return flag_values[name]
     flag = flags.find(name)
     return flag.parameter.default if flag else None

@@ -1,4 +1,4 @@
-"""Runs a person's own CleanRL script. The worker's entry calls these three functions."""
+"""Describes, plans and runs a user's own CleanRL script; `cleanrl_worker.cli` calls these."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cleanrl_worker.upstream.flag_reading import parse_source, read_source_flags
 from cleanrl_worker.upstream.launch import plan_launch
-from cleanrl_worker.upstream.provenance import provenance
+from cleanrl_worker.upstream.run_files import read_provenance
 from cleanrl_worker.upstream.script_location import locate_script
 from mosaic_worker import Algorithm
 from mosaic_worker.descriptor import RESERVED_NAMES
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def describe_script(script: str) -> Algorithm:
-    """The script as an algorithm with parameters, read from its source; nothing is run.
+    """Return the script as an algorithm; its parameters are read from its source code.
 
-    Flags that are fields of every run (environment, seed, steps) are not among the parameters.
+    Flags that are fields of every run (environment, seed, steps) are not parameters.
     """
     location = locate_script(script)
     flags = read_source_flags(location)
@@ -30,20 +30,20 @@ def describe_script(script: str) -> Algorithm:
         if flag.parameter.name not in RESERVED_NAMES
     )
     doc = ast.get_docstring(parse_source(location)) or ""
-    read = f"Its flags were read from {flags.source}." if flags else "It shows no flags."
+    source = f"Its flags were read from {flags.source}." if flags else "It has no flags."
     return Algorithm(
         id=location.name,
         label=location.name,
-        doc=f"{doc}\n\n{location.sentence()} {read}".strip(),
+        doc=f"{doc}\n\n{location.sentence()} {source}".strip(),
         parameters=parameters,
         gpu="optional",
     )
 
 
 def script_plan(config: RunConfig) -> dict[str, Any]:
-    """What `--dry-run --emit-summary` says of a script beyond the rest."""
+    """Return the script's fields of `--dry-run --emit-summary`."""
     launch = plan_launch(config)
-    source = provenance(launch.location)
+    source = read_provenance(launch.location)
     return {
         "module": launch.location.name,
         "argv": launch.argv,
@@ -60,8 +60,8 @@ def script_plan(config: RunConfig) -> dict[str, Any]:
 
 
 def run_script(run: Run) -> int | None:
-    """Train with the script that the run names; WorkerError when it fails."""
-    from cleanrl_worker.upstream.script_run import ScriptRun  # noqa: PLC0415 - not for --describe
+    """Train with the run's script. Raises `WorkerError` if it fails."""
+    from cleanrl_worker.upstream.script_run import ScriptRun  # noqa: PLC0415 - not needed by --describe
 
-    ScriptRun(run, plan_launch(run.config)).live()
+    ScriptRun(run, plan_launch(run.config)).execute()
     return None

@@ -10,8 +10,7 @@ from pathlib import Path
 import torch
 from torch.utils.tensorboard import SummaryWriter
 
-from cleanrl_worker.upstream.event_files import EventFiles
-from cleanrl_worker.upstream.event_records import EventPoint, EventText
+from cleanrl_worker.upstream.event_files import EventFiles, EventPoint, EventText
 
 
 class RealEventFilesTest(unittest.TestCase):
@@ -20,7 +19,7 @@ class RealEventFilesTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
 
-    def test_what_torch_writes_is_read(self) -> None:
+    def test_event_files_of_torch_are_read(self) -> None:
         """Scalars of both kinds and texts; histograms are passed over."""
         table = "|param|value|\n|-|-|\n|seed|1|"
         files = EventFiles(self.folder)
@@ -29,7 +28,7 @@ class RealEventFilesTest(unittest.TestCase):
             writer.add_text("hyperparameters", table)
             writer.add_scalar("charts/episodic_return", 15.0, 60)
             writer.flush()
-            files.look()
+            files.find_new()
             first = list(files.read_new())
             writer.add_scalar("losses/value_loss", 0.25, 2**40, walltime=1700000000.5)
             writer.add_scalar("losses/new_style", -3.5, 7, new_style=True)

@@ -1,1 +1,0 @@
-"""From a checkpoint to an actor of the SDK's play loop."""

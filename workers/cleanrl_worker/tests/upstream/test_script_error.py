@@ -1,0 +1,36 @@
+"""The end of a script is explained by what it printed last."""
+
+import pytest
+
+from cleanrl_worker.upstream.script_run import script_error
+
+
+@pytest.mark.parametrize(
+    ("line", "extra"),
+    [
+        ("ModuleNotFoundError: No module named 'ale_py'", "atari"),
+        ("ModuleNotFoundError: No module named 'wandb'", "wandb"),
+        ("ModuleNotFoundError: No module named 'huggingface_hub.repocard'", "hub"),
+        (
+            "gymnasium.error.DependencyNotInstalled: run `pip install gymnasium[mujoco]`",
+            "mujoco",
+        ),
+        ("gymnasium.error.NamespaceNotFound: Namespace ALE not found. Have you", "atari"),
+        (
+            "gymnasium.error.NameNotFound: Environment `BreakoutNoFrameskip` doesn't exist.",
+            "atari",
+        ),
+    ],
+)
+def test_a_missing_module_names_its_extra(line: str, extra: str) -> None:
+    """A person need not know which package brings a module."""
+    failure = script_error(1, ["Traceback (most recent call last):", line], [])
+    assert failure.remedy == f"Start it with `--extra {extra}`."
+
+
+def test_an_unknown_environment_has_close_matches() -> None:
+    """With their versions, as they can be given."""
+    said = ["gymnasium.error.NameNotFound: Environment `CartPoll` doesn't exist."]
+    failure = script_error(1, said, ["--seed", "1", "--env-id", "CartPoll-v1"])
+    assert "CartPole-v1" in failure.remedy
+    assert "Check the id" in script_error(1, said, []).remedy
