@@ -82,8 +82,8 @@ class EvaluationResult:
     mean_length: float
 
 
-class EpisodeResult(NamedTuple):
-    """A finished episode."""
+class TrainedEpisode(NamedTuple):
+    """A finished episode of training or evaluation."""
 
     episode_return: float
     length: int
@@ -126,7 +126,7 @@ class TableLearner:
         self._reporter = reporter
         self._partner_factory = partner_factory
         self._pacer = StepPacer(settings.steps_per_second)
-        self._recent: deque[EpisodeResult] = deque(maxlen=RECENT_EPISODES)
+        self._recent: deque[TrainedEpisode] = deque(maxlen=RECENT_EPISODES)
         self._open_episode: _OpenEpisode | None = None
         self._episodes = 0
         self._steps = 0
@@ -173,7 +173,7 @@ class TableLearner:
 
     def evaluate(self, episodes: int, should_continue: ShouldContinue) -> EvaluationResult:
         """Run the greedy policy without learning. Fewer episodes if `should_continue` is False."""
-        results: list[EpisodeResult] = []
+        results: list[TrainedEpisode] = []
         while len(results) < episodes:
             result = self._run_episode(should_continue, is_learning=False)
             if result is None:
@@ -260,7 +260,7 @@ class TableLearner:
 
     def _run_episode(
         self, should_continue: ShouldContinue, *, is_learning: bool
-    ) -> EpisodeResult | None:
+    ) -> TrainedEpisode | None:
         """Run one episode to its end; None if it was interrupted."""
         if self._steps_left <= 0 and not self._check_continue(should_continue):
             return None
@@ -281,7 +281,7 @@ class TableLearner:
             if terminated or truncated:
                 self._count_steps(length - counted, is_learning)
                 is_success = self._is_success(episode_return, terminated)
-                return EpisodeResult(episode_return, length, is_success, abs_td_error)
+                return TrainedEpisode(episode_return, length, is_success, abs_td_error)
             if length >= check_at:
                 self._count_steps(length - counted, is_learning)
                 counted = length
