@@ -1,4 +1,4 @@
-"""Every check and test in one go, with a summary at the end. Started by ./test."""
+"""Runs every check and test, and prints a summary. Started by ./test."""
 
 from __future__ import annotations
 
@@ -25,12 +25,10 @@ USAGE = """./test [--quick | --all] [-- PYTEST_ARGUMENT ...]
   ./test -- -k spool -x       the same, with these arguments for pytest"""
 
 
-# More processes than cores: many tests wait for processes that they have started. A process that
-# has run out of tests takes over some of another's: some take half a minute each.
+# More processes than cores: many tests wait for processes that they started. A process without
+# tests left steals some from another one: some take half a minute each.
 _PROCESSES = len(os.sched_getaffinity(0)) + 2
 _DISTRIBUTION = ("-n", str(_PROCESSES), "--dist", "worksteal")
-
-
 _TOTAL_ALL_S = 3 * 3600.0
 
 
@@ -80,7 +78,7 @@ def run(check: Check) -> Result:
 
 
 def run_static_checks() -> list[Result]:
-    """All at once; only the output of a failed one is worth reading."""
+    """Run the static checks in parallel; print the output of failed ones."""
     checks = static_checks()
     print(f"── {', '.join(check.name for check in checks)} ──", flush=True)
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
@@ -92,7 +90,7 @@ def run_static_checks() -> list[Result]:
 
 
 def install_bundles() -> Result:
-    """The environments that workers run in: minutes the first time, a second afterwards."""
+    """Install the workers' bundles: minutes the first time, a second afterwards."""
     print("── bundles ──", flush=True)
     result = run(Check("bundles", (sys.executable, "-m", "tests.support.bundles")))
     if not result.passed:
@@ -112,19 +110,17 @@ def main() -> int:
         prog="./test", usage=USAGE, epilog="Arguments for pytest go after `--`."
     )
     extent = parser.add_mutually_exclusive_group()
-    extent.add_argument("--quick", action="store_true", help="leave out tests that start processes")
-    extent.add_argument("--all", action="store_true", help="add repetitions of the same tests")
-    parser.add_argument(
-        "pytest_arguments", nargs="*", help="after `--`: arguments for pytest alone"
-    )
+    extent.add_argument("--quick", action="store_true", help="skip tests that start processes")
+    extent.add_argument("--all", action="store_true", help="also run repetitions of tests")
+    parser.add_argument("pytest_arguments", nargs="*", help="after `--`: arguments for pytest")
     arguments = parser.parse_args()
     selected: tuple[str, ...] = ("-m", "not process") if arguments.quick else ()
     if arguments.all:
         selected = ("--all",)
 
-    # A shell in the background starts us with SIGINT ignored, and what we start would inherit that.
+    # A background shell starts this process with SIGINT ignored, and child processes inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    # A check that starts programs by name finds those of this environment.
+    # Checks that start programs by name must find those of this environment.
     os.environ["PATH"] = f"{SCRIPTS}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     started = time.monotonic()
     try:

@@ -5,8 +5,7 @@
 
 Names are those that Python code defines: modules, functions, classes, arguments, variables and
 attributes. Texts are docstrings, comments, strings of several words, and Markdown outside of code.
-Tests and generated files are not checked. `language_allowed.toml` lists what is checked, and the
-exceptions with their reasons.
+Tests and generated files are skipped. `language_allowed.toml` has the checked paths and exceptions.
 """
 
 import argparse
