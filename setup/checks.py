@@ -1,4 +1,4 @@
-"""Every check and test in one go, with a summary at the end. Started by ./test."""
+"""Runs every check and test, and prints a summary. Started by ./test."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ USAGE = """./test [--quick | --all] [-- PYTEST_ARGUMENT ...]
   ./test -- -k spool -x       the same, with these arguments for pytest"""
 
 
-# More processes than cores: many tests wait for processes that they have started. A process that
-# has run out of tests takes over some of another's: some take half a minute each.
+# More processes than cores: many tests wait for processes that they started. A process without
+# tests left steals some from another one: some take half a minute each.
 _PROCESSES = len(os.sched_getaffinity(0)) + 3
 _DISTRIBUTION = ("-n", str(_PROCESSES), "--dist", "worksteal")
 
@@ -88,7 +88,7 @@ def run_and_report(check: Check) -> Result:
 
 
 def install_bundles() -> Result:
-    """The environments that workers run in: minutes the first time, a second afterwards."""
+    """Install the workers' bundles: minutes the first time, a second afterwards."""
     print("── bundles ──", flush=True)
     return run_and_report(Check("bundles", (sys.executable, "-m", "tests.support.bundles")))
 

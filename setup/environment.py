@@ -1,4 +1,4 @@
-"""One virtual environment of a checkout: what it is installed from, and whether that is still so.
+"""A virtual environment of a checkout: its inputs, and whether it is installed from them.
 
 launch.sh reads the record written here on every start; install.py changes the environment.
 Standard library only: this runs before anything is installed.
@@ -27,7 +27,7 @@ SETUP_MODULES = ("environment.py", "install.py", "qt_libraries.py")
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What an environment is installed from: the Python, and the text of every input file."""
+    """The inputs of an installation: the Python, and the content of every input file."""
 
     python: str
     inputs: tuple[tuple[str, bytes], ...]
@@ -35,9 +35,9 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Environment:
-    """The environment at `venv` of the checkout at `root`, as one profile needs it.
+    """The environment at `venv` of the checkout at `root`, for one profile.
 
-    Profiles share an environment when they name the same `venv`; every profile contains `base`.
+    Profiles with the same `venv` share it; every profile contains `base`.
     """
 
     root: Path
@@ -50,7 +50,7 @@ class Environment:
 
     @property
     def state(self) -> Path:
-        """Holds the lock, the log and what is being thrown away; outlives the environment."""
+        """The folder of the lock, the log and discarded environments; survives the environment."""
         return self.root / ".venv-setup"
 
     @property
@@ -70,36 +70,36 @@ class Environment:
         )
 
     def is_ready(self, snapshot: Snapshot) -> bool:
-        """Whether the last installation finished, and from exactly these inputs."""
+        """Whether the last installation finished with exactly these inputs."""
         try:
             recorded = self._record(self.profile).read_bytes()
         except OSError:
             return False
-        return recorded == self._encoded(snapshot) and self.python_runs()
+        return recorded == self._encode(snapshot) and self.python_runs()
 
     def was_ready(self) -> bool:
-        """Whether an installation of this very profile has finished before."""
+        """Whether an installation of this profile has finished before."""
         return self._record(self.profile).exists()
 
-    def made_for(self) -> tuple[str, str] | None:
-        """The checkout and the Python that a finished installation was made for."""
+    def installed_for(self) -> tuple[str, str] | None:
+        """Return the checkout and the Python of a finished installation."""
         for record in self._records():
             fields = record.read_bytes().split(b"\0")
             if len(fields) > 1:
                 return os.fsdecode(fields[0]), os.fsdecode(fields[1])
         return None
 
-    def reason_to_rebuild(self, wanted_python: str | None) -> str | None:
-        """Why the environment cannot be brought up to date in place; None when it can."""
-        made_for = self.made_for()
-        if self._unfinished.exists() or made_for is None:
+    def reason_to_rebuild(self, requested_python: str | None) -> str | None:
+        """Return why the environment cannot be updated in place; None if it can."""
+        installed_for = self.installed_for()
+        if self._unfinished.exists() or installed_for is None:
             return "the last set-up did not finish"
         if not self.python_runs():
-            return "its Python is gone"
-        if made_for[0] != str(self.root):
+            return "its Python no longer runs"
+        if installed_for[0] != str(self.root):
             return "the checkout was moved"
-        if wanted_python not in {None, made_for[1]}:
-            return "MOSAIC_PYTHON names another Python"
+        if requested_python not in {None, installed_for[1]}:
+            return "MOSAIC_PYTHON selects another Python"
         return None
 
     def python_runs(self) -> bool:
@@ -116,25 +116,25 @@ class Environment:
         return started_or_finished or not any(self.venv.iterdir())
 
     def mark_unfinished(self) -> None:
-        """From here until `mark_ready`, a kill leaves what the next start rebuilds."""
+        """If the set-up is killed before `mark_ready`, the next start rebuilds the environment."""
         self.venv.mkdir(exist_ok=True)
         self._unfinished.touch()
         for record in self._records():
             record.unlink()
 
     def mark_ready(self, snapshot: Snapshot) -> None:
-        """Records a finished installation; what serves a larger profile serves `base` too."""
+        """Record a finished installation, also for `base`, which every profile contains."""
         for profile in {self.profile, "base"}:
-            part = Environment(self.root, self.venv, profile)
-            inputs = tuple(pair for pair in snapshot.inputs if pair[0] in part.inputs)
+            recorded = Environment(self.root, self.venv, profile)
+            inputs = tuple(pair for pair in snapshot.inputs if pair[0] in recorded.inputs)
             record = self._record(profile)
-            written = record.with_suffix(".written")
-            written.write_bytes(self._encoded(Snapshot(snapshot.python, inputs)))
-            written.replace(record)
+            temporary = record.with_suffix(".written")
+            temporary.write_bytes(self._encode(Snapshot(snapshot.python, inputs)))
+            temporary.replace(record)
         self._unfinished.unlink()
 
     def discard(self) -> None:
-        """Removes the environment; a kill on the way leaves all of it in its place, or nothing."""
+        """Remove the environment atomically: a kill leaves all of it in place, or nothing."""
         self.venv.rename(Path(tempfile.mkdtemp(prefix="discarded-", dir=self.state)) / "venv")
         self.remove_discarded()
 
@@ -143,7 +143,7 @@ class Environment:
             shutil.rmtree(leftover, ignore_errors=True)
 
     def set_aside(self) -> Path:
-        """Moves an environment that somebody else made out of the way, and says where it is now."""
+        """Move an environment that MOSAIC did not create out of the way; return its path."""
         kept = Path(tempfile.mkdtemp(prefix=f"{self.venv.name}-yours-", dir=self.root))
         return self.venv.rename(kept / self.venv.name)
 
@@ -157,7 +157,7 @@ class Environment:
     def _records(self) -> list[Path]:
         return list(self.venv.glob("mosaic-*.ready"))
 
-    def _encoded(self, snapshot: Snapshot) -> bytes:
+    def _encode(self, snapshot: Snapshot) -> bytes:
         fields = [os.fsencode(self.root), os.fsencode(snapshot.python)]
         for name, text in snapshot.inputs:
             fields += [name.encode(), text]

@@ -1,8 +1,8 @@
 # Sourced by launch.sh when something has to be installed.
 #
-# `find_python` sets $python to an interpreter that can build the environment, or ends the script after
-# saying what was tried and what to run. Every candidate is run before it is believed: a version manager's
-# shim may be on PATH with nothing behind it, and a Python may have been built without SQLite or TLS.
+# `find_python` sets $python to an interpreter that can build the environment, or exits with a list of
+# what was tried and the command to run. Every candidate is run to verify it: a version manager's shim may
+# be on PATH without a Python behind it, and a Python may have been built without SQLite or TLS.
 
 python_probe='
 import sys
@@ -25,7 +25,7 @@ else:
 
 find_python() {
     local -a candidates tried
-    local candidate verdict version detail best incomplete incomplete_version
+    local candidate status version detail best incomplete incomplete_version
     list_python_candidates
     try_python_candidates
     if [[ -z $python && -n $incomplete ]] && complete_debian_python "$incomplete" "$incomplete_version"; then
@@ -63,8 +63,8 @@ list_python_candidates() {
 try_python_candidates() {
     python='' incomplete='' tried=() best=''
     for candidate in ${candidates[@]+"${candidates[@]}"}; do
-        read -r verdict version detail < <("$candidate" -E -s -c "$python_probe" 2>/dev/null </dev/null) || verdict=dead
-        case $verdict in
+        read -r status version detail < <("$candidate" -E -s -c "$python_probe" 2>/dev/null </dev/null) || status=dead
+        case $status in
             good)
                 if [[ -z $best || ${version#3.} -lt ${best#3.} ]]; then
                     best=$version python=$detail
@@ -82,14 +82,14 @@ try_python_candidates() {
     done
 }
 
-belongs_to_the_system() {
+is_system_python() {
     [[ $1 == /usr/bin/* || $1 == /bin/* ]]
 }
 
-# Debian and Ubuntu split venv and ensurepip from their Python. This adds them; the Python itself is not changed.
+# Debian and Ubuntu package venv and ensurepip separately. This installs them; Python itself is not changed.
 complete_debian_python() {
     local package=python$2-venv
-    belongs_to_the_system "$1" && [[ $EUID -eq 0 ]] && type -P apt-get >/dev/null || return
+    is_system_python "$1" && [[ $EUID -eq 0 ]] && type -P apt-get >/dev/null || return
     echo "$1 lacks venv or ensurepip: installing $package with apt-get" >&2
     export DEBIAN_FRONTEND=noninteractive
     { apt-get update && apt-get install -y --no-install-recommends "$package"; } >&2
@@ -98,24 +98,24 @@ complete_debian_python() {
 explain_missing_python() {
     local line
     {
-        echo "No Python 3.11 or newer that works was found, and MOSAIC needs one."
+        echo "MOSAIC needs Python 3.11 or newer, and no working one was found."
         if [[ ${#tried[@]} -gt 0 ]]; then
             echo "Tried:"
             printf '  %s\n' "${tried[@]}"
         fi
         if [[ -n ${MOSAIC_PYTHON-} ]]; then
-            echo "MOSAIC_PYTHON names the one to use: correct it, or unset it to let MOSAIC look for itself."
+            echo "MOSAIC_PYTHON selects the Python: correct it, or unset it to search for one."
             return
         fi
         echo "Install one, then start again:"
-        echo "  $(python_install_line)"
-        echo "Or name one that is elsewhere: MOSAIC_PYTHON=/path/to/python3.11 $0"
+        echo "  $(python_install_command)"
+        echo "Or select another one: MOSAIC_PYTHON=/path/to/python3.11 $0"
     } >&2
 }
 
-python_install_line() {
+python_install_command() {
     local version
-    if [[ -n $incomplete ]] && belongs_to_the_system "$incomplete"; then
+    if [[ -n $incomplete ]] && is_system_python "$incomplete"; then
         echo "sudo apt-get install -y python$incomplete_version-venv"
         return
     fi

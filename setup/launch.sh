@@ -1,8 +1,8 @@
 # Sourced by ./mosaic, ./test, setup/lock and benchmarks/run with $root set to the checkout's real path.
 #
-# `set_up PROFILE` returns with a finished environment in $venv, or ends the script after saying why.
-# Profiles: base (./mosaic), dev (base and the checks, same environment), bench (an environment of its own).
-# A second start runs bash built-ins alone: it compares what was installed from with what is there now.
+# `set_up PROFILE` returns with a finished environment in $venv, or exits with an error message.
+# Profiles: base (./mosaic), dev (base and the checks, same environment), bench (a separate environment).
+# If nothing changed, a start only uses bash built-ins: it compares the recorded inputs with the current ones.
 
 set_up() {
     venv=$root/.venv
@@ -13,7 +13,7 @@ set_up() {
     "$python" -E -s "$root/setup/install.py" --root "$root" --venv "$venv" --profile "$1" || exit
 }
 
-# The record holds, separated by NUL: the checkout, the Python, then name and text of every input.
+# The record holds, separated by NUL: the checkout, the Python, then name and content of every input.
 # install.py writes it last and removes it before it changes anything.
 is_ready() {
     local record=$venv/mosaic-$1.ready recorded now i

@@ -1,6 +1,6 @@
-"""Processes of a test run: finding them, printing their stacks, and ending them.
+"""Processes of a test run: finds them, prints their stacks, and kills them.
 
-Linux only, from `/proc`. A process whose parent has ended is found by its environment.
+Linux only, from `/proc`. A process whose parent has exited is found by its environment.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ _STACKS_TIMEOUT_S = 20
 
 
 def descendants(pid: int) -> list[int]:
-    """Live processes below `pid`, parents before children."""
+    """Return the live processes below `pid`, parents before children."""
     children: dict[int, list[int]] = {}
     for process in _pids():
         state, parent = _state(process)
         if state not in "ZX":
             children.setdefault(parent, []).append(process)
-    found = children.get(pid, [])
-    for child in found:  # grows while it is read
-        found += children.get(child, [])
-    return found
+    pids = children.get(pid, [])
+    for child in pids:  # grows while it is read
+        pids += children.get(child, [])
+    return pids
 
 
 def is_alive(pid: int) -> bool:
@@ -38,16 +38,16 @@ def command_line(pid: int) -> str:
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
     except OSError:
-        return "(ended)"
+        return "(exited)"
 
 
 def stacks(pid: int) -> str:
-    """The stacks of all threads of a Python process, wherever it is blocked."""
+    """Return the stacks of all threads of a Python process, even if it blocks in native code."""
     py_spy = shutil.which("py-spy", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     if py_spy is None:
         return "(py-spy is not installed)"
     problem = ""
-    for option in ("--native", "--nonblocking"):  # the former needs more rights
+    for option in ("--native", "--nonblocking"):  # the first needs more privileges
         try:
             done = subprocess.run(
                 [py_spy, "dump", "--pid", str(pid), option],
@@ -66,14 +66,14 @@ def stacks(pid: int) -> str:
 
 
 def kill_tree(pid: int) -> None:
-    """Kill -9 `pid` and everything below it."""
-    for victim in [pid, *descendants(pid)]:
-        _kill(victim)
+    """Send SIGKILL to `pid` and all processes below it."""
+    for process in [pid, *descendants(pid)]:
+        _kill(process)
 
 
-def marked(mark: str) -> list[int]:
-    """Live processes, other than this one, that have `mark` in their environment."""
-    found = []
+def find_marked(mark: str) -> list[int]:
+    """Return the other live processes that have `mark` in their environment."""
+    pids = []
     for pid in _pids():
         if pid != os.getpid() and _state(pid)[0] not in "ZX":
             try:
@@ -81,19 +81,19 @@ def marked(mark: str) -> list[int]:
             except OSError:
                 continue
             if os.fsencode(mark) in environment:
-                found.append(pid)
-    return found
+                pids.append(pid)
+    return pids
 
 
-def end_marked(mark: str, timeout_s: float = 10.0) -> list[str]:
-    """Kill what still runs with `mark` in its environment; returns the command lines."""
-    found = {pid: command_line(pid) for pid in marked(mark)}
+def kill_marked(mark: str, timeout_s: float = 10.0) -> list[str]:
+    """Kill all processes with `mark` in their environment; return their command lines."""
+    command_lines = {pid: command_line(pid) for pid in find_marked(mark)}
     deadline = time.monotonic() + timeout_s
-    while (left := marked(mark)) and time.monotonic() < deadline:
+    while (left := find_marked(mark)) and time.monotonic() < deadline:
         for pid in left:
             _kill(pid)
         time.sleep(0.01)
-    return list(found.values())
+    return list(command_lines.values())
 
 
 def _kill(pid: int) -> None:
@@ -106,7 +106,7 @@ def _pids() -> list[int]:
 
 
 def _state(pid: int) -> tuple[str, int]:
-    """State letter and parent; `X` of a process that is gone."""
+    """Return the state letter and the parent; `X` for a process that does not exist."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

@@ -1,10 +1,11 @@
-"""Qt's system libraries: which are missing here, and how to get them.
+"""Qt's system libraries: finds those that are missing, and installs them or prints the command.
 
-Qt's wheel brings Qt itself, not the libraries of the desktop below it. Those are looked for by
-loading them: package names differ between systems, and what counts is that the loader finds them.
-Nothing here is fatal, because all headless work does without.
+Qt's wheel contains Qt itself, but not the desktop libraries that it needs. They are found by
+loading them, because package names differ between systems. Missing libraries are not an error:
+everything except the window works without them.
 
-install.py calls `provide`; by hand: `python setup/qt_libraries.py --check`. Standard library only.
+install.py calls `install_missing`; `python setup/qt_libraries.py --check` only lists them.
+Standard library only.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-# What loads it → the Debian and Ubuntu package that has it.
+# Library → its package on Debian and Ubuntu.
 OFFSCREEN = {
     "libEGL.so.1": "libegl1",
     "libGL.so.1": "libgl1",
@@ -29,7 +30,7 @@ OFFSCREEN = {
     "libfreetype.so.6": "libfreetype6",
     "libxkbcommon.so.0": "libxkbcommon0",
 }
-ON_A_DISPLAY = {
+WITH_DISPLAY = {
     "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
     "libX11-xcb.so.1": "libx11-xcb1",
     "libxcb-cursor.so.0": "libxcb-cursor0",
@@ -46,14 +47,14 @@ ON_A_DISPLAY = {
     "libxcb-xfixes.so.0": "libxcb-xfixes0",
     "libxcb-xkb.so.1": "libxcb-xkb1",
 }
-LIBRARIES: Mapping[str, str] = OFFSCREEN | ON_A_DISPLAY
+LIBRARIES: Mapping[str, str] = OFFSCREEN | WITH_DISPLAY
 FONT_PACKAGE = "fonts-dejavu-core"
 
-Say = Callable[[str], None]
-Run = Callable[[Sequence[str]], bool]
+PrintStatus = Callable[[str], None]
+RunCommand = Callable[[Sequence[str]], bool]
 
 
-def loads(soname: str) -> bool:
+def is_loadable(soname: str) -> bool:
     try:
         ctypes.CDLL(soname)
     except OSError:
@@ -61,7 +62,7 @@ def loads(soname: str) -> bool:
     return True
 
 
-def has_a_font() -> bool:
+def has_font() -> bool:
     data_home = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
     folders = ("/usr/share/fonts", "/usr/local/share/fonts", f"{data_home}/fonts", "~/.fonts")
     return any(
@@ -73,11 +74,11 @@ def has_a_font() -> bool:
 
 
 def missing_packages(libraries: Mapping[str, str] = LIBRARIES) -> list[str]:
-    packages = [package for soname, package in libraries.items() if not loads(soname)]
-    return packages if has_a_font() else [*packages, FONT_PACKAGE]
+    packages = [package for soname, package in libraries.items() if not is_loadable(soname)]
+    return packages if has_font() else [*packages, FONT_PACKAGE]
 
 
-def run_quietly(command: Sequence[str]) -> bool:
+def run_silently(command: Sequence[str]) -> bool:
     environ = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     finished = subprocess.run(
         command, check=False, stdin=subprocess.DEVNULL, capture_output=True, env=environ
@@ -85,47 +86,47 @@ def run_quietly(command: Sequence[str]) -> bool:
     return finished.returncode == 0
 
 
-def provide(
-    say: Say,
+def install_missing(
+    print_status: PrintStatus,
     libraries: Mapping[str, str] = LIBRARIES,
     is_root: bool | None = None,
-    run: Run = run_quietly,
+    run: RunCommand = run_silently,
 ) -> bool:
-    """Installs what is missing when root, otherwise says the exact line. True when complete."""
+    """Install missing packages if root, otherwise print the command. True if none is missing."""
     missing = missing_packages(libraries)
     if not missing:
         return True
     is_root = os.geteuid() == 0 if is_root is None else is_root
     if is_root and shutil.which("apt-get"):
-        say(f"  installing Qt's system libraries with apt-get: {' '.join(missing)}")
-        run(["apt-get", "update"])  # stale lists may still do; installing is what tells
+        print_status(f"  installing Qt's system libraries with apt-get: {' '.join(missing)}")
+        run(["apt-get", "update"])  # a failure is not fatal: the old package lists may do
         if run(["apt-get", "install", "-y", "--no-install-recommends", *missing]):
             missing = missing_packages(libraries)
         if not missing:
             return True
-    say("  The window will need system libraries that are missing; all else works. To add them:")
-    say(f"    {install_line(missing)}")
+    print_status(
+        "  The window needs system libraries that are missing; everything else works. Install them:"
+    )
+    print_status(f"    {install_command(missing)}")
     return False
 
 
-def install_line(packages: Sequence[str]) -> str:
+def install_command(packages: Sequence[str]) -> str:
     if shutil.which("apt-get"):
         return f"sudo apt-get install -y {' '.join(packages)}"
-    return f"your system's package for each of (Debian's names): {' '.join(packages)}"
+    return f"the packages of your system for (Debian names): {' '.join(packages)}"
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description="Qt's system libraries: what is missing, and how to get it."
+    parser = argparse.ArgumentParser(description="Install Qt's missing system libraries.")
+    parser.add_argument(
+        "--check", action="store_true", help="list missing libraries without installing them"
     )
-    parser.add_argument("--check", action="store_true", help="only look, install nothing")
     if not parser.parse_args().check:
-        return 0 if provide(print) else 1
+        return 0 if install_missing(print) else 1
     missing = missing_packages()
     print(
-        "Install them with:\n  " + install_line(missing)
-        if missing
-        else "All of Qt's libraries load."
+        "Install them with:\n  " + install_command(missing) if missing else "No library is missing."
     )
     return 1 if missing else 0
 

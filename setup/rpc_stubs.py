@@ -1,7 +1,7 @@
-"""The Python code of `proto/trainer.proto`, in `mosaic.contract.rpc`.
+"""Generates the Python code of `proto/trainer.proto` in `mosaic.contract.rpc`.
 
-python setup/rpc_stubs.py --write     generate it anew
-python setup/rpc_stubs.py --check     fail when it is out of date
+python setup/rpc_stubs.py --write     update the generated code
+python setup/rpc_stubs.py --check     fail if it is out of date
 """
 
 import argparse
@@ -16,11 +16,13 @@ PACKAGE = Path("mosaic/contract/rpc")
 
 
 def generate(out: Path) -> dict[str, bytes]:
-    """Run the compiler; every file it makes, by name."""
+    """Run the compiler; return the generated files by name."""
     compiler = find_spec("grpc_tools")
     if compiler is None:
-        sys.exit("grpcio-tools is missing: run this with the Python that ./test sets up.")
-    # The path on the left of `=` is what the generated modules import each other by.
+        sys.exit(
+            "grpcio-tools is not installed: run this with .venv/bin/python, which ./test sets up."
+        )
+    # The path on the left of `=` is the package in imports of the generated modules.
     subprocess.run(
         [
             *(sys.executable, "-m", "grpc_tools.protoc", f"-I{PACKAGE}={ROOT / 'proto'}"),
@@ -36,8 +38,8 @@ def generate(out: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted((out / PACKAGE).iterdir())}
 
 
-def outdated(files: dict[str, bytes], folder: Path) -> list[str]:
-    """Names of files in `folder` that are not what the compiler makes."""
+def find_outdated(files: dict[str, bytes], folder: Path) -> list[str]:
+    """Return the files in `folder` that differ from the generated ones."""
     return [
         name
         for name, text in files.items()
@@ -54,14 +56,14 @@ def main() -> int:
     folder = ROOT / "src" / PACKAGE
     with tempfile.TemporaryDirectory() as scratch:
         files = generate(Path(scratch))
-    stale = outdated(files, folder)
+    outdated = find_outdated(files, folder)
     if arguments.write:
-        for name in stale:
+        for name in outdated:
             (folder / name).write_bytes(files[name])
         return 0
-    for name in stale:
+    for name in outdated:
         print(f"{PACKAGE / name} is out of date: run setup/rpc_stubs.py --write", file=sys.stderr)
-    return 1 if stale else 0
+    return 1 if outdated else 0
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Runs pytest so that it always ends: a stuck test is named, its stacks are printed, it is killed.
+"""Runs pytest so that it always ends: a stuck test is reported with its stacks, and killed.
 
-`tests/support/stuck_tests.py` writes in each test process what that process is doing. This module
-reads it from outside, so that nothing inside the process has to work. pytest-xdist reports a killed
-process as a failure of the test that it ran, and starts another one.
+`tests/support/stuck_tests.py` writes the current activity of each test process to a file. This
+module reads it from outside, so that nothing inside the process has to work. pytest-xdist reports a
+killed process as a failure of the test that it ran, and starts another one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from process_tree import command_line, descendants, end_marked, is_alive, kill_tree, stacks
+from process_tree import command_line, descendants, is_alive, kill_marked, kill_tree, stacks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,44 +29,44 @@ _FAILED = 1
 
 @dataclass(frozen=True)
 class Limits:
-    """In seconds."""
+    """Time limits of a test run, in seconds."""
 
     activity_s: float = 165.0
-    """For one test with its fixtures, for the collection, and for the exit of a process."""
+    """Limit of one test with its fixtures, of the collection, and of the exit of a process."""
     total_s: float = 2400.0
 
 
 def run_tests(command: Sequence[str], cwd: Path, limits: Limits = Limits()) -> int:  # noqa: B008 - frozen
-    """Run pytest; returns its exit code, or 1 if something was stuck or left running."""
+    """Run pytest; return its exit code, or 1 if something was stuck or left running."""
     with tempfile.TemporaryDirectory(prefix="mosaic-test-activity-") as folder:
         process = subprocess.Popen(
             command, cwd=cwd, env={**os.environ, ACTIVITY_FOLDER: folder}, stdin=subprocess.DEVNULL
         )
         try:
-            watch = _Watch(process, Path(folder), limits)
+            watch = _PytestWatch(process, Path(folder), limits)
             code = watch.wait()
         except KeyboardInterrupt:
             _wait_for_interrupted(process)
             raise
         finally:
-            left = end_marked(folder)
+            leftovers = kill_marked(folder)
     for text in watch.reports:
         print(text)
-    if left and not watch.reports:
-        print("Still running after the tests:\n  " + "\n  ".join(left))
-    return _FAILED if left or watch.reports else code
+    if leftovers and not watch.reports:
+        print("Still running after the tests:\n  " + "\n  ".join(leftovers))
+    return _FAILED if leftovers or watch.reports else code
 
 
 def _wait_for_interrupted(process: subprocess.Popen[bytes]) -> None:
-    """Ctrl-C reached pytest too: it prints its summary."""
+    """Wait for pytest, which also received Ctrl-C, to print its summary."""
     try:
         process.wait(_INTERRUPT_TIMEOUT_S)
     except (subprocess.TimeoutExpired, KeyboardInterrupt):
         process.kill()
 
 
-class _Watch:
-    """Waits for pytest, and ends what is stuck below it."""
+class _PytestWatch:
+    """Waits for pytest, and kills stuck processes below it."""
 
     def __init__(self, process: subprocess.Popen[bytes], folder: Path, limits: Limits) -> None:
         self.reports: list[str] = []
@@ -80,11 +80,13 @@ class _Watch:
             try:
                 return self._process.wait(_POLL_S)
             except subprocess.TimeoutExpired:
-                self._look_for_stuck()
+                self._check_activity()
             if time.monotonic() > self._deadline:
-                self._end(self._process.pid, f"the whole run, after {self._limits.total_s:g} s")
+                self._report_and_kill(
+                    self._process.pid, f"the whole run, after {self._limits.total_s:g} s"
+                )
 
-    def _look_for_stuck(self) -> None:
+    def _check_activity(self) -> None:
         now = time.time()
         for file in self._folder.iterdir():
             try:
@@ -94,13 +96,13 @@ class _Watch:
             if age_s > self._limits.activity_s:
                 file.unlink(missing_ok=True)
                 pid = int(file.name)
-                if is_alive(pid):  # else it crashed, and pytest has reported that
-                    self._end(pid, f"{activity}, after {age_s:.0f} s")
+                if is_alive(pid):  # otherwise it crashed, and pytest reported that
+                    self._report_and_kill(pid, f"{activity}, after {age_s:.0f} s")
 
-    def _end(self, pid: int, activity: str) -> None:
+    def _report_and_kill(self, pid: int, activity: str) -> None:
         lines = [f"\n── stuck: {activity} ──"]
-        for each in [pid, *descendants(pid)]:
-            lines += [f"\nprocess {each}: {command_line(each)[:200]}", stacks(each)]
+        for process in [pid, *descendants(pid)]:
+            lines += [f"\nprocess {process}: {command_line(process)[:200]}", stacks(process)]
         self.reports.append("\n".join(lines))
         print(self.reports[-1], file=sys.stderr, flush=True)
         kill_tree(pid)

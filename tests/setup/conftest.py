@@ -44,13 +44,13 @@ print(json.dumps({
 while os.environ.get("TINY_PROGRAM_STAYS"):
     time.sleep(1)
 """
-# Real system packages are no business of these tests.
-NO_QT = "def provide(say):\n    pass\n"
+# These tests must not install system packages.
+NO_QT = "def install_missing(print_status):\n    pass\n"
 MAKE_VENV = '"-m", "venv"'
 
 
 def load(path: Path) -> ModuleType:
-    """A module that is not on the import path, such as those in setup/."""
+    """Load a module that is not on the import path, such as those in setup/."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
@@ -61,13 +61,13 @@ def load(path: Path) -> ModuleType:
 
 @dataclass
 class Checkout:
-    """A stand-in checkout; `start` and `begin` run its ./mosaic."""
+    """A stand-in checkout; `start` and `start_in_background` run its ./mosaic."""
 
     root: Path
     wheels: Path
     write_wheel: Callable[[Path, str, str, dict[str, str]], str]
     environ: dict[str, str]
-    begun: list[subprocess.Popen[str]] = field(default_factory=list)
+    processes: list[subprocess.Popen[str]] = field(default_factory=list)
 
     @property
     def venv(self) -> Path:
@@ -110,7 +110,7 @@ class Checkout:
     def installed(self, name: str) -> list[Path]:
         return list(self.venv.glob(f"lib/python*/site-packages/{name}"))
 
-    def begin(self, **environ: str) -> subprocess.Popen[str]:
+    def start_in_background(self, **environ: str) -> subprocess.Popen[str]:
         """Starts it in a process group of its own, to be killed as a whole or in part."""
         process = subprocess.Popen(
             [self.root / "mosaic"],
@@ -121,7 +121,7 @@ class Checkout:
             text=True,
             start_new_session=True,
         )
-        self.begun.append(process)
+        self.processes.append(process)
         return process
 
     def start(
@@ -143,12 +143,12 @@ class Checkout:
         answer: dict[str, Any] = json.loads(finished.stdout)
         return answer
 
-    def end_all(self) -> None:
-        for process in self.begun:
+    def kill_all(self) -> None:
+        for process in self.processes:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
-        self.begun.clear()
+        self.processes.clear()
 
     def bash(self, script: str) -> subprocess.CompletedProcess[str]:
         """Runs a script of the kind that sources setup/launch.sh."""
@@ -164,7 +164,7 @@ class Checkout:
 
 @dataclass
 class Gate:
-    """Where an installation stops in the middle until the test lets it go on."""
+    """Where an installation stops in the middle until the test opens it."""
 
     path: Path
 
@@ -181,7 +181,7 @@ class Gate:
 def wait_for(condition: Callable[[], object], seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
+        assert time.monotonic() < deadline, "the condition was not met in time"
         time.sleep(0.02)
 
 
@@ -228,7 +228,7 @@ def checkout(tmp_path: Path, tiny_backend: ModuleType) -> Iterator[Checkout]:
     """A fresh stand-in checkout."""
     made = make_checkout(tmp_path, tiny_backend.write_wheel)
     yield made
-    made.end_all()
+    made.kill_all()
 
 
 @pytest.fixture(scope="module")
@@ -237,7 +237,7 @@ def shared_checkout(
 ) -> Iterator[Checkout]:
     made = make_checkout(tmp_path_factory.mktemp("shared"), tiny_backend.write_wheel)
     yield made
-    made.end_all()
+    made.kill_all()
 
 
 @pytest.fixture
@@ -247,7 +247,7 @@ def ready(shared_checkout: Checkout) -> Iterator[Checkout]:
     shared_checkout.works()
     shared_checkout.log.unlink(missing_ok=True)  # there again when pip ran again
     yield shared_checkout
-    shared_checkout.end_all()
+    shared_checkout.kill_all()
 
 
 @pytest.fixture

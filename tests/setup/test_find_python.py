@@ -79,7 +79,7 @@ def test_oldest_supported_version_is_preferred(repository: Path, interpreters: P
 def test_none_found_names_what_was_tried_and_what_to_run(
     repository: Path, interpreters: Path
 ) -> None:
-    """Without a usable Python the person reads why each was refused and the line to run."""
+    """Without a usable Python, the reason for each candidate and the command are printed."""
     old = stand_in(interpreters, "python3", "echo old 3.9")
     dead = stand_in(interpreters, "python3.11", DEAD_SHIM)
     no_sqlite = stand_in(interpreters, "python3.12", "echo incomplete 3.12 sqlite3, ssl")
@@ -97,7 +97,7 @@ def test_none_found_names_what_was_tried_and_what_to_run(
 
 
 def test_debian_python_without_venv_gets_its_package_named(repository: Path) -> None:
-    """Who is not root gets the exact line for the package that is missing."""
+    """Other users than root get the command for the missing package."""
     probe = "echo incomplete 3.11 ensurepip, venv"
     then = f"""/usr/bin/python3.11() {{ {probe}; }}
         complete_debian_python() {{ return 1; }}"""
@@ -110,7 +110,7 @@ def test_debian_python_without_venv_gets_its_package_named(repository: Path) -> 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may install packages")
 def test_debian_python_is_completed_when_root(repository: Path, interpreters: Path) -> None:
-    """As root the missing package is installed through apt-get, and the search goes on."""
+    """As root the missing package is installed through apt-get, and the search continues."""
     done = interpreters / "done"
     stand_in(interpreters, "apt-get", f'echo "$DEBIAN_FRONTEND $*" >>"{done}"')
     then = f"""/usr/bin/python3.11() {{

@@ -70,7 +70,7 @@ def test_changed_pin_is_updated_in_place(ready: Checkout) -> None:
     assert ready.start().stderr == ""
 
 
-def test_moved_checkout_is_set_up_anew(ready: Checkout) -> None:
+def test_moved_checkout_is_set_up_again(ready: Checkout) -> None:
     """An environment names its place in many files, so a moved checkout makes a new one."""
     moved = ready.root.with_name("moved here")
     shutil.move(ready.root, moved)
@@ -92,10 +92,10 @@ def test_environment_whose_python_is_gone_is_rebuilt(ready: Checkout) -> None:
     finished = ready.start()
 
     assert finished.returncode == 0, finished.stderr
-    assert "its Python is gone" in finished.stderr
+    assert "its Python no longer runs" in finished.stderr
 
 
-def test_environment_of_somebody_else_is_kept(checkout: Checkout) -> None:
+def test_environment_not_created_by_mosaic_is_kept(checkout: Checkout) -> None:
     """A .venv that was made by hand is moved aside, never deleted."""
     checkout.venv.mkdir()
     (checkout.venv / "precious").write_text("mine", "utf-8")
@@ -129,7 +129,7 @@ def test_larger_profile_shares_the_environment(ready: Checkout) -> None:
 
 
 def test_failed_download_names_cause_log_and_remedy(checkout: Checkout) -> None:
-    """When pip fails, the person sees why, where the rest is and what to do; then it heals."""
+    """If pip fails, the cause, the log and a remedy are printed; the next start repairs it."""
     checkout.require("base", "tiny_dependency==9.9")
 
     finished = checkout.start()
@@ -158,14 +158,14 @@ def test_modules_of_another_python_do_not_count_as_installed(
 
 
 def test_read_only_checkout_is_explained(checkout: Checkout) -> None:
-    """Where nothing can be written the person is told so, without a traceback."""
+    """Without write permission there is an error message, and no traceback."""
     (checkout.root / ".venv-setup").write_text("in the way", "utf-8")
 
     finished = checkout.start()
 
     assert finished.returncode == 1
     assert "Traceback" not in finished.stderr
-    assert "may write to" in finished.stderr
+    assert "is writable" in finished.stderr
 
 
 def test_named_python_is_used_and_kept(checkout: Checkout, pythons: dict[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""Set-ups that are killed, interrupted or started twice, held still in the middle by a gate."""
+"""Set-ups that are killed, interrupted or started twice, paused in the middle by a gate."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MORE_KILLS = 10
 
 def begin_and_stop_at(gate: Gate, checkout: Checkout) -> subprocess.Popen[str]:
     """A set-up with the dependencies installed, now in the middle of pip's second run."""
-    process = checkout.begin(TINY_GATE=str(gate.path))
+    process = checkout.start_in_background(TINY_GATE=str(gate.path))
     gate.wait_until_reached()
     return process
 
@@ -80,7 +80,7 @@ def test_second_start_waits_for_the_orphaned_pip_of_a_killed_set_up(
     begin_and_stop_at(gate, checkout)
     os.kill(process_of(checkout, "install.py"), signal.SIGKILL)
 
-    second = checkout.begin()
+    second = checkout.start_in_background()
     assert second.stderr is not None
     assert "Another set-up of this checkout is running" in second.stderr.readline()
     gate.open()
@@ -93,7 +93,7 @@ def test_second_start_waits_for_the_orphaned_pip_of_a_killed_set_up(
 def test_two_at_once_share_one_installation(checkout: Checkout, gate: Gate) -> None:
     """The second waits for the first and then installs nothing itself."""
     first = begin_and_stop_at(gate, checkout)
-    second = checkout.begin()
+    second = checkout.start_in_background()
     assert second.stderr is not None
     waiting = second.stderr.readline()
     gate.open()
@@ -110,7 +110,7 @@ def test_two_at_once_share_one_installation(checkout: Checkout, gate: Gate) -> N
 def test_the_program_does_not_hold_the_lock(ready: Checkout) -> None:
     """A window that stays open for a week must not keep the next set-up waiting."""
     ready.require("base", "tiny_dependency==2.0")
-    running = ready.begin(TINY_PROGRAM_STAYS="1")
+    running = ready.start_in_background(TINY_PROGRAM_STAYS="1")
     assert running.stdout is not None
     assert json.loads(running.stdout.readline())["dependency"] == "2.0"
     ready.require("base", "tiny_dependency==1.0")
@@ -155,7 +155,7 @@ def test_many_kills_at_random_moments_are_repaired(checkout: Checkout) -> None:
 def kill_at_random_moments(checkout: Checkout, kills: int) -> None:
     checkout.use_real_venvs()
     for _ in range(kills):
-        process = checkout.begin()
+        process = checkout.start_in_background()
         try:
             process.communicate(timeout=random.uniform(0.05, 6))
         except subprocess.TimeoutExpired:

@@ -46,14 +46,14 @@ def never(_command: Sequence[str]) -> bool:
 
 
 @pytest.mark.usefixtures("with_apt")
-def test_missing_library_is_named_with_the_exact_line(qt_libraries: ModuleType) -> None:
-    """Who is not root gets the line to run, and the set-up goes on."""
-    said: list[str] = []
+def test_missing_library_is_listed_with_the_command(qt_libraries: ModuleType) -> None:
+    """Other users than root get the command to run, and the set-up continues."""
+    printed: list[str] = []
 
-    complete = qt_libraries.provide(said.append, MISSING, is_root=False, run=never)
+    complete = qt_libraries.install_missing(printed.append, MISSING, is_root=False, run=never)
 
     assert not complete
-    assert said[-1].strip().startswith("sudo apt-get install -y libdoes-not-exist7")
+    assert printed[-1].strip().startswith("sudo apt-get install -y libdoes-not-exist7")
 
 
 @pytest.mark.usefixtures("with_apt")
@@ -65,7 +65,7 @@ def test_root_installs_through_apt(qt_libraries: ModuleType) -> None:
         commands.append(command)
         return True
 
-    qt_libraries.provide([].append, MISSING, is_root=True, run=run)
+    qt_libraries.install_missing([].append, MISSING, is_root=True, run=run)
 
     assert commands[0] == ["apt-get", "update"]
     assert commands[1][:5] == [
@@ -79,17 +79,19 @@ def test_root_installs_through_apt(qt_libraries: ModuleType) -> None:
 
 @pytest.mark.usefixtures("with_apt")
 def test_failing_apt_is_not_fatal(qt_libraries: ModuleType) -> None:
-    """When apt-get cannot, the line is printed all the same."""
-    said: list[str] = []
+    """If apt-get fails, the command is still printed."""
+    printed: list[str] = []
 
-    complete = qt_libraries.provide(said.append, MISSING, is_root=True, run=lambda _command: False)
+    complete = qt_libraries.install_missing(
+        printed.append, MISSING, is_root=True, run=lambda _command: False
+    )
 
     assert not complete
-    assert "libdoes-not-exist7" in said[-1]
+    assert "libdoes-not-exist7" in printed[-1]
 
 
 def test_library_that_loads_is_not_missing(qt_libraries: ModuleType) -> None:
-    """The C library is always there; nothing is said about it."""
+    """The C library is always there; it is not reported."""
     assert "libc6" not in qt_libraries.missing_packages({"libc.so.6": "libc6"})
 
 

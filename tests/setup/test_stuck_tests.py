@@ -1,4 +1,4 @@
-"""Whatever is stuck, a test run ends: it fails, names the test and prints the stacks."""
+"""A test run with a stuck test ends: it fails, names the test and prints the stacks."""
 
 import os
 import subprocess
@@ -109,7 +109,7 @@ def test_a_process_that_cannot_exit_is_ended(tmp_path: Path, repository: Path) -
 
 
 def test_pytest_alone_ends_too(tmp_path: Path, repository: Path) -> None:
-    """Without ./test nobody watches from outside, so the process ends itself."""
+    """Without ./test there is no watcher outside, so the process exits."""
     command = ("-m", "pytest", "--rootdir", ".", "-o", f"stuck_timeout_s={LIMIT_S}", "-k", "native")
     done = run_suite(tmp_path, repository, STUCK, *command)
     assert done.returncode == 1

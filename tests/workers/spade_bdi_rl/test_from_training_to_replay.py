@@ -64,7 +64,7 @@ def test_two_agents_talk_through_a_server_of_their_own(mosaic: Mosaic) -> None:
     run = mosaic.json("train", *LAKE, "--max-episodes", "300", *talk)
     assert run["state"] == "succeeded", run["reason"]
     said = " ".join(run["output_tail"])
-    assert "messages by XMPP" in said
+    assert "messages through XMPP" in said
     assert "coach is done" in said
 
 

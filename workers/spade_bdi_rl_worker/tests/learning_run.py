@@ -1,4 +1,4 @@
-"""A run without a process: telemetry into a file, and a learner that no agent drives."""
+"""A run without a process: telemetry in a file, and a learner without an agent."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from mosaic_worker.recording.recorder import EpisodeRecorder
 from mosaic_worker.run_config import resolve
 from mosaic_worker.tracking.trackers import make_trackers
 from spade_bdi_rl_worker.descriptor import describe
-from spade_bdi_rl_worker.learning.making import make_learner
-from spade_bdi_rl_worker.settings import resolved
+from spade_bdi_rl_worker.learning.learner_factory import make_learner
+from spade_bdi_rl_worker.settings import apply_presets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,39 +23,41 @@ if TYPE_CHECKING:
 
     from mosaic_worker import Run
     from mosaic_worker.tracking.trackers import Trackers
-    from spade_bdi_rl_worker.learning.learner import Learner
-    from spade_bdi_rl_worker.telemetry.outlet import BdiChange
+    from spade_bdi_rl_worker.learning.learner import TableLearner
+    from spade_bdi_rl_worker.telemetry.sink import BdiUpdate
 
 
 def always() -> bool:
     return True
 
 
-class ListOutlet:
-    """Keeps what it is told."""
+class ListSink:
+    """Keeps everything that is reported."""
 
     def __init__(self) -> None:
-        self.changes: list[BdiChange] = []
-        self.sentences: list[str] = []
+        self.updates: list[BdiUpdate] = []
+        self.messages: list[str] = []
         self.rows: list[tuple[int, dict[str, float]]] = []
         self.agents: list[str | None] = []
 
-    def bdi(self, change: BdiChange) -> None:
-        self.changes.append(change)
+    def report_bdi(self, update: BdiUpdate) -> None:
+        self.updates.append(update)
 
-    def say(self, level: str, code: str, message: str, **fields: Any) -> None:  # noqa: ARG002
-        self.sentences.append(message)
+    def log(self, level: str, code: str, message: str, **fields: Any) -> None:  # noqa: ARG002
+        self.messages.append(message)
 
-    def note_on(self, agent_id: str | None, note: Any) -> None:
+    def set_step_annotator(self, agent_id: str | None, annotate: Any) -> None:
         pass
 
-    def figures(self, values: Mapping[str, float], step: int, agent_id: str | None = None) -> None:
+    def report_metrics(
+        self, values: Mapping[str, float], step: int, agent_id: str | None = None
+    ) -> None:
         self.rows.append((step, dict(values)))
         self.agents.append(agent_id)
 
 
 class LearningRun:
-    """What a learner wants of a run. `config` is a TrainRunConfig.
+    """The parts of a run that a learner uses. `config` is a TrainRunConfig.
 
     Call `finish` at the end, or `close` if there is no learner. `lines` works after both.
     """
@@ -65,15 +67,15 @@ class LearningRun:
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.directory = folder
-        asked = resolve({"algo": "q_learning", **config}, describe())
-        self.config = resolved(asked, is_warm=checkpoint is not None)
+        requested = resolve({"algo": "q_learning", **config}, describe())
+        self.config = apply_presets(requested, is_warm_start=checkpoint is not None)
         self.checkpoint = checkpoint
         self.heartbeat = SimpleNamespace(global_step=0)
         self.telemetry = folder / "telemetry.jsonl"
         self._fd = os.open(self.telemetry, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         self.emitter = Emitter(fd=self._fd)
         self._recorders: dict[str | None, EpisodeRecorder] = {}
-        self.outlet = ListOutlet()
+        self.sink = ListSink()
 
     def recorder_for(self, agent_id: str | None) -> EpisodeRecorder:
         if agent_id not in self._recorders:
@@ -89,10 +91,10 @@ class LearningRun:
     def save_checkpoint(self, name: str, content: Any, **fields: Any) -> Path:
         return save_checkpoint(self.emitter, self.directory, name, content, **fields)
 
-    def learner(self) -> Learner:
-        return make_learner(cast("Run", self), self.outlet)
+    def learner(self) -> TableLearner:
+        return make_learner(cast("Run", self), self.sink)
 
-    def finish(self, learner: Learner) -> None:
+    def finish(self, learner: TableLearner) -> None:
         learner.close()
         for recorder in self._recorders.values():
             recorder.close()

@@ -1,4 +1,4 @@
-"""The worker's command line: before anything is installed, and with a saved table."""
+"""The worker's command line: without installed packages, and with a saved table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DRY = {"env_id": "FrozenLake-v1", "env_kwargs": {"is_slippery": False}}
 
 
 def bare(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """With the standard library, the SDK and the worker, and nothing else."""
+    """Run it with the standard library, the SDK and the worker only."""
     script = (
         "import sys, runpy; sys.path[:0] = sys.argv.pop(1).split(':');"
         "runpy.run_module('spade_bdi_rl_worker', run_name='__main__', alter_sys=True)"
@@ -35,7 +35,7 @@ def bare(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def worker(folder: Path, config: dict[str, Any], checkpoint: Path | None) -> list[dict[str, Any]]:
-    """Its telemetry, when it is over."""
+    """Run the worker to its end and return its telemetry."""
     folder.mkdir(exist_ok=True)
     file = folder / "config.json"
     file.write_text(json.dumps({"algo": "q_learning", **config}))
@@ -60,7 +60,7 @@ def worker(folder: Path, config: dict[str, Any], checkpoint: Path | None) -> lis
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Learnt on the dry lake."""
+    """A table trained on the dry lake."""
     folder = tmp_path_factory.mktemp("trained")
     run = LearningRun(folder, {**DRY, "telemetry": {"steps": "off"}})
     learner = run.learner()
@@ -70,29 +70,29 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_it_describes_itself_before_anything_is_installed() -> None:
-    """Methods with labels, groups, help and pages; the beliefs' tab; and nothing that it cannot."""
+def test_describe_needs_no_installed_packages() -> None:
+    """Algorithms with labels, groups, help and pages; tabs; and supported features."""
     done = bare("--describe")
     assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
+    descriptor = json.loads(done.stdout)
 
-    assert [each["id"] for each in said["algorithms"]] == [
+    assert [algorithm["id"] for algorithm in descriptor["algorithms"]] == [
         "q_learning", "double_q_learning", "sarsa",
     ]  # fmt: skip
-    assert said["tabs"] == ["beliefs"]
-    assert said["lane"] == "telemetry"
-    assert said["supports"]["pause"]
-    assert said["supports"]["warm_start"]
-    assert any("GPLv3" in sentence for sentence in said["licence"])
-    for algorithm in said["algorithms"]:
+    assert descriptor["tabs"] == ["beliefs"]
+    assert descriptor["lane"] == "telemetry"
+    assert descriptor["supports"]["pause"]
+    assert descriptor["supports"]["warm_start"]
+    assert any("GPLv3" in sentence for sentence in descriptor["licence"])
+    for algorithm in descriptor["algorithms"]:
         assert algorithm["page"].startswith("# ")
         for parameter in algorithm["parameters"]:
             assert parameter["help"].endswith(".")
             assert parameter["group"]
 
 
-def test_a_dry_run_shows_what_suits_the_environment(tmp_path: Path) -> None:
-    """What a person set stays as it is."""
+def test_a_dry_run_shows_the_presets_of_the_environment(tmp_path: Path) -> None:
+    """Values set by the user stay."""
     file = tmp_path / "config.json"
     file.write_text(json.dumps({"algo": "sarsa", **DRY, "params": {"discount": 0.5}}))
     done = bare("--config", str(file), "--dry-run", "--emit-summary")
@@ -104,7 +104,7 @@ def test_a_dry_run_shows_what_suits_the_environment(tmp_path: Path) -> None:
 
 
 def test_a_saved_table_is_evaluated_in_the_play_loop(tmp_path: Path, table: Path) -> None:
-    """Greedily, as it was trained where nobody says otherwise; values and arrows are told."""
+    """With the greedy policy and the arguments of the training; the policy table is reported."""
     config = {"mode": "evaluate", "env_id": "FrozenLake-v1", "episodes": 3}
     lines = worker(tmp_path, config, table)
 
@@ -123,13 +123,13 @@ def test_a_saved_table_is_evaluated_in_the_play_loop(tmp_path: Path, table: Path
     ("config", "words"),
     [
         ({"env_id": "FrozenLake8x8-v1"}, "another map"),
-        ({"env_id": "CliffWalking-v1"}, "this is CliffWalking-v1"),
+        ({"env_id": "CliffWalking-v1"}, "this environment is CliffWalking-v1"),
     ],
 )
-def test_a_table_of_another_environment_is_not_played(
+def test_a_table_of_another_environment_is_rejected(
     tmp_path: Path, table: Path, config: dict[str, Any], words: str
 ) -> None:
-    """The run fails with what is wrong and what to do."""
+    """The run fails with an error and a remedy."""
     bye = worker(tmp_path, {"mode": "play", **config}, table)[-1]
     assert bye["outcome"] == "failed"
     assert words in bye["error"]
@@ -137,7 +137,7 @@ def test_a_table_of_another_environment_is_not_played(
 
 
 def test_playing_needs_a_checkpoint(tmp_path: Path) -> None:
-    """Which is said, and where there are some."""
+    """The remedy says how to list checkpoints."""
     bye = worker(tmp_path, {"mode": "evaluate", **DRY}, None)[-1]
     assert bye["outcome"] == "failed"
     assert "mosaic checkpoints list" in bye["remedy"]

@@ -1,4 +1,4 @@
-"""What is learnt by table replays in the environment itself, step by step."""
+"""Episodes simulated from a transition table replay exactly in the environment."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from workers.spade_bdi_rl_worker.tests.learning_run import LearningRun, always
 
 from mosaic_worker.environments.factory import make_environment
 from mosaic_worker.recording.start_states import restore
-from spade_bdi_rl_worker.learning.environment_world import EnvironmentWorld
-from spade_bdi_rl_worker.learning.table_world import TableWorld
+from spade_bdi_rl_worker.learning.tabular_env import GymEnv
+from spade_bdi_rl_worker.learning.transition_table_env import TransitionTableEnv
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,15 +43,15 @@ def record(folder: Path, env_id: str, env_kwargs: Any, steps: str) -> LearningRu
     return run
 
 
-def made_again(run: LearningRun) -> Any:
-    """The environment, from what the telemetry says of it."""
+def recreate_env(run: LearningRun) -> Any:
+    """Make the environment again from its telemetry."""
     made = run.lines("environment")[0]
     limit = made["max_episode_steps"]
     return make_environment(made["env_id"], made["env_kwargs"], max_episode_steps=limit)
 
 
-def replayed(env: Any, episode: dict[str, Any], actions: list[int]) -> list[Any]:
-    """What the environment gives for each action, when it begins as the episode did."""
+def replay(env: Any, episode: dict[str, Any], actions: list[int]) -> list[Any]:
+    """Return the environment's results for the actions, from the episode's start."""
     observation, _ = restore(env, episode.get("seed"), episode.get("start"))
     return [observation, *(env.step(action) for action in actions)]
 
@@ -60,7 +60,7 @@ def replayed(env: Any, episode: dict[str, Any], actions: list[int]) -> list[Any]
 def test_columns_replay_with_the_same_rewards(
     tmp_path: Path, env_id: str, env_kwargs: dict[str, Any]
 ) -> None:
-    """Actions and rewards are all there is, and the start of each episode is enough."""
+    """From the recorded actions and the start of each episode."""
     run = record(tmp_path, env_id, env_kwargs, "columns")
     columns: dict[str, list[tuple[int, float]]] = {}
     starts = {line["episode_id"]: line for line in run.lines("episode_start")}
@@ -71,32 +71,34 @@ def test_columns_replay_with_the_same_rewards(
     assert len(episodes) == 63
     assert [line["episode"] for line in episodes] == list(range(63))
 
-    env = made_again(run)
+    env = recreate_env(run)
     for episode in episodes:
         steps = columns[episode["episode_id"]]
-        begun = starts.get(episode["episode_id"], episode)
-        came = replayed(env, begun, [action for action, _ in steps])
-        assert [reward for _, reward in steps] == [reward for _, reward, _, _, _ in came[1:]]
+        start = starts.get(episode["episode_id"], episode)
+        results = replay(env, start, [action for action, _ in steps])
+        assert [reward for _, reward in steps] == [reward for _, reward, _, _, _ in results[1:]]
         assert len(steps) == episode["steps"]
-        assert came[-1][2:4] == (episode["terminated"], episode["truncated"])
+        assert results[-1][2:4] == (episode["terminated"], episode["truncated"])
 
 
 @pytest.mark.parametrize(("env_id", "env_kwargs"), [ENVIRONMENTS[0], ENVIRONMENTS[5]])
-def test_single_steps_are_those_of_the_environment(
+def test_recorded_steps_match_the_environment(
     tmp_path: Path, env_id: str, env_kwargs: dict[str, Any]
 ) -> None:
-    """Observation, reward, flags and info, and what is seen before the first step."""
+    """Observation, reward, flags and info, and the first observation."""
     run = record(tmp_path, env_id, env_kwargs, "all")
     starts = run.lines("episode_start")
     steps = run.lines("step")
     assert len(run.lines("episode")) == 63
 
-    env = made_again(run)
+    env = recreate_env(run)
     for start in starts[:20] + starts[-3:]:
-        told = [step for step in steps if step["episode_id"] == start["episode_id"]]
-        came = replayed(env, start, [step["action"] for step in told])
-        assert start["obs"] == came[0]
-        for step, (obs, reward, terminated, truncated, info) in zip(told, came[1:], strict=True):
+        recorded = [step for step in steps if step["episode_id"] == start["episode_id"]]
+        results = replay(env, start, [step["action"] for step in recorded])
+        assert start["obs"] == results[0]
+        for step, (obs, reward, terminated, truncated, info) in zip(
+            recorded, results[1:], strict=True
+        ):
             assert (step["obs"], step["reward"]) == (obs, reward)
             assert (step["terminated"], step["truncated"]) == (terminated, truncated)
             assert step["info"]["prob"] == pytest.approx(info["prob"])
@@ -106,12 +108,12 @@ def test_single_steps_are_those_of_the_environment(
 
 
 @pytest.mark.parametrize("detail", ["columns", "sampled", "all"])
-def test_by_table_is_what_the_environment_does(
+def test_simulation_and_environment_learn_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, detail: str
 ) -> None:
-    """The same seed learns the same table from the same episodes, and tells the same of them."""
+    """With the same seed: the same table, the same episodes and the same events."""
 
-    def learnt(folder: Path) -> tuple[Any, Any, list[dict[str, Any]]]:
+    def train(folder: Path) -> tuple[Any, Any, list[dict[str, Any]]]:
         run = LearningRun(
             folder,
             {
@@ -123,25 +125,27 @@ def test_by_table_is_what_the_environment_does(
         )
         learner = run.learner()
         learner.learn(200, always)
-        world, rows = learner._world, learner.method.values.rows
+        env, rows = learner._env, learner.method.values.rows
         run.finish(learner)
         lines = [*run.lines("episode"), *run.lines("step")]
-        moments = ("t", "t_end", "start", "seed", "first", "actions", "rewards")
-        return world, rows, [{k: v for k, v in each.items() if k not in moments} for each in lines]
+        volatile = ("t", "t_end", "start", "seed", "first", "actions", "rewards")
+        return env, rows, [{k: v for k, v in each.items() if k not in volatile} for each in lines]
 
-    fast, fast_rows, fast_lines = learnt(tmp_path / "fast")
-    monkeypatch.setattr("spade_bdi_rl_worker.learning.making.read_table", lambda *_: None)
-    slow, slow_rows, slow_lines = learnt(tmp_path / "slow")
+    fast, fast_rows, fast_lines = train(tmp_path / "fast")
+    monkeypatch.setattr(
+        "spade_bdi_rl_worker.learning.learner_factory.read_transition_table", lambda *_: None
+    )
+    slow, slow_rows, slow_lines = train(tmp_path / "slow")
 
-    assert isinstance(fast, TableWorld)
-    assert isinstance(slow, EnvironmentWorld)
+    assert isinstance(fast, TransitionTableEnv)
+    assert isinstance(slow, GymEnv)
     assert fast_rows == slow_rows
     assert fast_lines == slow_lines
     assert len(fast_lines) >= 200
 
 
-def test_an_environment_that_does_not_keep_to_its_table_is_stepped_itself(tmp_path: Path) -> None:
-    """A fickle passenger changes his mind with random numbers that the table does not know of."""
+def test_an_environment_that_deviates_from_its_table_is_stepped(tmp_path: Path) -> None:
+    """A fickle passenger uses random numbers that are not part of the table."""
     run = LearningRun(
         tmp_path,
         {"env_id": "Taxi-v4", "env_kwargs": {"fickle_passenger": True}, "max_episodes": 3},
@@ -149,6 +153,6 @@ def test_an_environment_that_does_not_keep_to_its_table_is_stepped_itself(tmp_pa
     learner = run.learner()
     learner.learn(3, always)
 
-    assert isinstance(learner._world, EnvironmentWorld)
+    assert isinstance(learner._env, GymEnv)
     run.finish(learner)
     assert len(run.lines("episode")) == 3

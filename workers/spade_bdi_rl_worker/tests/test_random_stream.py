@@ -1,19 +1,19 @@
-"""Random numbers that are drawn ahead are those that would have been drawn one by one."""
+"""Random numbers drawn in blocks equal those drawn one by one."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from mosaic_worker.recording.rng_state import query_state
-from spade_bdi_rl_worker.learning.random_stream import BLOCK, RandomStream, is_known
+from spade_bdi_rl_worker.learning.random_stream import BLOCK, RandomStream, is_supported_generator
 
 
 def two_generators() -> tuple[np.random.Generator, np.random.Generator]:
     return np.random.default_rng(7), np.random.default_rng(7)
 
 
-def test_numbers_and_states_are_those_of_the_generator() -> None:
-    """Over several blocks, so that every place in a block and its ends are looked at."""
+def test_numbers_and_states_match_the_generator() -> None:
+    """Over several blocks, including their boundaries."""
     ahead, alone = two_generators()
     stream = RandomStream(ahead)
 
@@ -23,8 +23,8 @@ def test_numbers_and_states_are_those_of_the_generator() -> None:
         assert stream.draw() == alone.random()
 
 
-def test_a_half_used_number_stays_where_it_is() -> None:
-    """Whole numbers of 32 bits leave a half behind, which uniform numbers do not touch."""
+def test_a_buffered_32_bit_half_is_kept() -> None:
+    """32-bit integers leave a buffered half, which uniform numbers do not use."""
     ahead, alone = two_generators()
     for generator in (ahead, alone):
         generator.integers(0, 1 << 20, dtype=np.uint32)
@@ -34,14 +34,14 @@ def test_a_half_used_number_stays_where_it_is() -> None:
     assert stream.state() == query_state(alone)
 
 
-def test_a_settled_generator_is_where_the_stream_was() -> None:
-    """Others may draw from it then, and the stream goes on after them."""
+def test_sync_generator_moves_it_to_the_stream_position() -> None:
+    """Others may then draw from it, and the stream continues after them."""
     ahead, alone = two_generators()
     stream = RandomStream(ahead)
     assert [stream.draw() for _ in range(10)] == [alone.random() for _ in range(10)]
 
-    stream.settle()
-    stream.settle()
+    stream.sync_generator()
+    stream.sync_generator()
 
     assert query_state(ahead) == query_state(alone)
     assert ahead.normal() == alone.normal()
@@ -49,9 +49,9 @@ def test_a_settled_generator_is_where_the_stream_was() -> None:
     assert [stream.draw() for _ in range(BLOCK)] == [alone.random() for _ in range(BLOCK)]
 
 
-def test_only_a_generator_that_computes_so_is_known() -> None:
-    """Another kind is left to the environment itself."""
-    assert is_known(np.random.default_rng(1))
-    assert not is_known(np.random.Generator(np.random.MT19937(1)))
-    assert not is_known(np.random.Generator(np.random.PCG64DXSM(1)))
-    assert not is_known(None)
+def test_only_pcg64_is_supported() -> None:
+    """With other generators the environment itself is stepped."""
+    assert is_supported_generator(np.random.default_rng(1))
+    assert not is_supported_generator(np.random.Generator(np.random.MT19937(1)))
+    assert not is_supported_generator(np.random.Generator(np.random.PCG64DXSM(1)))
+    assert not is_supported_generator(None)

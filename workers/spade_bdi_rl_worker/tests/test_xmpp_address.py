@@ -8,23 +8,23 @@ import pytest
 
 from mosaic_worker.errors import WorkerError
 from spade_bdi_rl_worker.messaging.address import Address, account_name, parse_address
-from spade_bdi_rl_worker.messaging.readiness import require_server
+from spade_bdi_rl_worker.messaging.server_check import require_server
 
 
 @pytest.fixture
 def listener() -> Iterator[socket.socket]:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        yield listening
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server
 
 
 def answer_once(listener: socket.socket, answer: bytes) -> Address:
-    """Whoever connects is answered so, and left."""
+    """Answer the first connection, then close it."""
 
     def serve() -> None:
-        link, _ = listener.accept()
-        with link:
-            link.recv(1000)
-            link.sendall(answer)
+        connection, _ = listener.accept()
+        with connection:
+            connection.recv(1000)
+            connection.sendall(answer)
 
     threading.Thread(target=serve, daemon=True).start()
     host, port = listener.getsockname()
@@ -45,16 +45,16 @@ def answer_once(listener: socket.socket, answer: bytes) -> Address:
         ("[::1]:5222", Address("external", "::1", 5222, "localhost")),
     ],
 )
-def test_what_can_be_given(given: str, expected: Address) -> None:
-    """Nothing, a word, or where a server is."""
+def test_valid_addresses(given: str, expected: Address) -> None:
+    """Empty, a keyword, or the address of a server."""
     assert parse_address(given) == expected
 
 
 @pytest.mark.parametrize(
     "given", ["yes", "host", "host:", "host:0", "host:99999", "a b:5222", ":1"]
 )
-def test_what_is_no_address(given: str) -> None:
-    """Anything else is refused, with what to write instead."""
+def test_invalid_addresses(given: str) -> None:
+    """The remedy shows the format."""
     with pytest.raises(WorkerError) as raised:
         parse_address(given)
     assert "host:port" in raised.value.remedy
@@ -67,8 +67,8 @@ def test_a_server_that_answers(listener: socket.socket) -> None:
     require_server(answer_once(listener, answer))
 
 
-def test_nobody_listens(listener: socket.socket) -> None:
-    """A server that is not running is told at once."""
+def test_no_server(listener: socket.socket) -> None:
+    """A server that does not run is reported at once."""
     host, port = listener.getsockname()
     listener.close()
 
@@ -76,35 +76,35 @@ def test_nobody_listens(listener: socket.socket) -> None:
         require_server(Address("external", host, port, host))
 
 
-def test_something_else_listens(listener: socket.socket) -> None:
-    """A web server is no XMPP server."""
-    with pytest.raises(WorkerError, match="is no XMPP server"):
+def test_another_service(listener: socket.socket) -> None:
+    """A web server is not an XMPP server."""
+    with pytest.raises(WorkerError, match="is not an XMPP server"):
         require_server(answer_once(listener, b"HTTP/1.1 400 Bad Request\r\n\r\n"))
 
 
-def test_a_server_that_never_comes_to_an_end(listener: socket.socket) -> None:
-    """Whoever answers letter by letter is waited for no longer than whoever says nothing."""
+def test_an_endless_answer_times_out(listener: socket.socket) -> None:
+    """A server that answers byte by byte is subject to the same timeout as a silent one."""
     host, port = listener.getsockname()
-    is_over = threading.Event()
+    stop = threading.Event()
 
     def serve() -> None:
-        link, _ = listener.accept()
-        with link:
-            while not is_over.wait(0.01):
-                link.sendall(b" ")
+        connection, _ = listener.accept()
+        with connection:
+            while not stop.wait(0.01):
+                connection.sendall(b" ")
 
     answering = threading.Thread(target=serve)
     answering.start()
     try:
-        with pytest.raises(WorkerError, match="does not answer a greeting"):
-            require_server(Address("external", host, port, host), limit_s=0.2)
+        with pytest.raises(WorkerError, match="does not open an XMPP stream"):
+            require_server(Address("external", host, port, host), timeout_s=0.2)
     finally:
-        is_over.set()
+        stop.set()
         answering.join()
 
 
-def test_another_domain(listener: socket.socket) -> None:
-    """A server that does not serve the domain is told, with how to name the one that it serves."""
+def test_an_unserved_domain(listener: socket.socket) -> None:
+    """The remedy shows how to add the domain that the server serves."""
     answer = b"<stream:stream><stream:error><host-unknown/></stream:error></stream:stream>"
 
     with pytest.raises(WorkerError, match="does not serve the domain") as raised:
@@ -112,13 +112,13 @@ def test_another_domain(listener: socket.socket) -> None:
     assert "domain@host:port" in raised.value.remedy
 
 
-def test_without_a_server_nothing_is_asked() -> None:
-    """Inside the process, and with a server of one's own, there is nobody to ask."""
+def test_no_check_without_an_external_server() -> None:
+    """In-process messages and the embedded server need no check."""
     require_server(Address("container"))
     require_server(Address("embedded"))
 
 
-def test_names_of_accounts() -> None:
-    """Whatever people call an agent or a run, a server takes its name."""
+def test_account_names() -> None:
+    """Arbitrary names become valid account names."""
     assert account_name("mosaic-01ABC", "Learner №1 @home/x") == "mosaic-01abc-learner-1-home-x"
     assert account_name("…") == "agent"

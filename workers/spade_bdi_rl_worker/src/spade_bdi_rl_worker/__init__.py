@@ -1,3 +1,3 @@
-"""A BDI agent that learns small worlds with a table of action values."""
+"""A BDI agent that learns with tabular Q-learning, Double Q-learning or SARSA."""
 
 __version__ = "0.1.0"

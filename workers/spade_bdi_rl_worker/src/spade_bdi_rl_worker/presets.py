@@ -1,6 +1,6 @@
-"""What suits which environment: values that are used where a person sets none.
+"""Presets: hyperparameters per environment, used for parameters that the user does not set.
 
-Each was tried on several seeds; the README has what they reach. Read without gymnasium.
+Tested with several seeds; the README lists the results. Needs no gymnasium.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any
 
 Values = dict[str, Any]
 
-ANY: Values = {
+DEFAULT: Values = {
     "episodes": 20_000,
     "learning_rate": 0.1,
     "learning_rate_end": 0.01,
@@ -20,7 +20,7 @@ ANY: Values = {
     "initial_value": 0.0,
     "goal_success_rate": 1.0,
 }
-"""Of environments that are not named here."""
+"""For environments without a preset."""
 
 _DRY_LAKE: Values = {
     "episodes": 2_000,
@@ -28,10 +28,10 @@ _DRY_LAKE: Values = {
     "learning_rate_end": 0.8,
     "epsilon_fraction": 0.5,
 }
-_DRY_LAKE_OF_ONES_OWN: Values = {
+_CUSTOM_DRY_LAKE: Values = {
     **_DRY_LAKE,
     "episodes": 3_000,
-    # By chance alone the goal of a large map is not found; who expects one everywhere finds it.
+    # Random actions do not find the goal of a large map; optimistic initial values do.
     "initial_value": 1.0,
     "epsilon_start": 0.1,
     "epsilon_end": 0.0,
@@ -88,21 +88,21 @@ _MINIGRID: Values = {
 }
 
 RECOMMENDED: dict[str, Values] = {"toy-text": {}, "minigrid": {}}
-"""By family, for the form: nothing has to be filled in, because what suits is used anyway."""
+"""By family, for the form: no values, because presets apply to unset parameters."""
 
 
 def preset_for(env_id: str, env_kwargs: Values, algo: str) -> Values:
-    """Every value, for that environment as it will be made, and that method."""
+    """Return all values for this environment, its arguments and the algorithm."""
     name = env_id.rpartition("/")[2].rpartition(":")[2]
-    values = {**ANY, **_of(name, env_kwargs)}
+    values = {**DEFAULT, **_env_preset(name, env_kwargs)}
     if algo == "double_q_learning":
         values["episodes"] *= 2  # each of its two tables learns from half of the steps
     return values
 
 
-def _of(name: str, env_kwargs: Values) -> Values:
+def _env_preset(name: str, env_kwargs: Values) -> Values:
     if name.startswith("FrozenLake"):
-        return _of_lake(name, env_kwargs)
+        return _lake_preset(name, env_kwargs)
     if name.startswith("CliffWalking"):
         is_slippery = env_kwargs.get("is_slippery", name.startswith("CliffWalkingSlippery"))
         return _SLIPPERY_CLIFF if is_slippery else _CLIFF
@@ -113,9 +113,9 @@ def _of(name: str, env_kwargs: Values) -> Values:
     return _MINIGRID if name.startswith("MiniGrid") else {}
 
 
-def _of_lake(name: str, env_kwargs: Values) -> Values:
-    own_name = "8x8" if name.startswith("FrozenLake8x8") else "4x4"
-    known_map = None if env_kwargs.get("desc") else env_kwargs.get("map_name", own_name)
+def _lake_preset(name: str, env_kwargs: Values) -> Values:
+    default_map = "8x8" if name.startswith("FrozenLake8x8") else "4x4"
+    map_name = None if env_kwargs.get("desc") else env_kwargs.get("map_name", default_map)
     if env_kwargs.get("is_slippery", True):
-        return _SLIPPERY_LAKE if known_map == "4x4" else _LARGE_SLIPPERY_LAKE
-    return _DRY_LAKE if known_map in ("4x4", "8x8") else _DRY_LAKE_OF_ONES_OWN
+        return _SLIPPERY_LAKE if map_name == "4x4" else _LARGE_SLIPPERY_LAKE
+    return _DRY_LAKE if map_name in ("4x4", "8x8") else _CUSTOM_DRY_LAKE

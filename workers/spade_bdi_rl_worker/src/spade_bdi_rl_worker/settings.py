@@ -1,6 +1,6 @@
-"""A run's configuration in this worker's own terms: what to learn with, and how the agent is made.
+"""A run's configuration as typed settings of this worker.
 
-What a person did not set is what suits the environment (`presets.py`).
+Parameters that the user did not set are filled from `presets.py`. Standard library only.
 """
 
 from __future__ import annotations
@@ -13,15 +13,19 @@ from spade_bdi_rl_worker.presets import preset_for
 if TYPE_CHECKING:
     from mosaic_worker.run_config import RunConfig
 
-_POINTS = 500
-WARM_EPSILON = 0.1
-_SHORT_EPISODE = 20
-"""Steps; where only their number is known, that of episodes is guessed."""
+ALONE, COACH, PAIR = "alone", "coach", "pair"
+"""Values of the parameter `team`."""
+
+MAX_WARM_EPSILON = 0.1
+_POINTS_PER_CURVE = 500
+_ASSUMED_EPISODE_STEPS = 20
+"""Estimates the number of episodes of a run that is limited by its steps alone."""
+_DEFAULT_AGENT_NAME = "learner"
 
 
 @dataclass(frozen=True)
 class LearningSettings:
-    """How a table is learnt, and for how long."""
+    """Hyperparameters and length of a training run."""
 
     algo: str
     learning_rate: float
@@ -36,14 +40,14 @@ class LearningSettings:
     total_steps: int | None
     seed: int
     max_episode_steps: int = 0
-    """After which an episode is cut; 0: as the environment says."""
+    """Truncate episodes after this many steps; 0: the environment's own limit."""
     steps_per_second: float = 0.0
-    """At most, so that people can watch; 0: as fast as it can."""
+    """Maximum speed, for watching; 0: unlimited."""
 
 
 @dataclass(frozen=True)
-class TellingSettings:
-    """What is told and kept of a training."""
+class ReportingSettings:
+    """How often metrics, the policy table and checkpoints are written."""
 
     metrics_every: int
     policy_every_s: float
@@ -53,40 +57,40 @@ class TellingSettings:
 
 @dataclass(frozen=True)
 class AgentSettings:
-    """How the BDI agent is made, and with whom it works. Read by `agent.run`."""
+    """How the BDI agents are set up. Used by `agent.run_agents`."""
 
     asl: str = ""
-    """The file of its plans; empty: the ones that come with the worker."""
+    """Path of the AgentSpeak file; empty: the plans bundled with the worker."""
     xmpp: str = ""
-    """Empty: in the container, `embedded`: a server of its own on loopback, or `host:port`."""
-    team: str = "alone"
-    """`alone`, `coach` (a coach sets the goals) or `pair` (two learners share what they know)."""
+    """Empty: in-process messages; `embedded`: own server on loopback; or `host:port`."""
+    team: str = ALONE
+    """`alone`, `coach` (a coach sets the goals) or `pair` (two learners share their values)."""
     batch_episodes: int = 0
-    """Learnt in one action; 0: a 200th of the run, 500 at most."""
+    """Episodes per `.learn` action; 0: 1/200 of the run, at most 500."""
     evaluate_every: int = 0
     """Episodes between evaluations; 0: the plans decide."""
     evaluation_episodes: int = 100
     goal_success_rate: float = 1.0
-    """What the agent is to reach in an evaluation before it is done."""
+    """Success rate of an evaluation at which the goal is reached."""
     stop_when_reached: bool = False
-    """Whether training ends when the goal is reached, before all episodes are played."""
-    agent_name: str = "learner"
+    """Whether training stops when the goal is reached, before all episodes are played."""
+    agent_name: str = _DEFAULT_AGENT_NAME
     seed: int = 1
 
 
-def resolved(config: RunConfig, *, is_warm: bool = False) -> RunConfig:
-    """The run with every value that it will use; what a person set stays.
+def apply_presets(config: RunConfig, *, is_warm_start: bool = False) -> RunConfig:
+    """Return the run configuration with unset parameters filled in; set ones stay.
 
-    `is_warm`: it begins with a table that was learnt before.
+    `is_warm_start`: training starts from the table of a checkpoint.
     """
     preset = preset_for(config.env_id, config.env_kwargs, config.algo)
     params: dict[str, Any] = {
         name: preset.get(name) if value is None else value for name, value in config.params.items()
     }
-    if is_warm and config.params.get("epsilon_start") is None:
-        # Acting at random would hide what is known already; some of it shows what is not.
-        most = max(params["epsilon_end"], WARM_EPSILON)
-        params["epsilon_start"] = min(params["epsilon_start"], most)
+    if is_warm_start and config.params.get("epsilon_start") is None:
+        # Mostly random actions would waste the loaded table; a few still find what it lacks.
+        max_epsilon = max(params["epsilon_end"], MAX_WARM_EPSILON)
+        params["epsilon_start"] = min(params["epsilon_start"], max_epsilon)
     if params.get("learning_rate_end") is None:
         params["learning_rate_end"] = params["learning_rate"]
     max_episodes = config.max_episodes
@@ -96,26 +100,26 @@ def resolved(config: RunConfig, *, is_warm: bool = False) -> RunConfig:
 
 
 def learning_settings(config: RunConfig) -> LearningSettings:
-    """Of a resolved run."""
+    """Read the learning settings. Call `apply_presets` first."""
     return LearningSettings(
         algo=config.algo,
         total_episodes=config.max_episodes,
         total_steps=config.total_timesteps,
         seed=config.seed,
-        **_chosen(LearningSettings, config.params),
+        **_select_params(LearningSettings, config.params),
     )
 
 
-def telling_settings(config: RunConfig) -> TellingSettings:
-    """Of a resolved run."""
+def reporting_settings(config: RunConfig) -> ReportingSettings:
+    """Read the reporting settings. Call `apply_presets` first."""
     checkpoints = (config.raw.get("artifacts") or {}).get("checkpoints") or {}
     if config.max_episodes is not None:
-        about = config.max_episodes // _POINTS
+        default_every = config.max_episodes // _POINTS_PER_CURVE
     else:
-        about = (config.total_timesteps or 0) // (_POINTS * _SHORT_EPISODE)
-    every = config.params["metrics_every"] or max(1, about)
-    return TellingSettings(
-        metrics_every=every,
+        steps_per_point = _POINTS_PER_CURVE * _ASSUMED_EPISODE_STEPS
+        default_every = (config.total_timesteps or 0) // steps_per_point
+    return ReportingSettings(
+        metrics_every=config.params["metrics_every"] or max(1, default_every),
         policy_every_s=config.params["policy_every_s"],
         checkpoint_every_steps=checkpoints.get("every_steps") or 0,
         keep_checkpoints=checkpoints.get("keep") or 3,
@@ -123,16 +127,32 @@ def telling_settings(config: RunConfig) -> TellingSettings:
 
 
 def agent_settings(config: RunConfig) -> AgentSettings:
-    """The values of the group Agent, as the descriptor names them."""
-    name = str(config.raw.get("agent_id") or AgentSettings.agent_name)
-    given = {
-        **{key: each for key, each in _chosen(AgentSettings, config.params).items() if each != ""},
-        "agent_name": name,
+    """Read the parameters of the group Agent."""
+    params = _select_params(AgentSettings, config.params)
+    values = {
+        **{name: value for name, value in params.items() if value != ""},
+        "agent_name": str(config.raw.get("agent_id") or AgentSettings.agent_name),
         "seed": config.seed,
     }
-    return AgentSettings(**given)
+    return AgentSettings(**values)
 
 
-def _chosen(kind: Any, params: dict[str, Any]) -> dict[str, Any]:
-    names = {field.name for field in fields(kind)}
+def learner_name(settings: AgentSettings) -> str:
+    """Return the name of the learner that every team has."""
+    is_taken = settings.team == COACH and settings.agent_name == COACH
+    return _DEFAULT_AGENT_NAME if is_taken else settings.agent_name
+
+
+def partner_name(settings: AgentSettings) -> str:
+    """Return the name of the second learner of a pair."""
+    return f"{learner_name(settings)}2"
+
+
+def reported_agent_id(settings: AgentSettings) -> str | None:
+    """Return the `agent_id` of the learner's events; None if it is the run's only agent."""
+    return None if settings.team == ALONE else learner_name(settings)
+
+
+def _select_params(settings_class: Any, params: dict[str, Any]) -> dict[str, Any]:
+    names = {field.name for field in fields(settings_class)}
     return {name: value for name, value in params.items() if name in names and value is not None}

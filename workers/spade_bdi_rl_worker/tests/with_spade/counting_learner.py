@@ -1,4 +1,4 @@
-"""A learner that learns nothing but counts, and a run that only remembers: for tests of agents."""
+"""A learner that only counts, and a sink that keeps everything: for tests of agents."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from spade_bdi_rl_worker.agent import run
-from spade_bdi_rl_worker.learning.learner import Progress, Score
+from spade_bdi_rl_worker.agent import run_agents
+from spade_bdi_rl_worker.learning.learner import EvaluationResult, LearningProgress
 from spade_bdi_rl_worker.settings import AgentSettings
 
 if TYPE_CHECKING:
-    from spade_bdi_rl_worker.telemetry.outlet import BdiChange
+    from spade_bdi_rl_worker.telemetry.sink import BdiUpdate
 
 
 class CountingLearner:
-    """Succeeds more often the more it has learnt; `error` is raised by the next batch."""
+    """Its success rate grows with its episodes; the next batch raises `error`."""
 
     def __init__(self, total: int, name: str = "learner") -> None:
         self.total = total
@@ -23,15 +23,15 @@ class CountingLearner:
         self.episodes = 0
         self.epsilon = 1.0
         self.saved: list[str] = []
-        self.taken: list[Any] = []
+        self.merged: list[Any] = []
         self.batches: list[int] = []
         self.error: Exception | None = None
         self.partner: CountingLearner | None = None
         self.seconds_per_episode = 0.0
 
     @property
-    def progress(self) -> Progress:
-        return Progress(
+    def progress(self) -> LearningProgress:
+        return LearningProgress(
             episodes=self.episodes,
             total_episodes=self.total,
             steps=self.episodes * 8,
@@ -43,20 +43,20 @@ class CountingLearner:
     def _success_rate(self) -> float:
         return min(1.0, 2 * self.episodes / self.total)
 
-    def learn(self, episodes: int, go_on: Any) -> Progress:
+    def learn(self, episodes: int, should_continue: Any) -> LearningProgress:
         if self.error is not None:
             raise self.error
         self.batches.append(episodes)
         for _ in range(min(episodes, self.total - self.episodes)):
-            if not go_on():
+            if not should_continue():
                 break
             time.sleep(self.seconds_per_episode)
             self.episodes += 1
         return self.progress
 
-    def evaluate(self, episodes: int, go_on: Any) -> Score:  # noqa: ARG002 - as the learner has it
+    def evaluate(self, episodes: int, should_continue: Any) -> EvaluationResult:  # noqa: ARG002 - as TableLearner's
         time.sleep(episodes * self.seconds_per_episode)
-        return Score(episodes, self._success_rate, 1.0, 8.0)
+        return EvaluationResult(episodes, self._success_rate, 1.0, 8.0)
 
     def explore(self, epsilon: float) -> None:
         self.epsilon = epsilon
@@ -64,13 +64,13 @@ class CountingLearner:
     def consolidate(self) -> None:
         self.epsilon = 0.05
 
-    def share(self) -> Any:
+    def export_values(self) -> Any:
         return {"of": self.name, "values": [number * 0.1234567 for number in range(5_000)]}
 
-    def take_over(self, shared: Any) -> None:
-        self.taken.append(shared)
+    def merge_values(self, shared: Any) -> None:
+        self.merged.append(shared)
 
-    def twin(self, name: str) -> CountingLearner:
+    def make_partner(self, name: str) -> CountingLearner:
         self.partner = CountingLearner(self.total, name)
         return self.partner
 
@@ -81,35 +81,35 @@ class CountingLearner:
         pass
 
 
-class Remembering:
-    """An outlet."""
+class ListSink:
+    """A `TelemetrySink` that keeps everything."""
 
     def __init__(self) -> None:
-        self.changes: list[BdiChange] = []
-        self.said: list[tuple[str, str]] = []
+        self.updates: list[BdiUpdate] = []
+        self.messages: list[tuple[str, str]] = []
 
-    def bdi(self, change: BdiChange) -> None:
-        self.changes.append(change)
+    def report_bdi(self, update: BdiUpdate) -> None:
+        self.updates.append(update)
 
-    def say(self, level: str, code: str, message: str, **_: Any) -> None:
-        self.said.append((code, f"{level}: {message}"))
+    def log(self, level: str, code: str, message: str, **_: Any) -> None:
+        self.messages.append((code, f"{level}: {message}"))
 
     def beliefs(self, agent: str = "learner") -> set[str]:
-        """What is held at the end, from what was told."""
-        held: set[str] = set()
-        for change in self.changes:
-            if change.agent == agent:
-                held = (held - set(change.removed)) | set(change.added)
-        return held
+        """Return the beliefs at the end, from all updates."""
+        beliefs: set[str] = set()
+        for update in self.updates:
+            if update.agent == agent:
+                beliefs = (beliefs - set(update.removed)) | set(update.added)
+        return beliefs
 
     def plans(self, agent: str = "learner") -> list[str]:
-        """Those that fired, in order."""
-        told = [change.plan for change in self.changes if change.agent == agent and change.plan]
-        return [plan for each in told for plan in each.split(", ")]
+        """Return the plans that fired, in order."""
+        fired = [update.plan for update in self.updates if update.agent == agent and update.plan]
+        return [plan for plans in fired for plan in plans.split(", ")]
 
 
 class Control:
-    """What an agent needs of a run: stop and pause."""
+    """The parts of a run that agents use: stop and pause."""
 
     id = "01TEST"
 
@@ -117,28 +117,28 @@ class Control:
         self.should_stop = False
         self.is_pause_requested = False
         self.paused = threading.Event()
-        self._going = threading.Event()
+        self._resumed = threading.Event()
 
     def pause(self) -> None:
         self.is_pause_requested = True
 
     def resume(self) -> None:
         self.is_pause_requested = False
-        self._going.set()
+        self._resumed.set()
 
     def request_stop(self, _reason: str) -> None:
         self.should_stop = True
-        self._going.set()
+        self._resumed.set()
 
     def wait_while_paused(self) -> bool:
         if self.is_pause_requested and not self.should_stop:
             self.paused.set()
-            self._going.wait()
+            self._resumed.wait()
         return True
 
 
-def live(learner: CountingLearner, control: Control | None = None, **settings: Any) -> Remembering:
-    """Run agents to their end."""
-    outlet = Remembering()
-    run(learner, AgentSettings(**settings), outlet, control or Control())  # type: ignore[arg-type]
-    return outlet
+def run_team(learner: CountingLearner, control: Control | None = None, **settings: Any) -> ListSink:
+    """Run agents until they are done."""
+    sink = ListSink()
+    run_agents(learner, AgentSettings(**settings), sink, control or Control())  # type: ignore[arg-type]
+    return sink

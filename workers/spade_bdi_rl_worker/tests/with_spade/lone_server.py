@@ -10,8 +10,8 @@ import sys
 
 import uvloop
 
-from spade_bdi_rl_worker.messaging.embedded_server import EmbeddedServer, Listening
-from spade_bdi_rl_worker.messaging.light_import import import_spade
+from spade_bdi_rl_worker.messaging.embedded_server import EmbeddedServer, ServerEndpoint
+from spade_bdi_rl_worker.messaging.stub_imports import import_spade
 
 
 async def serve(words: list[str]) -> None:
@@ -27,7 +27,7 @@ async def serve(words: list[str]) -> None:
     await asyncio.Event().wait()
 
 
-async def start_with_registration(server: EmbeddedServer) -> Listening:
+async def start_with_registration(server: EmbeddedServer) -> ServerEndpoint:
     """As servers of others may be set up."""
     from pyjabber import AppConfig  # noqa: PLC0415
     from pyjabber.features.SASL.SASL import SASL  # noqa: PLC0415

@@ -7,14 +7,14 @@ import threading
 import unittest
 from pathlib import Path
 
-from counting_learner import Control, CountingLearner, live
+from counting_learner import Control, CountingLearner, run_team
 
-from spade_bdi_rl_worker.telemetry.outlet import Intention
+from spade_bdi_rl_worker.telemetry.sink import IntentionState
 
-PATIENCE_S = 20
+TIMEOUT_S = 20
 
 
-def _depth(intention: Intention) -> int:
+def _depth(intention: IntentionState) -> int:
     return intention.depth
 
 
@@ -23,44 +23,44 @@ class DecidingTest(unittest.TestCase):
         """The goal !train(N) ends when N episodes are trained, and says why."""
         learner = CountingLearner(100)
 
-        outlet = live(learner, batch_episodes=30)
+        sink = run_team(learner, batch_episodes=30)
 
         self.assertEqual(learner.episodes, 100)
-        self.assertIn(("W293", "info: learner is done: all episodes are trained"), outlet.said)
+        self.assertIn(("W293", "info: learner is done: all episodes are trained"), sink.messages)
 
     def test_consolidates_towards_the_end(self) -> None:
         """A plan stops exploring when nine tenths are trained."""
         learner = CountingLearner(100)
 
-        outlet = live(learner, batch_episodes=10)
+        sink = run_team(learner, batch_episodes=10)
 
-        self.assertIn("consolidate", outlet.plans())
-        self.assertIn("phase(consolidating)", outlet.beliefs())
+        self.assertIn("consolidate", sink.plans())
+        self.assertIn("phase(consolidating)", sink.beliefs())
         self.assertEqual(learner.epsilon, 0.05)
 
     def test_stops_when_the_goal_is_reached(self) -> None:
         """The goal !reach_goal ends with an evaluation that shows it, before the last episode."""
         learner = CountingLearner(1000)
 
-        outlet = live(learner, stop_when_reached=True, goal_success_rate=0.9, batch_episodes=10)
+        sink = run_team(learner, stop_when_reached=True, goal_success_rate=0.9, batch_episodes=10)
 
         self.assertLess(learner.episodes, 1000)
-        self.assertIn(("W293", "info: learner is done: the goal is reached"), outlet.said)
+        self.assertIn(("W293", "info: learner is done: the goal is reached"), sink.messages)
 
     def test_evaluates_when_asked_to(self) -> None:
         """Every so many episodes the plans ask for an evaluation."""
-        outlet = live(
+        sink = run_team(
             CountingLearner(100), batch_episodes=10, evaluate_every=40, evaluation_episodes=7
         )
 
-        self.assertIn("examine", outlet.plans())
-        self.assertIn("evaluated(7, 1, 1)", outlet.beliefs())
+        self.assertIn("examine", sink.plans())
+        self.assertIn("evaluated(7, 1, 1)", sink.beliefs())
 
     def test_batches_depend_on_the_run_alone(self) -> None:
         """The same run has the same batches everywhere: plans decide at the same episodes."""
         first, second = CountingLearner(1000), CountingLearner(1000)
-        live(first)
-        live(second)
+        run_team(first)
+        run_team(second)
 
         self.assertEqual(first.batches, second.batches)
         self.assertEqual(first.batches[0], 5)
@@ -69,7 +69,7 @@ class DecidingTest(unittest.TestCase):
 class ObservingTest(unittest.TestCase):
     def test_tells_beliefs_goals_and_intentions(self) -> None:
         """The first change has all beliefs, the goal, and the plan that is being carried out."""
-        first = live(CountingLearner(50), batch_episodes=50).changes[0]
+        first = run_team(CountingLearner(50), batch_episodes=50).updates[0]
 
         self.assertIn("batch(50)", first.added)
         self.assertEqual(first.goals, ("train(50)",))
@@ -81,9 +81,9 @@ class ObservingTest(unittest.TestCase):
         learner = CountingLearner(20)
         learner.seconds_per_episode = 0.02  # changes are merged when they come too fast to follow
 
-        changes = live(
+        changes = run_team(
             learner, batch_episodes=10, evaluate_every=10, evaluation_episodes=10
-        ).changes
+        ).updates
 
         deepest = max((each for change in changes for each in change.intentions), key=_depth)
         self.assertEqual(
@@ -93,16 +93,16 @@ class ObservingTest(unittest.TestCase):
 
     def test_tells_beliefs_that_are_given_up(self) -> None:
         """What is no longer believed is told as removed, so that the mind can be followed."""
-        outlet = live(CountingLearner(50), batch_episodes=25)
+        sink = run_team(CountingLearner(50), batch_episodes=25)
 
-        self.assertIn("episodes(50)", outlet.beliefs())
-        self.assertNotIn("episodes(0)", outlet.beliefs())
+        self.assertIn("episodes(50)", sink.beliefs())
+        self.assertNotIn("episodes(0)", sink.beliefs())
 
     def test_is_confident_as_it_succeeds(self) -> None:
         """Confidence follows the success rate, measured by the goal."""
-        outlet = live(CountingLearner(50), batch_episodes=25, goal_success_rate=0.5)
+        sink = run_team(CountingLearner(50), batch_episodes=25, goal_success_rate=0.5)
 
-        self.assertEqual(outlet.changes[-1].confidence, 1.0)
+        self.assertEqual(sink.updates[-1].confidence, 1.0)
 
 
 class ControlTest(unittest.TestCase):
@@ -110,32 +110,32 @@ class ControlTest(unittest.TestCase):
         """A paused batch stands still, and goes on where it was."""
         learner, control = CountingLearner(100), Control()
         control.pause()
-        living = threading.Thread(
-            target=live, args=(learner, control), kwargs={"batch_episodes": 100}
+        thread = threading.Thread(
+            target=run_team, args=(learner, control), kwargs={"batch_episodes": 100}
         )
-        living.start()
-        self.assertTrue(control.paused.wait(PATIENCE_S))
+        thread.start()
+        self.assertTrue(control.paused.wait(TIMEOUT_S))
         self.assertEqual(learner.episodes, 0)
 
         control.resume()
-        living.join(PATIENCE_S)
+        thread.join(TIMEOUT_S)
 
         self.assertEqual(learner.episodes, 100)
 
     def test_stops_in_the_middle_of_a_batch(self) -> None:
         """A stop ends the batch and the run, without an error."""
         learner, control = CountingLearner(10**9), Control()
-        living = threading.Thread(
-            target=live, args=(learner, control), kwargs={"batch_episodes": 10**9}
+        thread = threading.Thread(
+            target=run_team, args=(learner, control), kwargs={"batch_episodes": 10**9}
         )
         control.pause()
-        living.start()
-        self.assertTrue(control.paused.wait(PATIENCE_S))
+        thread.start()
+        self.assertTrue(control.paused.wait(TIMEOUT_S))
 
         control.request_stop("asked")
-        living.join(PATIENCE_S)
+        thread.join(TIMEOUT_S)
 
-        self.assertFalse(living.is_alive())
+        self.assertFalse(thread.is_alive())
 
     def test_plans_that_turn_in_circles(self) -> None:
         """Plans that never learn and never rest can be paused and stopped like all others."""
@@ -143,22 +143,22 @@ class ControlTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             plans = Path(folder, "circles.asl")
             plans.write_text("+!train(N) <- !!train(N).")
-            living = threading.Thread(
-                target=live, args=(CountingLearner(10), control), kwargs={"asl": str(plans)}
+            thread = threading.Thread(
+                target=run_team, args=(CountingLearner(10), control), kwargs={"asl": str(plans)}
             )
-            living.start()
+            thread.start()
             control.pause()
-            self.assertTrue(control.paused.wait(PATIENCE_S))
+            self.assertTrue(control.paused.wait(TIMEOUT_S))
             control.resume()
 
             control.request_stop("asked")
-            living.join(PATIENCE_S)
+            thread.join(TIMEOUT_S)
 
-        self.assertFalse(living.is_alive())
+        self.assertFalse(thread.is_alive())
 
     def test_leaves_no_thread(self) -> None:
         """When it is over, only the thread that asked for it is left."""
-        live(CountingLearner(20))
+        run_team(CountingLearner(20))
 
         self.assertEqual(threading.enumerate(), [threading.main_thread()])
 

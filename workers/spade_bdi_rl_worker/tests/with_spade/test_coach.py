@@ -6,10 +6,10 @@ import unittest
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from counting_learner import CountingLearner, live
+from counting_learner import CountingLearner, run_team
 
 if TYPE_CHECKING:
-    from spade_bdi_rl_worker.learning.learner import Progress
+    from spade_bdi_rl_worker.learning.learner import LearningProgress
 
 
 class UnluckyLearner(CountingLearner):
@@ -24,30 +24,30 @@ class LimitedByStepsLearner(UnluckyLearner):
     """Its run has so many steps; how many episodes that makes is known at the end only."""
 
     @property
-    def progress(self) -> Progress:
+    def progress(self) -> LearningProgress:
         return replace(super().progress, total_episodes=None, total_steps=self.total * 8)
 
 
 class LearnerOfOneEndlessEpisode(LimitedByStepsLearner):
     """Its steps are used up before an episode is over."""
 
-    is_over = False
+    has_finished = False
 
     @property
-    def progress(self) -> Progress:
-        steps = self.total * 8 if self.is_over else 0
+    def progress(self) -> LearningProgress:
+        steps = self.total * 8 if self.has_finished else 0
         return replace(super().progress, episodes=0, steps=steps)
 
-    def learn(self, episodes: int, go_on: object) -> Progress:  # noqa: ARG002 - as others have it
-        self.is_over = True
+    def learn(self, episodes: int, should_continue: object) -> LearningProgress:  # noqa: ARG002 - as others have it
+        self.has_finished = True
         return self.progress
 
 
 class CoachTest(unittest.TestCase):
     def assert_lessons_end(self, learner: CountingLearner, *, stop_when_reached: bool) -> None:
-        outlet = live(learner, team="coach", stop_when_reached=stop_when_reached)
+        sink = run_team(learner, team="coach", stop_when_reached=stop_when_reached)
 
-        self.assertIn(("W293", "info: coach is done: the lessons are over"), outlet.said)
+        self.assertIn(("W293", "info: coach is done: all lessons are finished"), sink.messages)
 
     def test_steps_are_used_up(self) -> None:
         """Fewer episodes than were hoped for are no reason to wait for more."""
@@ -61,7 +61,7 @@ class CoachTest(unittest.TestCase):
         """A run of seven episodes has no ten lessons."""
         self.assert_lessons_end(UnluckyLearner(7), stop_when_reached=True)
 
-    def test_no_episode_is_over(self) -> None:
+    def test_no_episode_has_finished(self) -> None:
         """A learner without a single episode reports all the same."""
         self.assert_lessons_end(LearnerOfOneEndlessEpisode(40), stop_when_reached=False)
 

@@ -10,7 +10,7 @@ from typing import Any
 from mosaic_worker.errors import WorkerError
 from mosaic_worker.run_config import resolve
 from spade_bdi_rl_worker.descriptor import describe
-from spade_bdi_rl_worker.rehearsal import rehearse
+from spade_bdi_rl_worker.dry_run import check_run
 
 
 class PlansInADryRunTest(unittest.TestCase):
@@ -19,18 +19,18 @@ class PlansInADryRunTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.file = Path(folder.name, "own.asl")
 
-    def rehearse(self, plans: str, **params: Any) -> None:
+    def check_run(self, plans: str, **params: Any) -> None:
         self.file.write_text(plans)
         config = {
             "algo": "q_learning",
             "env_id": "FrozenLake-v1",
             "params": {"asl": str(self.file), **params},
         }
-        rehearse(resolve(config, describe()))
+        check_run(resolve(config, describe()))
 
     def error_of(self, plans: str, **params: Any) -> WorkerError:
         with self.assertRaises(WorkerError) as raised:
-            self.rehearse(plans, **params)
+            self.check_run(plans, **params)
         self.assertIsNone(raised.exception.__cause__)
         return raised.exception
 
@@ -44,7 +44,7 @@ class PlansInADryRunTest(unittest.TestCase):
         ]
         for name, params in runs:
             with self.subTest(name, **params):
-                self.rehearse("", asl=name, **params)
+                self.check_run("", asl=name, **params)
 
     def test_broken_file(self) -> None:
         error = self.error_of("+!train(N)\n   <- .learn(N;")
@@ -71,7 +71,7 @@ class PlansInADryRunTest(unittest.TestCase):
 
     def test_goals_of_a_team_come_later(self) -> None:
         """From a teammate, with what it tells."""
-        self.rehearse("+!train(N) : lesson(B) <- .learn(B).", team="coach")
+        self.check_run("+!train(N) : lesson(B) <- .learn(B).", team="coach")
 
 
 if __name__ == "__main__":

@@ -12,23 +12,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import uvloop
-from counting_learner import Control, CountingLearner, Remembering
+from counting_learner import Control, CountingLearner, ListSink
 
-from spade_bdi_rl_worker.messaging.light_import import import_spade
+from spade_bdi_rl_worker.messaging.stub_imports import import_spade
 
 import_spade()
 
 from spade.xmpp_client import XMPPClient  # noqa: E402 - SPADE is imported our way first
 
 from mosaic_worker.errors import WorkerError  # noqa: E402
-from spade_bdi_rl_worker.agent import run, running  # noqa: E402
+from spade_bdi_rl_worker.agent import run_agents, runner  # noqa: E402
 from spade_bdi_rl_worker.messaging.embedded_server import EmbeddedServer  # noqa: E402
 from spade_bdi_rl_worker.settings import AgentSettings  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-PATIENCE_S = 20
+TIMEOUT_S = 20
 _LISTENING = "0A"
 
 
@@ -58,7 +58,7 @@ def with_server(use: Callable[[EmbeddedServer, Any], Coroutine[Any, Any, None]])
         server = EmbeddedServer()
         address = await server.start()
         try:
-            await asyncio.wait_for(use(server, address), PATIENCE_S)
+            await asyncio.wait_for(use(server, address), TIMEOUT_S)
         finally:
             await server.stop()
 
@@ -149,37 +149,37 @@ class EmbeddedServerTest(unittest.TestCase):
 
 class DyingServerTest(unittest.TestCase):
     def test_the_server_stops_in_the_middle(self) -> None:
-        """A run whose server goes away fails with a reason, keeps what it learnt, and is over."""
-        learner, outlet = CountingLearner(10**9), Remembering()
+        """The run fails with a remedy, saves a checkpoint, and leaves no threads."""
+        learner, sink = CountingLearner(10**9), ListSink()
         servers: list[EmbeddedServer] = []
         start = EmbeddedServer.start
 
-        async def remember(server: EmbeddedServer) -> Any:
+        async def capture_server(server: EmbeddedServer) -> Any:
             servers.append(server)
             return await start(server)
 
         self.addCleanup(setattr, EmbeddedServer, "start", start)
-        setattr(EmbeddedServer, "start", remember)  # noqa: B010 - mypy would mind
-        looked = learner.learn
+        setattr(EmbeddedServer, "start", capture_server)  # noqa: B010 - mypy would mind
+        learn = learner.learn
 
-        def learn_then_lose(episodes: int, go_on: Any) -> Any:
+        def learn_then_lose(episodes: int, should_continue: Any) -> Any:
             if len(learner.batches) == 3:
                 loop.call_soon_threadsafe(lambda: asyncio.ensure_future(servers[0].stop()))
-            return looked(episodes, go_on)
+            return learn(episodes, should_continue)
 
         setattr(learner, "learn", learn_then_lose)  # noqa: B010
         loop: Any = None
-        live = running._live
+        run_team = runner._run_team
 
-        async def note_loop(*arguments: Any) -> None:
+        async def capture_loop(*arguments: Any) -> None:
             nonlocal loop
             loop = asyncio.get_running_loop()
-            await live(*arguments)
+            await run_team(*arguments)
 
-        self.addCleanup(setattr, running, "_live", live)
-        setattr(running, "_live", note_loop)  # noqa: B010
+        self.addCleanup(setattr, runner, "_run_team", run_team)
+        setattr(runner, "_run_team", capture_loop)  # noqa: B010
         with self.assertRaises(WorkerError) as raised:
-            run(learner, AgentSettings(xmpp="embedded", batch_episodes=50), outlet, Control())  # type: ignore[arg-type]
+            run_agents(learner, AgentSettings(xmpp="embedded", batch_episodes=50), sink, Control())  # type: ignore[arg-type]
 
         self.assertIn("lost its connection to the XMPP server", raised.exception.message)
         self.assertTrue(raised.exception.remedy)

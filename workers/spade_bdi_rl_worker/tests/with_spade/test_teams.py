@@ -6,11 +6,11 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from counting_learner import CountingLearner, live
+from counting_learner import CountingLearner, run_team
 
 from mosaic_worker.errors import WorkerError
-from spade_bdi_rl_worker.agent import running
-from spade_bdi_rl_worker.teams.shared_values import Parcels, pack
+from spade_bdi_rl_worker.agent import runner
+from spade_bdi_rl_worker.teams.value_sharing import ValueReceiver, encode_messages
 
 
 class CoachTest(unittest.TestCase):
@@ -20,14 +20,14 @@ class CoachTest(unittest.TestCase):
         """The learner trains in lessons that the coach gives, and the coach says when to end."""
         learner = CountingLearner(100)
 
-        outlet = live(learner, team="coach", batch_episodes=10, xmpp=self.xmpp)
+        sink = run_team(learner, team="coach", batch_episodes=10, xmpp=self.xmpp)
 
         self.assertEqual(learner.episodes, 100)
         self.assertIn(
-            ("W293", "info: coach is done: the learner has reached the goal"), outlet.said
+            ("W293", "info: coach is done: the learner has reached the goal"), sink.messages
         )
-        self.assertEqual(outlet.plans("coach").count("first_lesson"), 1)
-        told = [belief for belief in outlet.beliefs("coach") if belief.startswith("scored(")]
+        self.assertEqual(sink.plans("coach").count("first_lesson"), 1)
+        told = [belief for belief in sink.beliefs("coach") if belief.startswith("scored(")]
         self.assertIn("[source(", told[0])
         self.assertIn("learner@localhost", told[0])
 
@@ -35,7 +35,7 @@ class CoachTest(unittest.TestCase):
         """A coach that wants a goal reached lets the learner stop when an evaluation shows it."""
         learner = CountingLearner(1000)
 
-        live(learner, team="coach", batch_episodes=10, stop_when_reached=True, xmpp=self.xmpp)
+        run_team(learner, team="coach", batch_episodes=10, stop_when_reached=True, xmpp=self.xmpp)
 
         self.assertEqual(learner.episodes, 500)
 
@@ -53,16 +53,16 @@ class PairTest(unittest.TestCase):
         """Each takes over what the other knows, several times on the way."""
         learner = CountingLearner(100)
 
-        outlet = live(learner, team="pair", batch_episodes=20, xmpp=self.xmpp)
+        sink = run_team(learner, team="pair", batch_episodes=20, xmpp=self.xmpp)
 
         partner = learner.partner
         assert partner is not None
         self.assertEqual((learner.episodes, partner.episodes), (100, 100))
-        self.assertGreater(len(learner.taken), 1)
-        self.assertEqual(learner.taken[0], partner.share())
-        self.assertEqual(partner.taken[0], learner.share())
-        self.assertTrue(any(each.startswith("taken_over(") for each in outlet.beliefs()))
-        self.assertTrue(any(each.startswith("taken_over(") for each in outlet.beliefs("learner2")))
+        self.assertGreater(len(learner.merged), 1)
+        self.assertEqual(learner.merged[0], partner.export_values())
+        self.assertEqual(partner.merged[0], learner.export_values())
+        self.assertTrue(any(each.startswith("taken_over(") for each in sink.beliefs()))
+        self.assertTrue(any(each.startswith("taken_over(") for each in sink.beliefs("learner2")))
 
 
 class PairThroughXmppTest(PairTest):
@@ -74,15 +74,15 @@ class PairThroughXmppTest(PairTest):
 class WrongTeamTest(unittest.TestCase):
     def test_agents_that_wait_for_one_another(self) -> None:
         """A team in which nobody has anything to do ends with a reason."""
-        self.addCleanup(setattr, running, "_STALLED_SECONDS", running._STALLED_SECONDS)
-        running._STALLED_SECONDS = 0.2
+        self.addCleanup(setattr, runner, "_STALL_TIMEOUT_S", runner._STALL_TIMEOUT_S)
+        runner._STALL_TIMEOUT_S = 0.2
         with tempfile.TemporaryDirectory() as folder:
             plans = Path(folder, "silent.asl")
             plans.write_text("+!train(N) <- .learn(5).")
             with self.assertRaises(WorkerError) as raised:
-                live(CountingLearner(50), team="coach", asl=str(plans))
+                run_team(CountingLearner(50), team="coach", asl=str(plans))
 
-        self.assertIn("wait for one another", raised.exception.message)
+        self.assertIn("wait for each other", raised.exception.message)
 
     def test_writing_to_a_stranger(self) -> None:
         """A plan that writes to somebody who is not there is told so."""
@@ -92,14 +92,14 @@ class WrongTeamTest(unittest.TestCase):
                 '+!train(N) <- .send("nobody@localhost", tell, hello); .learn(5); !!train(N).'
             )
             with self.assertRaises(WorkerError) as raised:
-                live(CountingLearner(10**6), asl=str(plans))
+                run_team(CountingLearner(10**6), asl=str(plans))
 
         self.assertIn("nobody@localhost", raised.exception.message)
 
     def test_unknown_team(self) -> None:
         """A team that does not exist is refused with those that do."""
         with self.assertRaises(WorkerError) as raised:
-            live(CountingLearner(50), team="orchestra")
+            run_team(CountingLearner(50), team="orchestra")
 
         self.assertIn("alone, coach, pair", raised.exception.remedy)
 
@@ -109,19 +109,19 @@ class ParcelsTest(unittest.TestCase):
         """Parts in any order become what was shared; each is small enough for a server."""
         table = {str(state): [state * 0.1234567, -state] for state in range(15_000)}
 
-        parts = pack(table)
+        parts = encode_messages(table)
 
         self.assertGreater(len(parts), 3)
         self.assertLess(max(map(len, parts)), 60_000)
-        parcels = Parcels()
+        parcels = ValueReceiver()
         answers = [parcels.add("a@b", part) for part in reversed(parts)]
         self.assertEqual(answers[:-1], [None] * (len(parts) - 1))
         self.assertEqual(answers[-1], table)
 
     def test_an_unfinished_parcel_is_forgotten(self) -> None:
         """What a newer one replaces never becomes whole, and broken ones do no harm."""
-        old, new = pack(list(range(90_000))), pack([1])
-        parcels = Parcels()
+        old, new = encode_messages(list(range(90_000))), encode_messages([1])
+        parcels = ValueReceiver()
 
         self.assertIsNone(parcels.add("a@b", old[0]))
         self.assertEqual(parcels.add("a@b", new[0]), [1])

@@ -1,5 +1,5 @@
-"""The BDI agent: its plans, its actions, and what can be seen of its mind."""
+"""The BDI agents: plans, actions, deliberation, and snapshots of beliefs, goals and intentions."""
 
-from spade_bdi_rl_worker.agent.running import check, run
+from spade_bdi_rl_worker.agent.runner import check_settings, run_agents
 
-__all__ = ["check", "run"]
+__all__ = ["check_settings", "run_agents"]

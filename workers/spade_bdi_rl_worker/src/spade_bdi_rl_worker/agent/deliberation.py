@@ -1,8 +1,8 @@
-"""The behaviour in which an agent thinks: it carries out plans, and sleeps when it can do nothing.
+"""The deliberation cycle of an agent: runs its intentions, and sleeps when none can run.
 
-SPADE-BDI's own behaviour takes one instruction per turn of the event loop and turns for ever, also
-with nothing to do. This one runs plans until they wait, tells what has changed, and waits for a
-message, the end of an action or a deadline of a plan.
+SPADE-BDI's own behaviour runs one instruction per event-loop iteration and never sleeps. This one
+runs intentions until all of them wait, reports what changed, and then waits for a message, the end
+of an action or the deadline of a `.wait`.
 """
 
 from __future__ import annotations
@@ -20,48 +20,48 @@ if TYPE_CHECKING:
     from spade_bdi_rl_worker.agent.team_agent import TeamAgent
 
 PLANS = "BDI"
-"""The performative of messages that plans send and react to."""
+"""Performative of messages that plans send and react to."""
 VALUES = "values"
-"""That of messages in which learners share what they know."""
+"""Performative of messages in which learners share action values."""
 
-RESTLESS = "W296"
-"""An agent carries out plans without end, and learns nothing by it."""
+BUSY_PLANS = "W296"
+"""An agent's plans run without pause and without learning."""
 
-_RESTLESS_SECONDS = 5.0
-_INSTRUCTIONS = 500
-"""Carried out before messages and other agents get a turn."""
+_BUSY_WARNING_S = 5.0
+_INSTRUCTIONS_PER_CYCLE = 500
+"""After which messages and other agents get a turn."""
 
 
 class Deliberation(BDIBehaviour):
-    """One per agent. Whatever goes wrong in it ends the agent, with a reason."""
+    """One per agent. An exception in it makes the agent fail with that reason."""
 
     agent: TeamAgent
 
     def __init__(self) -> None:
         super().__init__()
-        self.thoughts = 0
-        """How often it has begun to think: whether it did anything since one looked."""
+        self.cycles = 0
+        """Number of deliberation cycles so far; an unchanged number means inactivity."""
         self._woken = asyncio.Event()
-        self._restless_since: float | None = None
+        self._busy_since: float | None = None
 
     def wake(self) -> None:
-        """There may be something to do. From the event loop's thread."""
+        """Start a new cycle. Call it from the event loop's thread."""
         self._woken.set()
 
     def match(self, message: Message) -> bool:
         return message.get_metadata("performative") in (PLANS, VALUES)
 
     async def enqueue(self, message: Message) -> None:
-        """Takes messages of the team alone: on a server anybody may write to an agent."""
+        """Accept messages of teammates only: on a server anyone can write to an agent."""
         if self.is_killed():
             return
         sender = str(message.sender).partition("/")[0]
         if sender not in self.agent.teammates.values():
-            self.agent.refuse(sender)
+            self.agent.reject_message(sender)
             return
         message.sender = sender
         if message.get_metadata("performative") == VALUES:
-            self.agent.take_values(sender, message.body)
+            self.agent.receive_values(sender, message.body)
         else:
             self.queue.put_nowait(message)
         self.wake()
@@ -70,60 +70,60 @@ class Deliberation(BDIBehaviour):
         if msg.empty_sender():
             msg.sender = str(self.agent.jid)
         try:
-            await self.agent.link.send(self, msg)
-        except Exception as error:  # noqa: BLE001 - a task's edge: nobody waits for its outcome
+            await self.agent.transport.send(self, msg)
+        except Exception as error:  # noqa: BLE001 - edge of a task whose result is not awaited
             self.agent.fail(error)
 
     async def run(self) -> None:
         try:
-            await self._think()
-        except Exception as error:  # noqa: BLE001 - the behaviour's edge: SPADE would only log it
+            await self._run_cycle()
+        except Exception as error:  # noqa: BLE001 - edge of the behaviour: SPADE would only log it
             self.agent.fail(error)
             self.kill()
 
-    async def _think(self) -> None:
-        mind = self.agent.bdi_agent
+    async def _run_cycle(self) -> None:
+        bdi_agent = self.agent.bdi_agent
         await self.agent.gate.wait_while_paused()
         self._woken.clear()
-        self.thoughts += 1
-        self.agent.settle_actions()
-        await super().run()  # a message, events that were buffered, and one instruction
-        for _ in range(_INSTRUCTIONS):
-            if self.agent.ended.done():
+        self.cycles += 1
+        self.agent.complete_actions()
+        await super().run()  # one message, buffered events, and one instruction
+        for _ in range(_INSTRUCTIONS_PER_CYCLE):
+            if self.agent.finished.done():
                 break
-            if not mind.step():
+            if not bdi_agent.step():
                 break
         else:
-            self._remark_on_restlessness(asyncio.get_running_loop().time())
-            self.agent.tell_change()
+            self._warn_if_busy(asyncio.get_running_loop().time())
+            self.agent.report_changes()
             return
-        self._restless_since = None
-        if self.queue.qsize() and not self.agent.ended.done():
+        self._busy_since = None
+        if self.queue.qsize() and not self.agent.finished.done():
             return
-        self.agent.is_idle = not mind.intentions
+        self.agent.is_idle = not bdi_agent.intentions
         while not self.is_killed():
-            untold_s = self.agent.tell_change()
-            if await self._rest(mind.shortest_deadline(), untold_s) or untold_s is None:
+            retry_s = self.agent.report_changes()
+            if await self._sleep(bdi_agent.shortest_deadline(), retry_s) or retry_s is None:
                 break
 
-    def _remark_on_restlessness(self, now_s: float) -> None:
-        """Once for every time that plans go on and on; a long calculation may be meant."""
-        before, self._restless_since = self._restless_since, self._restless_since or now_s
-        if before is not None and now_s - before >= _RESTLESS_SECONDS:
-            self._restless_since = math.inf
-            plans = ", ".join(dict.fromkeys(self.agent.bdi_agent.fired))
-            self.agent.outlet.say(
+    def _warn_if_busy(self, now_s: float) -> None:
+        """Warn once per busy period; a long computation may be intended."""
+        before, self._busy_since = self._busy_since, self._busy_since or now_s
+        if before is not None and now_s - before >= _BUSY_WARNING_S:
+            self._busy_since = math.inf
+            plans = ", ".join(dict.fromkeys(self.agent.bdi_agent.fired_plans))
+            self.agent.sink.log(
                 "warning",
-                RESTLESS,
-                f"{self.agent.agent_name} has carried out plans for {_RESTLESS_SECONDS:g} s without"
+                BUSY_PLANS,
+                f"{self.agent.agent_name} has been running plans for {_BUSY_WARNING_S:g} s without"
                 f" an action that learns or waits: {plans or 'one plan'}."
-                " If that is not meant, stop the run and see whether they ever end.",
+                " If this is not intended, stop the run and check that the plans end.",
             )
 
-    async def _rest(self, deadline: float | None, at_most_s: float | None) -> bool:
-        """Until woken, a plan's `.wait` is over, or so long; whether there is something to do."""
+    async def _sleep(self, deadline: float | None, timeout_s: float | None) -> bool:
+        """Sleep until woken, the deadline or the timeout; return whether plans can run."""
         left_s = None if deadline is None else max(0.0, deadline - time.time())
-        limits = [limit for limit in (left_s, at_most_s) if limit is not None]
+        limits = [limit for limit in (left_s, timeout_s) if limit is not None]
         try:
             await asyncio.wait_for(self._woken.wait(), min(limits, default=None))
         except asyncio.TimeoutError:

@@ -1,7 +1,7 @@
-"""The agent that learns: its actions, and what it believes about how far it has come.
+"""The agent that learns: its actions, and its beliefs about the progress of learning.
 
-An action that uses the learner runs in the agent's own thread while the plan waits for it, so a
-whole batch of episodes is one action, and the plans are looked at between batches only.
+An action that uses the learner runs in the agent's own thread while its intention waits, so a
+batch of episodes is one action, and the agent deliberates between batches only.
 """
 
 from __future__ import annotations
@@ -12,37 +12,41 @@ from spade.message import Message
 
 from spade_bdi_rl_worker.agent.deliberation import VALUES
 from spade_bdi_rl_worker.agent.team_agent import TeamAgent
-from spade_bdi_rl_worker.agent.terms import fraction, text, whole_number
-from spade_bdi_rl_worker.teams.shared_values import Parcels, pack
+from spade_bdi_rl_worker.agent.terms import fraction_argument, integer_argument, text_argument
+from spade_bdi_rl_worker.teams.value_sharing import ValueReceiver, encode_messages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agentspeak import Actions
 
-    from spade_bdi_rl_worker.learning.learner import Learner, Progress, Score
+    from spade_bdi_rl_worker.learning.learner import (
+        EvaluationResult,
+        LearningProgress,
+        TableLearner,
+    )
     from spade_bdi_rl_worker.settings import AgentSettings
 
-_SHARE_OF_RUN = 200
-_LARGEST_BATCH = 500
-_STEPS_PER_EPISODE = 100
-"""Guessed, where a run is limited by its steps alone."""
+_BATCHES_PER_RUN = 200
+_MAX_BATCH_EPISODES = 500
+_ASSUMED_EPISODE_STEPS = 100
+"""Estimates the number of episodes of a run that is limited by its steps alone."""
 
 
 class LearningAgent(TeamAgent):
-    """A learner's mind. `plans/learner.asl` lists what it believes and what its plans can do."""
+    """The BDI agent of one learner. `plans/learner.asl` lists its beliefs and actions."""
 
-    def __init__(self, learner: Learner, settings: AgentSettings, *made_of: Any) -> None:
+    def __init__(self, learner: TableLearner, settings: AgentSettings, *agent_args: Any) -> None:
         self.learner = learner
         self._settings = settings
-        self._parcels = Parcels()
-        super().__init__(*made_of)
+        self._value_receiver = ValueReceiver()
+        super().__init__(*agent_args)
 
-    def begin(self) -> None:
-        """Take up the beliefs that a run gives it."""
-        for name, value in beliefs_about_run(self._settings, self.learner.progress).items():
-            self.believe(name, value)
-        self._take_note(self.learner.progress)
+    def initialize_beliefs(self) -> None:
+        """Add the beliefs about the run's settings and its progress."""
+        for name, value in run_beliefs(self._settings, self.learner.progress).items():
+            self.set_belief(name, value)
+        self._update_beliefs(self.learner.progress)
 
     def add_custom_actions(self, actions: Actions) -> None:
         super().add_custom_actions(actions)
@@ -56,101 +60,102 @@ class LearningAgent(TeamAgent):
         ):
             actions.add(name, arity)(action)
 
-    # Actions: called by AgentSpeak, which goes on at the `yield`.
+    # Actions, called by AgentSpeak. The intention continues after the `yield`.
 
-    def _learn(self, _mind: Any, term: Any, intention: Any) -> Iterator[None]:
-        episodes = whole_number(".learn", term.args[0], intention, least=1)
-        go_on = self.gate.go_on
-        self.carry_out(intention, lambda: self.learner.learn(episodes, go_on), self._take_note)
-        yield
-
-    def _evaluate(self, _mind: Any, term: Any, intention: Any) -> Iterator[None]:
-        episodes = whole_number(".evaluate", term.args[0], intention, least=1)
-        go_on = self.gate.go_on
-        self.carry_out(intention, lambda: self.learner.evaluate(episodes, go_on), self._judge)
-        yield
-
-    def _explore(self, _mind: Any, term: Any, intention: Any) -> Iterator[None]:
-        epsilon = fraction(".explore", term.args[0], intention)
-        self._change(intention, lambda: self.learner.explore(epsilon))
-        yield
-
-    def _consolidate(self, _mind: Any, _term: Any, intention: Any) -> Iterator[None]:
-        self._change(intention, self.learner.consolidate)
-        yield
-
-    def _save(self, _mind: Any, term: Any, intention: Any) -> Iterator[None]:
-        why = text(term.args[0], intention)
-        self.carry_out(intention, lambda: self.learner.save(why))
-        yield
-
-    def _share(self, _mind: Any, term: Any, intention: Any) -> Iterator[None]:
-        receiver = text(term.args[0], intention)
-        self.carry_out(
-            intention,
-            lambda: pack(self.learner.share()),
-            lambda parcels: self._post(receiver, parcels),
+    def _learn(self, _agent: Any, term: Any, intention: Any) -> Iterator[None]:
+        episodes = integer_argument(".learn", term.args[0], intention, minimum=1)
+        should_continue = self.gate.should_continue
+        self.run_job(
+            intention, lambda: self.learner.learn(episodes, should_continue), self._update_beliefs
         )
         yield
 
-    def take_values(self, sender: str, body: str) -> None:
-        """Merge what a teammate shared, after the batch that may be under way."""
-        shared = self._parcels.add(sender, body)
+    def _evaluate(self, _agent: Any, term: Any, intention: Any) -> Iterator[None]:
+        episodes = integer_argument(".evaluate", term.args[0], intention, minimum=1)
+        should_continue = self.gate.should_continue
+        self.run_job(
+            intention, lambda: self.learner.evaluate(episodes, should_continue), self._on_evaluated
+        )
+        yield
+
+    def _explore(self, _agent: Any, term: Any, intention: Any) -> Iterator[None]:
+        epsilon = fraction_argument(".explore", term.args[0], intention)
+        self._change_learner(intention, lambda: self.learner.explore(epsilon))
+        yield
+
+    def _consolidate(self, _agent: Any, _term: Any, intention: Any) -> Iterator[None]:
+        self._change_learner(intention, self.learner.consolidate)
+        yield
+
+    def _save(self, _agent: Any, term: Any, intention: Any) -> Iterator[None]:
+        reason = text_argument(term.args[0], intention)
+        self.run_job(intention, lambda: self.learner.save(reason))
+        yield
+
+    def _share(self, _agent: Any, term: Any, intention: Any) -> Iterator[None]:
+        receiver = text_argument(term.args[0], intention)
+        self.run_job(
+            intention,
+            lambda: encode_messages(self.learner.export_values()),
+            lambda bodies: self._send_values(receiver, bodies),
+        )
+        yield
+
+    def receive_values(self, sender: str, body: str) -> None:
+        """Merge the values that a teammate shared, after the batch in progress."""
+        shared = self._value_receiver.add(sender, body)
         if shared is None:
             return
 
-        def take() -> Progress:
-            self.learner.take_over(shared)
+        def merge() -> LearningProgress:
+            self.learner.merge_values(shared)
             return self.learner.progress
 
-        def note(progress: Progress) -> None:
-            self._take_note(progress)
-            taken = self._percepts.get("taken_over", ("", 0))[1]
-            self.believe("taken_over", sender, taken + 1)
+        def on_merged(progress: LearningProgress) -> None:
+            self._update_beliefs(progress)
+            merges = self._percepts.get("taken_over", ("", 0))[1]
+            self.set_belief("taken_over", sender, merges + 1)
 
-        self.carry_out(None, take, note)
+        self.run_job(None, merge, on_merged)
 
-    # What comes of them.
-
-    def _change(self, intention: Any, change: Any) -> None:
-        def job() -> Progress:
+    def _change_learner(self, intention: Any, change: Any) -> None:
+        def job() -> LearningProgress:
             change()
             return self.learner.progress
 
-        self.carry_out(intention, job, self._take_note)
+        self.run_job(intention, job, self._update_beliefs)
 
-    def _post(self, receiver: str, parcels: list[str]) -> None:
-        for parcel in parcels:
-            message = Message(to=receiver, body=parcel, metadata={"performative": VALUES})
+    def _send_values(self, receiver: str, bodies: list[str]) -> None:
+        for body in bodies:
+            message = Message(to=receiver, body=body, metadata={"performative": VALUES})
             self.submit(self.bdi.send(message))
 
-    def _take_note(self, progress: Progress) -> None:
-        if self.gate.is_over:
-            self.end("stopped")
+    def _update_beliefs(self, progress: LearningProgress) -> None:
+        if self.gate.is_stopping:
+            self.finish("stopped")
             return
-        for name, value in beliefs_about(progress).items():
-            self.believe(name, value)
+        for name, value in progress_beliefs(progress).items():
+            self.set_belief(name, value)
         if progress.episodes:
-            self._be_confident(progress.success_rate)
+            self._update_confidence(progress.success_rate)
         if progress.is_complete:
-            self.believe("complete")
+            self.set_belief("complete")
 
-    def _judge(self, score: Score) -> None:
-        if self.gate.is_over:
-            self.end("stopped")
+    def _on_evaluated(self, result: EvaluationResult) -> None:
+        if self.gate.is_stopping:
+            self.finish("stopped")
             return
-        self.believe(
-            "evaluated", score.episodes, round(score.success_rate, 4), round(score.mean_return, 4)
-        )
-        self._be_confident(score.success_rate)
+        rates = round(result.success_rate, 4), round(result.mean_return, 4)
+        self.set_belief("evaluated", result.episodes, *rates)
+        self._update_confidence(result.success_rate)
 
-    def _be_confident(self, success_rate: float) -> None:
+    def _update_confidence(self, success_rate: float) -> None:
         target = self._settings.goal_success_rate
         self.confidence = round(min(1.0, success_rate / target), 4) if target > 0 else None
 
 
-def beliefs_about_run(settings: AgentSettings, progress: Progress) -> dict[str, float]:
-    """How the run was set up."""
+def run_beliefs(settings: AgentSettings, progress: LearningProgress) -> dict[str, float]:
+    """Return the beliefs about the run's settings."""
     beliefs = {
         "batch": batch_size(settings, progress),
         "target": float(settings.goal_success_rate),
@@ -161,12 +166,12 @@ def beliefs_about_run(settings: AgentSettings, progress: Progress) -> dict[str, 
     return beliefs
 
 
-def beliefs_about(progress: Progress) -> dict[str, float]:
-    """How far the learner is."""
+def progress_beliefs(progress: LearningProgress) -> dict[str, float]:
+    """Return the beliefs about the learner's progress."""
     beliefs = {
         "episodes": progress.episodes,
         "steps": progress.steps,
-        "progress": round(progress.done, 3),
+        "progress": round(progress.fraction, 3),
         "exploration": round(progress.epsilon, 4),
         "coverage": round(progress.coverage, 4),
     }
@@ -177,12 +182,12 @@ def beliefs_about(progress: Progress) -> dict[str, float]:
     return beliefs
 
 
-def batch_size(settings: AgentSettings, progress: Progress) -> int:
-    """Episodes of one action.
+def batch_size(settings: AgentSettings, progress: LearningProgress) -> int:
+    """Return the episodes per `.learn` action.
 
-    By number and not by time, so that plans decide at the same episodes on every machine.
+    A number and not a duration, so that plans decide at the same episodes on every machine.
     """
     if settings.batch_episodes:
         return settings.batch_episodes
-    episodes = progress.total_episodes or (progress.total_steps or 0) // _STEPS_PER_EPISODE
-    return max(1, min(_LARGEST_BATCH, episodes // _SHARE_OF_RUN))
+    episodes = progress.total_episodes or (progress.total_steps or 0) // _ASSUMED_EPISODE_STEPS
+    return max(1, min(_MAX_BATCH_EPISODES, episodes // _BATCHES_PER_RUN))

@@ -1,4 +1,4 @@
-"""Files of plans: those that come with the worker, and a person's own."""
+"""AgentSpeak files: those bundled with the worker, and a user's own."""
 
 from __future__ import annotations
 
@@ -13,73 +13,82 @@ if TYPE_CHECKING:
     from agentspeak.runtime import Environment
 
     from spade_bdi_rl_worker.agent.observed_agent import ObservedAgent
-    from spade_bdi_rl_worker.agent.plan_problems import PlanProblems, Problem
+    from spade_bdi_rl_worker.agent.plan_diagnostics import DiagnosticCollector, PlanDiagnostic
 
 FOLDER = Path(__file__).with_name("plans")
 SUFFIX = ".asl"
 
 
-def bundled_plans() -> tuple[str, ...]:
-    """The names of those that come with the worker."""
+def list_bundled_plans() -> tuple[str, ...]:
+    """Return the names of the plan files bundled with the worker."""
     return tuple(sorted(path.stem for path in FOLDER.glob(f"*{SUFFIX}")))
 
 
-def plan_file(given: str, bundled: str) -> Path:
-    """The file to use: what was `given`, a path or the name of a bundled one; else `bundled`.
+def find_plan_file(path_or_name: str, default: str) -> Path:
+    """Return a user's file, or a bundled one by name; if empty, the bundled `default`.
 
-    Standard library only, so that a dry run can ask. Raises `WorkerError` when there is none.
+    Standard library only, because dry runs use it. Raises `WorkerError` if there is no such file.
     """
-    if not given:
-        return FOLDER / f"{bundled}{SUFFIX}"
-    if given in bundled_plans():
-        return FOLDER / f"{given}{SUFFIX}"
-    path = Path(given).expanduser()
+    if not path_or_name:
+        return FOLDER / f"{default}{SUFFIX}"
+    bundled = list_bundled_plans()
+    if path_or_name in bundled:
+        return FOLDER / f"{path_or_name}{SUFFIX}"
+    path = Path(path_or_name).expanduser()
     if path.is_file():
         return path
-    names = ", ".join(bundled_plans())
-    hint = "" if path.is_absolute() else " A run has a folder of its own: give the whole path."
+    hint = "" if path.is_absolute() else " A run has its own working directory."
     raise WorkerError(
-        f"`asl`: there is no file {given}.{hint}",
-        remedy=f"Give the whole path of a file of plans, or one of the worker's own: {names}.",
+        f"`asl`: there is no file {path_or_name}.{hint}",
+        remedy="Give the absolute path of an AgentSpeak file, or the name of a bundled one:"
+        f" {', '.join(bundled)}.",
     )
 
 
 def load_plans(
-    path: Path, environment: Environment, actions: Actions, problems: PlanProblems, name: str
-) -> tuple[ObservedAgent, list[Problem]]:
-    """An agent with the plans of the file, and remarks about them.
+    path: Path,
+    environment: Environment,
+    actions: Actions,
+    diagnostics: DiagnosticCollector,
+    name: str,
+) -> tuple[ObservedAgent, list[PlanDiagnostic]]:
+    """Return an agent with the plans of the file, and warnings about them.
 
-    Raises `WorkerError` with the place of each problem.
+    Raises `WorkerError` with the location of each problem.
     """
-    import agentspeak  # noqa: PLC0415 - this module is also asked where it is not installed
+    import agentspeak  # noqa: PLC0415 - dry runs use this module without the bundle
     import agentspeak.lexer  # noqa: PLC0415
     import agentspeak.parser  # noqa: PLC0415
 
     from spade_bdi_rl_worker.agent.observed_agent import ObservedAgent  # noqa: PLC0415
-    from spade_bdi_rl_worker.agent.plan_problems import (  # noqa: PLC0415
-        broken_plans,
-        failed_plan,
+    from spade_bdi_rl_worker.agent.plan_diagnostics import (  # noqa: PLC0415
+        invalid_plans_error,
+        plan_failure_error,
     )
 
-    problems.take()
+    diagnostics.drain()
     try:
         with path.open(encoding="utf-8") as source:
             log = agentspeak.Log(agentspeak.get_logger("agentspeak.parser"), 3)
             tokens = agentspeak.lexer.TokenStream(source, log)
-            written = agentspeak.parser.parse(source.name, tokens, log)
+            ast_agent = agentspeak.parser.parse(source.name, tokens, log)
             log.throw()
-            observed = partial(ObservedAgent, written=written, file=source.name)
-            _, agent = environment.build_agent_from_ast(source, written, actions, observed, name)
+            agent_class = partial(ObservedAgent, ast_agent=ast_agent, file=source.name)
+            _, agent = environment.build_agent_from_ast(
+                source, ast_agent, actions, agent_class, name
+            )
     except (agentspeak.AggregatedError, agentspeak.AslError) as error:
-        found = problems.take()
-        raise (broken_plans(path, found) if found else failed_plan(error, path, [])) from None
+        problems = diagnostics.drain()
+        if problems:
+            raise invalid_plans_error(path, problems) from None
+        raise plan_failure_error(error, path, []) from None
     except (OSError, UnicodeDecodeError) as error:
         raise WorkerError(
             f"`asl`: {path} cannot be read: {error}.",
-            remedy="Save it as UTF-8 text, in a place that this user may read.",
+            remedy="Save it as UTF-8 text in a folder that this user can read.",
         ) from None
-    found = problems.take()
-    if any(problem.is_error for problem in found):
-        raise broken_plans(path, found)
+    problems = diagnostics.drain()
+    if any(problem.is_error for problem in problems):
+        raise invalid_plans_error(path, problems)
     assert isinstance(agent, ObservedAgent)  # noqa: S101 - for the type checker
-    return agent, found
+    return agent, problems

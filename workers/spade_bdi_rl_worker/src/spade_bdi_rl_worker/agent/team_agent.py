@@ -1,7 +1,7 @@
-"""An agent with a mind of AgentSpeak: what the learners and the coach of a team have in common.
+"""The BDI agent that learners and coaches have in common: beliefs, goals, actions and reporting.
 
-Made by `teams.roles`, started and ended by `running`. Everything here happens in the thread of the
-event loop, except the jobs given to `carry_out`.
+Created by `teams.team`, started and stopped by `runner`. Everything runs in the thread of the
+event loop, except the jobs given to `run_job`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from spade_bdi.bdi_behaviour import BDIBehaviour
 
 from mosaic_worker.errors import WorkerError
 from spade_bdi_rl_worker.agent.deliberation import Deliberation
+from spade_bdi_rl_worker.agent.plan_diagnostics import plan_failure_error
 from spade_bdi_rl_worker.agent.plan_files import load_plans
-from spade_bdi_rl_worker.agent.plan_problems import failed_plan
-from spade_bdi_rl_worker.agent.terms import percept
-from spade_bdi_rl_worker.telemetry.outlet import BdiChange
+from spade_bdi_rl_worker.agent.terms import make_percept
+from spade_bdi_rl_worker.telemetry.sink import BdiUpdate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,31 +28,31 @@ if TYPE_CHECKING:
 
     from agentspeak import Actions
 
-    from spade_bdi_rl_worker.agent.gate import Gate
     from spade_bdi_rl_worker.agent.observed_agent import ObservedAgent
-    from spade_bdi_rl_worker.agent.plan_problems import PlanProblems
-    from spade_bdi_rl_worker.messaging.link import Link
-    from spade_bdi_rl_worker.telemetry.outlet import Outlet
+    from spade_bdi_rl_worker.agent.plan_diagnostics import DiagnosticCollector
+    from spade_bdi_rl_worker.agent.runner import RunGate
+    from spade_bdi_rl_worker.messaging.transport import MessageTransport
+    from spade_bdi_rl_worker.telemetry.sink import TelemetrySink
 
-STRANGER = "W294"
-"""A message of somebody outside the team was not taken."""
-PLAN_REMARK = "W295"
-"""Something in a file of plans has no effect."""
+UNKNOWN_SENDER = "W294"
+"""A message from outside the team was rejected."""
+PLAN_WARNING = "W295"
+"""Something in a plan file has no effect."""
 
-_TELL_SECONDS = 0.1
+_MIN_REPORT_INTERVAL_S = 0.1
 
 
-class _Finished(NamedTuple):
-    """An action that is over, for the mind to take note of."""
+class _FinishedAction(NamedTuple):
+    """A finished action whose result the next deliberation cycle applies."""
 
     intention: Any
-    place: str
-    outcome: asyncio.Future[Any]
-    then: Callable[[Any], None]
+    location: str
+    result: asyncio.Future[Any]
+    on_done: Callable[[Any], None]
 
 
 class TeamAgent(BDIAgent):
-    """`ended` tells when and why it is over; a result is the reason, an exception the problem."""
+    """`finished` resolves when the agent is done: to the reason, or to an exception."""
 
     bdi: Deliberation
     bdi_agent: ObservedAgent
@@ -60,62 +60,62 @@ class TeamAgent(BDIAgent):
     def __init__(
         self,
         name: str,
-        gate: Gate,
-        link: Link,
+        gate: RunGate,
+        transport: MessageTransport,
         plans: Path,
-        problems: PlanProblems,
-        outlet: Outlet,
+        diagnostics: DiagnosticCollector,
+        sink: TelemetrySink,
         teammates: Mapping[str, str],
     ) -> None:
+        """`teammates` maps names to addresses for messages."""
         self.agent_name = name
         self.gate = gate
-        self.link = link
-        self.outlet = outlet
+        self.transport = transport
+        self.sink = sink
         self.teammates = teammates
-        """Their names, and their addresses for messages."""
         self.is_idle = False
-        """Whether there is nothing that it is at or waits for."""
-        self.ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        """Whether the agent has no intentions."""
+        self.finished: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self.confidence: float | None = None
         self._plans = plans
-        self._problems = problems
+        self._diagnostics = diagnostics
         self._percepts: dict[str, tuple[Any, ...]] = {}
-        self._finished: list[_Finished] = []
-        self._jobs = ThreadPoolExecutor(1, thread_name_prefix=f"mosaic-{name}")
-        self._told: dict[Any, str] = {}
-        self._told_state: Any = None
-        self._tell_at = 0.0
-        self._refused: set[str] = set()
-        super().__init__(link.address_of(name), link.password, str(plans))
+        self._finished_actions: list[_FinishedAction] = []
+        self._executor = ThreadPoolExecutor(1, thread_name_prefix=f"mosaic-{name}")
+        self._reported_beliefs: dict[Any, str] = {}
+        self._reported_state: Any = None
+        self._next_report_at = 0.0
+        self._rejected_senders: set[str] = set()
+        super().__init__(transport.address_of(name), transport.password, str(plans))
 
-    # What SPADE and SPADE-BDI call.
+    # Overrides of SPADE and SPADE-BDI.
 
     def add_behaviour(self, behaviour: Any, template: Any = None) -> None:
-        """Thinks in our own behaviour instead of the one that SPADE-BDI brings."""
+        """Replace SPADE-BDI's behaviour with `Deliberation`."""
         if type(behaviour) is BDIBehaviour:
             behaviour, template = Deliberation(), None
         super().add_behaviour(behaviour, template)
 
     def add_custom_actions(self, actions: Actions) -> None:
         @actions.add(".done", 1)  # type: ignore[untyped-decorator, unused-ignore]
-        def done(_mind: Any, term: Any, intention: Any) -> Any:
-            self.end(str(agentspeak.grounded(term.args[0], intention.scope)))
+        def done(_agent: Any, term: Any, intention: Any) -> Any:
+            self.finish(str(agentspeak.grounded(term.args[0], intention.scope)))
             yield
 
     def _load_asl(self) -> None:
-        self.bdi_agent, remarks = load_plans(
-            self._plans, self.bdi_env, self.bdi_actions, self._problems, self.agent_name
+        self.bdi_agent, warnings = load_plans(
+            self._plans, self.bdi_env, self.bdi_actions, self._diagnostics, self.agent_name
         )
-        for remark in remarks:
-            self.outlet.say("warning", PLAN_REMARK, f"{remark.place}: {remark.sentence}.")
+        for warning in warnings:
+            self.sink.log("warning", PLAN_WARNING, f"{warning.location}: {warning.message}.")
         self.resume_bdi()
 
     def dispatch(self, msg: Any) -> Any:
-        """Lets go what comes after the end: SPADE would write all of it into the run's log."""
+        """Ignore messages after the end: SPADE would log each of them."""
         return [] if self.bdi.is_killed() else super().dispatch(msg)
 
     async def _async_start(self, auto_register: bool = True) -> None:  # noqa: ARG002 - as SPADE's
-        """Begin to think. The link has connected it, and all of its team, before."""
+        """Start deliberating. The transport has already connected the whole team."""
         await self.setup()
         self._alive.set()
         for behaviour in list(self.behaviours):
@@ -125,126 +125,131 @@ class TeamAgent(BDIAgent):
         for behaviour in list(self.behaviours):
             behaviour.kill()
         self.bdi.wake()
-        await asyncio.get_running_loop().run_in_executor(None, self._jobs.shutdown)
+        await asyncio.get_running_loop().run_in_executor(None, self._executor.shutdown)
         self.bdi_agent.intentions.clear()
-        self.tell_change(at_once=True)
-        await self.link.disconnect(self)
+        self.report_changes(force=True)
+        await self.transport.disconnect(self)
         self._alive.clear()
-        if not self.ended.cancel() and not self.ended.cancelled():
-            self.ended.exception()  # nobody may have asked: the first problem ends a run
+        if not self.finished.cancel() and not self.finished.cancelled():
+            self.finished.exception()  # mark as retrieved: only the first failure is raised
 
-    # What plans, actions and the run do with it.
+    # Beliefs, goals and actions.
 
-    def believe(self, name: str, *values: Any) -> None:
-        """Hold this belief about the world instead of the last one of that name."""
+    def set_belief(self, name: str, *values: Any) -> None:
+        """Add a percept, and remove the previous one of that name."""
         before = self._percepts.get(name)
         if before == values:
             return
         if before is not None:
-            self.forget(name)
+            self.remove_belief(name)
         self._percepts[name] = values
-        self._feel(agentspeak.Trigger.addition, percept(name, *values))
+        self._update_belief_base(agentspeak.Trigger.addition, make_percept(name, *values))
 
-    def forget(self, name: str) -> None:
+    def remove_belief(self, name: str) -> None:
         values = self._percepts.pop(name, None)
         if values is not None:
-            self._feel(agentspeak.Trigger.removal, percept(name, *values))
+            self._update_belief_base(agentspeak.Trigger.removal, make_percept(name, *values))
 
-    def _feel(self, trigger: agentspeak.Trigger, term: agentspeak.Literal) -> None:
+    def _update_belief_base(self, trigger: agentspeak.Trigger, term: agentspeak.Literal) -> None:
         self.bdi_agent.call(trigger, agentspeak.GoalType.belief, term, Intention())
 
-    def pursue(self, goal: str, *values: Any) -> None:
-        """Take up a goal, when the agent next thinks."""
+    def add_goal(self, goal: str, *values: Any) -> None:
+        """Add an achievement goal, for the next deliberation cycle."""
         term = agentspeak.Literal(goal, values)
         addition, achievement = agentspeak.Trigger.addition, agentspeak.GoalType.achievement
         self.bdi_intention_buffer.append((addition, achievement, term, Intention()))
         self.bdi.wake()
 
-    def carry_out(
-        self, intention: Any, job: Callable[[], Any], then: Callable[[Any], None] = lambda _: None
+    def run_job(
+        self,
+        intention: Any,
+        job: Callable[[], Any],
+        on_done: Callable[[Any], None] = lambda _: None,
     ) -> None:
-        """Do `job` in the agent's own thread, one after the other; the intention waits for it.
+        """Run `job` in the agent's own thread, one at a time; the intention waits for it.
 
-        The event loop stays free: messages, timers and connections live on while a learner learns.
-        `then` is called with what it returned, before the plan goes on.
+        The event loop stays responsive to messages, timers and connections. `on_done` gets the
+        result before the plan continues.
         """
         instruction = getattr(intention, "instr", None)
-        place = getattr(instruction, "loc", None)
-        where = f"{place.filename}, line {place.lineno}" if place else self._plans.name
+        loc = getattr(instruction, "loc", None)
+        location = f"{loc.filename}, line {loc.lineno}" if loc else self._plans.name
         if intention is not None:
             intention.waiter = Waiter()
-        outcome = asyncio.get_running_loop().run_in_executor(self._jobs, job)
-        outcome.add_done_callback(
-            lambda over: self._note_finished(_Finished(intention, where, over, then))
+        result = asyncio.get_running_loop().run_in_executor(self._executor, job)
+        result.add_done_callback(
+            lambda future: self._on_job_done(_FinishedAction(intention, location, future, on_done))
         )
 
-    def _note_finished(self, finished: _Finished) -> None:
-        self._finished.append(finished)
+    def _on_job_done(self, action: _FinishedAction) -> None:
+        self._finished_actions.append(action)
         self.bdi.wake()
 
-    def settle_actions(self) -> None:
-        """Take note of the actions that are over. Called when the agent thinks."""
-        finished, self._finished = self._finished, []
-        for intention, place, outcome, then in finished:
-            if outcome.cancelled():
+    def complete_actions(self) -> None:
+        """Apply the results of finished actions. Called at the start of a deliberation cycle."""
+        finished, self._finished_actions = self._finished_actions, []
+        for intention, location, result, on_done in finished:
+            if result.cancelled():
                 continue
-            error = outcome.exception()
+            error = result.exception()
             if isinstance(error, WorkerError):
                 raise error
             if error is not None:
                 raise WorkerError(
-                    f"{place}: an action failed: {type(error).__name__}: {error}",
-                    remedy="Look at the traceback in the run's log.",
+                    f"{location}: an action failed: {type(error).__name__}: {error}",
+                    remedy="See the traceback in the run's log.",
                 ) from error
-            then(outcome.result())
+            on_done(result.result())
             if intention is not None:
                 intention.waiter = None
 
-    def take_values(self, sender: str, body: str) -> None:
-        """A teammate has shared what it knows. For agents that learn."""
+    def receive_values(self, sender: str, body: str) -> None:
+        """Handle action values shared by a teammate. Overridden by agents that learn."""
 
-    def refuse(self, sender: str) -> None:
-        """Somebody outside the team has written; said once of each."""
-        if sender not in self._refused:
-            self._refused.add(sender)
-            self.outlet.say(
+    def reject_message(self, sender: str) -> None:
+        """Log a message from outside the team, once per sender."""
+        if sender not in self._rejected_senders:
+            self._rejected_senders.add(sender)
+            self.sink.log(
                 "warning",
-                STRANGER,
-                f"{self.agent_name} takes no messages from {sender}, who is not in its team.",
+                UNKNOWN_SENDER,
+                f"{self.agent_name} rejected messages from {sender}, which is not in its team.",
             )
 
-    def tell_change(self, *, at_once: bool = False) -> float | None:
-        """Tell what is different in the agent's mind since the last time, if anything is.
+    def report_changes(self, *, force: bool = False) -> float | None:
+        """Report changes of beliefs, goals and intentions since the last report, if any.
 
-        Not more often than people can follow: otherwise returns in how many seconds to try again.
+        Reports are rate-limited: a report that comes too early is skipped, and the seconds to wait
+        are returned. `force` ignores the limit.
         """
         now = asyncio.get_running_loop().time()
-        if now < self._tell_at and not at_once:
-            return self._tell_at - now
-        mind = self.bdi_agent
-        held, goals, intentions = mind.beliefs_held(), mind.goals(), mind.intentions_now()
+        if now < self._next_report_at and not force:
+            return self._next_report_at - now
+        agent = self.bdi_agent
+        beliefs, reported = agent.format_beliefs(), self._reported_beliefs
+        goals, intentions = agent.format_goals(), agent.snapshot_intentions()
         state = (goals, intentions, self.confidence)
-        added = tuple(text for belief, text in held.items() if belief not in self._told)
-        removed = tuple(text for belief, text in self._told.items() if belief not in held)
-        if added or removed or mind.fired or state != self._told_state:
-            plan = ", ".join(dict.fromkeys(mind.fired))
-            self.outlet.bdi(
-                BdiChange(self.agent_name, added, removed, goals, intentions, plan, self.confidence)
+        added = tuple(text for belief, text in beliefs.items() if belief not in reported)
+        removed = tuple(text for belief, text in reported.items() if belief not in beliefs)
+        if added or removed or agent.fired_plans or state != self._reported_state:
+            plan = ", ".join(dict.fromkeys(agent.fired_plans))
+            self.sink.report_bdi(
+                BdiUpdate(self.agent_name, added, removed, goals, intentions, plan, self.confidence)
             )
-            self._tell_at = now + _TELL_SECONDS
-        self._told, self._told_state = held, state
-        mind.fired.clear()
+            self._next_report_at = now + _MIN_REPORT_INTERVAL_S
+        self._reported_beliefs, self._reported_state = beliefs, state
+        agent.fired_plans.clear()
         return None
 
-    def end(self, reason: str) -> None:
-        """It is done."""
-        if not self.ended.done():
-            self.ended.set_result(reason)
+    def finish(self, reason: str) -> None:
+        """Mark the agent as done."""
+        if not self.finished.done():
+            self.finished.set_result(reason)
 
     def fail(self, error: Exception) -> None:
-        """It cannot go on."""
-        if self.ended.done():
+        """Mark the agent as failed."""
+        if self.finished.done():
             return
-        if not isinstance(error, WorkerError) or self._problems.found:
-            error = failed_plan(error, self._plans, self._problems.take())
-        self.ended.set_exception(error)
+        if not isinstance(error, WorkerError) or self._diagnostics.pending:
+            error = plan_failure_error(error, self._plans, self._diagnostics.drain())
+        self.finished.set_exception(error)

@@ -1,1 +1,1 @@
-"""Tables on the disk: what is in a file, whether it fits an environment, and which are kept."""
+"""Saved action-value tables: file format, compatibility with environments, and saving."""

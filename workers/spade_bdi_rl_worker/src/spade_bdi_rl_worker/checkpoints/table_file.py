@@ -1,15 +1,15 @@
-"""The file of a learnt table: JSON that a person can read, with all that says what it is of.
+"""The checkpoint file of a learned table: readable JSON with everything needed to reuse it.
 
-| key | what |
+| key | meaning |
 |---|---|
-| `format`, `version`, `worker_version` | what the file is |
-| `algo`, `parameters`, `seed` | how it was learnt |
-| `episodes`, `steps`, `success_rate`, `mean_return` | how far |
-| `env_id`, `env_kwargs` | where: as it was made |
-| `environment` | what makes its states what they are |
-| `names` | of states that were numbered as they were met |
-| `tables`, `tries` | the values, one row for each state; how often each was tried |
-| `sha256` | of all the rest |
+| `format`, `version`, `worker_version` | file format |
+| `algo`, `parameters`, `seed` | how it was trained |
+| `episodes`, `steps`, `success_rate`, `mean_return` | progress when it was saved |
+| `env_id`, `env_kwargs` | environment id and arguments |
+| `environment` | what defines the environment's states |
+| `names` | names of states that are numbered by visits |
+| `tables`, `tries` | action values, one row per state; visit counts |
+| `sha256` | hash of all other keys |
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 FORMAT = "mosaic-q-table"
 VERSION = 1
-_OTHER = "Choose one that spade_bdi_rl_worker has saved: `mosaic checkpoints list`."
+_CHOOSE_OTHER = "Choose a checkpoint of spade_bdi_rl_worker: `mosaic checkpoints list`."
 
 
 @dataclass(frozen=True)
 class TableCheckpoint:
-    """What a file holds."""
+    """The content of a checkpoint file; field names are its keys."""
 
     algo: str
     parameters: dict[str, Any]
@@ -47,23 +47,24 @@ class TableCheckpoint:
     environment: dict[str, Any]
     names: list[str] | None
     tables: list[list[list[float]]]
-    """The first is what is acted on."""
+    """The first one defines the policy."""
     tries: list[int]
+    """Visit counts of all state-action pairs, row by row."""
 
 
-def table_bytes(checkpoint: TableCheckpoint) -> bytes:
-    """The file's content."""
+def encode_table(checkpoint: TableCheckpoint) -> bytes:
+    """Return the content of the checkpoint file."""
     document = {
         "format": FORMAT,
         "version": VERSION,
         "worker_version": __version__,
         **asdict(checkpoint),
     }
-    return _dumped({**document, "sha256": _hash(document)})
+    return _dump({**document, "sha256": _hash(document)})
 
 
 def read_table_file(path: Path) -> TableCheckpoint:
-    """WorkerError says what is wrong with it."""
+    """Read a checkpoint; `WorkerError` says what is wrong with the file."""
     try:
         document = json.loads(path.read_bytes())
     except FileNotFoundError:
@@ -72,44 +73,44 @@ def read_table_file(path: Path) -> TableCheckpoint:
         ) from None
     except (OSError, ValueError, RecursionError):
         raise WorkerError(
-            f"The checkpoint {path.name} cannot be read: it is no table of this worker.",
-            remedy=_OTHER,
+            f"The checkpoint {path.name} cannot be read: it is not a table of this worker.",
+            remedy=_CHOOSE_OTHER,
         ) from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise WorkerError(f"{path.name} is no checkpoint of this worker.", remedy=_OTHER)
+        raise WorkerError(f"{path.name} is not a checkpoint of this worker.", remedy=_CHOOSE_OTHER)
     if document.get("version") != VERSION:
         raise WorkerError(
             f"{path.name} was saved by another version of this worker"
             f" ({document.get('worker_version')}).",
             remedy="Train it again, or use that version.",
         )
-    said = document.pop("sha256", None)
-    if said != _hash(document):
+    expected = document.pop("sha256", None)
+    if expected != _hash(document):
         raise WorkerError(
-            f"The checkpoint {path.name} is damaged: its hash is another than it says.",
+            f"The checkpoint {path.name} is damaged: its hash does not match.",
             remedy="Choose an older one, or train again.",
         )
-    return _made_of(document, path.name)
+    return _make_checkpoint(document, path.name)
 
 
-def _made_of(document: dict[str, Any], name: str) -> TableCheckpoint:
+def _make_checkpoint(document: dict[str, Any], name: str) -> TableCheckpoint:
     known = [field.name for field in fields(TableCheckpoint) if field.default is MISSING]
     missing = [field for field in known if field not in document]
     if missing:
-        raise WorkerError(f"The checkpoint {name} has no '{missing[0]}'.", remedy=_OTHER)
+        raise WorkerError(f"The checkpoint {name} has no '{missing[0]}'.", remedy=_CHOOSE_OTHER)
     checkpoint = TableCheckpoint(**{field: document[field] for field in known})
     for table in checkpoint.tables:
         if any(not math.isfinite(value) for row in table for value in row):
             raise WorkerError(
-                f"The checkpoint {name} holds values that are no numbers.",
+                f"The checkpoint {name} contains values that are not finite.",
                 remedy="Train with a smaller learning rate.",
             )
     return checkpoint
 
 
 def _hash(document: dict[str, Any]) -> str:
-    return hashlib.sha256(_dumped(document)).hexdigest()
+    return hashlib.sha256(_dump(document)).hexdigest()
 
 
-def _dumped(document: dict[str, Any]) -> bytes:
+def _dump(document: dict[str, Any]) -> bytes:
     return json.dumps(document, sort_keys=True, separators=(",", ":")).encode("utf-8")

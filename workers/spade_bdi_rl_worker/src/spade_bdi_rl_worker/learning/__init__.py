@@ -1,1 +1,1 @@
-"""Learning with a table of action values: the table, the worlds, and how they are explored."""
+"""Tabular reinforcement learning: action values, methods, environments, and the learner."""

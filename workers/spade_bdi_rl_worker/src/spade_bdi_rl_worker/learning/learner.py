@@ -1,6 +1,7 @@
-"""Learner: one environment, one table of action values, and all that an agent can do with them.
+"""TableLearner: one environment, one action-value table, and the operations an agent has on them.
 
-The agent's actions call it, in batches; it knows nothing of agents. `making.py` makes it.
+The agent's actions call it in batches of episodes; it does not depend on agents. Created by
+`learner_factory`.
 """
 
 from __future__ import annotations
@@ -10,66 +11,70 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from spade_bdi_rl_worker.learning.asking_pace import AskingPace
 from spade_bdi_rl_worker.learning.exploration import learning_rate
-from spade_bdi_rl_worker.learning.sharing import knowledge_of, merge_knowledge
+from spade_bdi_rl_worker.teams.value_sharing import export_values, merge_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from spade_bdi_rl_worker.learning.exploration import Exploration
-    from spade_bdi_rl_worker.learning.goals import IsSuccess
+    from spade_bdi_rl_worker.learning.exploration import EpsilonSchedule
     from spade_bdi_rl_worker.learning.methods import Method
     from spade_bdi_rl_worker.learning.state_encoding import StateEncoding
-    from spade_bdi_rl_worker.learning.world import World
+    from spade_bdi_rl_worker.learning.tabular_env import TabularEnv
     from spade_bdi_rl_worker.settings import LearningSettings
     from spade_bdi_rl_worker.telemetry.reporter import Reporter
 
-    GoOn = Callable[[], bool]
-    """Asked at least every 10 ms of work. May block (pause); False ends the batch at once."""
+    ShouldContinue = Callable[[], bool]
+    """Called at least every 10 ms of work. May block (pause); False stops the batch at once."""
 
-    Shared = dict[str, Any]
+    IsSuccess = Callable[[float, bool], bool]
+    """Decides from the return of an episode, and whether it was terminated."""
 
-RECENT = 100
-_WAIT_S = 0.01
+    SharedValues = dict[str, Any]
+
+RECENT_EPISODES = 100
+_WAIT_INTERVAL_S = 0.01
+_TARGET_INTERVAL_S = 0.004  # well below the promised 10 ms: a busy machine is slower
+_MAX_STEPS_PER_CHECK = 20_000
+_MAX_GROWTH = 4.0
 
 
 @dataclass(frozen=True)
-class Progress:
-    """How far a learner is."""
+class LearningProgress:
+    """Counts and recent statistics of a learner."""
 
     episodes: int = 0
-    """Ended ones, evaluations not counted."""
+    """Finished episodes, without evaluations."""
     total_episodes: int | None = None
-    """As many are wanted; None: `total_steps` alone decides."""
+    """Requested episodes; None: only `total_steps` limits the run."""
     steps: int = 0
     total_steps: int | None = None
     success_rate: float = 0.0
-    """Of the last 100 episodes, as are the next two."""
+    """Over the last 100 episodes, like the next two."""
     mean_return: float = 0.0
     mean_length: float = 0.0
     epsilon: float = 1.0
     td_error: float = 0.0
-    """Mean size of the corrections to the table in the last 100 episodes."""
+    """Mean absolute TD error over the last 100 episodes."""
     coverage: float = 0.0
-    """Share of the pairs of state and action that were tried."""
+    """Fraction of the state-action pairs that were visited."""
 
     @property
     def is_complete(self) -> bool:
-        """Whether the run has as many episodes or steps as it was asked for."""
-        return self.done >= 1.0
+        """Whether all requested episodes or steps are done."""
+        return self.fraction >= 1.0
 
     @property
-    def done(self) -> float:
-        """How much of the run is over, from 0 to 1."""
-        parts = ((self.episodes, self.total_episodes), (self.steps, self.total_steps))
-        return min(1.0, max((made / wanted for made, wanted in parts if wanted), default=0.0))
+    def fraction(self) -> float:
+        """The fraction of the run that is done, from 0 to 1."""
+        counts = ((self.episodes, self.total_episodes), (self.steps, self.total_steps))
+        return min(1.0, max((count / total for count, total in counts if total), default=0.0))
 
 
 @dataclass(frozen=True)
-class Score:
-    """How well the best known actions did, without learning and without exploring."""
+class EvaluationResult:
+    """Results of the greedy policy, without learning and without exploration."""
 
     episodes: int
     success_rate: float
@@ -77,235 +82,276 @@ class Score:
     mean_length: float
 
 
-class Ended(NamedTuple):
-    """An episode that is over."""
+class TrainedEpisode(NamedTuple):
+    """A finished episode of training or evaluation."""
 
     episode_return: float
     length: int
     is_success: bool
-    errors: float
-    """The corrections to the table, added up."""
+    abs_td_error: float
+    """Sum of the absolute TD errors."""
 
 
 @dataclass
-class _Running:
-    """The episode under way, when a batch was left in the middle of it."""
+class _OpenEpisode:
+    """An unfinished episode, kept when a batch is interrupted."""
 
     state: int
     is_learning: bool
     episode_return: float = 0.0
     length: int = 0
-    errors: float = 0.0
+    abs_td_error: float = 0.0
 
 
-class Learner:
-    """Everything about one environment and one table. Use it from one thread at a time."""
+class TableLearner:
+    """Learns one table in one environment. Use it from one thread at a time."""
 
     def __init__(
         self,
-        world: World,
+        env: TabularEnv,
         encoding: StateEncoding,
         method: Method,
-        exploration: Exploration,
+        exploration: EpsilonSchedule,
         settings: LearningSettings,
         is_success: IsSuccess,
         reporter: Reporter,
-        make_twin: Callable[[str], Learner] | None = None,
+        partner_factory: Callable[[str], TableLearner] | None = None,
     ) -> None:
         self.settings = settings
         self.encoding = encoding
         self.method = method
-        self._world = world
+        self._env = env
         self._exploration = exploration
         self._is_success = is_success
         self._reporter = reporter
-        self._make_twin = make_twin
-        self._pace = AskingPace(settings.steps_per_second)
-        self._recent: deque[Ended] = deque(maxlen=RECENT)
-        self._running: _Running | None = None
+        self._partner_factory = partner_factory
+        self._pacer = StepPacer(settings.steps_per_second)
+        self._recent: deque[TrainedEpisode] = deque(maxlen=RECENT_EPISODES)
+        self._open_episode: _OpenEpisode | None = None
         self._episodes = 0
         self._steps = 0
-        self._stride = self._ask_in = 0
-        self._settle_schedules()
-        reporter.begin(self)
+        self._step_budget = self._steps_left = 0
+        self._apply_schedules()
+        reporter.start(self)
 
     @property
-    def progress(self) -> Progress:
-        """From any thread."""
-        recent = list(self._recent)  # at once: the learner's own thread may be at work
-        count, steps = len(recent) or 1, sum(each.length for each in recent) or 1
-        pairs = self._world.live_pairs(self.method.tries)
-        return Progress(
+    def progress(self) -> LearningProgress:
+        """Thread-safe."""
+        recent = list(self._recent)  # an atomic copy: the learner's thread may append
+        count, steps = len(recent) or 1, sum(episode.length for episode in recent) or 1
+        visits = self._env.learnable_visits(self.method.visits)
+        return LearningProgress(
             episodes=self._episodes,
             total_episodes=self.settings.total_episodes,
             steps=self._steps,
             total_steps=self.settings.total_steps,
-            success_rate=sum(each.is_success for each in recent) / count,
-            mean_return=sum(each.episode_return for each in recent) / count,
-            mean_length=sum(each.length for each in recent) / count,
-            epsilon=self._exploration.epsilon(self._done),
-            td_error=sum(each.errors for each in recent) / steps,
-            coverage=sum(1 for each in pairs if each) / (len(pairs) or 1),
+            success_rate=sum(episode.is_success for episode in recent) / count,
+            mean_return=sum(episode.episode_return for episode in recent) / count,
+            mean_length=sum(episode.length for episode in recent) / count,
+            epsilon=self._exploration.epsilon(self._fraction_done),
+            td_error=sum(episode.abs_td_error for episode in recent) / steps,
+            coverage=sum(1 for visit_count in visits if visit_count) / (len(visits) or 1),
         )
 
-    def learn(self, episodes: int, go_on: GoOn) -> Progress:
-        """So many more episodes, or fewer: until the run has what it was asked for.
+    def learn(self, episodes: int, should_continue: ShouldContinue) -> LearningProgress:
+        """Train for up to this many more episodes, within the limits of the run.
 
-        Returns early when `go_on` says no; the next call continues the episode under way.
+        Returns early if `should_continue` is False; the next call resumes the open episode.
         """
-        wanted = self._episodes + episodes
+        last_episode = self._episodes + episodes
         if self.settings.total_episodes is not None:
-            wanted = min(wanted, self.settings.total_episodes)
-        while self._episodes < wanted and self._done < 1.0:
-            ended = self._episode(go_on, is_learning=True)
-            if ended is None:
+            last_episode = min(last_episode, self.settings.total_episodes)
+        while self._episodes < last_episode and self._fraction_done < 1.0:
+            result = self._run_episode(should_continue, is_learning=True)
+            if result is None:
                 break
             self._episodes += 1
-            self._recent.append(ended)
-            self._reporter.episode_ended(self, self._episodes, self._steps)
-        self._world.tell()
+            self._recent.append(result)
+            self._reporter.on_episode_end(self, self._episodes, self._steps)
+        self._env.flush()
         return self.progress
 
-    def evaluate(self, episodes: int, go_on: GoOn) -> Score:
-        """Play greedily without learning. Fewer episodes when `go_on` says no."""
-        ended: list[Ended] = []
-        while len(ended) < episodes:
-            one = self._episode(go_on, is_learning=False)
-            if one is None:
+    def evaluate(self, episodes: int, should_continue: ShouldContinue) -> EvaluationResult:
+        """Run the greedy policy without learning. Fewer episodes if `should_continue` is False."""
+        results: list[TrainedEpisode] = []
+        while len(results) < episodes:
+            result = self._run_episode(should_continue, is_learning=False)
+            if result is None:
                 break
-            ended.append(one)
-        self._world.tell()
-        count = len(ended) or 1
-        score = Score(
-            episodes=len(ended),
-            success_rate=sum(each.is_success for each in ended) / count,
-            mean_return=sum(each.episode_return for each in ended) / count,
-            mean_length=sum(each.length for each in ended) / count,
+            results.append(result)
+        self._env.flush()
+        count = len(results) or 1
+        evaluation = EvaluationResult(
+            episodes=len(results),
+            success_rate=sum(result.is_success for result in results) / count,
+            mean_return=sum(result.episode_return for result in results) / count,
+            mean_length=sum(result.length for result in results) / count,
         )
-        if ended:
-            self._reporter.evaluated(score, self._steps)
-        return score
+        if results:
+            self._reporter.report_evaluation(evaluation, self._steps)
+        return evaluation
 
     def explore(self, epsilon: float) -> None:
-        """Explore with at least this share of random actions; 0: as the schedule says."""
+        """Use at least this epsilon; 0: as scheduled."""
         self._exploration.explore(epsilon)
 
     def consolidate(self) -> None:
-        """From now on explore as little as the schedule ever will, until told to explore."""
+        """Use the final epsilon of the schedule until `explore` is called."""
         self._exploration.consolidate()
 
-    def share(self) -> Shared:
-        """What this learner knows, in plain values that JSON can hold, for a teammate."""
-        return knowledge_of(self.method, self.encoding)
+    def export_values(self) -> SharedValues:
+        """Return the visited action values for a teammate, as JSON values."""
+        return export_values(self.method, self.encoding)
 
-    def take_over(self, shared: Shared) -> None:
-        """Merge what a teammate knows, weighed by who tried an action more often.
+    def merge_values(self, shared: SharedValues) -> None:
+        """Merge a teammate's action values, weighted by visit counts.
 
-        WorkerError when it is of another environment.
+        Raises `WorkerError` if they belong to another environment.
         """
-        merge_knowledge(self.method, shared, self.encoding)
+        merge_values(self.method, shared, self.encoding)
 
-    def twin(self, name: str) -> Learner:
-        """Another learner in an environment of its own, for a teammate of that name."""
-        if self._make_twin is None:
-            raise ValueError("a twin has no twin")
-        return self._make_twin(name)
+    def make_partner(self, name: str) -> TableLearner:
+        """Create a second learner with an environment of its own, for the agent of that name."""
+        if self._partner_factory is None:
+            raise ValueError("a partner cannot create partners")
+        return self._partner_factory(name)
 
-    def note(self, bdi: Mapping[str, Any]) -> None:
-        """Put this onto the next step, where steps are told one by one."""
-        self._world.note(bdi)
+    def annotate_next_step(self, bdi: Mapping[str, Any]) -> None:
+        """Attach BDI fields to the next step, if steps are recorded one by one."""
+        self._env.annotate_next_step(bdi)
 
-    def save(self, why: str) -> Path:
-        """Write a checkpoint; `why` is for people, such as "on schedule" or "at the end"."""
-        return self._reporter.save(self, why)
+    def save(self, reason: str) -> Path:
+        """Write a checkpoint; `reason` is displayed, such as "on schedule" or "at the end"."""
+        return self._reporter.save(self, reason)
 
     def close(self) -> None:
-        """Tell what is left to tell, and close the environment."""
+        """Write the remaining telemetry and close the environment."""
         self._reporter.finish(self)
-        self._world.close()
+        self._env.close()
 
     @property
-    def _done(self) -> float:
-        """How much of the run is over; asked for every episode."""
-        settings, done = self.settings, 0.0
+    def _fraction_done(self) -> float:
+        """Like `LearningProgress.fraction`, but cheap: used once per episode."""
+        settings, fraction = self.settings, 0.0
         if settings.total_episodes is not None:
-            done = self._episodes / settings.total_episodes
+            fraction = self._episodes / settings.total_episodes
         if settings.total_steps is not None:
-            done = max(done, self._steps / settings.total_steps)
-        return done
+            fraction = max(fraction, self._steps / settings.total_steps)
+        return fraction
 
-    def _settle_schedules(self) -> None:
-        settings, done = self.settings, self._done
+    def _apply_schedules(self) -> None:
+        settings, done = self.settings, self._fraction_done
         self.method.epsilon = self._exploration.epsilon(done)
-        self.method.rate = learning_rate(settings.learning_rate, settings.learning_rate_end, done)
+        self.method.learning_rate = learning_rate(
+            settings.learning_rate, settings.learning_rate_end, done
+        )
 
-    def _begin_episode(self, *, is_learning: bool) -> _Running:
-        """A new one, or the one under way if it is of the same kind."""
-        running, self._running = self._running, None
+    def _start_episode(self, *, is_learning: bool) -> _OpenEpisode:
+        """Start an episode, or resume the open one if it is of the same kind."""
+        episode, self._open_episode = self._open_episode, None
         if is_learning:
-            self._settle_schedules()
+            self._apply_schedules()
         else:
             self.method.epsilon = 0.0
-        if running is None or running.is_learning != is_learning:
-            running = _Running(self._world.begin(), is_learning)
-            self.method.begin_episode()
-        return running
+        if episode is None or episode.is_learning != is_learning:
+            episode = _OpenEpisode(self._env.reset(), is_learning)
+            self.method.start_episode()
+        return episode
 
-    def _episode(self, go_on: GoOn, *, is_learning: bool) -> Ended | None:
-        """One episode to its end; None when it was left before."""
-        if self._ask_in <= 0 and not self._may_go_on(go_on):
+    def _run_episode(
+        self, should_continue: ShouldContinue, *, is_learning: bool
+    ) -> TrainedEpisode | None:
+        """Run one episode to its end; None if it was interrupted."""
+        if self._steps_left <= 0 and not self._check_continue(should_continue):
             return None
-        running = self._begin_episode(is_learning=is_learning)
-        choose, step, learn = self.method.choose, self._world.step, self.method.learn
-        state, total = running.state, running.episode_return
-        length, errors = running.length, running.errors
-        before = length
-        ask_at = length + self._steps_until_asking(is_learning)
+        episode = self._start_episode(is_learning=is_learning)
+        select_action, step, update = self.method.select_action, self._env.step, self.method.update
+        state, episode_return = episode.state, episode.episode_return
+        length, abs_td_error = episode.length, episode.abs_td_error
+        counted = length
+        check_at = length + self._steps_until_check(is_learning)
         while True:
-            action = choose(state)
-            following, reward, terminated, truncated = step(action)
+            action = select_action(state)
+            next_state, reward, terminated, truncated = step(action)
             if is_learning:
-                errors += abs(learn(state, action, reward, following, terminated))
-            state = following
-            total += reward
+                abs_td_error += abs(update(state, action, reward, next_state, terminated))
+            state = next_state
+            episode_return += reward
             length += 1
             if terminated or truncated:
-                self._count(length - before, is_learning)
-                return Ended(total, length, self._is_success(total, terminated), errors)
-            if length >= ask_at:
-                self._count(length - before, is_learning)
-                before = length
-                if not self._may_go_on(go_on) or (is_learning and self._done >= 1.0):
-                    self._running = _Running(state, is_learning, total, length, errors)
+                self._count_steps(length - counted, is_learning)
+                is_success = self._is_success(episode_return, terminated)
+                return TrainedEpisode(episode_return, length, is_success, abs_td_error)
+            if length >= check_at:
+                self._count_steps(length - counted, is_learning)
+                counted = length
+                if not self._check_continue(should_continue) or (
+                    is_learning and self._fraction_done >= 1.0
+                ):
+                    self._open_episode = _OpenEpisode(
+                        state, is_learning, episode_return, length, abs_td_error
+                    )
                     return None
-                ask_at = length + self._steps_until_asking(is_learning)
+                check_at = length + self._steps_until_check(is_learning)
 
-    def _count(self, steps: int, is_learning: bool) -> None:
-        self._ask_in -= steps
+    def _count_steps(self, steps: int, is_learning: bool) -> None:
+        self._steps_left -= steps
         if is_learning:
             self._steps += steps
 
-    def _steps_until_asking(self, is_learning: bool) -> int:
-        """At least one; and not beyond the last step that is wanted."""
+    def _steps_until_check(self, is_learning: bool) -> int:
+        """At least one, and at most the remaining steps of the run."""
         total = self.settings.total_steps
         if is_learning and total is not None:
-            return max(1, min(self._ask_in, total - self._steps))
-        return max(1, self._ask_in)
+            return max(1, min(self._steps_left, total - self._steps))
+        return max(1, self._steps_left)
 
-    def _may_go_on(self, go_on: GoOn) -> bool:
-        wait_s = self._pace.worked(self._stride - self._ask_in)
-        self._world.tell()
+    def _check_continue(self, should_continue: ShouldContinue) -> bool:
+        delay_s = self._pacer.stop(self._step_budget - self._steps_left)
+        self._env.flush()
         self._reporter.tick(self, self._steps)
-        may = go_on() and (wait_s <= 0 or _wait(wait_s, go_on))
-        self._stride = self._ask_in = self._pace.begin()
-        return may
+        may_continue = should_continue() and (delay_s <= 0 or _wait(delay_s, should_continue))
+        self._step_budget = self._steps_left = self._pacer.start()
+        return may_continue
 
 
-def _wait(seconds: float, go_on: GoOn) -> bool:
-    """So that people can watch; asks all the while."""
+class StepPacer:
+    """Decides how many steps to run between checks of control, and limits the speed.
+
+    The number adapts to how long steps take: thousands from a table, one of a slow simulation.
+    """
+
+    def __init__(
+        self, max_steps_per_s: float = 0.0, clock: Callable[[], float] = time.perf_counter
+    ) -> None:
+        """`max_steps_per_s` 0 is unlimited."""
+        self._clock = clock
+        self._max_steps_per_s = max_steps_per_s
+        self._max_budget = _MAX_STEPS_PER_CHECK
+        if max_steps_per_s:
+            paced = int(max_steps_per_s * _TARGET_INTERVAL_S)
+            self._max_budget = max(1, min(_MAX_STEPS_PER_CHECK, paced))
+        self._budget = min(8, self._max_budget)
+        self._started_at = clock()
+
+    def start(self) -> int:
+        """Start the clock; return the number of steps to run."""
+        self._started_at = self._clock()
+        return self._budget
+
+    def stop(self, steps: int) -> float:
+        """Stop the clock after this many steps; return the seconds to wait for the speed limit."""
+        elapsed_s = max(self._clock() - self._started_at, 1e-6)
+        budget = self._budget * min(_MAX_GROWTH, _TARGET_INTERVAL_S / elapsed_s)
+        self._budget = max(1, min(self._max_budget, int(budget)))
+        return steps / self._max_steps_per_s - elapsed_s if self._max_steps_per_s else 0.0
+
+
+def _wait(seconds: float, should_continue: ShouldContinue) -> bool:
+    """Wait for the speed limit; return False if work must stop."""
     until = time.monotonic() + seconds
     while (left := until - time.monotonic()) > 0:
-        time.sleep(min(left, _WAIT_S))
-        if not go_on():
+        time.sleep(min(left, _WAIT_INTERVAL_S))
+        if not should_continue():
             return False
     return True

@@ -1,8 +1,7 @@
-"""The methods of learning: Q-learning, Double Q-learning and SARSA.
+"""Tabular methods: Q-learning, Double Q-learning and SARSA.
 
-Each has `choose(state)` and `learn(state, action, reward, following, is_over)`, which returns by
-how much the table was wrong. They are called on every step, so they are closures: what they need
-is at hand.
+Each has `select_action(state)` and `update(state, action, reward, next_state, terminated)`, which
+returns the TD error. Both are called on every step, so they are closures over local names.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-    Learn = Callable[[int, int, float, int, bool], float]
+    Update = Callable[[int, int, float, int, bool], float]
 
 Q_LEARNING = "q_learning"
 DOUBLE_Q_LEARNING = "double_q_learning"
@@ -23,147 +22,164 @@ SARSA = "sarsa"
 
 
 class Method:
-    """Tables, and how they are learnt. `values` is what is acted on."""
+    """Action-value tables and their update rule. The behaviour policy uses `values`."""
 
-    choose: Callable[[int], int]
-    learn: Learn
+    select_action: Callable[[int], int]
+    update: Update
 
-    def __init__(self, *, actions: int, initial: float, discount: float, chance: Random) -> None:
-        self.rate = 0.1
+    def __init__(
+        self, *, n_actions: int, initial_value: float, discount: float, rng: Random
+    ) -> None:
+        self.learning_rate = 0.1
         self.epsilon = 1.0
         self.discount = discount
-        self.tries: list[int] = []
-        """How often each action was tried in each state, in one row after the other."""
-        self.values = ActionValues(actions, initial)
-        self._chance = chance
-        self.choose = self._chooser()
-        self.learn = self._learner()
+        self.visits: list[int] = []
+        """How often each action was taken in each state, row by row."""
+        self.values = ActionValues(n_actions, initial_value)
+        self._rng = rng
+        self.select_action = self._make_select_action()
+        self.update = self._make_update()
 
-    def grow(self, states: int) -> None:
-        """Have room for at least so many states."""
+    def grow(self, n_states: int) -> None:
+        """Add rows until there are at least `n_states`."""
         for values in self.tables:
-            values.grow(states)
-        missing = states * self.values.actions - len(self.tries)
-        self.tries += [0] * max(0, missing)
+            values.grow(n_states)
+        missing = n_states * self.values.n_actions - len(self.visits)
+        self.visits += [0] * max(0, missing)
 
     @property
     def tables(self) -> tuple[ActionValues, ...]:
-        """All that are learnt; those of a checkpoint."""
+        """All tables that are learned and saved; `values` is the first."""
         return (self.values,)
 
-    def put_tables(self, tables: list[list[list[float]]]) -> None:
-        """Take over what another one of this method has learnt."""
+    def load_tables(self, tables: list[list[list[float]]]) -> None:
+        """Replace the values with those of another learner of this method."""
         for values, rows in zip(self.tables, tables, strict=True):
-            values.put_rows(rows)
+            values.load_rows(rows)
 
-    def begin_episode(self) -> None:
-        """An episode begins, or goes on after something else."""
+    def start_episode(self) -> None:
+        """Called before the first step of an episode."""
 
-    def _chooser(self) -> Callable[[int], int]:
-        random, best = self._chance.random, self.values.best
-        actions = self.values.actions
+    def _make_select_action(self) -> Callable[[int], int]:
+        random, greedy = self._rng.random, self.values.greedy
+        n_actions = self.values.n_actions
 
-        def choose(state: int) -> int:
+        def select_action(state: int) -> int:
             number, epsilon = random(), self.epsilon
             if number < epsilon:
-                return int(number / epsilon * actions)
-            action = best[state]
+                return int(number / epsilon * n_actions)
+            action = greedy[state]
             if isinstance(action, int):
                 return action
             return action[int(random() * len(action))]
 
-        return choose
+        return select_action
 
-    def _learner(self) -> Learn:
-        rows, highest, put = self.values.rows, self.values.highest, self.values.put
-        tries, actions, discount = self.tries, self.values.actions, self.discount
+    def _make_update(self) -> Update:
+        rows, max_values, set_value = (
+            self.values.rows,
+            self.values.max_values,
+            self.values.set_value,
+        )
+        visits, n_actions, discount = self.visits, self.values.n_actions, self.discount
 
-        def learn(state: int, action: int, reward: float, following: int, is_over: bool) -> float:
-            tries[state * actions + action] += 1
-            old = rows[state][action]
-            error = (reward if is_over else reward + discount * highest[following]) - old
-            if error:
-                put(state, action, old + self.rate * error)
-            return error
+        def update(
+            state: int, action: int, reward: float, next_state: int, terminated: bool
+        ) -> float:
+            visits[state * n_actions + action] += 1
+            value = rows[state][action]
+            target = reward if terminated else reward + discount * max_values[next_state]
+            td_error = target - value
+            if td_error:
+                set_value(state, action, value + self.learning_rate * td_error)
+            return td_error
 
-        return learn
+        return update
 
 
 class QLearning(Method):
-    """Learns what is best from the best that may follow, whatever is done next."""
+    """Off-policy TD control: bootstraps from the maximum value of the next state."""
 
 
 class Sarsa(Method):
-    """Learns what is best given that it goes on exploring: from the action that does follow."""
+    """On-policy TD control: bootstraps from the action that is taken next."""
 
-    _next: int | None = None
+    _next_action: int | None = None
 
-    def begin_episode(self) -> None:
-        self._next = None
+    def start_episode(self) -> None:
+        self._next_action = None
 
-    def _chooser(self) -> Callable[[int], int]:
-        choose_now = self._choose_now = super()._chooser()
+    def _make_select_action(self) -> Callable[[int], int]:
+        select_new_action = self._select_new_action = super()._make_select_action()
 
-        def choose(state: int) -> int:
-            action = self._next
-            return choose_now(state) if action is None else action
+        def select_action(state: int) -> int:
+            action = self._next_action
+            return select_new_action(state) if action is None else action
 
-        return choose
+        return select_action
 
-    def _learner(self) -> Learn:
-        rows, put, choose_now = self.values.rows, self.values.put, self._choose_now
-        tries, actions, discount = self.tries, self.values.actions, self.discount
+    def _make_update(self) -> Update:
+        rows, set_value = self.values.rows, self.values.set_value
+        select_new_action = self._select_new_action
+        visits, n_actions, discount = self.visits, self.values.n_actions, self.discount
 
-        def learn(state: int, action: int, reward: float, following: int, is_over: bool) -> float:
-            tries[state * actions + action] += 1
-            old = rows[state][action]
-            if is_over:
-                error = reward - old
-                self._next = None
+        def update(
+            state: int, action: int, reward: float, next_state: int, terminated: bool
+        ) -> float:
+            visits[state * n_actions + action] += 1
+            value = rows[state][action]
+            if terminated:
+                td_error = reward - value
+                self._next_action = None
             else:
-                chosen = self._next = choose_now(following)
-                error = reward + discount * rows[following][chosen] - old
-            if error:
-                put(state, action, old + self.rate * error)
-            return error
+                next_action = self._next_action = select_new_action(next_state)
+                td_error = reward + discount * rows[next_state][next_action] - value
+            if td_error:
+                set_value(state, action, value + self.learning_rate * td_error)
+            return td_error
 
-        return learn
+        return update
 
 
 class DoubleQLearning(Method):
-    """Two tables: one says which action is best, the other what it is worth. Overrates less."""
+    """Two tables, one to select the greedy action and one to evaluate it: no maximization bias.
+
+    `values` is the mean of both.
+    """
 
     def __init__(self, **settings: Any) -> None:
-        self._first = ActionValues(settings["actions"], settings["initial"])
-        self._second = ActionValues(settings["actions"], settings["initial"])
+        self._q1 = ActionValues(settings["n_actions"], settings["initial_value"])
+        self._q2 = ActionValues(settings["n_actions"], settings["initial_value"])
         super().__init__(**settings)
 
     @property
     def tables(self) -> tuple[ActionValues, ...]:
-        return (self.values, self._first, self._second)
+        return (self.values, self._q1, self._q2)
 
-    def _learner(self) -> Learn:
-        random, put_mean = self._chance.random, self.values.put
-        first, second = self._first, self._second
-        tries, actions, discount = self.tries, self.values.actions, self.discount
+    def _make_update(self) -> Update:
+        random, set_mean = self._rng.random, self.values.set_value
+        q1, q2 = self._q1, self._q2
+        visits, n_actions, discount = self.visits, self.values.n_actions, self.discount
 
-        def learn(state: int, action: int, reward: float, following: int, is_over: bool) -> float:
-            tries[state * actions + action] += 1
-            taught, judge = (first, second) if random() < 0.5 else (second, first)
-            old = taught.rows[state][action]
-            error = reward - old
-            if not is_over:
-                best = taught.best[following]
-                if not isinstance(best, int):
-                    best = best[int(random() * len(best))]
-                error += discount * judge.rows[following][best]
-            if error:
-                value = old + self.rate * error
-                taught.put(state, action, value)
-                put_mean(state, action, (value + judge.rows[state][action]) / 2)
-            return error
+        def update(
+            state: int, action: int, reward: float, next_state: int, terminated: bool
+        ) -> float:
+            visits[state * n_actions + action] += 1
+            updated, evaluator = (q1, q2) if random() < 0.5 else (q2, q1)
+            value = updated.rows[state][action]
+            td_error = reward - value
+            if not terminated:
+                next_action = updated.greedy[next_state]
+                if not isinstance(next_action, int):
+                    next_action = next_action[int(random() * len(next_action))]
+                td_error += discount * evaluator.rows[next_state][next_action]
+            if td_error:
+                value += self.learning_rate * td_error
+                updated.set_value(state, action, value)
+                set_mean(state, action, (value + evaluator.rows[state][action]) / 2)
+            return td_error
 
-        return learn
+        return update
 
 
 METHODS: dict[str, type[Method]] = {

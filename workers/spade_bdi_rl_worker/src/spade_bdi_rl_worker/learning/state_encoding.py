@@ -1,10 +1,10 @@
-"""States as numbers: whatever an environment shows, as the index of a row of the table.
+"""State encodings: map an environment's observations to row indices of the table.
 
 | observations | index |
 |---|---|
 | `Discrete` | the number itself |
-| a tuple of those (Blackjack), `MultiDiscrete` | all numbers as digits of one |
-| MiniGrid | numbered as they are met; a hash of the whole grid tells them apart |
+| `Tuple` of `Discrete` (Blackjack), `MultiDiscrete` | mixed-radix number of all parts |
+| MiniGrid | numbered in the order of visits, by a hash of the complete grid |
 """
 
 from __future__ import annotations
@@ -18,44 +18,44 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 DISCRETE, DIGITS, HASHED = "discrete", "digits", "hashed"
-MOST_STATES = 5_000_000
+MAX_STATES = 5_000_000
 _HASH_BYTES = 8
 
 
 class StateEncoding(Protocol):
-    """Of one environment."""
+    """The encoding of one environment."""
 
     kind: str
 
     @property
     def states(self) -> int:
-        """How many there are, or are known so far."""
+        """Number of states, or of those known so far."""
 
     @property
     def names(self) -> list[str] | None:
-        """Of states that are numbered as they are met, in that order."""
+        """Names of states that are numbered by visits, in that order; otherwise None."""
 
-    def number(self, name: str) -> int | None:
-        """Of the state that a teammate calls so: its name, or its number as text."""
+    def index_of_name(self, name: str) -> int | None:
+        """Return the index of a state by name: as in `names`, or its index as text."""
 
     def index(self, observation: Any) -> int:
-        """Of the state that the environment is in now, and shows as `observation`."""
+        """Return the index of the environment's current state, which it shows as `observation`."""
 
 
-def countable(env: Any) -> StateEncoding:
-    """Its states, when a table can hold them and its actions; otherwise WorkerError."""
+def make_tabular_encoding(env: Any) -> StateEncoding:
+    """Return the encoding; `WorkerError` if states or actions do not fit a table."""
     from gymnasium import spaces  # noqa: PLC0415 - slow to import
 
     if not isinstance(env.action_space, spaces.Discrete):
         raise WorkerError(
-            f"{type(env.unwrapped).__name__} has no discrete actions.",
+            f"{type(env.unwrapped).__name__} has no discrete action space.",
             remedy="Choose FrozenLake, CliffWalking, Taxi, Blackjack or a MiniGrid.",
         )
-    return encoding_of(env)
+    return make_state_encoding(env)
 
 
-def encoding_of(env: Any) -> StateEncoding:
-    """WorkerError when there is no table for such observations."""
+def make_state_encoding(env: Any) -> StateEncoding:
+    """Return the encoding; `WorkerError` if the observations cannot index a table."""
     from gymnasium import spaces  # noqa: PLC0415 - slow to import
 
     space, unwrapped = env.observation_space, env.unwrapped
@@ -65,39 +65,40 @@ def encoding_of(env: Any) -> StateEncoding:
         isinstance(part, spaces.Discrete) for part in space.spaces
     ):
         parts = [part for part in space.spaces if isinstance(part, spaces.Discrete)]
-        return DigitStates([int(each.n) for each in parts], [int(each.start) for each in parts])
+        return DigitStates([int(part.n) for part in parts], [int(part.start) for part in parts])
     if isinstance(space, spaces.MultiDiscrete) and len(space.shape) == 1:
-        sizes = [int(each) for each in space.nvec]
-        return DigitStates(sizes, [int(each) for each in getattr(space, "start", [0] * len(sizes))])
+        sizes = [int(size) for size in space.nvec]
+        starts = getattr(space, "start", [0] * len(sizes))
+        return DigitStates(sizes, [int(start) for start in starts])
     if hasattr(unwrapped, "grid") and hasattr(unwrapped, "agent_pos"):
         return HashedStates(unwrapped)
     raise WorkerError(
-        f"{type(unwrapped).__name__} shows {type(space).__name__} observations, and a table needs"
-        " states that can be counted.",
+        f"{type(unwrapped).__name__} has {type(space).__name__} observations, and a table needs"
+        " discrete states.",
         remedy="Choose FrozenLake, CliffWalking, Taxi, Blackjack or a MiniGrid,"
-        " or a worker with networks such as cleanrl_worker.",
+        " or a worker with neural networks such as cleanrl_worker.",
     )
 
 
 class DiscreteStates:
-    """The observation is the state."""
+    """The observation is the state index."""
 
     kind = DISCRETE
     names = None
 
     def __init__(self, states: int, first: int) -> None:
-        self.states = _counted(states)
+        self.states = _check_state_count(states)
         self._first = first
 
-    def number(self, name: str) -> int | None:
-        return _number(name, self.states)
+    def index_of_name(self, name: str) -> int | None:
+        return _parse_index(name, self.states)
 
     def index(self, observation: Any) -> int:
         return int(observation) - self._first
 
 
 class DigitStates:
-    """Each part of the observation is a digit of the state."""
+    """Each part of the observation is a digit of a mixed-radix state index."""
 
     kind = DIGITS
     names = None
@@ -107,10 +108,10 @@ class DigitStates:
         states = 1
         for size in sizes:
             states *= size
-        self.states = _counted(states)
+        self.states = _check_state_count(states)
 
-    def number(self, name: str) -> int | None:
-        return _number(name, self.states)
+    def index_of_name(self, name: str) -> int | None:
+        return _parse_index(name, self.states)
 
     def index(self, observation: Any) -> int:
         index = 0
@@ -120,58 +121,58 @@ class DigitStates:
 
 
 class HashedStates:
-    """Numbered as they are met: of a MiniGrid all that is in it, and where the agent looks."""
+    """States of a MiniGrid (grid, position, direction), numbered in the order of visits."""
 
     kind = HASHED
 
     def __init__(self, unwrapped: Any) -> None:
         self._unwrapped = unwrapped
-        self._numbers: dict[str, int] = {}
-        self.on_new: Callable[[int], None] = lambda _: None
-        """Called with how many states there are, when one more was met."""
+        self._indices: dict[str, int] = {}
+        self.on_growth: Callable[[int], None] = lambda _: None
+        """Called with the number of states when it grows."""
 
     @property
     def states(self) -> int:
-        return len(self._numbers)
+        return len(self._indices)
 
     @property
     def names(self) -> list[str]:
-        return list(self._numbers)
+        return list(self._indices)
 
-    def know(self, names: Sequence[str]) -> None:
-        """States that were met before; before any is met here."""
-        self._numbers = {name: number for number, name in enumerate(names)}
+    def load_names(self, names: Sequence[str]) -> None:
+        """Load the states of a checkpoint. Call it before the first `index`."""
+        self._indices = {name: index for index, name in enumerate(names)}
 
-    def number(self, name: str) -> int:
-        before = len(self._numbers)
-        number = self._numbers.setdefault(name, before)
-        if number == before:
-            self.on_new(before + 1)
-        return number
+    def index_of_name(self, name: str) -> int:
+        count = len(self._indices)
+        index = self._indices.setdefault(name, count)
+        if index == count:
+            self.on_growth(count + 1)
+        return index
 
-    def index(self, observation: Any) -> int:  # noqa: ARG002 - it shows a part of the state only
-        return self.number(self._name())
+    def index(self, observation: Any) -> int:  # noqa: ARG002 - a partial view of the state
+        return self.index_of_name(self._name())
 
-    def known(self) -> int | None:
-        """The state that the environment is in, if it was met before."""
-        return self._numbers.get(self._name())
+    def known_index(self) -> int | None:
+        """Return the index of the current state; None if it is new."""
+        return self._indices.get(self._name())
 
     def _name(self) -> str:
         env = self._unwrapped
         carried = env.carrying.encode() if env.carrying is not None else ()
-        place = (*(int(each) for each in env.agent_pos), int(env.agent_dir), *carried)
-        whole = env.grid.encode().tobytes() + repr(place).encode("ascii")
-        return hashlib.blake2b(whole, digest_size=_HASH_BYTES).hexdigest()
+        agent = (*map(int, env.agent_pos), int(env.agent_dir), *carried)
+        content = env.grid.encode().tobytes() + repr(agent).encode("ascii")
+        return hashlib.blake2b(content, digest_size=_HASH_BYTES).hexdigest()
 
 
-def _number(text: str, states: int) -> int | None:
+def _parse_index(text: str, states: int) -> int | None:
     return int(text) if text.isdecimal() and int(text) < states else None
 
 
-def _counted(states: int) -> int:
-    if states <= MOST_STATES:
+def _check_state_count(states: int) -> int:
+    if states <= MAX_STATES:
         return states
     raise WorkerError(
-        f"The environment has {states} states.",
-        remedy=f"A table holds up to {MOST_STATES}; choose a worker with networks.",
+        f"The environment has {states} states, which is too many for a table.",
+        remedy=f"The maximum is {MAX_STATES}; choose a worker with neural networks.",
     )

@@ -1,8 +1,8 @@
-"""The table of transitions that some environments publish as `P`, made ready for fast stepping.
+"""The transition table that some environments publish as `P`, prepared for fast simulation.
 
-FrozenLake, CliffWalking and Taxi tell in `P[state][action]` what may come of an action: a list of
-(probability, next state, reward, whether it is over); and in `initial_state_distrib` where they
-begin. Both choose among these with one uniform number each, the same that is drawn here.
+FrozenLake, CliffWalking and Taxi list in `P[state][action]` the possible transitions
+(probability, next state, reward, terminated), and in `initial_state_distrib` the probabilities of
+first states. The environments sample both with one uniform random number each; so does this module.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ import numpy as np
 from mosaic_worker.errors import WorkerError
 from mosaic_worker.recording.value_copies import NotPlainError, copy_info
 from mosaic_worker.scalars import to_number
-from spade_bdi_rl_worker.learning.random_stream import RandomStream, is_known
+from spade_bdi_rl_worker.learning.random_stream import RandomStream, is_supported_generator
 
 if TYPE_CHECKING:
     from random import Random
 
-_TRIED_EPISODES = 20
-_TRIED_STEPS = 60
+_CHECK_EPISODES = 20
+_MAX_CHECK_STEPS = 60
 
 
-class Outcome(NamedTuple):
-    """What may come of an action."""
+class Transition(NamedTuple):
+    """One possible result of an action."""
 
     state: int
     reward: float
@@ -33,57 +33,62 @@ class Outcome(NamedTuple):
     info: dict[str, Any]
 
 
-class Cell(NamedTuple):
-    """Outcomes of which one is drawn: the first whose threshold is above the number."""
+class TransitionDistribution(NamedTuple):
+    """Possible transitions with cumulative probabilities."""
 
     thresholds: list[float]
-    outcomes: list[Outcome]
+    transitions: list[Transition]
 
 
 class TransitionTable:
-    """Of one environment. `cells[state * actions + action]` is what may come of the action.
+    """The dynamics of one environment; `distributions[state * n_actions + action]`.
 
-    `sure` has the outcome alone where there is only one, and None elsewhere.
+    `deterministic` has the transition itself where only one is possible, and None elsewhere.
     """
 
     def __init__(self, unwrapped: Any) -> None:
-        """Raises what an unexpected table makes it raise; `read_table` knows what to do then."""
-        self.states = int(unwrapped.observation_space.n)
-        self.actions = int(unwrapped.action_space.n)
-        mask = getattr(unwrapped, "action_mask", None)
-        masks = [mask(state).tolist() if mask else None for state in range(self.states)]
-        self.cells = [
-            _cell(unwrapped.P[state][action], masks)
-            for state in range(self.states)
-            for action in range(self.actions)
+        """A malformed table raises various exceptions, which `read_transition_table` catches."""
+        self.n_states = int(unwrapped.observation_space.n)
+        self.n_actions = int(unwrapped.action_space.n)
+        action_mask = getattr(unwrapped, "action_mask", None)
+        masks = [
+            action_mask(state).tolist() if action_mask else None for state in range(self.n_states)
         ]
-        self.sure = [cell.outcomes[0] if len(cell.outcomes) == 1 else None for cell in self.cells]
-        self.starts = _thresholds(unwrapped.initial_state_distrib)
-        self.start_infos = [_info(1, mask) for mask in masks]
-
-    def live_states(self) -> list[int]:
-        """Those that can be reached and are not the end: where there is something to learn."""
-        chances = [
-            after - before
-            for after, before in zip(self.starts, [0.0, *self.starts[:-1]], strict=True)
+        self.distributions = [
+            _make_distribution(unwrapped.P[state][action], masks)
+            for state in range(self.n_states)
+            for action in range(self.n_actions)
         ]
-        waiting = [state for state, chance in enumerate(chances) if chance > 0]
-        found = set(waiting)
-        while waiting:
-            state = waiting.pop()
-            for cell in self.cells[state * self.actions : (state + 1) * self.actions]:
-                for outcome in cell.outcomes:
-                    if not outcome.terminated and outcome.state not in found:
-                        found.add(outcome.state)
-                        waiting.append(outcome.state)
-        return sorted(found)
+        self.deterministic = [
+            distribution.transitions[0] if len(distribution.transitions) == 1 else None
+            for distribution in self.distributions
+        ]
+        self.initial_thresholds = _cumulative(unwrapped.initial_state_distrib)
+        self.initial_infos = [_make_info(1, mask) for mask in masks]
+
+    def reachable_states(self) -> list[int]:
+        """Return the non-terminal states that can be reached: those with something to learn."""
+        before = [0.0, *self.initial_thresholds[:-1]]
+        probabilities = [
+            high - low for high, low in zip(self.initial_thresholds, before, strict=True)
+        ]
+        pending = [state for state, probability in enumerate(probabilities) if probability > 0]
+        reachable = set(pending)
+        while pending:
+            start = pending.pop() * self.n_actions
+            for distribution in self.distributions[start : start + self.n_actions]:
+                for transition in distribution.transitions:
+                    if not transition.terminated and transition.state not in reachable:
+                        reachable.add(transition.state)
+                        pending.append(transition.state)
+        return sorted(reachable)
 
 
-def read_table(env: Any, chance: Random) -> TransitionTable | None:
-    """The table of `env` if it has one and keeps to it; None when it must be stepped itself.
+def read_transition_table(env: Any, rng: Random) -> TransitionTable | None:
+    """Return the table of `env`; None if it has none or does not follow it.
 
-    It is tried against the environment: every observation, reward, flag and info, and the random
-    numbers that were used. The environment is left as after some episodes.
+    Some episodes are played to compare every observation, reward, flag, info and the use of random
+    numbers. The environment is left in the state after these episodes.
     """
     unwrapped = env.unwrapped
     if not isinstance(getattr(unwrapped, "P", None), dict):
@@ -92,63 +97,66 @@ def read_table(env: Any, chance: Random) -> TransitionTable | None:
         table = TransitionTable(unwrapped)
     except (TypeError, ValueError, KeyError, AttributeError, WorkerError, NotPlainError):
         return None
-    unwrapped.reset(seed=chance.getrandbits(31))
-    if not is_known(unwrapped.np_random):
+    unwrapped.reset(seed=rng.getrandbits(31))
+    if not is_supported_generator(unwrapped.np_random):
         return None
-    return table if _is_kept_to(table, unwrapped, chance) else None
+    return table if _matches_environment(table, unwrapped, rng) else None
 
 
-def _is_kept_to(table: TransitionTable, unwrapped: Any, chance: Random) -> bool:
+def _matches_environment(table: TransitionTable, unwrapped: Any, rng: Random) -> bool:
     generator = unwrapped.np_random
-    shadow = type(generator)(type(generator.bit_generator)())
-    for _ in range(_TRIED_EPISODES):
-        shadow.bit_generator.state = generator.bit_generator.state
-        stream = RandomStream(shadow)
+    copy = type(generator)(type(generator.bit_generator)())
+    for _ in range(_CHECK_EPISODES):
+        copy.bit_generator.state = generator.bit_generator.state
+        stream = RandomStream(copy)
         state, info = unwrapped.reset()
         if (
-            state != drawn(table.starts, stream.draw())
-            or copy_info(info) != table.start_infos[state]
+            state != sample_index(table.initial_thresholds, stream.draw())
+            or copy_info(info) != table.initial_infos[state]
         ):
             return False
-        for _ in range(_TRIED_STEPS):
-            action = chance.randrange(table.actions)
-            cell = table.cells[state * table.actions + action]
-            foreseen = cell.outcomes[drawn(cell.thresholds, stream.draw())]
+        for _ in range(_MAX_CHECK_STEPS):
+            action = rng.randrange(table.n_actions)
+            thresholds, transitions = table.distributions[state * table.n_actions + action]
+            expected = transitions[sample_index(thresholds, stream.draw())]
             state, reward, terminated, truncated, info = unwrapped.step(action)
-            seen = (state, reward, terminated, copy_info(info))
-            if seen != tuple(foreseen) or truncated:
+            actual = (state, reward, terminated, copy_info(info))
+            if actual != tuple(expected) or truncated:
                 return False
             if terminated:
                 break
-        stream.settle()
-        if shadow.bit_generator.state != generator.bit_generator.state:
+        stream.sync_generator()
+        if copy.bit_generator.state != generator.bit_generator.state:
             return False
     return True
 
 
-def drawn(thresholds: list[float], uniform: float) -> int:
-    """The first whose threshold is above the number; the first of all where none is."""
+def sample_index(thresholds: list[float], uniform: float) -> int:
+    """Return the first index whose threshold is above the number; 0 if there is none."""
     index = bisect_right(thresholds, uniform)
     return index if index < len(thresholds) else 0
 
 
-def _cell(listed: Any, masks: list[Any]) -> Cell:
-    outcomes = [
-        Outcome(
-            int(state), to_number("reward", reward), bool(over), _info(chance, masks[int(state)])
+def _make_distribution(listed: Any, masks: list[Any]) -> TransitionDistribution:
+    transitions = [
+        Transition(
+            int(state),
+            to_number("reward", reward),
+            bool(terminated),
+            _make_info(probability, masks[int(state)]),
         )
-        for chance, state, reward, over in listed
+        for probability, state, reward, terminated in listed
     ]
-    return Cell(_thresholds([each[0] for each in listed]), outcomes)
+    return TransitionDistribution(_cumulative([entry[0] for entry in listed]), transitions)
 
 
-def _thresholds(chances: Any) -> list[float]:
-    """As the environments add them up."""
-    added: list[float] = np.cumsum(np.asarray(chances)).tolist()
-    return added
+def _cumulative(probabilities: Any) -> list[float]:
+    """Sum up in the same way as the environments, so that rounding is the same."""
+    sums: list[float] = np.cumsum(np.asarray(probabilities)).tolist()
+    return sums
 
 
-def _info(chance: Any, mask: Any) -> dict[str, Any]:
-    """What these environments say beside: how likely it was, and where it makes sense to act."""
-    said = {"prob": to_number("prob", chance)}
-    return said if mask is None else {**said, "action_mask": mask}
+def _make_info(probability: Any, mask: Any) -> dict[str, Any]:
+    """Return the `info` of these environments: the transition's probability, and action masks."""
+    info = {"prob": to_number("prob", probability)}
+    return info if mask is None else {**info, "action_mask": mask}

@@ -1,1 +1,1 @@
-"""How agents reach one another: inside the process, or through an XMPP server."""
+"""Message transports between agents: inside the process, or through an XMPP server."""

@@ -1,4 +1,4 @@
-"""Where an agent's messages go, as the parameter `xmpp` says. Standard library only."""
+"""The parameter `xmpp`: parses it into an address. Standard library only."""
 
 from __future__ import annotations
 
@@ -9,58 +9,58 @@ from typing import Literal
 
 from mosaic_worker.errors import WorkerError
 
-_FORM = re.compile(
+_ADDRESS = re.compile(
     r"(?:(?P<domain>[A-Za-z0-9._-]+)@)?"
     r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(?P<port>[0-9]{1,5})"
 )
-_LARGEST_PORT = 65535
-_LONGEST_WORD = 60
+_MAX_PORT = 65535
+_MAX_PART_CHARS = 60
 _CONTAINER = ("", "off", "container", "none")
 _EMBEDDED = "embedded"
 
 
 @dataclass(frozen=True)
 class Address:
-    """`container`: no server. `embedded`: one of our own. `external`: at `host` and `port`."""
+    """`container`: no server. `embedded`: started by the worker. `external`: `host` and `port`."""
 
     kind: Literal["container", "embedded", "external"]
     host: str = ""
     port: int = 0
     domain: str = ""
-    """What the names of accounts end with; the server must serve it."""
+    """The domain of accounts; the server must serve it."""
 
     def __str__(self) -> str:
         return f"{self.host}:{self.port}" if self.host else self.kind
 
 
 def account_name(*parts: str) -> str:
-    """A name that every server takes for an account, from names that people gave."""
-    words = (re.sub(r"[^a-z0-9_.]+", "-", part.lower()).strip("-.") for part in parts)
-    return "-".join(word[:_LONGEST_WORD] for word in words if word) or "agent"
+    """Return an account name that every server accepts, from arbitrary names."""
+    cleaned = (re.sub(r"[^a-z0-9_.]+", "-", part.lower()).strip("-.") for part in parts)
+    return "-".join(part[:_MAX_PART_CHARS] for part in cleaned if part) or "agent"
 
 
-def parse_address(given: str) -> Address:
-    """Raises `WorkerError` for what is none of the three."""
-    text = given.strip()
+def parse_address(value: str) -> Address:
+    """Raises `WorkerError` for an invalid address."""
+    text = value.strip()
     if text.lower() in _CONTAINER:
         return Address("container")
     if text.lower() == _EMBEDDED:
         return Address("embedded")
-    match = _FORM.fullmatch(text)
-    if match is None or not 0 < int(match["port"]) <= _LARGEST_PORT:
+    match = _ADDRESS.fullmatch(text)
+    if match is None or not 0 < int(match["port"]) <= _MAX_PORT:
         raise WorkerError(
-            f"`xmpp`: {given!r} is no address of a server.",
-            remedy="Give `host:port` (such as xmpp.example.org:5222), or `domain@host:port` when"
+            f"`xmpp`: {value!r} is not a server address.",
+            remedy="Give `host:port` (such as xmpp.example.org:5222), or `domain@host:port` if"
             " the server's domain has another name; or `embedded`; or nothing.",
         )
     host = match["host"].strip("[]")
-    # Nobody serves a domain called 127.0.0.1, and `localhost` is what servers are set up with.
-    own_domain = "localhost" if is_this_machine(host) else host
-    return Address("external", host, int(match["port"]), match["domain"] or own_domain)
+    # Servers on this machine are configured with the domain `localhost`, not 127.0.0.1.
+    default_domain = "localhost" if is_loopback(host) else host
+    return Address("external", host, int(match["port"]), match["domain"] or default_domain)
 
 
-def is_this_machine(host: str) -> bool:
-    """Whether what is sent there does not leave the machine."""
+def is_loopback(host: str) -> bool:
+    """Whether the host is a loopback address."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

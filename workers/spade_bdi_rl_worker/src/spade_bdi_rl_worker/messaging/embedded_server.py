@@ -1,10 +1,10 @@
-"""An XMPP server inside the worker's process, on loopback, for the agents of one run.
+"""EmbeddedServer: an XMPP server in the worker's process, on loopback, for the agents of one run.
 
-pyjabber's own start also listens on the primary interface and on port 9090, connects to other
-servers, writes keys beside its code, replaces signal handlers, and forks children that outlive a
-kill. So its parts are put together here without those: one listening socket on a free port of
-127.0.0.1, a database in memory, a certificate that is forgotten on disk at once, and threads.
-When the process is gone, so is everything.
+pyjabber's own start-up also listens on the primary interface and on port 9090, connects to other
+servers, writes keys next to its code, replaces signal handlers, and forks children that survive a
+kill. So its components are assembled here without those: one listening socket on a free port of
+127.0.0.1, an in-memory database, a certificate that is deleted after loading, and threads.
+Nothing remains when the process exits.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from typing import NamedTuple
 from loguru import logger
 
 from mosaic_worker.errors import WorkerError
-from spade_bdi_rl_worker.messaging.pyjabber_parts import PyjabberParts, load_parts
+from spade_bdi_rl_worker.messaging.pyjabber_components import PyjabberComponents, load_components
 
 _HOST = "127.0.0.1"
 _DOMAIN = "localhost"
-_START_SECONDS = 20.0
-_STOP_SECONDS = 3.0
-_SILENCE_SECONDS = 10**7
-"""After which pyjabber drops a client that says nothing: never, in a run."""
+_START_TIMEOUT_S = 20.0
+_STOP_TIMEOUT_S = 3.0
+_IDLE_TIMEOUT_S = 10**7
+"""pyjabber drops idle clients after this time: effectively never."""
 _PLUGINS = ("http://jabber.org/protocol/disco#info", "urn:xmpp:ping")
 
 
-class Listening(NamedTuple):
-    """Where clients find it, and the domain of their accounts."""
+class ServerEndpoint(NamedTuple):
+    """The address for clients, and the domain of their accounts."""
 
     host: str
     port: int
@@ -48,40 +48,40 @@ class EmbeddedServer:
         self._listener: asyncio.AbstractServer | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="mosaic-xmpp")
-        self._parts: PyjabberParts | None = None
-        self._closing: asyncio.Future[None] | None = None
+        self._components: PyjabberComponents | None = None
+        self._close_task: asyncio.Future[None] | None = None
 
-    async def start(self) -> Listening:
-        """Raises `WorkerError` when it cannot be started."""
+    async def start(self) -> ServerEndpoint:
+        """Raises `WorkerError` if it cannot be started."""
         try:
-            return await asyncio.wait_for(self._start(), _START_SECONDS)
+            return await asyncio.wait_for(self._start(), _START_TIMEOUT_S)
         except (OSError, ImportError, asyncio.TimeoutError) as error:
             raise WorkerError(
                 f"The embedded XMPP server cannot be started: {error or 'it took too long'}.",
-                remedy="Repair the bundle. Agents of one run need no server: leave `xmpp` empty.",
+                remedy="Reinstall the bundle, or leave `xmpp` empty: one run needs no server.",
             ) from error
 
-    async def _start(self) -> Listening:
-        logger.remove()  # pyjabber writes down every stanza
+    async def _start(self) -> ServerEndpoint:
+        logger.remove()  # pyjabber logs every stanza
         logging.getLogger("slixmpp").setLevel(logging.ERROR)
-        parts = self._parts = load_parts()
-        parts.configure(_DOMAIN, _HOST, self_signed_context(_DOMAIN), self._threads, _PLUGINS,
-                        _SILENCE_SECONDS)  # fmt: skip
-        await parts.open_database()
-        # A client that leaves in the middle of a question takes the database's answer with it.
+        components = self._components = load_components()
+        components.configure(_DOMAIN, _HOST, self_signed_context(_DOMAIN), self._threads, _PLUGINS,
+                        _IDLE_TIMEOUT_S)  # fmt: skip
+        await components.open_database()
+        # A client that disconnects during a query leaves an unreturned database connection.
         logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)
-        self._tasks = [asyncio.ensure_future(parts.deliver_pending())]
-        listening = socket.create_server((_HOST, 0))
+        self._tasks = [asyncio.ensure_future(components.deliver_pending())]
+        listener = socket.create_server((_HOST, 0))
         self._listener = await asyncio.get_running_loop().create_server(
-            lambda: parts.client_protocol(_SILENCE_SECONDS), sock=listening
+            lambda: components.client_protocol(_IDLE_TIMEOUT_S), sock=listener
         )
-        return Listening(_HOST, listening.getsockname()[1], _DOMAIN)
+        return ServerEndpoint(_HOST, listener.getsockname()[1], _DOMAIN)
 
     async def add_account(self, user: str, password: str) -> None:
-        """Only accounts that are added here can be used: nobody can register."""
-        if self._parts is None:
+        """Add an account. Clients cannot register accounts."""
+        if self._components is None:
             raise RuntimeError("the server is not started")
-        await self._parts.add_account(user, password)
+        await self._components.add_account(user, password)
 
     async def stop(self) -> None:
         """Close every connection and the socket. Never raises."""
@@ -89,14 +89,14 @@ class EmbeddedServer:
             self._listener.close()
         for task in self._tasks:
             task.cancel()
-        if self._parts is not None:
-            self._closing = self._closing or asyncio.ensure_future(self._parts.close())
-            await asyncio.wait([self._closing], timeout=_STOP_SECONDS)
+        if self._components is not None:
+            self._close_task = self._close_task or asyncio.ensure_future(self._components.close())
+            await asyncio.wait([self._close_task], timeout=_STOP_TIMEOUT_S)
         self._threads.shutdown(wait=False)
 
 
 def self_signed_context(domain: str) -> ssl.SSLContext:
-    """For TLS on loopback. Its key is on disk only while OpenSSL reads it."""
+    """Return a TLS context for loopback. The key is on disk only while OpenSSL reads it."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     with tempfile.TemporaryDirectory(prefix="mosaic-xmpp-") as folder:
         pem = Path(folder, "server.pem")
@@ -106,7 +106,7 @@ def self_signed_context(domain: str) -> ssl.SSLContext:
 
 
 def self_signed_pem(domain: str) -> bytes:
-    """A key and its certificate."""
+    """Return a private key and its certificate."""
     from cryptography import x509  # noqa: PLC0415 - only here
     from cryptography.hazmat.primitives import hashes, serialization  # noqa: PLC0415
     from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415

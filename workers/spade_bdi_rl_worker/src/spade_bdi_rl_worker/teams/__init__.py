@@ -1,1 +1,1 @@
-"""Agents that work together: who is in a team, and how learners share what they know."""
+"""Teams of agents: their members and goals, and how learners share action values."""

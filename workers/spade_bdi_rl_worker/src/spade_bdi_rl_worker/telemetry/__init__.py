@@ -1,1 +1,1 @@
-"""What the worker tells while it works: episodes, figures, the table, and what the agent thinks."""
+"""Telemetry of the worker: episodes, metrics, the policy table and BDI updates."""

@@ -1,10 +1,11 @@
-"""Reporter: tells how a learner gets on, on its schedules, and has its table saved.
+"""Reporter: reports the progress of a learner on schedule, and saves its checkpoints.
 
-| what | when |
+| output | when |
 |---|---|
-| figures (`metric`) | every so many episodes |
-| the table (`policy`), progress, the heartbeat's step | once a second |
-| a checkpoint | every so many steps, when told to, and at the end |
+| metrics | every `metrics_every` episodes |
+| policy table | every `policy_every_s` seconds |
+| progress | once a second |
+| checkpoint | every `checkpoint_every_steps` steps, on request, and at the end |
 """
 
 from __future__ import annotations
@@ -12,99 +13,99 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from spade_bdi_rl_worker.learning.drawn_table import drawn_table
+from spade_bdi_rl_worker.learning.action_values import make_policy_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from mosaic_worker import Run
-    from spade_bdi_rl_worker.checkpoints.keeper import CheckpointKeeper
-    from spade_bdi_rl_worker.learning.learner import Learner, Score
-    from spade_bdi_rl_worker.settings import TellingSettings
-    from spade_bdi_rl_worker.telemetry.outlet import Outlet
+    from spade_bdi_rl_worker.checkpoints.table_saver import TableSaver
+    from spade_bdi_rl_worker.learning.learner import EvaluationResult, TableLearner
+    from spade_bdi_rl_worker.settings import ReportingSettings
+    from spade_bdi_rl_worker.telemetry.sink import TelemetrySink
 
 _PROGRESS_EVERY_S = 1.0
 
 
 class Reporter:
-    """Of one learner, in its thread."""
+    """Reports on one learner, from the learner's thread."""
 
     def __init__(
         self,
         run: Run,
-        outlet: Outlet,
-        keeper: CheckpointKeeper,
-        settings: TellingSettings,
+        sink: TelemetrySink,
+        saver: TableSaver,
+        settings: ReportingSettings,
         *,
         agent_id: str | None = None,
         is_partner: bool = False,
         first_action: int = 0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`agent_id` says whose the figures are, where there are several agents.
+        """`agent_id` is the learner's agent, if there are several.
 
-        The run's progress and the drawn table are not those of a learner that `is_partner`.
-        `first_action` is where the environment's actions begin.
+        A learner that `is_partner` reports metrics, but not the run's progress and policy.
+        `first_action` is the first action of the environment's action space.
         """
         self._run = run
-        self._outlet = outlet
-        self._keeper = keeper
+        self._sink = sink
+        self._saver = saver
         self._settings = settings
         self._agent_id = agent_id
         self._is_partner = is_partner
         self._first_action = first_action
         self._clock = clock
-        self._figures_at = settings.metrics_every
-        self._policy_at = 0.0
-        self._progress_at = 0.0
-        self._began = clock()
+        self._next_metrics_at = settings.metrics_every
+        self._next_policy_at = 0.0
+        self._next_progress_at = 0.0
+        self._started_at = clock()
 
-    def begin(self, learner: Learner) -> None:
+    def start(self, learner: TableLearner) -> None:
         self.tick(learner, 0)
 
-    def episode_ended(self, learner: Learner, episodes: int, steps: int) -> None:
-        if episodes >= self._figures_at:
-            self._figures_at = episodes + self._settings.metrics_every
-            self._tell_figures(learner)
-        due_at = self._keeper.due_at
-        if due_at is not None and steps >= due_at:
-            self._keeper.save(learner, "on schedule")
+    def on_episode_end(self, learner: TableLearner, episodes: int, steps: int) -> None:
+        if episodes >= self._next_metrics_at:
+            self._next_metrics_at = episodes + self._settings.metrics_every
+            self._report_metrics(learner)
+        save_step = self._saver.next_save_step
+        if save_step is not None and steps >= save_step:
+            self._saver.save(learner, "on schedule")
 
-    def tick(self, learner: Learner, steps: int) -> None:
+    def tick(self, learner: TableLearner, steps: int) -> None:
         """Called every few milliseconds."""
         if self._is_partner:
             return
         now = self._clock()
         self._run.heartbeat.global_step = steps
-        if now >= self._progress_at:
-            self._progress_at = now + _PROGRESS_EVERY_S
-            self._tell_progress(learner, now)
-        if now >= self._policy_at:
-            self._policy_at = now + self._settings.policy_every_s
-            self._tell_policy(learner, steps)
+        if now >= self._next_progress_at:
+            self._next_progress_at = now + _PROGRESS_EVERY_S
+            self._report_progress(learner, now)
+        if now >= self._next_policy_at:
+            self._next_policy_at = now + self._settings.policy_every_s
+            self._report_policy(learner, steps)
 
-    def evaluated(self, score: Score, steps: int) -> None:
+    def report_evaluation(self, result: EvaluationResult, steps: int) -> None:
         values = {
-            "evaluation/return": score.mean_return,
-            "evaluation/length": score.mean_length,
-            "evaluation/success_rate": score.success_rate,
+            "evaluation/return": result.mean_return,
+            "evaluation/length": result.mean_length,
+            "evaluation/success_rate": result.success_rate,
         }
-        self._outlet.figures(values, steps, self._agent_id)
+        self._sink.report_metrics(values, steps, self._agent_id)
 
-    def save(self, learner: Learner, why: str) -> Path:
-        return self._keeper.save(learner, why)
+    def save(self, learner: TableLearner, reason: str) -> Path:
+        return self._saver.save(learner, reason)
 
-    def finish(self, learner: Learner) -> None:
-        """The last words: figures, table and progress as they are at the end."""
+    def finish(self, learner: TableLearner) -> None:
+        """Report the final metrics, policy table and progress."""
         progress = learner.progress
         if progress.episodes:
-            self._tell_figures(learner)
+            self._report_metrics(learner)
         if not self._is_partner:
-            self._tell_policy(learner, progress.steps)
-            self._tell_progress(learner, self._clock())
+            self._report_policy(learner, progress.steps)
+            self._report_progress(learner, self._clock())
 
-    def _tell_figures(self, learner: Learner) -> None:
+    def _report_metrics(self, learner: TableLearner) -> None:
         progress = learner.progress
         values = {
             "charts/episodic_return": progress.mean_return,
@@ -114,21 +115,21 @@ class Reporter:
             "exploration/coverage": progress.coverage,
             "losses/td_error": progress.td_error,
         }
-        self._outlet.figures(values, progress.steps, self._agent_id)
+        self._sink.report_metrics(values, progress.steps, self._agent_id)
 
-    def _tell_progress(self, learner: Learner, now: float) -> None:
+    def _report_progress(self, learner: TableLearner, now: float) -> None:
         progress = learner.progress
-        done = progress.done
-        left = (now - self._began) * (1 - done) / done if done else None
+        done = progress.fraction
+        eta_s = round((now - self._started_at) * (1 - done) / done, 1) if done else None
         if progress.total_episodes is None:
-            told: tuple[Any, ...] = (progress.steps, progress.total_steps, "steps")
+            counts: tuple[Any, ...] = (progress.steps, progress.total_steps, "steps")
         else:
-            told = (progress.episodes, progress.total_episodes, "episodes")
-        self._run.emitter.progress(*told, eta_s=None if left is None else round(left, 1))
+            counts = (progress.episodes, progress.total_episodes, "episodes")
+        self._run.emitter.progress(*counts, eta_s=eta_s)
 
-    def _tell_policy(self, learner: Learner, steps: int) -> None:
+    def _report_policy(self, learner: TableLearner, steps: int) -> None:
         method, kind = learner.method, learner.encoding.kind
-        table = drawn_table(method.values, method.tries, kind, self._first_action)
+        table = make_policy_table(method.values, method.visits, kind, self._first_action)
         if table is not None:
             self._run.emitter.policy(
                 **table, step=steps, actor=learner.settings.algo, agent_id=self._agent_id

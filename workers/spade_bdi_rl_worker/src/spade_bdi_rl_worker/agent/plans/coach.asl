@@ -1,20 +1,20 @@
-// What a coach does: it sets a learner's goals, one lesson at a time, and judges the outcome.
+// Plans of a coach: it sets a learner's goals, one lesson at a time, and evaluates the result.
 //
 // Beliefs: learner(Address), target(T), lesson(Episodes), evaluation(N).
-// The learner tells:
-//   trained(N, R)     N episodes are trained in all; R of the last 100 succeeded
-//   scored(N, R, M)   an evaluation of N episodes: success rate and mean return
+// Messages from the learner:
+//   trained(N, R)     N episodes are trained in total; success rate R over the last 100
+//   scored(N, R, M)   result of an evaluation of N episodes: success rate and mean return
 //
 // Actions: .send(Address, achieve or tell, Term)  .done("why")
 
-// So many episodes in all, in lessons.
+// Train a total number of episodes, in lessons.
 
 @first_lesson
 +!train(Goal) : lesson(L)
    <- +wanted(Goal);
       !teach(L).
 
-// Until an evaluation shows that the goal is reached.
+// Train until an evaluation reaches the target.
 
 @first_open_lesson
 +!reach_goal : lesson(L)
@@ -29,14 +29,14 @@
 
 // After a lesson.
 
-@lesson_is_over
+@lesson_finished
 +trained(N, R)
    <- -trained(N, R);
       !after_lesson(N, R);
       -+done(N).
 
-// Not one episode more than after the last lesson: the learner has used up what the run gives it.
-@nothing_left
+// The same number of episodes as after the last lesson: the run has no episodes or steps left.
+@no_episodes_left
 +!after_lesson(N, R) : done(N)
    <- -ambitious;
       !test.
@@ -59,15 +59,15 @@
 
 // After an evaluation.
 
-@content
+@goal_reached
 +scored(N, R, M) : target(T) & R >= T
    <- .done("the learner has reached the goal").
 
-@not_yet
+@goal_not_reached
 +scored(N, R, M) : ambitious & wanted(Goal) & done(Done) & Done < Goal & lesson(L)
    <- -scored(N, R, M);
       !teach(Done + L).
 
-@time_is_up
+@lessons_finished
 +scored(N, R, M)
-   <- .done("the lessons are over").
+   <- .done("all lessons are finished").

@@ -1,23 +1,23 @@
-// What a learner does, alone or with a coach.
+// Plans of a learner, alone or with a coach.
 //
-// Beliefs that the worker keeps up to date:
-//   episodes(N), steps(N), progress(P)      how far the run is; P from 0 to 1
-//   complete                                the run has all the episodes or steps that it was asked for
-//   success_rate(R), mean_return(M)         of the last 100 episodes
+// Beliefs that the worker updates:
+//   episodes(N), steps(N), progress(P)      progress of the run; P from 0 to 1
+//   complete                                all requested episodes or steps are done
+//   success_rate(R), mean_return(M)         over the last 100 episodes
 //   exploration(E), td_error(D), coverage(C)
 //   evaluated(N, R, M)                      the last evaluation: episodes, success rate, mean return
-//   batch(B), target(T), evaluation(N), evaluate_every(K), coach(Address)    how the run was set up
+//   batch(B), target(T), evaluation(N), evaluate_every(K), coach(Address)    settings of the run
 //
 // Actions: .learn(Episodes)  .evaluate(Episodes)  .explore(AtLeast)  .consolidate  .save("why")
 //          .share(Address)  .done("why")  .send(Address, achieve or tell, Term)
 //
-// A checkpoint is saved at the end of every run, also without .save.
-// The first plan whose condition holds is taken. `!!goal` begins anew, `!goal` goes one level deeper.
+// Every run saves a checkpoint at its end, also without .save.
+// The first applicable plan is chosen. `!!goal` starts a new intention, `!goal` adds a subgoal.
 
 phase(exploring).
 examined(0).
 
-// Train so many episodes.
+// Train until Goal episodes are done.
 
 @trained
 +!train(Goal) : complete | (episodes(N) & N >= Goal)
@@ -41,15 +41,15 @@ examined(0).
    <- .learn(B);
       !!train(Goal).
 
-// Train until an evaluation shows that the goal is reached, or the episodes are used up.
+// Train until an evaluation reaches the target, or no episodes are left.
 
 @reached
 +!reach_goal : evaluated(_, R, _) & target(T) & R >= T
    <- !finish("the goal is reached").
 
-@used_up
+@no_episodes_left
 +!reach_goal : complete
-   <- !finish("the episodes are used up before the goal is reached").
+   <- !finish("no episodes are left, and the goal is not reached").
 
 @promising
 +!reach_goal : success_rate(R) & target(T) & R >= 0.8 * T & batch(B) & examined(M) & episodes(N) & N >= M + 5 * B
@@ -60,7 +60,7 @@ examined(0).
       !examine;
       !!reach_goal.
 
-@lost_it
+@explore_again
 +!reach_goal : phase(consolidating) & success_rate(R) & target(T) & R < 0.5 * T & batch(B)
    <- -phase(consolidating);
       +phase(exploring);
@@ -68,12 +68,12 @@ examined(0).
       .learn(B);
       !!reach_goal.
 
-@try_on
+@keep_training
 +!reach_goal : batch(B)
    <- .learn(B);
       !!reach_goal.
 
-// See how good the best known actions are, without learning.
+// Evaluate the greedy policy, without learning.
 
 @evaluate
 +!evaluate(N)
@@ -92,7 +92,7 @@ examined(0).
 +!report_score
    <- true.
 
-// What follows when a goal is over. A coach decides what comes next; alone, that was all.
+// After a goal is finished: report to the coach, or finish the run if there is no coach.
 
 @report
 +!finish(Why) : coach(C) & episodes(N) & success_rate(R)

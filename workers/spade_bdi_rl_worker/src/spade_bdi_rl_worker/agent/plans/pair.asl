@@ -1,8 +1,8 @@
-// What each of two learners does that share what they know.
+// Plans of each of two learners that share their action values.
 //
 // Beliefs, besides those in learner.asl:
 //   partner(Address), share_every(Episodes)
-//   taken_over(Address, Times)    what the partner shared was merged into the table
+//   taken_over(Address, Times)    how often values of the partner were merged
 
 shared(0).
 
@@ -12,11 +12,11 @@ shared(0).
       .share(A);
       !!train(Goal).
 
-@share_on_the_way
+@share_towards_goal
 +!reach_goal : partner(A) & share_every(K) & shared(M) & episodes(N) & N >= M + K
    <- -+shared(N);
       .share(A);
       !!reach_goal.
 
-// Everything else is as alone.
+// All other plans are those of a single learner.
 { include("learner.asl") }

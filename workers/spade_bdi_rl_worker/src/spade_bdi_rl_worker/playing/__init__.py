@@ -1,1 +1,0 @@
-"""From a saved table to an actor of the SDK's play loop."""
