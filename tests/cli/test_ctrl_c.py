@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from mosaic.cli.attendance import SECOND_CTRL_C_VARIABLE
+from mosaic.cli.watch import SECOND_CTRL_C_VARIABLE
 from tests.support.mosaic_cli import DEADLINE_S, Mosaic
 
 pytestmark = pytest.mark.process

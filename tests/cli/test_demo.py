@@ -65,7 +65,7 @@ def test_it_is_said_that_the_window_takes_the_terminal(
 ) -> None:
     """Before it opens, with how to come back."""
     opened = []
-    monkeypatch.setattr("mosaic.cli.demo.why_no_window", lambda: None)
+    monkeypatch.setattr("mosaic.cli.demo.find_window_problem", lambda: None)
     monkeypatch.setattr("mosaic.cli.demo.become_window", lambda _, *given: opened.append(given))
     mosaic = Mosaic(tmp_path)
     try:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mosaic.cli.envs.installed_families import family_state
+from mosaic.cli.envs import family_state
 from mosaic.contract.readiness import BundleInfo, BundleState
 from mosaic.envs import catalog
 from tests.cli.test_completion import offered

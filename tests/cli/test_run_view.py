@@ -2,7 +2,7 @@
 
 import pytest
 
-from mosaic.cli.run_view import numbers_of
+from mosaic.cli.watch import run_stats_text
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunDigest, RunRecord
 
@@ -30,4 +30,4 @@ def test_a_finished_evaluation_leaves_its_return_to_the_results(
         created_at=0.0,
         digest=RunDigest(mean_return=0.5),
     )
-    assert ("return 0.5" in numbers_of(run)) is has_return
+    assert ("return 0.5" in run_stats_text(run)) is has_return

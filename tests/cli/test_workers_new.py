@@ -14,7 +14,7 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from mosaic.cli.main import mosaic as root
-from mosaic.cli.workers.skeleton import FIRST_RUNS, TEMPLATES, write_skeleton
+from mosaic.cli.worker_skeleton import FIRST_RUNS, TEMPLATES, write_skeleton
 from mosaic.contract.layout import Home
 from mosaic.contract.worker_manifest import read_worker_manifest
 from mosaic.trainer.workers.folder_workers import CHECKOUT_WORKERS
@@ -110,7 +110,7 @@ def test_a_checkout_in_a_folder_with_a_space_is_installed(
     package.mkdir(parents=True)
     (sdk / "pyproject.toml").touch()
     sources = sdk_sources()._replace(path=package)
-    monkeypatch.setattr("mosaic.cli.workers.new.sdk_sources", lambda: sources)
+    monkeypatch.setattr("mosaic.cli.workers.sdk_sources", lambda: sources)
     mosaic.ok("workers", "new", "mine")
     readme = (mosaic.folder / "mine" / "README.md").read_text()
     (line,) = [line for line in readme.splitlines() if line.startswith("venv/bin/pip install")]

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import msgspec
 
-from mosaic.cli.play.feed import PlayFeed
+from mosaic.cli.terminal.episode_feed import EpisodeFeed
 from mosaic.client.errors import DaemonUnreachableError
 from mosaic.client.results import EventLine
 from mosaic.contract.events import StepRecord
@@ -26,17 +26,19 @@ class _NothingYet:
     def close(self) -> None: ...
 
 
-def _feed() -> PlayFeed:
+def _feed() -> EpisodeFeed:
     client: Any = _NothingYet()
-    return PlayFeed(client, "a run", lambda: None)
+    return EpisodeFeed(client, "a run", lambda: None)
 
 
-def _begin(feed: PlayFeed, episode: int, obs: int) -> None:
+def _begin(feed: EpisodeFeed, episode: int, obs: int) -> None:
     fields = {"type": "episode_start", "episode_id": f"ep{episode}", "episode": episode, "obs": obs}
-    feed._take_line(EventLine(seq=episode, type="episode_start", line=msgspec.json.encode(fields)))
+    feed._handle_line(
+        EventLine(seq=episode, type="episode_start", line=msgspec.json.encode(fields))
+    )
 
 
-def _step(feed: PlayFeed, episode: int, step: int, *, ends: bool = False) -> None:
+def _step(feed: EpisodeFeed, episode: int, step: int, *, ends: bool = False) -> None:
     record = StepRecord(
         episode_id=f"ep{episode}",
         step=step,
@@ -46,7 +48,7 @@ def _step(feed: PlayFeed, episode: int, step: int, *, ends: bool = False) -> Non
         truncated=False,
         obs=100 * episode + step,
     )
-    feed._take_step((step, record))
+    feed._handle_step((step, record))
 
 
 class _ComesBack(_NothingYet):
@@ -69,7 +71,7 @@ class _ComesBack(_NothingYet):
 def test_a_daemon_that_was_away_for_long() -> None:
     """The screen goes on where it was, as the session does."""
     client = _ComesBack()
-    feed = PlayFeed(cast("Any", client), "a run", lambda: None)
+    feed = EpisodeFeed(cast("Any", client), "a run", lambda: None)
     assert client.is_heard.wait(10)
     feed.close()
 
@@ -78,11 +80,11 @@ def test_the_return_is_that_of_all_steps() -> None:
     """And what is seen is the newest of them."""
     feed = _feed()
     _begin(feed, 0, obs=7)
-    assert (feed.view.observation, feed.view.steps, feed.view.is_over) == (7, 0, False)
+    assert (feed.episode.observation, feed.episode.steps, feed.episode.is_finished) == (7, 0, False)
     for step in range(3):
         _step(feed, 0, step, ends=step == 2)
-    assert (feed.view.observation, feed.view.steps, feed.view.total_return) == (2, 3, 1.5)
-    assert feed.view.is_over
+    assert (feed.episode.observation, feed.episode.steps, feed.episode.total_return) == (2, 3, 1.5)
+    assert feed.episode.is_finished
     feed.close()
 
 
@@ -92,7 +94,7 @@ def test_a_late_step_does_not_bring_an_episode_back() -> None:
     _begin(feed, 0, obs=7)
     _begin(feed, 1, obs=8)
     _step(feed, 0, 0)
-    assert (feed.view.ordinal, feed.view.observation) == (1, 8)
+    assert (feed.episode.ordinal, feed.episode.observation) == (1, 8)
     feed.close()
 
 
@@ -102,5 +104,5 @@ def test_an_early_step_begins_its_episode() -> None:
     _begin(feed, 0, obs=7)
     _step(feed, 1, 0)
     _begin(feed, 1, obs=8)
-    assert (feed.view.ordinal, feed.view.observation, feed.view.steps) == (1, 100, 1)
+    assert (feed.episode.ordinal, feed.episode.observation, feed.episode.steps) == (1, 100, 1)
     feed.close()

@@ -10,7 +10,7 @@ from typing import Any
 import gymnasium
 import pytest
 
-from mosaic.cli.play.session import _end
+from mosaic.cli.terminal.session import _stop
 from mosaic.client import TrainerClient
 from mosaic.client.sessions.session_controller import SessionController
 from mosaic.client.sessions.session_requests import SessionRequest
@@ -171,7 +171,7 @@ def test_an_end_before_the_beginning(player: Mosaic) -> None:
     with TrainerClient.connect(player.home) as client:
         controller = SessionController(client)
         controller.start(SessionRequest(env_id="FrozenLake-v1", frames=False))
-        state = _end(controller)
+        state = _stop(controller)
         assert client.run(state.run_id).run.state is RunState.CANCELLED
 
 

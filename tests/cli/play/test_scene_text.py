@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.text import Text
 
-from mosaic.cli.play.scene_text import (
+from mosaic.cli.terminal.scene_text import (
     ASCII,
     UNICODE,
     Symbols,
@@ -16,8 +16,8 @@ from mosaic.cli.play.scene_text import (
     scene_lines,
     symbols_for,
 )
-from mosaic.cli.play.screen import PlayStatus, Room, help_lines, play_lines
-from mosaic.cli.play.session_keys import SessionKeys
+from mosaic.cli.terminal.screen import PlayStatus, Viewport, help_lines, play_lines
+from mosaic.cli.terminal.keys import SessionKeys
 from mosaic.envs.catalog import environment
 from mosaic.envs.scenes.scene import Agent, Cell, GridScene, Scene, Wall
 from mosaic.envs.scenes.scenes import scene_for
@@ -101,11 +101,14 @@ def test_a_screen_of_any_size_is_kept_to(
 ) -> None:
     """Nothing is ever wider or longer than the terminal, and no symbol takes two columns."""
     scene = _scene(env_id, observation, render)
-    room = Room(width, height, symbols)
+    viewport = Viewport(width, height, symbols)
     entry = environment(env_id)
     keys = SessionKeys(entry.keys, has_agent=True)
     status = PlayStatus(env_id=env_id, episode=3, steps=12, total_return=-1.5, message="Over. " * 9)
-    for lines in (play_lines(scene, status, keys.hints, room), help_lines(entry, keys.hints, room)):
+    for lines in (
+        play_lines(scene, status, keys.hints, viewport),
+        help_lines(entry, keys.hints, viewport),
+    ):
         assert len(lines) <= height
         assert all(line.cell_len <= width for line in lines)
         assert all(line.cell_len == len(line.plain) for line in lines)
@@ -131,7 +134,7 @@ def test_eighty_by_twenty_four_has_room_for_all(env_id: str, observation: Any, r
     scene = _scene(env_id, observation, render)
     keys = SessionKeys(environment(env_id).keys, has_agent=True)
     status = PlayStatus(env_id=env_id, episode=0, message="The episode is over.")
-    shown = _plain(play_lines(scene, status, keys.hints, Room(80, 24, UNICODE)))
+    shown = _plain(play_lines(scene, status, keys.hints, Viewport(80, 24, UNICODE)))
     assert all(hint.label in shown for hint in keys.hints)
     assert all(line.plain in shown for line in legend_lines(scene, UNICODE))
     assert "The episode is over." in shown
@@ -141,7 +144,7 @@ def test_eighty_by_twenty_four_has_room_for_all(env_id: str, observation: Any, r
 def test_what_is_carried_is_told() -> None:
     """A MiniGrid agent holds what is not in the grid any more."""
     legend = _plain(legend_lines(_scene("MiniGrid-Fetch-5x5-N2-v0", {}, _MAZE), UNICODE))
-    assert "you carry yellow key" in legend
+    assert "carrying yellow key" in legend
 
 
 def test_only_terminals_that_can_show_them_get_symbols() -> None:
@@ -160,4 +163,4 @@ def test_every_session_has_a_key_for_everything(env_id: str, has_agent: bool) ->
     assert all((keys.cap("next"), keys.cap("reset"), keys.cap("quit"), keys.cap("help")))
     for cap in (keys.cap("takeover"), keys.cap("pause"), keys.cap("step"), keys.cap("faster")):
         assert bool(cap) == has_agent
-    assert all(keys.steering(key) is None for key in entry.keys.keys)
+    assert all(keys.command(key) is None for key in entry.keys.keys)

@@ -13,9 +13,9 @@ pytestmark = pytest.mark.process
 
 _PROGRAM = """
 import sys
-from mosaic.cli.play.terminal_keys import PlayTerminal
+from mosaic.cli.terminal.terminal import PlayTerminal
 
-terminal = PlayTerminal.find(stdout_is_taken=False)
+terminal = PlayTerminal.find(is_stdout_used=False)
 seen = []
 try:
     with terminal:
