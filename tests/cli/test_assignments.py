@@ -5,7 +5,7 @@ from typing import Any
 import click
 import pytest
 
-from mosaic.cli.assignments import parse_json_or_text, parse_value, parse_assignments
+from mosaic.cli.assignments import parse_assignments, parse_json_or_text, parse_value
 from mosaic.cli.train_config import TrainOptions, build_config
 from mosaic.contract.descriptor import Algorithm, Environments, Needs, WorkerDescriptor
 from mosaic.contract.parameters import Parameter

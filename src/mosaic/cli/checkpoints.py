@@ -82,8 +82,8 @@ def list_checkpoints(
     with connect(home) as client:
         run_id = client.resolve(run) if run else ""
         matching = client.checkpoints(run_id=run_id, worker=worker, algo=algo, env_id=env_id)
-        found = list(itertools.islice(matching, limit + 1))
-        listed = found[:limit]
+        records = list(itertools.islice(matching, limit + 1))
+        listed = records[:limit]
         names = {} if as_json else _run_names(client, listed)
     if as_json:
         print_json({"checkpoints": [_document(checkpoint, home) for checkpoint in listed]})
@@ -93,7 +93,7 @@ def list_checkpoints(
     else:
         rows = [_row(checkpoint, names.get(checkpoint.run_id, "")) for checkpoint in listed]
         print_table(_COLUMNS, rows, right=_NUMBER_COLUMNS, cut=_TEXT_COLUMNS)
-    if len(found) > limit:
+    if len(records) > limit:
         print_message("There are more; use --limit or the filters.")
 
 
@@ -104,32 +104,32 @@ def list_checkpoints(
 def show(home: Home, checkpoint: str, as_json: bool) -> None:
     """Show everything about one checkpoint: its file, its run and its metadata."""
     with connect(home) as client:
-        found = find_checkpoint(client, checkpoint)
+        record = find_checkpoint(client, checkpoint)
     if as_json:
-        print_json(_document(found, home))
+        print_json(_document(record, home))
         return
-    meta = _meta(found)
-    result_console().print(PurePosixPath(found.path).name, style="bold", soft_wrap=True)
+    meta = _meta(record)
+    result_console().print(PurePosixPath(record.path).name, style="bold", soft_wrap=True)
     print_fields(
         [
-            ("id", found.checkpoint_id),
-            ("source", found.source),
-            ("run", found.run_id),
-            ("worker", found.worker),
-            ("algorithm", found.algo),
-            ("environment", found.env_id),
-            ("file", str(home.path / found.path)),
-            ("size", format_bytes(found.size_bytes)),
-            ("saved", format_time(found.t)),
+            ("id", record.checkpoint_id),
+            ("source", record.source),
+            ("run", record.run_id),
+            ("worker", record.worker),
+            ("algorithm", record.algo),
+            ("environment", record.env_id),
+            ("file", str(home.path / record.path)),
+            ("size", format_bytes(record.size_bytes)),
+            ("saved", format_time(record.t)),
             *((name, _to_text(value)) for name, value in sorted(meta.items())),
         ]
     )
-    if is_of_script(found):
+    if is_of_script(record):
         print_message(ONLY_ITS_SCRIPT)
         return
     print_message(
-        f"Use it: `mosaic evaluate {found.checkpoint_id}`,"
-        f" `mosaic play {found.env_id or 'ENV'} --actor {found.checkpoint_id}`."
+        f"Use it: `mosaic evaluate {record.checkpoint_id}`,"
+        f" `mosaic play {record.env_id or 'ENV'} --actor {record.checkpoint_id}`."
     )
 
 
@@ -225,20 +225,20 @@ def verify(home: Home, references: tuple[str, ...], as_json: bool) -> int:
 def delete(home: Home, references: tuple[str, ...], yes: bool, as_json: bool) -> None:
     """Delete checkpoints permanently. Those that an unfinished run needs are kept."""
     with connect(home) as client:
-        found = {
+        checkpoints = {
             checkpoint.checkpoint_id: checkpoint
             for checkpoint in (find_checkpoint(client, reference) for reference in references)
         }
         if not yes:
-            for checkpoint in found.values():
+            for checkpoint in checkpoints.values():
                 name = PurePosixPath(checkpoint.path).name
                 click.echo(f"{checkpoint.checkpoint_id}  {name}  {checkpoint.env_id}", err=True)
             confirm_deletion()
-        freed_bytes = sum(client.delete_checkpoint(checkpoint_id) for checkpoint_id in found)
+        freed_bytes = sum(client.delete_checkpoint(checkpoint_id) for checkpoint_id in checkpoints)
     if as_json:
-        print_json({"deleted": list(found), "freed_bytes": freed_bytes})
+        print_json({"deleted": list(checkpoints), "freed_bytes": freed_bytes})
     else:
-        count = pluralize(len(found), "checkpoint")
+        count = pluralize(len(checkpoints), "checkpoint")
         click.echo(f"Deleted {count}, {format_bytes(freed_bytes)} freed.")
 
 

@@ -101,7 +101,7 @@ def checkpoints() -> None:
     examples=["mosaic sweep cleanrl_worker --algo ppo --env CartPole-v1", "mosaic sweep show last"],
 )
 def sweep() -> None:
-    """Search for good hyperparameters, and show what was found.
+    """Search for the best hyperparameters, and show the trials.
 
     `mosaic sweep WORKER` is short for `mosaic sweep start WORKER`; `mosaic sweep start --help`
     lists its options.

@@ -210,7 +210,7 @@ def _wrap_example(example: str, width: int) -> list[str]:
     if len(example) <= width:
         return [example]
     max_width = width - len(" \\")
-    parts = []
+    parts: list[str] = []
     for part in re.split(r" (?=-)", example):
         parts += [part] if len(part) <= max_width - len(_INDENT) else part.split(" ")
     lines = [""]

@@ -108,17 +108,17 @@ def evaluate(
     configured as for training, unless --env or --env-arg is given.
     """
     with connect(home, start=True) as client:
-        found = find_checkpoint(client, checkpoint)
-        if is_of_script(found):
+        record = find_checkpoint(client, checkpoint)
+        if is_of_script(record):
             raise ScriptModelError
-        config = _config(client, found, **options)
+        config = _config(client, record, **options)
         report = client.preflight(config)
         if not confirm_preflight(report, force):
             if as_json:
                 print_json(rejected_document(report))
             return exit_codes.FAILED
         run = client.submit(config)
-        print_message(f"Run {run.run_id}: {found.checkpoint_id} in {config.env_id}")
+        print_message(f"Run {run.run_id}: {record.checkpoint_id} in {config.env_id}")
         if detach:
             print_message(f"Running in the background: `mosaic runs watch {short_id(run.run_id)}`.")
             return print_result(client.run(run.run_id), home, as_json=as_json)

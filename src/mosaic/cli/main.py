@@ -31,7 +31,7 @@ _COMMANDS = {
     "envs": LazyCommand("mosaic.cli.envs:envs", "Show the environments.", _PLAY),
     "train": LazyCommand("mosaic.cli.train:train", "Start a training run and watch it.", _TRAIN),
     "sweep": LazyCommand(
-        "mosaic.cli.command_groups:sweep", "Search for good hyperparameters.", _TRAIN
+        "mosaic.cli.command_groups:sweep", "Search for the best hyperparameters.", _TRAIN
     ),
     "evaluate": LazyCommand("mosaic.cli.evaluate:evaluate", "Evaluate a saved policy.", _TRAIN),
     "runs": LazyCommand(

@@ -103,13 +103,13 @@ _MAX_SEED = 2**31
 @detach_option
 @json_option
 @home_option
-def play(home: Home, env_id: str, detach: bool, as_json: bool, **given: Any) -> int:
+def play(home: Home, env_id: str, detach: bool, as_json: bool, **arguments: Any) -> int:
     """Play ENV with the keyboard in this terminal, or let an ACTOR play it.
 
     Only text and grid environments can be played in a terminal; `mosaic envs` lists them. An actor
     can play any environment, and prints a table of its episodes.
     """
-    options = PlayOptions(**given)
+    options = PlayOptions(**arguments)
     entry = environment(env_id)
     request = build_request(options, entry)
     if not options.is_interactive:

@@ -116,8 +116,8 @@ class ExportOptions:
         )
 
     def _targets(self) -> dict[str, Path]:
-        given = {"mp4": self.mp4, "gif": self.gif, "jsonl": self.jsonl}
-        return {kind: target for kind, target in given.items() if target is not None}
+        files = {"mp4": self.mp4, "gif": self.gif, "jsonl": self.jsonl}
+        return {kind: target for kind, target in files.items() if target is not None}
 
 
 def export_episode(

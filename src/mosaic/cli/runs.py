@@ -293,7 +293,7 @@ def _change_states(
     state: RunState,
     as_json: bool,
 ) -> None:
-    """Bring each of the runs into `state`, and print the state of each."""
+    """Request the state of all runs, and print their states."""
     with connect(home) as client:
         run_ids = [client.resolve(run) for run in runs]
         records = [_change_state(client, run_id, request, state) for run_id in run_ids]

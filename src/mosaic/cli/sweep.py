@@ -209,7 +209,7 @@ def start(
     as_json: bool,
     **options: Any,
 ) -> int:
-    """Start a search for good hyperparameters of WORKER; every trial is a separate run.
+    """Start a search for the best hyperparameters of WORKER; every trial is a separate run.
 
     Ctrl-C stops watching and leaves the sweep alone; a second Ctrl-C stops it. --resume continues
     a stopped sweep.
@@ -250,8 +250,8 @@ def start(
 def _check_resume_options(
     worker: str | None, preset_name: str | None, options: dict[str, Any]
 ) -> None:
-    given = [name for name, value in options.items() if value not in (None, (), False)]
-    if worker or preset_name or given:
+    others = [name for name, value in options.items() if value not in (None, (), False)]
+    if worker or preset_name or others:
         raise click.UsageError(
             "--resume keeps the configuration of the sweep. Only these options may be added:"
             " --trials, --sampler, --pruner, --parallel, --timeout, --option."
@@ -285,8 +285,8 @@ def _run(
     study = study_of_run(home.run(run_id))
     preset = saved_preset(home, home.run(run_id))
     if as_json:
-        found = {"study": study_document(study), "preset": preset.name if preset else None}
-        print_json({**run_document(details, home), **found})
+        results = {"study": study_document(study), "preset": preset.name if preset else None}
+        print_json({**run_document(details, home), **results})
         return exit_code_of(WatchResult(details.run, interrupted))
     code = print_result(details, home, interrupted=interrupted)
     if study is not None:

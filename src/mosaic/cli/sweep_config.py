@@ -138,8 +138,8 @@ def _params(
     descriptor = client.describe(SWEEP_WORKER)
     algorithm = descriptor.algorithm(SWEEP_ALGORITHM)
     parameters = algorithm.parameters if algorithm else ()
-    given = parse_parameters(parse_assignments(settings, "--option"), parameters)
-    params = {**given, **search.as_params()}
+    others = parse_parameters(parse_assignments(settings, "--option"), parameters)
+    params = {**others, **search.as_params()}
     problems = validate_params(descriptor, SWEEP_ALGORITHM, params).problems
     if problems:
         error = ConfigError(problems)

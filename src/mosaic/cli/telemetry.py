@@ -106,20 +106,20 @@ def steps(home: Home, episode: int | None, first: int, count: int, as_json: bool
     """List the steps of an episode; without --episode, in order of arrival."""
     with _open_store(home) as (run_id, reader):
         if episode is None:
-            found = list(islice(_steps_in_order(reader, first), count))
+            records = list(islice(_steps_in_order(reader, first), count))
         else:
             if reader.episode(episode) is None:
                 raise _unknown_episode(run_id, episode)
-            found = reader.steps(episode, first, first + count - 1)
+            records = reader.steps(episode, first, first + count - 1)
     if as_json:
-        print_json({"run_id": run_id, "episode": episode, "steps": found})
+        print_json({"run_id": run_id, "episode": episode, "steps": records})
         return
-    if not found:
+    if not records:
         print_message("No steps in this range.")
         return
     print_table(
         ("EPISODE", "STEP", "ACTION", "REWARD", "END", "OBS"),
-        map(_step_row, found),
+        map(_step_row, records),
         right=("STEP", "REWARD"),
         cut=("ACTION", "OBS"),
     )
@@ -166,13 +166,13 @@ def _to_short_text(value: Any) -> str:
 def episodes(home: Home, first: int, count: int, as_json: bool) -> None:
     """List episodes with their length, return and end."""
     with _open_store(home) as (run_id, reader):
-        found = reader.episodes(first, count)
+        records = reader.episodes(first, count)
     if as_json:
         # Every field, also those with their default value, so that readers can rely on them.
-        documents = [msgspec.structs.asdict(episode) for episode in found]
+        documents = [msgspec.structs.asdict(episode) for episode in records]
         print_json({"run_id": run_id, "episodes": documents})
         return
-    if not found:
+    if not records:
         print_message("No episodes in this range.")
         return
     print_table(
@@ -187,12 +187,12 @@ def episodes(home: Home, first: int, count: int, as_json: bool) -> None:
                 if episode.terminated
                 else "truncated"
                 if episode.truncated
-                else "over"
+                else "ended"
                 if episode.is_over
                 else "",
                 episode.agent_id or "",
             )
-            for episode in found
+            for episode in records
         ),
         right=("EPISODE", "STEPS", "RETURN"),
     )
@@ -273,16 +273,16 @@ def _find_agent(
 def rejects(home: Home, first: int, count: int, as_json: bool) -> None:
     """List lines that failed to parse, with their offset in the spool."""
     with _open_store(home) as (run_id, reader):
-        found = list(islice(reader.rejects(), first, first + count))
+        records = list(islice(reader.rejects(), first, first + count))
     if as_json:
-        documents = [msgspec.structs.asdict(reject) for reject in found]
+        documents = [msgspec.structs.asdict(reject) for reject in records]
         print_json({"run_id": run_id, "rejects": documents})
         return
-    if not found:
+    if not records:
         print_message("Every line was parsed.")
         return
     rows = [
         (f"{reject.offset:,}", f"{reject.bytes:,}", reject.kind, _to_short_text(reject.text))
-        for reject in found
+        for reject in records
     ]
     print_table(("OFFSET", "BYTES", "KIND", "LINE"), rows, right=("OFFSET", "BYTES"), cut=("LINE",))

@@ -251,9 +251,9 @@ def _apply_params(
     else:
         algorithm = descriptor.algorithm(str(document.get("algo")))
     parameters = algorithm.parameters if algorithm else ()
-    given = document.setdefault("params", {})
-    if isinstance(given, dict):
-        given.update(parse_parameters(settings, parameters))
+    params = document.setdefault("params", {})
+    if isinstance(params, dict):
+        params.update(parse_parameters(settings, parameters))
 
 
 def _script_algorithm(descriptor: WorkerDescriptor) -> Algorithm | None:

@@ -52,7 +52,7 @@ class WatchResult(NamedTuple):
     interrupted: bool
 
 
-class LiveView(Protocol):
+class RunDisplay(Protocol):
     """Displays a run each time it changes; a context manager."""
 
     def __enter__(self) -> Self: ...
@@ -146,7 +146,7 @@ def run_stats_text(run: RunRecord) -> str:
 
 
 def watch_run(
-    client: "TrainerClient", run_id: str, make_view: Callable[[], LiveView] = RunView
+    client: "TrainerClient", run_id: str, make_view: Callable[[], RunDisplay] = RunView
 ) -> WatchResult:
     """Display the run until it ends or Ctrl-C is pressed."""
     try:
@@ -165,7 +165,7 @@ def watch_run(
 
 
 def follow_run(
-    client: "TrainerClient", run_id: str, make_view: Callable[[], LiveView] = RunView
+    client: "TrainerClient", run_id: str, make_view: Callable[[], RunDisplay] = RunView
 ) -> RunRecord:
     """Display the run until it ends. Ctrl-C raises `KeyboardInterrupt`."""
     with make_view() as view, client.watch(run_ids=[run_id], digests=True) as events:

@@ -41,8 +41,8 @@ def check_name(name: str, template: str) -> None:
             f"'{name}' is not a valid worker name. Expected the name of a Python package: up to 60"
             f" lowercase letters, digits and '_', starting with a letter. Try {suggestion}."
         )
-    taken = keyword.kwlist, sys.stdlib_module_names, _RESERVED_NAMES, _packages_of(template)
-    if any(name in names for names in taken):
+    reserved = keyword.kwlist, sys.stdlib_module_names, _RESERVED_NAMES, _packages_of(template)
+    if any(name in names for names in reserved):
         raise click.UsageError(
             f"'{name}' is the name of a module that the worker imports. Try {name}_worker."
         )
@@ -97,10 +97,10 @@ def _replace(text: str, replacements: dict[str, str]) -> str:
 
 def _files(template: str) -> Iterator[tuple[Path, str]]:
     """Yield each file of a template with its path in the skeleton."""
-    for part in (_SHARED, template):
-        for path in sorted((_FOLDER / part).rglob("*")):
+    for folder in (_SHARED, template):
+        for path in sorted((_FOLDER / folder).rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
-                yield path, path.relative_to(_FOLDER / part).as_posix().removesuffix(_SUFFIX)
+                yield path, path.relative_to(_FOLDER / folder).as_posix().removesuffix(_SUFFIX)
 
 
 def _packages_of(template: str) -> set[str]:

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import msgspec
 
-from mosaic.cli.terminal.episode_feed import EpisodeFeed
+from mosaic.cli.terminal.episode_follower import EpisodeFollower
 from mosaic.client.errors import DaemonUnreachableError
 from mosaic.client.results import EventLine
 from mosaic.contract.events import StepRecord
@@ -26,19 +26,19 @@ class _NothingYet:
     def close(self) -> None: ...
 
 
-def _feed() -> EpisodeFeed:
+def _feed() -> EpisodeFollower:
     client: Any = _NothingYet()
-    return EpisodeFeed(client, "a run", lambda: None)
+    return EpisodeFollower(client, "a run", lambda: None)
 
 
-def _begin(feed: EpisodeFeed, episode: int, obs: int) -> None:
+def _begin(feed: EpisodeFollower, episode: int, obs: int) -> None:
     fields = {"type": "episode_start", "episode_id": f"ep{episode}", "episode": episode, "obs": obs}
     feed._handle_line(
         EventLine(seq=episode, type="episode_start", line=msgspec.json.encode(fields))
     )
 
 
-def _step(feed: EpisodeFeed, episode: int, step: int, *, ends: bool = False) -> None:
+def _step(feed: EpisodeFollower, episode: int, step: int, *, ends: bool = False) -> None:
     record = StepRecord(
         episode_id=f"ep{episode}",
         step=step,
@@ -71,7 +71,7 @@ class _ComesBack(_NothingYet):
 def test_a_daemon_that_was_away_for_long() -> None:
     """The screen goes on where it was, as the session does."""
     client = _ComesBack()
-    feed = EpisodeFeed(cast("Any", client), "a run", lambda: None)
+    feed = EpisodeFollower(cast("Any", client), "a run", lambda: None)
     assert client.is_heard.wait(10)
     feed.close()
 

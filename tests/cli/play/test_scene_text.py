@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.text import Text
 
+from mosaic.cli.terminal.keys import SessionKeys
 from mosaic.cli.terminal.scene_text import (
     ASCII,
     UNICODE,
@@ -17,7 +18,6 @@ from mosaic.cli.terminal.scene_text import (
     symbols_for,
 )
 from mosaic.cli.terminal.screen import PlayStatus, Viewport, help_lines, play_lines
-from mosaic.cli.terminal.keys import SessionKeys
 from mosaic.envs.catalog import environment
 from mosaic.envs.scenes.scene import Agent, Cell, GridScene, Scene, Wall
 from mosaic.envs.scenes.scenes import scene_for

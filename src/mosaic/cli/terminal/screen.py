@@ -109,7 +109,7 @@ def _header(status: PlayStatus) -> Text:
         parts.append(Text(f"episode {status.episode}"))
         parts.append(Text(f"step {status.steps}"))
         parts.append(Text(f"return {format_number(status.total_return)}"))
-    parts += [Text(word, "cyan") for word in (status.actor, status.speed) if word]
+    parts += [Text(text, "cyan") for text in (status.actor, status.speed) if text]
     return Text("  ").join(parts)
 
 

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from mosaic.cli.formatting import format_number, short_id
 from mosaic.cli.render import print_message
-from mosaic.cli.terminal.episode_feed import EpisodeFeed, EpisodeSnapshot
+from mosaic.cli.terminal.episode_follower import EpisodeFollower, EpisodeSnapshot
 from mosaic.cli.terminal.keys import SessionCommand, SessionKeys
 from mosaic.cli.terminal.scene_text import symbols_for
 from mosaic.cli.terminal.screen import PlayStatus, Viewport, help_lines, play_lines, to_ansi
@@ -28,7 +28,6 @@ from mosaic.envs.entries import EnvironmentEntry
 from mosaic.envs.scenes.scenes import scene_for
 
 if TYPE_CHECKING:
-    from mosaic.client.sessions.session_controller import SessionController
     from mosaic.client.trainer_client import TrainerClient
 
 _FRAME_INTERVAL_S = 1 / 30
@@ -45,10 +44,10 @@ _CLOSE_TIMEOUT_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class PlayContext:
-    """A session with its feed, environment and keys."""
+    """A session with its follower, environment and keys."""
 
-    controller: "SessionController"
-    feed: EpisodeFeed
+    controller: SessionController
+    follower: EpisodeFollower
     entry: EnvironmentEntry
     keys: SessionKeys
     has_agent: bool
@@ -60,7 +59,7 @@ class TerminalPlayer:
     def __init__(self, terminal: PlayTerminal, context: PlayContext, speed: float) -> None:
         self._terminal = terminal
         self._controller = context.controller
-        self._feed = context.feed
+        self._follower = context.follower
         self._entry = context.entry
         self._keys = context.keys
         self._has_agent = context.has_agent
@@ -103,7 +102,7 @@ class TerminalPlayer:
             self._hint = (
                 f"{state.actor} is in control; press {self._keys.cap('takeover')} to take over."
             )
-        elif not self._feed.episode.is_finished:
+        elif not self._follower.episode.is_finished:
             action = self._entry.keys.action_for([key])
             if action is not None:
                 self._controller.act(action)
@@ -112,7 +111,7 @@ class TerminalPlayer:
         controller, state = self._controller, self._controller.state
         if command == "help":
             self._shows_help = True
-        elif command == "reset" or (command == "next" and self._feed.episode.is_finished):
+        elif command == "reset" or (command == "next" and self._follower.episode.is_finished):
             controller.reset()
         elif command == "next":
             self._hint = (
@@ -129,21 +128,21 @@ class TerminalPlayer:
         elif command in ("faster", "slower"):
             self._change_speed(1 if command == "faster" else -1)
 
-    def _change_speed(self, by: int) -> None:
-        nearest = min(range(len(SPEEDS)), key=lambda at: abs(SPEEDS[at] - self._speed))
-        self._speed = SPEEDS[max(0, min(len(SPEEDS) - 1, nearest + by))]
+    def _change_speed(self, change: int) -> None:
+        nearest = min(range(len(SPEEDS)), key=lambda index: abs(SPEEDS[index] - self._speed))
+        self._speed = SPEEDS[max(0, min(len(SPEEDS) - 1, nearest + change))]
         self._controller.speed(self._speed)
 
     def _render(self) -> None:
         width, height = self._terminal.size()
         viewport = Viewport(width, height, self._symbols)
-        state, episode = self._controller.state, self._feed.episode
+        state, episode = self._controller.state, self._follower.episode
         if self._shows_help:
             lines = help_lines(self._entry, self._keys.hints, viewport)
         else:
             scene = scene_for(
                 self._entry.env_id,
-                self._feed.env_kwargs,
+                self._follower.env_kwargs,
                 episode.observation,
                 episode.render,
                 action=episode.action,
@@ -249,14 +248,14 @@ def _play(
     request: SessionRequest,
 ) -> None:
     has_agent = request.actor != HUMAN
-    feed = EpisodeFeed(client, controller.state.run_id, terminal.wake)
+    follower = EpisodeFollower(client, controller.state.run_id, terminal.wake)
     keys = SessionKeys(entry.keys, has_agent=has_agent)
-    context = PlayContext(controller, feed, entry, keys, has_agent)
+    context = PlayContext(controller, follower, entry, keys, has_agent)
     try:
         with terminal:
             TerminalPlayer(terminal, context, speed=float(request.params.get("speed", 1.0))).play()
     finally:
-        feed.close()
+        follower.close()
 
 
 def _stop(controller: SessionController) -> SessionState:

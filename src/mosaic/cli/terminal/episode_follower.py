@@ -43,7 +43,7 @@ class EpisodeSnapshot:
         return self.terminated or self.truncated
 
 
-class EpisodeFeed:
+class EpisodeFollower:
     """Follows one run; calls `on_update` on its threads whenever `episode` has changed."""
 
     def __init__(self, client: "TrainerClient", run_id: str, on_update: Callable[[], None]) -> None:
@@ -58,7 +58,7 @@ class EpisodeFeed:
         )
         handlers: tuple[Callable[[Any], None], ...] = (self._handle_step, self._handle_line)
         self._threads = [
-            threading.Thread(target=self._read, args=pair, name="play-feed", daemon=True)
+            threading.Thread(target=self._read, args=pair, name="episode-follower", daemon=True)
             for pair in zip(self._streams, handlers, strict=True)
         ]
         for thread in self._threads:
