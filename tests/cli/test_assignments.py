@@ -45,7 +45,7 @@ _DESCRIPTOR = WorkerDescriptor(
         ("steps", "1.5", 1.5),
     ],
 )
-def test_a_value_gets_its_parameters_type(name: str, text: str, value: Any) -> None:
+def test_values_are_converted_to_the_parameter_type(name: str, text: str, value: Any) -> None:
     """What is no value of that type stays as it is, for the check to refuse."""
     parameter = next(each for each in _PARAMETERS if each.name == name)
     typed = parse_value(text, parameter)
@@ -53,7 +53,7 @@ def test_a_value_gets_its_parameters_type(name: str, text: str, value: Any) -> N
     assert type(typed) is type(value)
 
 
-def test_a_setting_without_equals_is_refused() -> None:
+def test_a_setting_without_equals_is_rejected() -> None:
     """With the option's name."""
     with pytest.raises(click.UsageError, match="--set"):
         parse_assignments(["steps"], "--set")
@@ -66,13 +66,13 @@ def test_untyped_values_are_read_as_json() -> None:
     assert values == [1, True, [1], "word", "4x4"]
 
 
-def test_what_a_worker_has_one_of_need_not_be_named() -> None:
+def test_the_only_algorithm_and_environment_are_defaults() -> None:
     """Algorithm and environment come from the descriptor."""
     config = build_config(TrainOptions(settings=("steps=5",)), _DESCRIPTOR)
     assert (config.algo, config.env_id, config.params) == ("ppo", "CartPole-v1", {"steps": 5})
 
 
-def test_options_land_where_the_configuration_has_them() -> None:
+def test_options_map_to_configuration_fields() -> None:
     """And win over the file's values."""
     config = build_config(
         TrainOptions(
@@ -109,14 +109,14 @@ def test_options_land_where_the_configuration_has_them() -> None:
         (TrainOptions(algo="pop"), "Did you mean `ppo`"),
     ],
 )
-def test_mistakes_are_wrong_use_with_a_hint(options: TrainOptions, said: str) -> None:
+def test_usage_errors_have_a_hint(options: TrainOptions, said: str) -> None:
     """Before anything is sent."""
     with pytest.raises(click.UsageError) as raised:
         build_config(options, _DESCRIPTOR)
     assert said in raised.value.message
 
 
-def test_a_file_that_is_no_configuration_is_named(tmp_path: Any) -> None:
+def test_an_invalid_configuration_file_is_reported(tmp_path: Any) -> None:
     """Whatever it holds."""
     file = tmp_path / "config.json"
     for content in ("[1]", "{"):

@@ -49,7 +49,7 @@ def _plain(lines: list[Text]) -> str:
     return "\n".join(line.plain for line in lines)
 
 
-def test_a_lake_as_it_stands_in_a_terminal() -> None:
+def test_frozen_lake_in_a_terminal() -> None:
     """Every cell with its symbol, in a frame, the agent with the way it looks."""
     scene = _scene("FrozenLake-v1", 9, None)
     assert _plain(scene_lines(scene, 40, 10, UNICODE)).splitlines() == [
@@ -76,7 +76,7 @@ def test_a_taxi_with_walls_passenger_and_destination() -> None:
     ]
 
 
-def test_walls_below_cells_are_drawn_too() -> None:
+def test_walls_below_cells_are_rendered() -> None:
     """For scenes that have them."""
     scene = GridScene(
         rows=2,
@@ -96,7 +96,7 @@ def test_walls_below_cells_are_drawn_too() -> None:
 
 @pytest.mark.parametrize(("env_id", "observation", "render"), _SCENES)
 @given(st.integers(1, 100), st.integers(1, 40), st.sampled_from([ASCII, UNICODE]))
-def test_a_screen_of_any_size_is_kept_to(
+def test_the_screen_fits_any_size(
     env_id: str, observation: Any, render: Any, width: int, height: int, symbols: Symbols
 ) -> None:
     """Nothing is ever wider or longer than the terminal, and no symbol takes two columns."""
@@ -120,7 +120,7 @@ def test_a_screen_of_any_size_is_kept_to(
     ("env_id", "observation", "render"), [each for each in _SCENES if each[0] != "Blackjack-v1"]
 )
 @given(st.integers(3, 100), st.integers(3, 40))
-def test_the_agent_is_always_seen(
+def test_the_agent_is_always_visible(
     env_id: str, observation: Any, render: Any, width: int, height: int
 ) -> None:
     """Where the grid is larger than the room, the part around the agent is drawn."""
@@ -129,7 +129,7 @@ def test_the_agent_is_always_seen(
 
 
 @pytest.mark.parametrize(("env_id", "observation", "render"), _SCENES)
-def test_eighty_by_twenty_four_has_room_for_all(env_id: str, observation: Any, render: Any) -> None:
+def test_everything_fits_in_80_by_24(env_id: str, observation: Any, render: Any) -> None:
     """The scene, every key and the result stand on an ordinary terminal."""
     scene = _scene(env_id, observation, render)
     keys = SessionKeys(environment(env_id).keys, has_agent=True)
@@ -141,13 +141,13 @@ def test_eighty_by_twenty_four_has_room_for_all(env_id: str, observation: Any, r
     assert scene.caption[:20] in shown
 
 
-def test_what_is_carried_is_told() -> None:
+def test_the_carried_object_is_in_the_legend() -> None:
     """A MiniGrid agent holds what is not in the grid any more."""
     legend = _plain(legend_lines(_scene("MiniGrid-Fetch-5x5-N2-v0", {}, _MAZE), UNICODE))
     assert "carrying yellow key" in legend
 
 
-def test_only_terminals_that_can_show_them_get_symbols() -> None:
+def test_ascii_terminals_get_ascii_symbols() -> None:
     """All others get letters."""
     assert symbols_for("utf-8") is symbols_for("UTF8") is UNICODE
     assert symbols_for("ascii") is symbols_for("latin-1") is symbols_for("no such") is ASCII

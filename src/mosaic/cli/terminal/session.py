@@ -162,9 +162,7 @@ class TerminalPlayer:
             episode=episode.ordinal,
             steps=episode.steps,
             total_return=episode.total_return,
-            actor="you are in control"
-            if is_person
-            else f"{state.acting or state.actor} is in control",
+            actor=f"actor {'you' if is_person else state.acting or state.actor}",
             speed=f"{speed}, paused" if state.phase is SessionPhase.PAUSED else speed,
             message=message,
             is_error=is_error,

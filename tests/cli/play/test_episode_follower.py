@@ -68,7 +68,7 @@ class _ComesBack(_NothingYet):
     events = _NothingYet().steps
 
 
-def test_a_daemon_that_was_away_for_long() -> None:
+def test_follows_after_a_long_daemon_outage() -> None:
     """The screen goes on where it was, as the session does."""
     client = _ComesBack()
     feed = EpisodeFollower(cast("Any", client), "a run", lambda: None)
@@ -76,7 +76,7 @@ def test_a_daemon_that_was_away_for_long() -> None:
     feed.close()
 
 
-def test_the_return_is_that_of_all_steps() -> None:
+def test_the_return_sums_all_steps() -> None:
     """And what is seen is the newest of them."""
     feed = _feed()
     _begin(feed, 0, obs=7)
@@ -88,7 +88,7 @@ def test_the_return_is_that_of_all_steps() -> None:
     feed.close()
 
 
-def test_a_late_step_does_not_bring_an_episode_back() -> None:
+def test_a_late_step_of_an_earlier_episode_is_ignored() -> None:
     """The next one has begun, and stays."""
     feed = _feed()
     _begin(feed, 0, obs=7)
@@ -98,7 +98,7 @@ def test_a_late_step_does_not_bring_an_episode_back() -> None:
     feed.close()
 
 
-def test_an_early_step_begins_its_episode() -> None:
+def test_an_early_step_starts_its_episode() -> None:
     """Its line only adds the number; the observation of the step is newer."""
     feed = _feed()
     _begin(feed, 0, obs=7)
