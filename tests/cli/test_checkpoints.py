@@ -87,13 +87,13 @@ def test_runs_that_cannot_be_resumed_are_reported(mosaic: Mosaic) -> None:
     ("supports", "remedy"),
     [
         (WorkerCapabilities(warm_start=True), "--algo count --env Some-v0 --warm-start 0"),
-        (WorkerCapabilities(), "Start one anew"),
+        (WorkerCapabilities(), "Start a new run, without --resume"),
     ],
 )
 def test_a_worker_without_resume_is_rejected(
     mosaic: Mosaic, monkeypatch: pytest.MonkeyPatch, supports: WorkerCapabilities, remedy: str
 ) -> None:
-    """It is told that it cannot, and what can be done instead."""
+    """The error names what can be done instead."""
     describe = TrainerClient.describe
     monkeypatch.setattr(
         TrainerClient,
@@ -102,7 +102,7 @@ def test_a_worker_without_resume_is_rejected(
     )
     done = mosaic("train", WORKER, "--resume", "first")
     assert done.returncode == 2
-    assert f"{WORKER} cannot go on with a run" in done.stderr
+    assert f"{WORKER} cannot resume a run" in done.stderr
     assert remedy in done.stderr
 
 

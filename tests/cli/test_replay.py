@@ -109,7 +109,7 @@ def test_files(recorded: Mosaic) -> None:
     assert film["frames"] == steps_of(0) + 1
     assert film["bytes"] == (recorded.folder / "whole.mp4").stat().st_size
     arguments = ("--from", "2", "--to", "4", "--overlay", "--speed", "0.5", "--fps", "20")
-    assert "4 pictures, 0.4 s" in recorded.ok(
+    assert "4 frames, 0.4 s" in recorded.ok(
         "replay", "last", "0", "--gif", "part.gif", *arguments
     )
     with Image.open(recorded.folder / "part.gif") as image:
@@ -149,7 +149,7 @@ def test_an_existing_file_is_not_overwritten(recorded: Mosaic) -> None:
     assert target.read_bytes()[:3] == b"GIF"
 
 
-def test_a_terminal_asks_before_installing(recorded: Mosaic) -> None:
+def test_a_terminal_asks_before_overwriting(recorded: Mosaic) -> None:
     """Whether to replace a file."""
     target = recorded.folder / "asked.jsonl"
     target.write_text("precious")
@@ -167,7 +167,7 @@ def test_a_terminal_asks_before_installing(recorded: Mosaic) -> None:
         )
         os.close(keyboard)
         os.close(terminal)
-        assert "Replace" in done.stderr
+        assert "Overwrite" in done.stderr
         assert (done.returncode == 0) == is_replaced
         assert (target.read_text() != "precious") == is_replaced
 

@@ -104,7 +104,7 @@ def test_pause_resume_and_stop(shared_mosaic: Mosaic) -> None:
     assert "paused" in shared_mosaic.ok("runs", "pause", run_id[-8:])
     again = shared_mosaic("runs", "pause", run_id)
     assert again.returncode == 1
-    assert f"Run {run_id[-8:]} is paused already." in again.stderr
+    assert f"Run {run_id[-8:]} is already paused." in again.stderr
     assert shared_mosaic.json("runs", "resume", run_id)["runs"][0]["state"] == "running"
     shown = shared_mosaic.ok("runs", "stop", run_id, "--reason", "seen enough")
     assert "cancelled: seen enough" in shown

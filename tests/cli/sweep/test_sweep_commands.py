@@ -71,7 +71,7 @@ def test_a_run_that_is_not_a_sweep_is_reported(swept: Mosaic) -> None:
     run = swept.json("train", "slope_worker", "--env", "Slope-v0")["run_id"]
     refused = swept("sweep", "show", run)
     assert (refused.returncode, "has no study" in refused.stderr) == (1, True)
-    assert "no sweep" in swept("sweep", "--resume", run).stderr
+    assert "is not a sweep" in swept("sweep", "--resume", run).stderr
     assert "no preset" in swept("train", "slope_worker", "--preset", "none-such").stderr
     preset = swept.folder / "echo.json"
     preset.write_text('{"worker": "echo_worker"}')
