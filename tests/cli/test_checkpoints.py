@@ -33,7 +33,7 @@ def broken_down(mosaic: Mosaic) -> dict[str, Any]:
     return shown
 
 
-def test_they_are_listed_shown_and_verified(mosaic: Mosaic, broken_down: dict[str, Any]) -> None:
+def test_list_show_and_verify(mosaic: Mosaic, broken_down: dict[str, Any]) -> None:
     """By the run that saved them, with what its worker told of them."""
     (listed,) = mosaic.json("checkpoints", "list", "--run", "first")["checkpoints"]
     assert (listed["run_id"], listed["meta"]["step"]) == (broken_down["run_id"], 3)
@@ -46,7 +46,7 @@ def test_they_are_listed_shown_and_verified(mosaic: Mosaic, broken_down: dict[st
 
 
 @pytest.mark.usefixtures("broken_down")
-def test_an_id_that_is_listed_names_one_checkpoint(mosaic: Mosaic) -> None:
+def test_a_listed_id_is_unique(mosaic: Mosaic) -> None:
     """Also where two runs saved a file of the same name; the run is named beside it."""
     second = mosaic.json(*_TRAIN)["run_id"]
     listed = [line.split() for line in mosaic.ok("checkpoints", "list").splitlines()]
@@ -58,9 +58,7 @@ def test_an_id_that_is_listed_names_one_checkpoint(mosaic: Mosaic) -> None:
     assert first == mosaic.json("runs", "show", "first")["run_id"]
 
 
-def test_a_resumed_run_goes_on_as_it_was_set_up(
-    mosaic: Mosaic, broken_down: dict[str, Any]
-) -> None:
+def test_a_resumed_run_keeps_its_configuration(mosaic: Mosaic, broken_down: dict[str, Any]) -> None:
     """From the newest checkpoint, with the same parameters but for those that are given."""
     result = mosaic.json("train", WORKER, "--resume", "first", "--set", "fail_at=none")
     assert result["state"] == "succeeded"
@@ -72,7 +70,7 @@ def test_a_resumed_run_goes_on_as_it_was_set_up(
     assert series["points"] == 3
 
 
-def test_what_cannot_be_resumed_is_told(mosaic: Mosaic) -> None:
+def test_runs_that_cannot_be_resumed_are_reported(mosaic: Mosaic) -> None:
     """A run without a checkpoint, another worker's run, and one that there is not."""
     mosaic.ok("train", WORKER, "--algo", "rest", "--env", "Some-v0", "--name", "rested")
     done = mosaic("train", WORKER, "--resume", "rested")
@@ -89,13 +87,13 @@ def test_what_cannot_be_resumed_is_told(mosaic: Mosaic) -> None:
     ("supports", "remedy"),
     [
         (WorkerCapabilities(warm_start=True), "--algo count --env Some-v0 --warm-start 0"),
-        (WorkerCapabilities(), "Start one anew"),
+        (WorkerCapabilities(), "Start a new run, without --resume"),
     ],
 )
-def test_a_worker_that_cannot_resume_is_not_started_over(
+def test_a_worker_without_resume_is_rejected(
     mosaic: Mosaic, monkeypatch: pytest.MonkeyPatch, supports: WorkerCapabilities, remedy: str
 ) -> None:
-    """It is told that it cannot, and what can be done instead."""
+    """The error names what can be done instead."""
     describe = TrainerClient.describe
     monkeypatch.setattr(
         TrainerClient,
@@ -104,12 +102,12 @@ def test_a_worker_that_cannot_resume_is_not_started_over(
     )
     done = mosaic("train", WORKER, "--resume", "first")
     assert done.returncode == 2
-    assert f"{WORKER} cannot go on with a run" in done.stderr
+    assert f"{WORKER} cannot resume a run" in done.stderr
     assert remedy in done.stderr
 
 
 @pytest.mark.usefixtures("broken_down")
-def test_evaluate_tells_return_length_and_success(mosaic: Mosaic) -> None:
+def test_evaluate_reports_return_length_and_success(mosaic: Mosaic) -> None:
     """In a run of the worker that saved the policy, for as many episodes as asked for."""
     result = mosaic.json("evaluate", "first", "--episodes", "4", "--seeds", "1,5-7")
     assert (result["state"], result["mode"], result["config"]["seeds"]) == (

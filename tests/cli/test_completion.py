@@ -37,7 +37,7 @@ def mosaic_with_a_run(tmp_path: Path) -> tuple[Mosaic, str]:
     return mosaic, run.run_id[-8:]
 
 
-def test_commands_and_options_are_offered(tmp_path: Path) -> None:
+def test_commands_and_options_are_completed(tmp_path: Path) -> None:
     """Of nested groups too."""
     mosaic = Mosaic(tmp_path)
     assert "train" in offered(mosaic, "tr")
@@ -45,7 +45,7 @@ def test_commands_and_options_are_offered(tmp_path: Path) -> None:
     assert "--total-timesteps" in offered(mosaic, "train", "echo_worker", "--to")
 
 
-def test_runs_are_offered_as_lists_show_them(mosaic_with_a_run: tuple[Mosaic, str]) -> None:
+def test_runs_are_completed_with_short_ids(mosaic_with_a_run: tuple[Mosaic, str]) -> None:
     """Read from the home itself."""
     mosaic, short = mosaic_with_a_run
     assert offered(mosaic, "runs", "show", "") == [short]
@@ -53,7 +53,7 @@ def test_runs_are_offered_as_lists_show_them(mosaic_with_a_run: tuple[Mosaic, st
     assert offered(mosaic, "runs", "show", "--home", "elsewhere", "") == []
 
 
-def test_workers_algorithms_and_bundles_are_offered(tmp_path: Path) -> None:
+def test_workers_algorithms_and_bundles_are_completed(tmp_path: Path) -> None:
     """Found in the folders of workers."""
     mosaic = Mosaic(tmp_path)
     assert "echo_worker" in offered(mosaic, "train", "ec")
@@ -64,13 +64,13 @@ def test_workers_algorithms_and_bundles_are_offered(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_each_shell_gets_its_script(tmp_path: Path, shell: str) -> None:
+def test_completion_scripts(tmp_path: Path, shell: str) -> None:
     """Which names the program and the variable that it answers to."""
     script = Mosaic(tmp_path).ok("completion", shell)
     assert f"_MOSAIC_COMPLETE={shell}_complete" in script
 
 
-def test_bash_takes_the_script(tmp_path: Path) -> None:
+def test_bash_accepts_the_script(tmp_path: Path) -> None:
     """It can be read, and completes `mosaic`."""
     script = Mosaic(tmp_path).ok("completion", "bash")
     done = subprocess.run(

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from mosaic.cli.attendance import SECOND_CTRL_C_VARIABLE
+from mosaic.cli.watch import SECOND_CTRL_C_VARIABLE
 from tests.support.mosaic_cli import DEADLINE_S, Mosaic
 
 pytestmark = pytest.mark.process
@@ -61,7 +61,7 @@ def test_one_ctrl_c_leaves_the_run_alone(
     assert shared_mosaic.json("runs", "stop", result["run_id"])["runs"][0]["state"] == "cancelled"
 
 
-def test_two_of_them_stop_the_run_where_nobody_can_be_asked(shared_mosaic: Mosaic) -> None:
+def test_two_ctrl_c_stop_the_run_without_a_terminal(shared_mosaic: Mosaic) -> None:
     """The program waits for the end and shows it."""
     process = shared_mosaic.start(*_LONG, "--json")
     read_until(process, "running")
@@ -110,7 +110,7 @@ class Terminal:
 
 
 @pytest.mark.parametrize(("answer", "state"), [("y\n", "cancelled"), ("n\n", "running")])
-def test_a_person_is_asked_before_the_run_is_stopped(
+def test_a_terminal_confirms_before_the_run_is_stopped(
     shared_mosaic: Mosaic, answer: str, state: str
 ) -> None:
     """On a terminal the second Ctrl-C asks, and the answer counts."""

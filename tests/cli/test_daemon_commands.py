@@ -28,7 +28,7 @@ def test_start_status_stop(mosaic: Mosaic) -> None:
     assert mosaic("daemon", "status").returncode == 3
 
 
-def test_runs_go_on_without_the_daemon(mosaic: Mosaic) -> None:
+def test_runs_keep_running_without_the_daemon(mosaic: Mosaic) -> None:
     """Stop says how many, and the next daemon knows them."""
     run_id = mosaic.train("--detach", "--set", "steps=100000", "--set", "rate=200")["run_id"]
     eventually(lambda: mosaic.json("runs", "show", run_id)["state"] == "running")
@@ -49,7 +49,7 @@ def test_run_stays_in_the_foreground_until_ctrl_c(mosaic: Mosaic) -> None:
     assert process.returncode == 0
 
 
-def test_why_it_does_not_start_is_told(mosaic: Mosaic) -> None:
+def test_the_reason_of_a_failed_start_is_printed(mosaic: Mosaic) -> None:
     """In the daemon's own words, with exit code 1."""
     done = mosaic("daemon", "start", "--host", "0.0.0.0")  # noqa: S104 - to be refused
     assert done.returncode == 1
@@ -73,7 +73,7 @@ def test_workers_and_bundles(mosaic: Mosaic) -> None:
     assert mosaic.json("bundles", "remove", "echo_worker")["removed"]
 
 
-def test_doctor_needs_nothing_and_names_remedies(mosaic: Mosaic) -> None:
+def test_doctor_works_without_a_daemon(mosaic: Mosaic) -> None:
     """Without a daemon and without a home; a problem is exit code 1."""
     found = mosaic.json("doctor")
     checks = {finding["check"]: finding["status"] for finding in found["findings"]}

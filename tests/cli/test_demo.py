@@ -30,7 +30,7 @@ def test_the_demo_stores_what_the_worker_writes(mosaic: Mosaic) -> None:
     assert "mosaic daemon stop" in done.stderr
 
 
-def test_the_demo_begins_with_an_agent_that_learns(
+def test_the_demo_starts_with_a_learning_agent(
     mosaic: Mosaic, give_bundles: Callable[..., None]
 ) -> None:
     """The BDI agent crosses the lake at the end, and every step and belief of it is stored."""
@@ -45,7 +45,7 @@ def test_the_demo_begins_with_an_agent_that_learns(
     assert shown["digest"]["mean_return"] > 0.5
 
 
-def test_where_the_agent_cannot_be_installed_the_demo_says_so_and_goes_on(
+def test_the_demo_falls_back_to_the_echo_worker(
     mosaic: Mosaic, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a network the echo worker takes its place."""
@@ -56,16 +56,14 @@ def test_where_the_agent_cannot_be_installed_the_demo_says_so_and_goes_on(
     done = mosaic("demo", "--steps", "1000", "--rate", "0")
     assert done.returncode == 0, done.stderr
     assert "The agent cannot run here" in done.stderr
-    assert "The echo worker takes its place" in done.stderr
+    assert "Using the echo worker instead" in done.stderr
     assert "1,000" in done.stdout
 
 
-def test_it_is_said_that_the_window_takes_the_terminal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_opening_the_window_is_announced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before it opens, with how to come back."""
     opened = []
-    monkeypatch.setattr("mosaic.cli.demo.why_no_window", lambda: None)
+    monkeypatch.setattr("mosaic.cli.demo.find_window_problem", lambda: None)
     monkeypatch.setattr("mosaic.cli.demo.become_window", lambda _, *given: opened.append(given))
     mosaic = Mosaic(tmp_path)
     try:
@@ -74,12 +72,12 @@ def test_it_is_said_that_the_window_takes_the_terminal(
     finally:
         mosaic.clean_up()
     assert done.returncode == 0
-    assert "The window opens now; close it to come back" in done.stderr
+    assert "Opening the window. Close it" in done.stderr
     assert opened == [("--run", run["run_id"])]
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
-def test_json_is_one_document_and_home_may_stand_anywhere(mosaic: Mosaic, place: str) -> None:
+def test_json_is_one_document_with_home_anywhere(mosaic: Mosaic, place: str) -> None:
     """Progress and messages stay on stderr."""
     chosen = mosaic.folder / "chosen"
     home = ["--home", str(chosen)]
@@ -102,7 +100,9 @@ def long_demo(mosaic: Mosaic) -> "Iterator[Popen[str]]":
     demo.communicate()
 
 
-def test_ctrl_c_stops_the_run_and_keeps_what_came(mosaic: Mosaic, long_demo: "Popen[str]") -> None:
+def test_ctrl_c_stops_the_run_and_keeps_its_telemetry(
+    mosaic: Mosaic, long_demo: "Popen[str]"
+) -> None:
     """The worker ends cleanly, everything it wrote is stored, and the exit code is 130."""
     wait_for_steps(mosaic.home)
     long_demo.send_signal(signal.SIGINT)
@@ -114,9 +114,7 @@ def test_ctrl_c_stops_the_run_and_keeps_what_came(mosaic: Mosaic, long_demo: "Po
     assert result["digest"]["committed_bytes"] == result["digest"]["spool_bytes"]
 
 
-def test_a_run_is_called_lost_only_when_nothing_of_it_lives(
-    mosaic: Mosaic, long_demo: "Popen[str]"
-) -> None:
+def test_a_run_is_lost_only_if_no_process_is_left(mosaic: Mosaic, long_demo: "Popen[str]") -> None:
     """With its supervisor killed, the worker is ended first, and all that it wrote is stored."""
     wait_for_steps(mosaic.home)
     (directory,) = mosaic.home.runs.iterdir()
@@ -139,7 +137,7 @@ def wait_for_steps(home: Home) -> None:
     pytest.fail("the worker wrote no step")
 
 
-def test_a_home_that_cannot_be_made_is_explained(mosaic: Mosaic) -> None:
+def test_a_home_that_cannot_be_created_is_reported(mosaic: Mosaic) -> None:
     """What happened and what to do, without a traceback."""
     (mosaic.folder / "file").touch()
     done = mosaic("demo", "--home", str(mosaic.folder / "file" / "home"))
@@ -149,7 +147,7 @@ def test_a_home_that_cannot_be_made_is_explained(mosaic: Mosaic) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_brackets_in_a_path_are_not_taken_for_styles(mosaic: Mosaic) -> None:
+def test_brackets_in_a_path_are_not_markup(mosaic: Mosaic) -> None:
     """The folder is named as it is."""
     home = mosaic.folder / "runs [/b] [bold]"
     done = mosaic("demo", "--echo", "--steps", "10", "--rate", "0", "--home", str(home))

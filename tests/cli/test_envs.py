@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mosaic.cli.envs.installed_families import family_state
+from mosaic.cli.envs import family_state
 from mosaic.contract.readiness import BundleInfo, BundleState
 from mosaic.envs import catalog
 from tests.cli.test_completion import offered
@@ -46,7 +46,7 @@ def test_the_list_has_every_environment_and_what_installs_it(tmp_path: Path) -> 
 
 
 @pytest.mark.process
-def test_the_list_can_be_narrowed(tmp_path: Path) -> None:
+def test_the_list_can_be_filtered(tmp_path: Path) -> None:
     """By family, by words, by both."""
     mosaic = Mosaic(tmp_path)
     found = mosaic.json("envs", "--family", "minigrid", "--search", "lavagap")
@@ -59,11 +59,11 @@ def test_the_list_can_be_narrowed(tmp_path: Path) -> None:
     assert found["environments"][0]["state"] == "not installed"
     nothing = mosaic("envs", "--search", "no such thing")
     assert (nothing.returncode, nothing.stdout) == (0, "")
-    assert "Nothing in the catalog fits" in nothing.stderr
+    assert "Nothing in the catalog matches" in nothing.stderr
 
 
 @pytest.mark.process
-def test_one_environment_is_shown_whole(tmp_path: Path) -> None:
+def test_one_environment_is_shown_completely(tmp_path: Path) -> None:
     """Its words, its settings with ranges, and its keys."""
     shown = Mosaic(tmp_path).ok("envs", "LunarLander-v3")
     for part in (
@@ -92,7 +92,7 @@ def test_one_environment_as_a_document(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_an_id_that_is_not_listed_is_shown_with_what_was_probably_meant(tmp_path: Path) -> None:
+def test_an_unknown_environment_gets_suggestions(tmp_path: Path) -> None:
     """A misspelt one is no page of its own; one of a package of one's own is."""
     mosaic = Mosaic(tmp_path)
     done = mosaic("envs", "LunarLandr-v3")
@@ -104,7 +104,7 @@ def test_an_id_that_is_not_listed_is_shown_with_what_was_probably_meant(tmp_path
 
 
 @pytest.mark.process
-def test_environments_are_offered_by_the_shell(tmp_path: Path) -> None:
+def test_environments_are_completed(tmp_path: Path) -> None:
     """By the beginning of their ids."""
     assert offered(Mosaic(tmp_path), "envs", "Lunar") == [
         "LunarLander-v3",

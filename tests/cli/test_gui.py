@@ -18,7 +18,7 @@ def without_display(mosaic: Mosaic) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("words", [(), ("gui",)], ids=["alone", "gui"])
-def test_without_a_display_it_says_what_to_do(words: tuple[str, ...], mosaic: Mosaic) -> None:
+def test_without_a_display_a_remedy_is_printed(words: tuple[str, ...], mosaic: Mosaic) -> None:
     """And fails; `mosaic` alone shows all commands besides."""
     done = subprocess.run(
         mosaic.command(*words),
@@ -32,7 +32,7 @@ def test_without_a_display_it_says_what_to_do(words: tuple[str, ...], mosaic: Mo
     assert done.returncode == 1
     assert "There is no display to open a window on." in done.stderr
     assert "ssh -X" in done.stderr
-    assert ("Commands:" in done.stdout) == (not words)
+    assert ("Manage:" in done.stdout) == (not words)
 
 
 @pytest.mark.parametrize("words", [(), ("gui",)], ids=["alone", "gui"])

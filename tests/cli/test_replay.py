@@ -47,7 +47,7 @@ def steps_of(episode: int) -> int:
     return int(told("episode", episode)[0]["steps"])
 
 
-def test_what_an_episode_was(recorded: Mosaic) -> None:
+def test_show_episode(recorded: Mosaic) -> None:
     """Environment, start, length, return, and that it can be replayed."""
     shown = recorded.json("replay", "last", "0")
     assert (shown["env_id"], shown["seed"], shown["steps"]) == (ENV_ID, 0, steps_of(0))
@@ -59,7 +59,7 @@ def test_what_an_episode_was(recorded: Mosaic) -> None:
     assert "terminated" in printed
 
 
-def test_one_that_cannot_be_replayed(recorded: Mosaic) -> None:
+def test_an_episode_that_cannot_be_replayed(recorded: Mosaic) -> None:
     """Says why, and is not verified; its lines can still be written."""
     shown = recorded.json("replay", "last", "2")
     assert not shown["replayable"]
@@ -109,9 +109,7 @@ def test_files(recorded: Mosaic) -> None:
     assert film["frames"] == steps_of(0) + 1
     assert film["bytes"] == (recorded.folder / "whole.mp4").stat().st_size
     arguments = ("--from", "2", "--to", "4", "--overlay", "--speed", "0.5", "--fps", "20")
-    assert "4 pictures, 0.4 s" in recorded.ok(
-        "replay", "last", "0", "--gif", "part.gif", *arguments
-    )
+    assert "4 frames, 0.4 s" in recorded.ok("replay", "last", "0", "--gif", "part.gif", *arguments)
     with Image.open(recorded.folder / "part.gif") as image:
         assert (getattr(image, "n_frames", 1), image.info["duration"]) == (4, 100)
         assert image.height > 400
@@ -130,14 +128,14 @@ def test_verify_and_export_at_once(recorded: Mosaic) -> None:
     assert document["file"] == "both.gif"
 
 
-def test_an_export_that_differs_warns(recorded: Mosaic) -> None:
+def test_an_export_with_a_difference_warns(recorded: Mosaic) -> None:
     """The file is there, and stderr says from which step on it is not the recorded episode."""
     done = recorded("replay", "last", "1", "--gif", "differs.gif")
     assert done.returncode == 0
     assert f"From step {CHANGED_STEP}" in done.stderr
 
 
-def test_a_file_that_is_there(recorded: Mosaic) -> None:
+def test_an_existing_file_is_not_overwritten(recorded: Mosaic) -> None:
     """Is replaced only with --force."""
     target = recorded.folder / "precious.gif"
     target.write_text("precious")
@@ -149,7 +147,7 @@ def test_a_file_that_is_there(recorded: Mosaic) -> None:
     assert target.read_bytes()[:3] == b"GIF"
 
 
-def test_a_terminal_is_asked(recorded: Mosaic) -> None:
+def test_a_terminal_asks_before_overwriting(recorded: Mosaic) -> None:
     """Whether to replace a file."""
     target = recorded.folder / "asked.jsonl"
     target.write_text("precious")
@@ -167,7 +165,7 @@ def test_a_terminal_is_asked(recorded: Mosaic) -> None:
         )
         os.close(keyboard)
         os.close(terminal)
-        assert "Replace" in done.stderr
+        assert "Overwrite" in done.stderr
         assert (done.returncode == 0) == is_replaced
         assert (target.read_text() != "precious") == is_replaced
 
@@ -179,9 +177,9 @@ def test_a_terminal_is_asked(recorded: Mosaic) -> None:
         (("last", "first"), 2, "`best`"),
         (("last", "-1"), 2, "-1"),
         (("nosuchrun", "0"), 1, "nosuchrun"),
-        (("last", "0", "--mp4", "a.mp4", "--gif", "a.gif"), 2, "one file"),
-        (("last", "0", "--mp4", "a.gif"), 2, "something else"),
-        (("last", "0", "--jsonl", "a.MP4"), 2, "Let it end in .jsonl"),
+        (("last", "0", "--mp4", "a.mp4", "--gif", "a.gif"), 2, "only one of"),
+        (("last", "0", "--mp4", "a.gif"), 2, "another format"),
+        (("last", "0", "--jsonl", "a.MP4"), 2, "Use the suffix .jsonl"),
         (("last", "0", "--overlay"), 2, "--mp4"),
         (("last", "0", "--jsonl", "a.jsonl", "--fps", "3"), 2, "--fps"),
         (("last", "0", "--from", "3"), 2, "--from"),
@@ -189,7 +187,7 @@ def test_a_terminal_is_asked(recorded: Mosaic) -> None:
         (("last", "0", "--mp4", "a.mp4", "--from", "9999"), 1, "9999"),
     ],
 )
-def test_wrong_use(recorded: Mosaic, arguments: tuple[str, ...], code: int, said: str) -> None:
+def test_usage_errors(recorded: Mosaic, arguments: tuple[str, ...], code: int, said: str) -> None:
     """Is told, and writes nothing."""
     done = recorded("replay", *arguments)
     assert done.returncode == code, done.stderr
@@ -203,7 +201,7 @@ def test_without_a_daemon(tmp_path: Path) -> None:
     assert done.returncode == 3
 
 
-def test_a_bundle_that_is_gone(mosaic: Mosaic) -> None:
+def test_missing_bundle(mosaic: Mosaic) -> None:
     """The command that installs it is told; with --install it is carried out."""
     install_recorded_worker(mosaic.folder / "workers", mosaic.home.settings, bundle="echo_worker")
     mosaic.ok("daemon", "start", "--port", "0")

@@ -26,7 +26,7 @@ def wait_until_running(mosaic: Mosaic, run_id: str) -> None:
         pass
 
 
-def test_a_list_of_nothing_helps(mosaic: Mosaic) -> None:
+def test_an_empty_list_prints_a_hint(mosaic: Mosaic) -> None:
     """It names a command to begin with."""
     mosaic.ok("daemon", "start", "--port", "0")
     done = mosaic("runs", "list")
@@ -73,7 +73,7 @@ def test_tag_note_rename_and_archive(shared_mosaic: Mosaic) -> None:
     assert run_id in shared_mosaic.ok("runs", "list", "--json")
 
 
-def test_show_tells_everything(shared_mosaic: Mosaic, finished: str) -> None:
+def test_show_prints_everything(shared_mosaic: Mosaic, finished: str) -> None:
     """In words and as a document: configuration, command, environment, history, artifacts."""
     shown = shared_mosaic.ok("runs", "show", finished)
     for words in (
@@ -104,7 +104,7 @@ def test_pause_resume_and_stop(shared_mosaic: Mosaic) -> None:
     assert "paused" in shared_mosaic.ok("runs", "pause", run_id[-8:])
     again = shared_mosaic("runs", "pause", run_id)
     assert again.returncode == 1
-    assert f"Run {run_id[-8:]} is paused already." in again.stderr
+    assert f"Run {run_id[-8:]} is already paused." in again.stderr
     assert shared_mosaic.json("runs", "resume", run_id)["runs"][0]["state"] == "running"
     shown = shared_mosaic.ok("runs", "stop", run_id, "--reason", "seen enough")
     assert "cancelled: seen enough" in shown
@@ -133,7 +133,7 @@ def test_logs_show_what_the_worker_printed(shared_mosaic: Mosaic) -> None:
     assert [json.loads(line)["line"] for line in followed] == ["one", "two", "three"]
 
 
-def test_a_run_travels_as_a_file(mosaic: Mosaic) -> None:
+def test_export_and_import(mosaic: Mosaic) -> None:
     """Exported, deleted, imported: the same run, with its telemetry."""
     run_id = mosaic.train("--set", "steps=100")["run_id"]
     exported = mosaic.json("runs", "export", run_id)
@@ -151,7 +151,7 @@ def test_a_run_travels_as_a_file(mosaic: Mosaic) -> None:
     assert mosaic.json("runs", "delete", "last", "--yes")["deleted"] == [run_id]
 
 
-def test_a_run_as_event_files(shared_mosaic: Mosaic) -> None:
+def test_export_to_tensorboard(shared_mosaic: Mosaic) -> None:
     """Its metrics and its episodes are what TensorBoard would read."""
     run_id = shared_mosaic.train("--set", "steps=100")["run_id"]
     told = shared_mosaic.json("runs", "export", run_id, "--tensorboard", "board")
@@ -163,7 +163,7 @@ def test_a_run_as_event_files(shared_mosaic: Mosaic) -> None:
     assert shared_mosaic("runs", "export", run_id, "x.gz", "--tensorboard", "y").returncode == 2
 
 
-def test_a_run_that_goes_on_is_not_deleted(shared_mosaic: Mosaic) -> None:
+def test_an_unfinished_run_is_not_deleted(shared_mosaic: Mosaic) -> None:
     """It says what to do first."""
     run_id = shared_mosaic.train(*_LONG)["run_id"]
     done = shared_mosaic("runs", "delete", run_id, "--yes")
@@ -172,7 +172,7 @@ def test_a_run_that_goes_on_is_not_deleted(shared_mosaic: Mosaic) -> None:
     shared_mosaic.ok("runs", "stop", run_id, "--grace", "0")
 
 
-def test_a_run_that_is_not_there(shared_mosaic: Mosaic) -> None:
+def test_unknown_run(shared_mosaic: Mosaic) -> None:
     """Exit code 1, and how to find those that are."""
     done = shared_mosaic("runs", "show", "NOSUCHRUN")
     assert done.returncode == 1

@@ -37,7 +37,7 @@ def script(mosaic: Mosaic) -> Path:
 def test_its_own_parameters_are_shown(mosaic: Mosaic, script: Path) -> None:
     """As those of the worker's algorithms are, and instead of them."""
     shown = mosaic.ok("workers", WORKER, "--script", script.name)
-    assert "learning_rate  float, 0.001 by default" in shown
+    assert "learning_rate  float, default 0.001" in shown
     assert "fail_at" not in shown
     (algorithm,) = mosaic.json("workers", WORKER, "--script", script.name)["descriptor"][
         "algorithms"
@@ -45,7 +45,7 @@ def test_its_own_parameters_are_shown(mosaic: Mosaic, script: Path) -> None:
     assert algorithm["id"] == "own_dqn"
 
 
-def test_an_edited_script_is_asked_again(mosaic: Mosaic) -> None:
+def test_an_edited_script_is_described_again(mosaic: Mosaic) -> None:
     """What was described before is not what is shown now."""
     path = mosaic.folder / "edited.py"
     path.write_text("class Args:\n    before: int = 1\n")
@@ -54,9 +54,7 @@ def test_an_edited_script_is_asked_again(mosaic: Mosaic) -> None:
     assert "afterwards" in mosaic.ok("workers", WORKER, "--script", str(path))
 
 
-def test_what_a_person_set_reaches_the_script_and_nothing_else(
-    mosaic: Mosaic, script: Path
-) -> None:
+def test_only_given_settings_reach_the_script(mosaic: Mosaic, script: Path) -> None:
     """Typed by the script; its defaults stay its own; it runs in the bundle of scripts."""
     line = ("train", WORKER, "--script", script.name, "--env", "Some-v0")
     plan = mosaic.json(*line, "--preflight", "--set", "layers=3")
@@ -75,7 +73,7 @@ def test_what_a_person_set_reaches_the_script_and_nothing_else(
     assert summary["arguments"]["layers"] == 4
 
 
-def test_what_it_saved_is_for_the_script_alone(mosaic: Mosaic, script: Path) -> None:
+def test_models_of_scripts_cannot_be_evaluated(mosaic: Mosaic, script: Path) -> None:
     """Neither going on nor playing is offered, and both are refused in a sentence."""
     line = ("train", WORKER, "--script", script.name, "--env", "Some-v0")
     done = mosaic(*line, "--set", "breaks=yes", "--name", "broken")
@@ -90,7 +88,7 @@ def test_what_it_saved_is_for_the_script_alone(mosaic: Mosaic, script: Path) -> 
         assert (done.returncode, only_the_script in done.stderr) == (1, True), done.stderr
     done = mosaic("train", WORKER, "--resume", "broken")
     assert done.returncode == 2
-    assert "Runs of scripts cannot be gone on with: start it anew." in done.stderr
+    assert "A run of a script cannot be resumed. Start a new run instead." in done.stderr
     done = mosaic(*line, "--warm-start", saved["checkpoint_id"])
     assert done.returncode == 1
     assert "cannot start from a checkpoint" in done.stderr
@@ -103,7 +101,7 @@ def test_what_it_saved_is_for_the_script_alone(mosaic: Mosaic, script: Path) -> 
         (("--set", "layers=many"), "a whole number"),
     ],
 )
-def test_a_wrong_parameter_is_told_before_anything_starts(
+def test_an_invalid_parameter_starts_nothing(
     mosaic: Mosaic, script: Path, arguments: tuple[str, ...], said: str
 ) -> None:
     """With what was probably meant, as for the worker's own algorithms."""
@@ -113,7 +111,7 @@ def test_a_wrong_parameter_is_told_before_anything_starts(
     assert said in done.stderr
 
 
-def test_a_script_that_is_not_there_or_cannot_be_read_is_told(mosaic: Mosaic, script: Path) -> None:
+def test_a_missing_or_invalid_script_is_reported(mosaic: Mosaic, script: Path) -> None:
     """Where it was looked for, or what the worker says of it."""
     line = ("train", WORKER, "--env", "Some-v0", "--script")
     done = mosaic(*line, "own_dqm.py")
@@ -126,7 +124,7 @@ def test_a_script_that_is_not_there_or_cannot_be_read_is_told(mosaic: Mosaic, sc
     assert "is no Python" in done.stderr
 
 
-def test_a_name_is_left_to_the_worker(mosaic: Mosaic) -> None:
+def test_a_script_by_module_name_is_passed_on(mosaic: Mosaic) -> None:
     """It may be a module that only the environment of the run has."""
     done = mosaic("train", WORKER, "--env", "Some-v0", "--script", "cleanrl.ppo", "--preflight")
     assert done.returncode == 0, done.stderr
@@ -136,7 +134,7 @@ def test_a_name_is_left_to_the_worker(mosaic: Mosaic) -> None:
     assert "cleanrl.ppo is not known" in done.stdout
 
 
-def test_a_worker_that_runs_no_scripts_says_so(mosaic: Mosaic, script: Path) -> None:
+def test_a_worker_without_script_support_is_rejected(mosaic: Mosaic, script: Path) -> None:
     """Before a run is made for it."""
     line = ("train", "echo_worker", "--env", "Echo-v0", "--script")
     done = mosaic(*line, str(script))

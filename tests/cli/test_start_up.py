@@ -42,7 +42,7 @@ def find(path: tuple[str, ...]) -> click.Command:
 
 
 @pytest.mark.parametrize("path", ALL_COMMANDS, ids=" ".join)
-def test_every_command_is_on_the_page_with_its_options(path: tuple[str, ...]) -> None:
+def test_every_command_is_documented_with_its_options(path: tuple[str, ...]) -> None:
     """Whoever adds a command or an option describes it."""
     text = _PAGE.read_text()
     written = re.escape(" ".join(("mosaic", *path))).replace(r"telemetry\ ", r"telemetry\ RUN\ ")
@@ -54,7 +54,7 @@ def test_every_command_is_on_the_page_with_its_options(path: tuple[str, ...]) ->
 
 
 @pytest.mark.parametrize("path", ALL_COMMANDS, ids=" ".join)
-def test_every_command_and_option_says_what_it_does(path: tuple[str, ...]) -> None:
+def test_every_command_and_option_has_help(path: tuple[str, ...]) -> None:
     """In its help, with the two options that all have."""
     command = find(path)
     assert command.help
@@ -112,7 +112,7 @@ def test_help_of_a_command_needs_no_grpc(path: tuple[str, ...]) -> None:
     ],
 )
 @pytest.mark.process
-def test_wrong_use_is_explained(tmp_path: Path, arguments: list[str], said: str) -> None:
+def test_usage_errors_are_explained(tmp_path: Path, arguments: list[str], said: str) -> None:
     """The message names what was wrong and what was meant, on stderr, with exit code 2."""
     done = Mosaic(tmp_path)(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
@@ -141,7 +141,7 @@ def test_help_lists_every_command(tmp_path: Path) -> None:
     ids=" ".join,
 )
 @pytest.mark.process
-def test_commands_that_look_start_nothing(tmp_path: Path, arguments: list[str]) -> None:
+def test_read_only_commands_start_no_daemon(tmp_path: Path, arguments: list[str]) -> None:
     """Without a daemon they end with exit code 3 and say how to start one."""
     mosaic = Mosaic(tmp_path)
     done = mosaic(*arguments, "--json")
@@ -152,7 +152,7 @@ def test_commands_that_look_start_nothing(tmp_path: Path, arguments: list[str]) 
 
 
 @pytest.mark.process
-def test_home_may_stand_before_between_and_after(tmp_path: Path) -> None:
+def test_home_is_accepted_before_and_after_commands(tmp_path: Path) -> None:
     """For nested commands too, and the last one wins."""
     mosaic = Mosaic(tmp_path)
     for arguments in (

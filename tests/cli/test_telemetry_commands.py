@@ -69,7 +69,7 @@ def test_episodes_metrics_and_rejects(without_daemon: Mosaic) -> None:
         (("NOSUCHRUN", "stats"), "NOSUCHRUN"),
     ],
 )
-def test_what_is_not_there_is_told(
+def test_unknown_items_are_reported(
     without_daemon: Mosaic, arguments: tuple[str, ...], said: str
 ) -> None:
     """Exit code 1, and where to look."""

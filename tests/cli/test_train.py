@@ -27,7 +27,7 @@ def test_train_starts_a_daemon_and_runs_to_the_end(mosaic: Mosaic) -> None:
     assert mosaic.json("daemon", "status")["runs_by_state"]["succeeded"] == 1
 
 
-def test_the_end_is_told_in_words(shared_mosaic: Mosaic) -> None:
+def test_the_result_is_printed(shared_mosaic: Mosaic) -> None:
     """With the reason, the numbers and where everything is."""
     shown = shared_mosaic.ok(*_ECHO, "--total-timesteps", "200")
     assert "succeeded" in shown
@@ -48,7 +48,7 @@ def test_a_run_that_fails_is_exit_code_1(shared_mosaic: Mosaic) -> None:
     assert "SIGSEGV" in words.stdout
 
 
-def test_detach_leaves_at_once_and_watch_comes_back(shared_mosaic: Mosaic) -> None:
+def test_detach_returns_at_once_and_watch_reattaches(shared_mosaic: Mosaic) -> None:
     """The watched run ends with the same document as an attended one."""
     started = shared_mosaic.train("--detach", "--set", "steps=1000", "--set", "rate=1000")
     assert started["state"] in ("queued", "preparing", "running")
@@ -72,7 +72,7 @@ def test_dry_run_and_preflight_start_nothing(shared_mosaic: Mosaic) -> None:
     assert shared_mosaic.json("runs", "list")["total"] == before
 
 
-def test_what_speaks_against_a_run_is_shown_and_stops_it(shared_mosaic: Mosaic) -> None:
+def test_a_blocking_preflight_prevents_the_start(shared_mosaic: Mosaic) -> None:
     """With the remedy, exit code 1, and a document that says that nothing was started."""
     before = shared_mosaic.json("runs", "list")["total"]
     done = shared_mosaic(*_ECHO, "--launcher", "ray", "--json")
@@ -89,12 +89,12 @@ def test_what_speaks_against_a_run_is_shown_and_stops_it(shared_mosaic: Mosaic) 
     [
         (("--set", "stesp=1"), "Did you mean `steps`"),
         (("--set", "steps=0"), "from 1"),
-        (("--set", "steps"), "name=value"),
+        (("--set", "steps"), "NAME=VALUE"),
         (("--algo", "ecko"), "Did you mean `echo`"),
         (("--seed", "-1"), "--seed"),
     ],
 )
-def test_mistakes_are_wrong_use(
+def test_invalid_values_are_usage_errors(
     shared_mosaic: Mosaic, arguments: tuple[str, ...], said: str
 ) -> None:
     """Exit code 2, and what was probably meant."""
@@ -103,14 +103,14 @@ def test_mistakes_are_wrong_use(
     assert said in done.stderr
 
 
-def test_a_misspelt_worker_is_told(shared_mosaic: Mosaic) -> None:
+def test_a_misspelt_worker_gets_a_suggestion(shared_mosaic: Mosaic) -> None:
     """With those there are."""
     done = shared_mosaic("train", "eco_worker", "--env", "Echo-v0")
     assert done.returncode == 1
     assert "echo_worker" in done.stderr
 
 
-def test_a_configuration_file_and_options_over_it(shared_mosaic: Mosaic) -> None:
+def test_options_override_the_configuration_file(shared_mosaic: Mosaic) -> None:
     """What the file says holds where no option does."""
     file = shared_mosaic.folder / "config.json"
     params = {"steps": 30, "episode_length": 10}
@@ -123,7 +123,7 @@ def test_a_configuration_file_and_options_over_it(shared_mosaic: Mosaic) -> None
     assert result["digest"]["episodes"] == 4
 
 
-def test_a_parameter_written_as_an_option(shared_mosaic: Mosaic) -> None:
+def test_an_unknown_option_suggests_set(shared_mosaic: Mosaic) -> None:
     """It is wrong use, and how a parameter is given stands beside it."""
     done = shared_mosaic("train", "echo_worker", "--episode-length", "7")
     assert done.returncode == 2
@@ -131,7 +131,7 @@ def test_a_parameter_written_as_an_option(shared_mosaic: Mosaic) -> None:
 
 
 @pytest.mark.parametrize("tag", ["x" * 101, "", "a\x1b[2J", "two\nlines"])
-def test_a_tag_that_is_not_allowed_starts_nothing(shared_mosaic: Mosaic, tag: str) -> None:
+def test_an_invalid_tag_starts_nothing(shared_mosaic: Mosaic, tag: str) -> None:
     """It is wrong use, told before there is a run."""
     before = shared_mosaic.json("runs", "list")["total"]
     done = shared_mosaic(*_ECHO, "--detach", "--tag", "fine", "--tag", tag)

@@ -14,7 +14,7 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from mosaic.cli.main import mosaic as root
-from mosaic.cli.workers.skeleton import FIRST_RUNS, TEMPLATES, write_skeleton
+from mosaic.cli.worker_skeleton import FIRST_RUNS, TEMPLATES, write_skeleton
 from mosaic.contract.layout import Home
 from mosaic.contract.worker_manifest import read_worker_manifest
 from mosaic.trainer.workers.found_worker import sdk_sources
@@ -43,7 +43,7 @@ def settings_of(mosaic: Mosaic) -> dict[str, object]:
 
 
 @EVERY_TEMPLATE
-def test_it_is_found_and_says_what_it_is(mosaic: Mosaic, template: str) -> None:
+def test_the_worker_is_found_and_described(mosaic: Mosaic, template: str) -> None:
     """Under its own name everywhere, before any of its packages is installed."""
     made = mosaic.json("workers", "new", "lake_tamer", "--template", template)
     folder = mosaic.folder / "lake_tamer"
@@ -62,7 +62,7 @@ def test_it_is_found_and_says_what_it_is(mosaic: Mosaic, template: str) -> None:
 
 
 @EVERY_TEMPLATE
-def test_it_plans_a_run(tmp_path: Path, template: str) -> None:
+def test_dry_run(tmp_path: Path, template: str) -> None:
     """With the standard library and the SDK alone."""
     write_skeleton(tmp_path / "planner", "planner", template, "mosaic-worker")
     algo = WorkerCatalog((tmp_path,), search_path=()).describe("planner").algorithms[0].id
@@ -81,7 +81,7 @@ def test_it_plans_a_run(tmp_path: Path, template: str) -> None:
 
 
 @EVERY_TEMPLATE
-def test_the_commands_that_are_told_work_as_they_stand(mosaic: Mosaic, template: str) -> None:
+def test_the_printed_commands_work_unchanged(mosaic: Mosaic, template: str) -> None:
     """Those that it prints and those of its README, as far as its packages are not needed."""
     done = mosaic("workers", "new", "told", "--template", template)
     train = re.search("`mosaic (train told [^`]+)`", done.stderr)
@@ -110,7 +110,7 @@ def test_a_checkout_in_a_folder_with_a_space_is_installed(
     package.mkdir(parents=True)
     (sdk / "pyproject.toml").touch()
     sources = sdk_sources()._replace(path=package)
-    monkeypatch.setattr("mosaic.cli.workers.new.sdk_sources", lambda: sources)
+    monkeypatch.setattr("mosaic.cli.workers.sdk_sources", lambda: sources)
     mosaic.ok("workers", "new", "mine")
     readme = (mosaic.folder / "mine" / "README.md").read_text()
     (line,) = [line for line in readme.splitlines() if line.startswith("venv/bin/pip install")]
@@ -118,7 +118,7 @@ def test_a_checkout_in_a_folder_with_a_space_is_installed(
 
 
 @EVERY_TEMPLATE
-def test_its_code_is_clean(tmp_path: Path, template: str) -> None:
+def test_the_code_passes_the_linter(tmp_path: Path, template: str) -> None:
     """A linter and a formatter find nothing to do in what a person begins with."""
     folder = tmp_path / "my_worker"
     write_skeleton(folder, "my_worker", template, "mosaic-worker")
@@ -159,7 +159,7 @@ def test_every_package_is_pinned(tmp_path: Path, template: str) -> None:
         ("echo_worker", "Choose another name."),
     ],
 )
-def test_a_name_that_cannot_be_is_refused(mosaic: Mosaic, name: str, said: str) -> None:
+def test_an_invalid_name_is_rejected(mosaic: Mosaic, name: str, said: str) -> None:
     """With one that can, and nothing is written."""
     done = mosaic("workers", "new", name)
     assert done.returncode == 2
@@ -176,18 +176,21 @@ def test_nothing_is_overwritten(mosaic: Mosaic) -> None:
     assert [path.name for path in (mosaic.folder / "mine").iterdir()] == ["thesis.txt"]
     mosaic.ok("workers", "new", "first")
     done = mosaic("workers", "new", "inner", "--into", "first")
-    assert (done.returncode, "is a worker itself" in done.stderr) == (2, True)
+    assert (done.returncode, "is a worker, and workers cannot be nested" in done.stderr) == (
+        2,
+        True,
+    )
 
 
-def test_a_folder_that_cannot_be_written_leaves_nothing(mosaic: Mosaic) -> None:
+def test_an_unwritable_folder_stays_empty(mosaic: Mosaic) -> None:
     """The reason is told in a sentence."""
     (mosaic.folder / "file").write_text("")
     done = mosaic("workers", "new", "mine", "--into", "file/inside")
-    assert (done.returncode, "cannot be written" in done.stderr) == (1, True)
+    assert (done.returncode, "is not writable" in done.stderr) == (1, True)
     assert [path.name for path in mosaic.folder.iterdir()] == ["file"]
 
 
-def test_the_settings_keep_what_they_say(mosaic: Mosaic) -> None:
+def test_existing_settings_are_preserved(mosaic: Mosaic) -> None:
     """The folder is added to those that are there, and the next worker goes where they are."""
     workers = mosaic.folder / "workers"
     workers.mkdir()
@@ -205,7 +208,7 @@ def test_the_settings_keep_what_they_say(mosaic: Mosaic) -> None:
     assert "# old ones" in mosaic.home.settings.read_text()
 
 
-def test_settings_that_only_a_person_can_edit_are_left_alone(mosaic: Mosaic) -> None:
+def test_complex_settings_files_are_not_edited(mosaic: Mosaic) -> None:
     """What to write into them is the first thing to do next."""
     mosaic.home.trainer.mkdir(parents=True, mode=0o700)
     own = '"worker_folders" = []\n'
@@ -216,7 +219,7 @@ def test_settings_that_only_a_person_can_edit_are_left_alone(mosaic: Mosaic) -> 
     assert mosaic.home.settings.read_text() == own
 
 
-def test_a_daemon_that_runs_has_to_start_again(mosaic: Mosaic) -> None:
+def test_a_running_daemon_must_be_restarted(mosaic: Mosaic) -> None:
     """It is said, with the command; once it is done the worker is there."""
     mosaic.ok("daemon", "start", "--port", "0")
     done = mosaic("workers", "new", "late")
@@ -237,7 +240,7 @@ def test_a_daemon_that_runs_has_to_start_again(mosaic: Mosaic) -> None:
     assert {"late", "as_late", "later"} <= listed
 
 
-def test_workers_are_shown_as_before(mosaic: Mosaic) -> None:
+def test_workers_without_a_command_lists_them(mosaic: Mosaic) -> None:
     """The word `show` may be left out, whatever follows."""
     mosaic.ok("daemon", "start", "--port", "0")
     assert mosaic.json("workers", "echo_worker") == mosaic.json("workers", "show", "echo_worker")
@@ -247,7 +250,7 @@ def test_workers_are_shown_as_before(mosaic: Mosaic) -> None:
     assert mosaic("workers", "--algo", "echo").returncode == 2
 
 
-def test_workers_and_commands_are_offered() -> None:
+def test_workers_and_commands_are_completed() -> None:
     """By the shell, in the same place."""
     shell = ShellComplete(root, {}, "mosaic", "_MOSAIC_COMPLETE")
     offered = {item.value for item in shell.get_completions(["workers"], "")}
@@ -255,7 +258,9 @@ def test_workers_and_commands_are_offered() -> None:
     assert [item.value for item in shell.get_completions(["workers"], "echo")] == ["echo_worker"]
 
 
-def test_the_plain_one_learns_plays_and_obeys(mosaic: Mosaic, give_bundles: GiveBundles) -> None:
+def test_the_plain_template_learns_plays_and_stops(
+    mosaic: Mosaic, give_bundles: GiveBundles
+) -> None:
     """In an environment made from its own pins: CartPole is solved, episodes replay exactly."""
     give_bundles(mosaic.home, "session_worker")  # its own is kept beside those of all tests
     mosaic.ok("workers", "new", "plain_example")
@@ -287,10 +292,7 @@ def test_the_plain_one_learns_plays_and_obeys(mosaic: Mosaic, give_bundles: Give
     assert (gone_on["state"], gone_on["digest"]["steps"]) == ("succeeded", 2000)
 
 
-@pytest.mark.long
-def test_the_one_for_stable_baselines_learns_and_plays(
-    mosaic: Mosaic, give_bundles: GiveBundles
-) -> None:
+def test_the_sb3_template_learns_and_plays(mosaic: Mosaic, give_bundles: GiveBundles) -> None:
     """In the bundle that brings Stable-Baselines3 to other tests, instead of a second torch."""
     give_bundles(mosaic.home, "cleanrl_upstream")
     mosaic.ok("workers", "new", "sb3_example", "--template", "sb3")

@@ -17,13 +17,12 @@ class FlowLayout(QLayout):
         self._items.append(item)
 
     def clear(self) -> None:
-        """Away with all that is in it."""
+        """Delete all widgets in it. Qt removes the item of a widget when the widget is deleted."""
         for item in self._items:
             widget = item.widget()
             if widget is not None:
                 widget.hide()
                 widget.deleteLater()
-        self._items = []
         self.invalidate()
 
     def count(self) -> int:

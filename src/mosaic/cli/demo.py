@@ -1,6 +1,6 @@
-"""`mosaic demo`: an agent learns to cross a frozen lake, through the daemon, down to the last byte.
+"""`mosaic demo`: an agent learns to cross a frozen lake, through the daemon.
 
-Where its bundle cannot be installed, the echo worker takes its place, which needs Python alone.
+If the agent's bundle cannot be installed, the echo worker runs instead, which needs only Python.
 """
 
 import sys
@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from mosaic.cli import exit_codes, formats
-from mosaic.cli.attendance import follow
-from mosaic.cli.bundle_installation import install_bundle
-from mosaic.cli.connecting import connected
+from mosaic.cli import exit_codes
+from mosaic.cli.bundles import install_bundle
+from mosaic.cli.commands import command
+from mosaic.cli.connection import connect
+from mosaic.cli.formatting import run_duration_s, short_id
+from mosaic.cli.gui import become_window, find_window_problem
 from mosaic.cli.options import home_option, json_option
-from mosaic.cli.output import print_fields, print_json, result_console, say
-from mosaic.cli.window import become_window, why_no_window
+from mosaic.cli.render import print_fields, print_json, print_message, result_console
+from mosaic.cli.watch import follow_run
 from mosaic.client.demo_run import find_missing_bundle, make_echo_demo, make_learning_demo
 from mosaic.contract.episodes import TelemetryStats
 from mosaic.contract.errors import UserError
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class DemoResult(msgspec.Struct, kw_only=True):
-    """What a finished demo tells, as a table or as JSON."""
+    """The result of a demo, for a table or JSON."""
 
     run_id: str
     state: RunState
@@ -39,26 +41,30 @@ class DemoResult(msgspec.Struct, kw_only=True):
     directory: str
 
 
-@click.command()
+@command(examples=["mosaic demo", "mosaic demo --echo --steps 2000"])
 @click.option(
-    "--steps", type=click.IntRange(1), default=20_000, show_default=True, help="Steps to take."
+    "--steps",
+    type=click.IntRange(1),
+    default=20_000,
+    metavar="N",
+    help="Stop after N steps. Default: 20000.",
 )
 @click.option(
     "--rate",
     type=click.IntRange(0),
     default=1_500,
-    show_default=True,
-    help="Steps a second, so that it can be watched; 0: as fast as it can.",
+    metavar="N",
+    help="Steps per second; 0 means unlimited. Default: 1500.",
 )
 @click.option(
-    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Of everything random."
+    "--seed", type=click.IntRange(0), default=1, metavar="N", help="Random seed. Default: 1."
 )
-@click.option("--echo", "is_echo", is_flag=True, help="With the worker that needs no bundle.")
+@click.option("--echo", "is_echo", is_flag=True, help="Use the echo worker, which needs no bundle.")
 @click.option(
     "--window/--no-window",
-    "shows_window",
+    "opens_window",
     default=None,
-    help="Open the run in the window at the end. Default: when there is a display and a terminal.",
+    help="Open the run in the window at the end. Default: on a terminal with a display.",
 )
 @json_option
 @home_option
@@ -68,26 +74,26 @@ def demo(
     rate: int,
     seed: int,
     is_echo: bool,
-    shows_window: bool | None,
+    opens_window: bool | None,
     as_json: bool,
 ) -> int:
-    """Watch an agent learn, store what it tells, show that not a line was lost, open the window.
+    """Watch an agent learn, show that its telemetry is stored completely, and open the window.
 
-    A BDI agent learns to cross FrozenLake; the first time, its bundle is installed.
-    Ctrl-C stops the run. The daemon that it starts stays for whatever comes next.
+    A BDI agent learns to cross FrozenLake; the first time, its bundle is installed. Ctrl-C stops
+    the run. The daemon keeps running afterwards.
     """
-    if shows_window and (problem := why_no_window()) is not None:
+    if opens_window and (problem := find_window_problem()) is not None:
         raise problem
     interrupted = False
-    with connected(home, start=True) as client:
-        made = make_learning_demo if not is_echo and _agent_is_ready(client) else make_echo_demo
-        config = load_run_config(made(steps=steps, rate=rate, seed=seed))
+    with connect(home, start=True) as client:
+        make_run = make_learning_demo if not is_echo and _prepare_agent(client) else make_echo_demo
+        config = load_run_config(make_run(steps=steps, rate=rate, seed=seed))
         run_id = client.submit(config).run_id
         try:
-            run = follow(client, run_id)
+            run = follow_run(client, run_id)
         except KeyboardInterrupt:
             interrupted = True
-            say("Stopping the run …")
+            print_message("Stopping the run …")
             client.cancel(run_id, reason="Stopped with Ctrl-C.")
             run = client.wait(run_id)
         result = DemoResult(
@@ -95,7 +101,7 @@ def demo(
             state=run.state,
             exit_code=run.exit_code,
             reason=run.reason,
-            duration_s=formats.run_time(run) or 0.0,
+            duration_s=run_duration_s(run) or 0.0,
             digest=client.stats(run_id),
             directory=str(home.run(run_id).path),
         )
@@ -107,25 +113,29 @@ def demo(
         return exit_codes.INTERRUPTED
     if result.state is not RunState.SUCCEEDED:
         return exit_codes.FAILED
-    if shows_window is None:
-        shows_window = not as_json and sys.stdout.isatty() and why_no_window() is None
-    if shows_window:
-        say("The window opens now; close it to come back, or press Ctrl-C.")
+    if opens_window is None:
+        opens_window = not as_json and sys.stdout.isatty() and find_window_problem() is None
+    if opens_window:
+        print_message("Opening the window. Close it or press Ctrl-C to return.")
         become_window(home, "--run", run_id)
     return 0
 
 
-def _agent_is_ready(client: "TrainerClient") -> bool:
-    """Installs the agent's bundle if need be; says why when that fails."""
+def _prepare_agent(client: "TrainerClient") -> bool:
+    """Install the agent's bundle if it is missing. Prints why if that fails, and returns False."""
     try:
         bundle = find_missing_bundle(client)
         if not bundle:
             return True
-        say("The agent's bundle is installed first, which takes a minute or two, once.")
+        print_message(
+            "Installing the agent's bundle. This takes a minute or two, only the first time."
+        )
         install_bundle(client, bundle)
     except UserError as error:
-        say(f"The agent cannot run here: {error.message} {error.remedy}".rstrip(), style="yellow")
-        say("The echo worker takes its place, which needs Python alone.")
+        print_message(
+            f"The agent cannot run here: {error.message} {error.remedy}".rstrip(), style="yellow"
+        )
+        print_message("Using the echo worker instead, which needs only Python.")
         return False
     return True
 
@@ -134,19 +144,17 @@ def _print(result: DemoResult) -> None:
     digest = result.digest
     console = result_console()
     console.print(f"Run {result.run_id} {result.state}.", soft_wrap=True)
-    figures = {
+    stats = {
         "lines": digest.lines,
         "steps": digest.steps,
         "episodes": digest.episodes,
         "metric points": digest.metrics,
-        "lines that are no events": digest.rejects,
+        "lines that failed to parse": digest.rejects,
         "bytes written by the worker": digest.spool_bytes,
-        "bytes of these stored": digest.committed_bytes,
+        "bytes stored": digest.committed_bytes,
     }
-    print_fields((f"  {name}", f"{number:>12,}") for name, number in figures.items())
-    console.print(f"{result.reason} It ran for {result.duration_s:.1f} s.", soft_wrap=True)
-    console.print(f"Everything is in {result.directory}", soft_wrap=True)
-    short = formats.short_id(result.run_id)
-    console.print(
-        f"Look closer with `mosaic runs show {short}` or `mosaic telemetry {short} steps`."
-    )
+    print_fields((f"  {name}", f"{number:>12,}") for name, number in stats.items())
+    console.print(f"{result.reason} Duration: {result.duration_s:.1f} s.", soft_wrap=True)
+    console.print(f"Run directory: {result.directory}", soft_wrap=True)
+    short = short_id(result.run_id)
+    console.print(f"More: `mosaic runs show {short}` or `mosaic telemetry {short} steps`.")

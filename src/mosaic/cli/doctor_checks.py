@@ -1,4 +1,4 @@
-"""What `mosaic doctor` looks at, one function each. Uses the daemon's parts, not the daemon."""
+"""The checks of `mosaic doctor`, one function each. They do not need the daemon."""
 
 import ctypes
 import importlib.metadata
@@ -11,12 +11,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 
+import msgspec
 from packaging.requirements import Requirement
 
 from mosaic import __version__
-from mosaic.cli import formats
-from mosaic.cli.findings import Finding, Status
+from mosaic.cli.formatting import format_bytes
 from mosaic.client.daemon_process import probe
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
@@ -28,9 +29,10 @@ from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 from mosaic.trainer.workers.worker_infos import worker_infos
 from mosaic.trainer.workers.worker_layout import CHECKOUT_WORKERS
 
-_OLDEST_PYTHON = (3, 11)
+Status = Literal["ok", "warning", "problem"]
+_MIN_PYTHON = (3, 11)
 _DISTRIBUTION = "mosaic-workbench"
-_LITTLE_DISK_BYTES = 5_000_000_000
+_LOW_DISK_BYTES = 5_000_000_000
 _QT_LIBRARIES = (
     "libEGL.so.1",
     "libGL.so.1",
@@ -43,8 +45,17 @@ _QT_LIBRARIES = (
 )
 
 
-def look_at(home: Home) -> Iterator[Finding]:
-    """Every check in turn; one that fails itself is a finding too."""
+class Finding(msgspec.Struct, kw_only=True, frozen=True):
+    """The result of one check."""
+
+    check: str
+    status: Status
+    message: str
+    remedy: str = ""
+
+
+def run_checks(home: Home) -> Iterator[Finding]:
+    """Run all checks in order; a check that raises is a finding, too."""
     for check in _CHECKS:
         try:
             yield from check(home)
@@ -59,7 +70,7 @@ def look_at(home: Home) -> Iterator[Finding]:
 
 def _python(_: Home) -> Iterator[Finding]:
     version = f"{platform.python_version()} at {sys.executable}"
-    if sys.version_info < _OLDEST_PYTHON:
+    if sys.version_info < _MIN_PYTHON:
         remedy = "Install Python 3.11 or later, and run ./mosaic again."
         yield Finding(check="python", status="problem", message=version, remedy=remedy)
     else:
@@ -67,20 +78,20 @@ def _python(_: Home) -> Iterator[Finding]:
 
 
 def _packages(_: Home) -> Iterator[Finding]:
-    wrong = list(_wrong_packages())
-    if wrong:
-        remedy = "Run ./mosaic in the checkout, which installs what is missing."
-        message = ", ".join(wrong)
+    problems = list(_package_problems())
+    if problems:
+        remedy = "Run ./mosaic in the checkout to install the packages."
+        message = ", ".join(problems)
         yield Finding(check="packages", status="problem", message=message, remedy=remedy)
     else:
-        yield Finding(check="packages", status="ok", message="all there, in versions that fit")
+        yield Finding(check="packages", status="ok", message="all installed in compatible versions")
 
 
-def _wrong_packages() -> Iterator[str]:
+def _package_problems() -> Iterator[str]:
     try:
         required = importlib.metadata.requires(_DISTRIBUTION) or []
     except importlib.metadata.PackageNotFoundError:
-        return  # sources on the path, put there by somebody who knows what they need
+        return  # run from sources on the path, without an installed distribution
     for requirement in map(Requirement, required):
         if requirement.marker is not None and not requirement.marker.evaluate():
             continue
@@ -90,7 +101,7 @@ def _wrong_packages() -> Iterator[str]:
             yield f"{requirement.name} is missing"
             continue
         if not requirement.specifier.contains(version, prereleases=True):
-            yield f"{requirement.name} is {version}, and {requirement.specifier} is needed"
+            yield f"{requirement.name} is {version}, but {requirement.specifier} is required"
 
 
 def _home(home: Home) -> Iterator[Finding]:
@@ -101,8 +112,8 @@ def _home(home: Home) -> Iterator[Finding]:
         yield Finding(
             check="home",
             status="problem",
-            message=f"{home.path} cannot be written.",
-            remedy="Choose another place with --home DIR, or set MOSAIC_HOME.",
+            message=f"{home.path} is not writable.",
+            remedy="Choose another directory with --home DIR, or set MOSAIC_HOME.",
         )
         return
     yield Finding(check="home", status="ok", message=str(home.path))
@@ -111,14 +122,16 @@ def _home(home: Home) -> Iterator[Finding]:
 def _disk(home: Home) -> Iterator[Finding]:
     free = Machine().disk_free_bytes(home.path)
     settings = DaemonSettings()
-    with suppress(UserError):  # which is told by the check of the settings
+    with suppress(UserError):  # reported by the check of the settings
         settings = load_settings(home.settings, {})
-    least = settings.min_free_disk_mb << 20
-    status: Status = "problem" if free < least else "warning" if free < _LITTLE_DISK_BYTES else "ok"
+    min_bytes = settings.min_free_disk_mb << 20
+    status: Status = (
+        "problem" if free < min_bytes else "warning" if free < _LOW_DISK_BYTES else "ok"
+    )
     yield Finding(
         check="disk",
         status=status,
-        message=f"{formats.size(free)} free",
+        message=f"{format_bytes(free)} free",
         remedy=""
         if status == "ok"
         else "Delete runs or bundles, or choose a home on another disk.",
@@ -127,8 +140,8 @@ def _disk(home: Home) -> Iterator[Finding]:
 
 def _settings(home: Home) -> Iterator[Finding]:
     load_settings(home.settings, {})
-    found = f"{home.settings}" if home.settings.exists() else "defaults; there is no settings.toml"
-    yield Finding(check="settings", status="ok", message=found)
+    message = f"{home.settings}" if home.settings.exists() else "defaults (no settings.toml)"
+    yield Finding(check="settings", status="ok", message=message)
 
 
 def _secrets(home: Home) -> Iterator[Finding]:
@@ -138,22 +151,22 @@ def _secrets(home: Home) -> Iterator[Finding]:
             check="secrets", status="problem", message=problem.message, remedy=problem.remedy
         )
     elif home.secrets.exists():
-        yield Finding(check="secrets", status="ok", message="a file that only you can read")
+        yield Finding(check="secrets", status="ok", message="file readable only by you")
     else:
-        yield Finding(check="secrets", status="ok", message="none kept")
+        yield Finding(check="secrets", status="ok", message="none stored")
 
 
 def _daemon(home: Home) -> Iterator[Finding]:
     health = probe(home)
     if health is None:
-        message = "none runs; `mosaic train` and `mosaic demo` start one"
+        message = "not running; `mosaic train` and `mosaic demo` start it"
         yield Finding(check="daemon", status="ok", message=message)
         yield from _port()
         return
     message = f"process {health.pid} at {health.address}, version {health.version}"
     if health.version != __version__:
-        remedy = "Run `mosaic daemon stop`, then `mosaic daemon start`. Runs go on meanwhile."
-        message += f"; this is {__version__}"
+        remedy = "Run `mosaic daemon stop`, then `mosaic daemon start`. Runs keep running."
+        message += f"; this program is {__version__}"
         yield Finding(check="daemon", status="warning", message=message, remedy=remedy)
     else:
         yield Finding(check="daemon", status="ok", message=message)
@@ -167,7 +180,7 @@ def _port() -> Iterator[Finding]:
         try:
             listener.bind(("127.0.0.1", DEFAULT_PORT))
         except OSError:
-            message = f"{DEFAULT_PORT} is taken; the daemon will take another one"
+            message = f"{DEFAULT_PORT} is in use; the daemon will use another port"
         else:
             message = f"{DEFAULT_PORT} is free"
     yield Finding(check="port", status="ok", message=message)
@@ -184,7 +197,7 @@ def _machine(_: Home) -> Iterator[Finding]:
 
 def _workers(home: Home) -> Iterator[Finding]:
     folders: tuple[Path, ...] = ()
-    with suppress(UserError):  # told by the check of the settings
+    with suppress(UserError):  # reported by the check of the settings
         folders = load_settings(home.settings, {}).own_worker_folders
     for folder in folders:
         if not folder.is_dir():
@@ -192,7 +205,7 @@ def _workers(home: Home) -> Iterator[Finding]:
                 check="workers",
                 status="warning",
                 message=f"{folder} does not exist",
-                remedy=f"Make the folder, or correct `worker_folders` in {home.settings}.",
+                remedy=f"Create the folder, or correct `worker_folders` in {home.settings}.",
             )
     catalog = WorkerCatalog((CHECKOUT_WORKERS, *folders))
     infos = worker_infos(catalog, BundleStore(home, catalog))
@@ -200,8 +213,8 @@ def _workers(home: Home) -> Iterator[Finding]:
         yield Finding(
             check="workers",
             status="warning",
-            message="none were found",
-            remedy="docs/writing-a-worker.md shows how to write one.",
+            message="none found",
+            remedy="Create one with `mosaic workers new NAME`; see docs/writing-a-worker.md.",
         )
     for info in infos:
         name = f"worker {info.worker_id}"
@@ -210,8 +223,8 @@ def _workers(home: Home) -> Iterator[Finding]:
         elif info.ready:
             yield Finding(check=name, status="ok", message="ready")
         else:
-            message = f"its bundle {info.bundle} is installed by its first run"
-            remedy = f"Or now: `mosaic bundles install {info.bundle}`."
+            message = f"the first run installs its bundle {info.bundle}"
+            remedy = f"Install it now: `mosaic bundles install {info.bundle}`."
             yield Finding(check=name, status="ok", message=message, remedy=remedy)
 
 
@@ -220,20 +233,22 @@ def _window(_: Home) -> Iterator[Finding]:
         message = "PySide6 is not installed; everything but the window works"
         yield Finding(check="window", status="ok", message=message)
         return
-    missing = [name for name in _QT_LIBRARIES if not _loads(name)]
+    missing = [name for name in _QT_LIBRARIES if not _is_loadable(name)]
     if missing:
         has_apt = shutil.which("apt-get") is not None
         yield Finding(
             check="window",
             status="warning",
             message=f"system libraries are missing: {', '.join(missing)}",
-            remedy="./mosaic installs them as root." if has_apt else "Install them.",
+            remedy="Run ./mosaic as root to install them." if has_apt else "Install them.",
         )
     else:
-        yield Finding(check="window", status="ok", message="Qt's libraries load")
+        yield Finding(
+            check="window", status="ok", message="all system libraries of Qt are installed"
+        )
 
 
-def _loads(name: str) -> bool:
+def _is_loadable(name: str) -> bool:
     try:
         ctypes.CDLL(name)
     except OSError:

@@ -1,22 +1,33 @@
-"""`mosaic evaluate`: a saved policy in its environment, and how well it does."""
+"""`mosaic evaluate`: runs a saved policy and reports return, length and success."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from mosaic.cli import exit_codes, formats
-from mosaic.cli.attendance import attend
-from mosaic.cli.checkpoints.reference import checkpoint_argument, find_checkpoint
-from mosaic.cli.completions import complete_environments
-from mosaic.cli.connecting import connected
-from mosaic.cli.options import home_option, json_option
-from mosaic.cli.output import print_json, say
-from mosaic.cli.own_modules import own_folders, path_option
-from mosaic.cli.play.outcome import tell_outcome
-from mosaic.cli.run_result import tell_result
-from mosaic.cli.settings_text import as_json_value, split_settings, typed_settings
-from mosaic.cli.start_gate import may_start, refused
+from mosaic.cli import exit_codes
+from mosaic.cli.assignments import parse_assignments, parse_json_or_text, parse_parameters
+from mosaic.cli.checkpoint_reference import checkpoint_argument, find_checkpoint
+from mosaic.cli.commands import command
+from mosaic.cli.completion import complete_environments
+from mosaic.cli.connection import connect
+from mosaic.cli.formatting import short_id
+from mosaic.cli.options import (
+    detach_option,
+    env_args_option,
+    extras_option,
+    force_option,
+    frames_option,
+    home_option,
+    json_option,
+    name_option,
+    path_option,
+    resolve_folders,
+)
+from mosaic.cli.play_results import print_outcome
+from mosaic.cli.preflight import confirm_preflight, rejected_document
+from mosaic.cli.render import print_json, print_message
+from mosaic.cli.watch import print_result, watch_run
 from mosaic.client.sessions.actor_descriptors import is_script_model, script_model_error
 from mosaic.contract.layout import Home
 from mosaic.contract.run_config import BundleConfig, ConfigError, TrainRunConfig, load_run_config
@@ -25,10 +36,10 @@ from mosaic.contract.storage import Checkpoint
 if TYPE_CHECKING:
     from mosaic.client.trainer_client import TrainerClient
 
-_MOST_SEEDS = 10_000
+_MAX_SEEDS = 10_000
 
 
-class Seeds(click.ParamType[tuple[int, ...]]):
+class SeedList(click.ParamType[tuple[int, ...]]):
     """`1,2,5-9`."""
 
     name = "seeds"
@@ -43,66 +54,76 @@ class Seeds(click.ParamType[tuple[int, ...]]):
             first, dash, last = part.strip().partition("-")
             ends = (first, last if dash else first)
             if not all(end.isdecimal() for end in ends) or int(ends[0]) > int(ends[1]):
-                self.fail(f"'{value}' names no seeds: write them as 1,2,5-9.", param, ctx)
-            if int(ends[1]) - int(ends[0]) + len(seeds) >= _MOST_SEEDS:
-                self.fail(f"'{value}' names more than {_MOST_SEEDS:,} seeds.", param, ctx)
+                self.fail(
+                    f"'{value}' is not a list of seeds; expected a list such as 1,2,5-9.",
+                    param,
+                    ctx,
+                )
+            if int(ends[1]) - int(ends[0]) + len(seeds) >= _MAX_SEEDS:
+                self.fail(f"'{value}' has more than {_MAX_SEEDS:,} seeds.", param, ctx)
             seeds += range(int(ends[0]), int(ends[1]) + 1)
         return tuple(seeds)
 
 
-@click.command()
+@command(examples=["mosaic evaluate last", "mosaic evaluate last --seeds 1-20 --json"])
 @checkpoint_argument
-@click.option("--episodes", type=click.IntRange(1), metavar="N", help="How many. Default: 10.")
-@click.option("--seeds", type=Seeds(), metavar="LIST", help="Of the episodes, such as 1,2,5-9.")
-@click.option("--seed", type=click.IntRange(0), metavar="N", help="The first one. Default: 1.")
+@click.option(
+    "--episodes", type=click.IntRange(1), metavar="N", help="Number of episodes. Default: 10."
+)
+@click.option(
+    "--seeds", type=SeedList(), metavar="LIST", help="Seeds of the episodes, such as 1,2,5-9."
+)
+@click.option(
+    "--seed", type=click.IntRange(0), metavar="N", help="Seed of the first episode. Default: 1."
+)
 @click.option(
     "--env",
     "env_id",
     metavar="ID",
     shell_complete=complete_environments,
-    help="Another environment than it was trained in.",
+    help="Environment. Default: the one it was trained in.",
 )
-@click.option("--env-arg", "env_args", multiple=True, metavar="NAME=VALUE", help="For its making.")
+@env_args_option
 @click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="NAME=VALUE",
-    help="A parameter of the algorithm; `mosaic workers WORKER` lists them.",
+    help="Parameter of the algorithm; `mosaic workers WORKER` lists them.",
 )
-@click.option("--extra", "extras", multiple=True, help="Of the bundle, such as atari.")
+@extras_option
 @path_option
-@click.option("--name", help="For people; the run's id is made.")
-@click.option("--frames", is_flag=True, help="Pictures for live views.")
-@click.option("--force", is_flag=True, help="Start even when something speaks against it.")
-@click.option("--detach", "-d", is_flag=True, help="Start it and leave it alone.")
+@name_option
+@frames_option
+@force_option
+@detach_option
 @json_option
 @home_option
 def evaluate(
-    home: Home, checkpoint: str, force: bool, detach: bool, as_json: bool, **given: Any
+    home: Home, checkpoint: str, force: bool, detach: bool, as_json: bool, **options: Any
 ) -> int:
-    """Let the policy of CKPT play some episodes, and tell return, length and success.
+    """Evaluate the policy of CKPT for some episodes: return, length and success rate.
 
-    CKPT is a checkpoint's id, or a run, whose newest one is meant. The environment is made as it
-    was for training, unless --env or --env-arg says otherwise.
+    CKPT is a checkpoint's id, or a run, which means its newest checkpoint. The environment is
+    configured as for training, unless --env or --env-arg is given.
     """
-    with connected(home, start=True) as client:
-        found = find_checkpoint(client, checkpoint)
-        if is_script_model(found):
+    with connect(home, start=True) as client:
+        record = find_checkpoint(client, checkpoint)
+        if is_script_model(record):
             raise script_model_error()
-        config = _config(client, found, **given)
-        readiness = client.preflight(config)
-        if not may_start(readiness, force):
+        config = _config(client, record, **options)
+        report = client.preflight(config)
+        if not confirm_preflight(report, force):
             if as_json:
-                print_json(refused(readiness))
+                print_json(rejected_document(report))
             return exit_codes.FAILED
         run = client.submit(config)
-        say(f"Run {run.run_id}: {found.checkpoint_id} in {config.env_id}")
+        print_message(f"Run {run.run_id}: {record.checkpoint_id} in {config.env_id}")
         if detach:
-            say(f"It runs in the background: `mosaic runs watch {formats.short_id(run.run_id)}`.")
-            return tell_result(client.run(run.run_id), home, as_json=as_json)
-        ending = attend(client, run.run_id)
-        return tell_outcome(client, home, ending, None, as_json=as_json)
+            print_message(f"Running in the background: `mosaic runs watch {short_id(run.run_id)}`.")
+            return print_result(client.run(run.run_id), home, as_json=as_json)
+        result = watch_run(client, run.run_id)
+        return print_outcome(client, home, result, None, as_json=as_json)
 
 
 def _config(
@@ -120,26 +141,28 @@ def _config(
     name: str | None,
     frames: bool,
 ) -> TrainRunConfig:
-    """The run to submit, in what the policy was trained in unless other things are asked for."""
-    trained = _trained(client, checkpoint)
-    where = env_id or checkpoint.env_id
-    if not where:
-        raise click.UsageError("Say in which environment with --env; the checkpoint does not.")
-    making = split_settings(env_args, "--env-arg")
-    env_kwargs = dict(trained.env_kwargs) if trained and where == checkpoint.env_id else {}
-    env_kwargs |= {each: as_json_value(text) for each, text in making.items()}
+    """Build the run's configuration: that of the training unless options override it."""
+    trained = _training_config(client, checkpoint)
+    target_env = env_id or checkpoint.env_id
+    if not target_env:
+        raise click.UsageError(
+            "Choose an environment with --env; the checkpoint does not name one."
+        )
+    env_settings = parse_assignments(env_args, "--env-arg")
+    env_kwargs = dict(trained.env_kwargs) if trained and target_env == checkpoint.env_id else {}
+    env_kwargs |= {setting: parse_json_or_text(text) for setting, text in env_settings.items()}
     algorithm = client.describe(checkpoint.worker).algorithm(checkpoint.algo)
-    given = split_settings(settings, "--set")
-    folders = (*(trained.python_path if trained else ()), *own_folders(path, where))
+    parameters = parse_assignments(settings, "--set")
+    folders = (*(trained.python_path if trained else ()), *resolve_folders(path, target_env))
     document: dict[str, Any] = {
         "run_name": name,
         "worker": checkpoint.worker,
         "mode": "evaluate",
         "algo": checkpoint.algo or None,
-        "env_id": where,
+        "env_id": target_env,
         "env_kwargs": env_kwargs,
         "seed": 1 if seed is None else seed,
-        "params": typed_settings(given, algorithm.parameters if algorithm else ()),
+        "params": parse_parameters(parameters, algorithm.parameters if algorithm else ()),
         "actor": checkpoint.checkpoint_id,
         "episodes": episodes,
         "seeds": seeds,
@@ -155,16 +178,16 @@ def _config(
 
 
 def _bundle(trained: TrainRunConfig | None, extras: Sequence[str]) -> dict[str, Any] | None:
-    """That of the training, with further extras; a script's own says nothing about its worker."""
-    had = trained.bundle if trained and not trained.script else None
-    if had is None and not extras:
+    """Return the training's bundle with further extras; a script's bundle is not its worker's."""
+    base = trained.bundle if trained and not trained.script else None
+    if base is None and not extras:
         return None
-    had = had or BundleConfig()
-    return {"name": had.name, "extras": sorted({*had.extras, *extras})}
+    base = base or BundleConfig()
+    return {"name": base.name, "extras": sorted({*base.extras, *extras})}
 
 
-def _trained(client: "TrainerClient", checkpoint: Checkpoint) -> TrainRunConfig | None:
-    """The configuration of the run that saved it; None when it was imported."""
+def _training_config(client: "TrainerClient", checkpoint: Checkpoint) -> TrainRunConfig | None:
+    """Return the configuration of the run that saved it; None if it was imported."""
     if not checkpoint.run_id:
         return None
     return load_run_config(client.run(checkpoint.run_id).config_json)

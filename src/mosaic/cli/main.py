@@ -1,4 +1,4 @@
-"""`mosaic`: the commands, and how errors reach a person."""
+"""The program `mosaic`: its commands, and how errors are printed."""
 
 import errno
 import json
@@ -11,40 +11,52 @@ import click
 
 from mosaic import __version__
 from mosaic.cli import exit_codes
-from mosaic.cli.lazy_group import HOME_KEY, LazyCommand, LazyGroup
+from mosaic.cli.commands import HOME_KEY, LazyCommand, LazyGroup
 from mosaic.client.errors import DaemonUnreachableError
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 
-_STDOUT_IS_GONE = (errno.EPIPE, errno.ENOSPC)
+_STDOUT_ERRORS = (errno.EPIPE, errno.ENOSPC)
 
+_PLAY = "Play"
+_TRAIN = "Train"
+_RESULTS = "Look at results"
+_MANAGE = "Manage"
 _COMMANDS = {
-    "gui": LazyCommand("mosaic.cli.gui:gui", "Open the window; so does `mosaic` alone."),
-    "demo": LazyCommand("mosaic.cli.demo:demo", "Watch an agent learn, and see what is stored."),
+    "gui": LazyCommand("mosaic.cli.gui:gui", "Open the window, as `mosaic` alone does.", _PLAY),
+    "demo": LazyCommand("mosaic.cli.demo:demo", "Watch an agent learn.", _PLAY),
     "play": LazyCommand(
-        "mosaic.cli.play.command:play", "Play an environment, or let an actor play it."
+        "mosaic.cli.play:play", "Play an environment, or let an actor play.", _PLAY
     ),
-    "train": LazyCommand("mosaic.cli.train:train", "Start a run and watch it."),
+    "envs": LazyCommand("mosaic.cli.envs:envs", "Show the environments.", _PLAY),
+    "train": LazyCommand("mosaic.cli.train:train", "Start a training run and watch it.", _TRAIN),
     "sweep": LazyCommand(
-        "mosaic.cli.sweep.group:sweep", "Search for good parameters, and look at what was found."
+        "mosaic.cli.command_groups:sweep", "Search for the best hyperparameters.", _TRAIN
     ),
-    "evaluate": LazyCommand("mosaic.cli.evaluate:evaluate", "See how well a saved policy does."),
-    "runs": LazyCommand("mosaic.cli.runs.group:runs", "List, show, watch, steer and keep runs."),
-    "telemetry": LazyCommand("mosaic.cli.telemetry:telemetry", "Read what a run has told."),
-    "replay": LazyCommand(
-        "mosaic.cli.replay.command:replay", "Play a recorded episode again, exactly."
+    "evaluate": LazyCommand("mosaic.cli.evaluate:evaluate", "Evaluate a saved policy.", _TRAIN),
+    "runs": LazyCommand(
+        "mosaic.cli.command_groups:runs", "List, inspect, control and export runs.", _RESULTS
     ),
+    "telemetry": LazyCommand(
+        "mosaic.cli.command_groups:telemetry", "Read the telemetry of a run.", _RESULTS
+    ),
+    "replay": LazyCommand("mosaic.cli.replay:replay", "Replay a recorded episode.", _RESULTS),
     "checkpoints": LazyCommand(
-        "mosaic.cli.checkpoints.group:checkpoints", "Policies that were saved."
+        "mosaic.cli.command_groups:checkpoints", "Manage saved policies.", _RESULTS
     ),
-    "envs": LazyCommand("mosaic.cli.envs.command:envs", "Show what can be played and trained in."),
     "workers": LazyCommand(
-        "mosaic.cli.workers.group:workers", "Show what can be trained with, or begin a worker."
+        "mosaic.cli.command_groups:workers", "Show the workers, or create one.", _MANAGE
     ),
-    "bundles": LazyCommand("mosaic.cli.bundles:bundles", "Environments that workers run in."),
-    "daemon": LazyCommand("mosaic.cli.daemon:daemon", "Start, stop and look at the daemon."),
-    "doctor": LazyCommand("mosaic.cli.doctor:doctor", "Say what works here and what is missing."),
-    "completion": LazyCommand("mosaic.cli.completion:completion", "Completion for your shell."),
+    "bundles": LazyCommand(
+        "mosaic.cli.command_groups:bundles", "Manage the workers' virtual environments.", _MANAGE
+    ),
+    "daemon": LazyCommand(
+        "mosaic.cli.command_groups:daemon", "Start, stop and inspect the daemon.", _MANAGE
+    ),
+    "doctor": LazyCommand("mosaic.cli.doctor:doctor", "Check this installation.", _MANAGE),
+    "completion": LazyCommand(
+        "mosaic.cli.completion:completion", "Print the completion script of a shell.", _MANAGE
+    ),
 }
 
 
@@ -53,16 +65,20 @@ _COMMANDS = {
     lazy=_COMMANDS,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
+    examples=["mosaic demo", "mosaic train cleanrl_worker --algo ppo --env CartPole-v1"],
 )
 @click.version_option(__version__, "--version", prog_name="mosaic")
 @click.pass_context
 def mosaic(context: click.Context) -> int | None:
-    """A workbench for reinforcement learning: play, train, watch, replay, compare."""
+    """Play, train, watch, replay and compare reinforcement learning agents.
+
+    Without a command, the window opens.
+    """
     if context.invoked_subcommand is not None:
         return None
-    from mosaic.cli.window import become_window, why_no_window  # noqa: PLC0415 - rarely needed
+    from mosaic.cli.gui import become_window, find_window_problem  # noqa: PLC0415 - rarely needed
 
-    problem = why_no_window()
+    problem = find_window_problem()
     if problem is None:
         become_window(Home.locate(context.meta.get(HOME_KEY)))
     click.echo(context.get_help())
@@ -71,7 +87,7 @@ def mosaic(context: click.Context) -> int | None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command. Returns its exit code; `exit_codes` says what each means."""
+    """Run a command and return its exit code, one of `exit_codes`."""
     try:
         result: Any = mosaic.main(args=arguments, prog_name="mosaic", standalone_mode=False)
     except click.exceptions.Abort:
@@ -81,12 +97,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         error.show()
         return error.exit_code
     except UserError as error:
-        _tell(error, as_json="--json" in (sys.argv[1:] if arguments is None else arguments))
+        _print_error(error, as_json="--json" in (sys.argv[1:] if arguments is None else arguments))
         if isinstance(error, DaemonUnreachableError):
             return exit_codes.UNREACHABLE
         return exit_codes.FAILED
     except OSError as error:
-        if error.errno not in _STDOUT_IS_GONE:
+        if error.errno not in _STDOUT_ERRORS:
             raise
         # What cannot be printed now cannot be flushed at exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -96,13 +112,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return result if isinstance(result, int) else 0
 
 
-def _tell(error: UserError, *, as_json: bool) -> None:
+def _print_error(error: UserError, *, as_json: bool) -> None:
     click.secho(error.message, fg="red", err=True)
     if error.remedy:
         click.echo(error.remedy, err=True)
     if as_json:
-        told = {"error": error.message, "remedy": error.remedy, "code": error.code}
-        click.echo(json.dumps(told))
+        document = {"error": error.message, "remedy": error.remedy, "code": error.code}
+        click.echo(json.dumps(document))
 
 
 if __name__ == "__main__":

@@ -1,26 +1,33 @@
-"""Options that many commands share."""
+"""Options and arguments that several commands share."""
 
-from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
+import msgspec
 
-from mosaic.cli.completions import complete_runs
-from mosaic.cli.lazy_group import HOME_KEY
+from mosaic.cli.commands import HOME_KEY
+from mosaic.cli.completion import complete_presets, complete_runs
+from mosaic.contract.descriptor import WorkerDescriptor
+from mosaic.contract.errors import UserError
 from mosaic.contract.layout import HOME_VARIABLE, Home
+
+if TYPE_CHECKING:
+    from mosaic.client.trainer_client import TrainerClient
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 
 def home_option(command: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """`--home DIR`, before the command or after it; the command gets a `Home`."""
+    """`--home DIR`, before the command or after it; the command receives a `Home`."""
     return click.option(
         "--home",
         type=click.Path(file_okay=False),
         metavar="DIR",
         callback=_locate_home,
-        help=f"Where runs are kept. Default: ${HOME_VARIABLE}; ./mosaic uses var/ in the checkout.",
+        help=f"Directory of runs and settings. Default: ${HOME_VARIABLE}.",
     )(command)
 
 
@@ -37,9 +44,98 @@ def run_argument(command: Callable[Parameters, Result]) -> Callable[Parameters, 
 
 
 def runs_argument(command: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """RUN …: one or more of them."""
+    """RUN …: one or more runs."""
     return click.argument("runs", nargs=-1, required=True, shell_complete=complete_runs)(command)
 
 
-def _locate_home(ctx: click.Context, _: click.Parameter, given: str | None) -> Home:
-    return Home.locate(given or ctx.meta.get(HOME_KEY))
+yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
+force_option = click.option("--force", is_flag=True, help="Start even if preflight fails.")
+detach_option = click.option(
+    "--detach", "-d", is_flag=True, help="Start in the background and return at once."
+)
+name_option = click.option("--name", help="Display name. The id is generated.")
+env_args_option = click.option(
+    "--env-arg",
+    "env_args",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Keyword argument for gymnasium.make; repeatable.",
+)
+extras_option = click.option(
+    "--extra", "extras", multiple=True, help="Extra of the bundle, such as atari; repeatable."
+)
+frames_option = click.option("--frames", is_flag=True, help="Render frames for live views.")
+path_option = click.option(
+    "--path", multiple=True, metavar="DIR", help="Folder with your own modules; repeatable."
+)
+preset_option = click.option(
+    "--preset",
+    metavar="NAME|FILE",
+    shell_complete=complete_presets,
+    help="Saved configuration to start from; options override it.",
+)
+script_option = click.option(
+    "--script",
+    metavar="PATH",
+    callback=lambda _ctx, _parameter, value: resolve_script(value),
+    help="Your own training script, if the worker supports scripts.",
+)
+
+
+def resolve_folders(paths: Sequence[str], *names: str) -> tuple[str, ...]:
+    """Return the folders of `--path` as absolute paths.
+
+    The current folder is added if it holds the module of a `module:Name`, because a run has a
+    working directory of its own.
+    """
+    folders = [Path(folder).expanduser() for folder in paths]
+    for folder in folders:
+        if not folder.is_dir():
+            raise click.UsageError(f"--path {folder}: there is no such folder.")
+    current = Path.cwd()
+    for name in names:
+        module = name.rpartition(":")[0].partition(".")[0]
+        if module and ((current / f"{module}.py").is_file() or (current / module).is_dir()):
+            folders.append(current)
+    return tuple(dict.fromkeys(str(folder.resolve()) for folder in folders))
+
+
+def resolve_script(script: str | None) -> str | None:
+    """Return the absolute path of a script; the name of a module is returned unchanged."""
+    if script is None:
+        return None
+    path = Path(script).expanduser()
+    is_file = path.is_file()
+    if not is_file and "/" not in script and not script.endswith(".py"):
+        return script
+    if not is_file:
+        raise click.UsageError(f"--script {script}: there is no such file.")
+    return str(path.absolute())
+
+
+def describe_worker(client: "TrainerClient", worker: str, script: str | None) -> WorkerDescriptor:
+    """Return the worker's descriptor; a given script is its only algorithm.
+
+    A script given by module name may exist only in the bundle of its run. Then the descriptor has
+    no algorithm.
+    """
+    try:
+        return client.describe(worker, script)
+    except UserError:
+        if script is None or "/" in script:
+            raise
+    return msgspec.structs.replace(client.describe(worker), algorithms=())
+
+
+def confirm_deletion() -> None:
+    """Ask before deleting. Raises `click.Abort`, or `click.UsageError` without a terminal."""
+    try:
+        is_confirmed = click.confirm("Delete permanently?", err=True)
+    except click.Abort:
+        raise click.UsageError("Not a terminal; pass --yes to delete permanently.") from None
+    if not is_confirmed:
+        raise click.Abort
+
+
+def _locate_home(ctx: click.Context, _: click.Parameter, value: str | None) -> Home:
+    return Home.locate(value or ctx.meta.get(HOME_KEY))

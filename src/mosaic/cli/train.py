@@ -1,32 +1,45 @@
-"""`mosaic train`: look whether a run can start, start it, and stay with it."""
+"""`mosaic train`: checks whether a run can start, starts it and watches it."""
 
 from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
-from mosaic.cli import exit_codes, formats
-from mosaic.cli.attendance import attend
-from mosaic.cli.checkpoints.reference import find_checkpoint
-from mosaic.cli.completions import (
+from mosaic.cli import exit_codes
+from mosaic.cli.checkpoint_reference import find_checkpoint
+from mosaic.cli.commands import ParameterCommand, command
+from mosaic.cli.completion import (
     complete_algorithms,
     complete_runs,
     complete_settings,
     complete_workers,
 )
-from mosaic.cli.connecting import connected
-from mosaic.cli.options import home_option, json_option
-from mosaic.cli.output import print_json, say
-from mosaic.cli.own_modules import path_option
-from mosaic.cli.own_scripts import described, script_option
-from mosaic.cli.parameter_hint import CommandWithParameters
-from mosaic.cli.preset_option import preset_option
-from mosaic.cli.readiness_report import print_dry_run, print_preflight
-from mosaic.cli.resuming import resumed_document, tell_how_to_resume
-from mosaic.cli.run_result import tell_result
-from mosaic.cli.start_gate import may_start, refused
-from mosaic.cli.train_config import TrainOptions, build_config, checked_tags
-from mosaic.cli.workers.unknown_worker import found_after_a_restart
+from mosaic.cli.connection import connect
+from mosaic.cli.formatting import run_title, short_id
+from mosaic.cli.options import (
+    describe_worker,
+    detach_option,
+    env_args_option,
+    extras_option,
+    force_option,
+    frames_option,
+    home_option,
+    json_option,
+    name_option,
+    path_option,
+    preset_option,
+    script_option,
+)
+from mosaic.cli.preflight import (
+    confirm_preflight,
+    print_dry_run,
+    print_preflight,
+    rejected_document,
+)
+from mosaic.cli.render import print_json, print_message
+from mosaic.cli.train_config import TrainOptions, build_config, check_tags, resumed_document
+from mosaic.cli.watch import print_result, print_resume_hint, watch_run
+from mosaic.cli.worker_folders import suggest_daemon_restart
 from mosaic.client.presets import load_preset
 from mosaic.contract.layout import Home
 from mosaic.contract.run_config import TrainRunConfig
@@ -35,79 +48,103 @@ if TYPE_CHECKING:
     from mosaic.client.trainer_client import TrainerClient
 
 
-@click.command(cls=CommandWithParameters)
+@command(
+    cls=ParameterCommand,
+    examples=[
+        "mosaic train cleanrl_worker --algo ppo --env CartPole-v1 --set learning_rate=0.001",
+        "mosaic train cleanrl_worker --resume last",
+    ],
+)
 @click.argument("worker", shell_complete=complete_workers)
-@click.option("--algo", shell_complete=complete_algorithms, help="One of the worker's algorithms.")
+@click.option(
+    "--algo",
+    metavar="ID",
+    shell_complete=complete_algorithms,
+    help="Algorithm. Default: the worker's only one.",
+)
 @script_option
-@click.option("--env", "env_id", metavar="ID", help="The environment, such as CartPole-v1.")
-@click.option("--env-arg", "env_args", multiple=True, metavar="NAME=VALUE", help="For its making.")
-@click.option("--seed", type=click.IntRange(0), help="Of all that is random. Default: 1.")
-@click.option("--total-timesteps", type=click.IntRange(1), metavar="N", help="Ends the run.")
-@click.option("--max-episodes", type=click.IntRange(1), metavar="N", help="Ends it, too.")
+@click.option("--env", "env_id", metavar="ID", help="Environment, such as CartPole-v1.")
+@env_args_option
+@click.option("--seed", type=click.IntRange(0), metavar="N", help="Random seed. Default: 1.")
+@click.option("--total-timesteps", type=click.IntRange(1), metavar="N", help="Stop after N steps.")
+@click.option("--max-episodes", type=click.IntRange(1), metavar="N", help="Stop after N episodes.")
 @click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="NAME=VALUE",
     shell_complete=complete_settings,
-    help="A parameter of the algorithm; `mosaic workers WORKER` lists them.",
+    help="Parameter of the algorithm; `mosaic workers WORKER` lists them.",
 )
 @click.option(
-    "--arg", "worker_args", multiple=True, metavar="NAME=VALUE", help="Passed on unchecked."
+    "--arg",
+    "worker_args",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Extra argument, passed to the worker unchecked; repeatable.",
 )
 @click.option(
     "--config",
     "config_file",
     type=click.Path(exists=True, dir_okay=False),
     metavar="FILE",
-    help="A run configuration in JSON to begin with; options win over it.",
+    help="Run configuration in JSON to start from; options override it.",
 )
 @preset_option
-@click.option("--name", help="For people; the run's id is made.")
-@click.option("--tag", "tags", multiple=True, help="May be given more than once.")
-@click.option("--priority", type=click.IntRange(-1000, 1000), help="Higher starts first.")
+@name_option
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag of the run; repeatable.")
+@click.option(
+    "--priority",
+    type=click.IntRange(-1000, 1000),
+    metavar="N",
+    help="Runs with a higher priority start first. Default: 0.",
+)
 @click.option(
     "--time-limit",
     "time_limit_s",
     type=click.FloatRange(0, min_open=True),
     metavar="SECONDS",
-    help="Stops the run.",
+    help="Stop after this time. Default: no limit.",
 )
-@click.option("--cpus", type=click.IntRange(1), help="How many it is granted. Default: 1.")
-@click.option("--gpus", type=click.IntRange(0), help="How many it is granted. Default: 0.")
-@click.option("--memory-mb", type=click.IntRange(1), help="How much it is granted.")
-@click.option("--extra", "extras", multiple=True, help="Of the bundle, such as atari.")
+@click.option("--cpus", type=click.IntRange(1), metavar="N", help="CPUs to reserve. Default: 1.")
+@click.option("--gpus", type=click.IntRange(0), metavar="N", help="GPUs to reserve. Default: 0.")
+@click.option("--memory-mb", type=click.IntRange(1), metavar="MB", help="Memory to reserve.")
+@extras_option
 @path_option
 @click.option("--launcher", type=click.Choice(["local", "ray"]), help="Where to run it.")
-@click.option("--warm-start", metavar="CKPT", help="Begin from this checkpoint.")
+@click.option("--warm-start", metavar="CKPT", help="Initialise from this checkpoint.")
 @click.option(
     "--resume",
     metavar="RUN|CKPT",
     shell_complete=complete_runs,
-    help="Go on where that run left off, as it was set up; options win over that.",
+    help="Continue that run from its checkpoint; options override its configuration.",
 )
 @click.option(
     "--telemetry",
     type=click.Choice(["auto", "all", "sampled", "columns", "off"]),
-    help="How much is told of each step. Default: auto, what suits the worker.",
+    help="Step detail to record. Default: auto, chosen by the worker.",
 )
-@click.option("--frames", is_flag=True, help="Pictures for live views.")
+@frames_option
 @click.option(
     "--wandb",
     type=click.Choice(["online", "offline"]),
     is_flag=False,
     flag_value="online",
-    help="Track with Weights & Biases.",
+    help="Track with Weights & Biases. Default mode: online.",
 )
-@click.option("--wandb-project", metavar="NAME", help="Where it is tracked. Default: mosaic.")
-@click.option("--wandb-entity", metavar="NAME", help="Whose project that is.")
-@click.option("--video", is_flag=True, help="Videos of some episodes.")
-@click.option("--video-every", type=click.IntRange(1), metavar="N", help="Of every Nth episode.")
-@click.option("--checkpoint-every", type=click.IntRange(0), metavar="N", help="Steps between two.")
-@click.option("--dry-run", is_flag=True, help="Let the worker say what it would do, and stop.")
-@click.option("--preflight", is_flag=True, help="Show whether it could start, and stop.")
-@click.option("--force", is_flag=True, help="Start even when something speaks against it.")
-@click.option("--detach", "-d", is_flag=True, help="Start it and leave it alone.")
+@click.option("--wandb-project", metavar="NAME", help="W&B project. Default: mosaic.")
+@click.option("--wandb-entity", metavar="NAME", help="W&B entity that owns the project.")
+@click.option("--video", is_flag=True, help="Record videos of some episodes.")
+@click.option(
+    "--video-every", type=click.IntRange(1), metavar="N", help="Record every Nth episode."
+)
+@click.option(
+    "--checkpoint-every", type=click.IntRange(0), metavar="N", help="Steps between checkpoints."
+)
+@click.option("--dry-run", is_flag=True, help="Print what the worker would do, and exit.")
+@click.option("--preflight", is_flag=True, help="Print whether the run can start, and exit.")
+@force_option
+@detach_option
 @json_option
 @home_option
 def train(
@@ -123,36 +160,36 @@ def train(
     resume: str | None,
     **options: Any,
 ) -> int:
-    """Start a run of WORKER and watch it until it is over.
+    """Start a training run of WORKER and watch it until it finishes.
 
-    Ctrl-C leaves the run alone; a second one stops it.
+    Ctrl-C stops watching and leaves the run alone; a second Ctrl-C stops the run.
     """
-    tags = checked_tags(tags)
+    tags = check_tags(tags)
     if preset and resume:
-        raise click.UsageError("--preset begins a run anew, and --resume goes on with one.")
-    begin_with = load_preset(home, preset) if preset else None
-    with connected(home, start=True) as client:
+        raise click.UsageError("Give either --preset, for a new run, or --resume, not both.")
+    base = load_preset(home, preset) if preset else None
+    with connect(home, start=True) as client:
         if resume:
-            begin_with = resumed_document(client, resume, worker)
-        asked = TrainOptions(**options)
-        if asked.warm_start:
-            checkpoint = find_checkpoint(client, asked.warm_start).checkpoint_id
-            asked = msgspec.structs.replace(asked, warm_start=checkpoint)
-        script = asked.script or (begin_with or {}).get("script")
-        with found_after_a_restart(home, worker):
-            descriptor = described(client, worker, script)
-        config = build_config(asked, descriptor, begin_with)
+            base = resumed_document(client, resume, worker)
+        train_options = TrainOptions(**options)
+        if train_options.warm_start:
+            checkpoint = find_checkpoint(client, train_options.warm_start).checkpoint_id
+            train_options = msgspec.structs.replace(train_options, warm_start=checkpoint)
+        script = train_options.script or (base or {}).get("script")
+        with suggest_daemon_restart(home, worker):
+            descriptor = describe_worker(client, worker, script)
+        config = build_config(train_options, descriptor, base)
         if dry_run:
-            report = client.dry_run(config)
-            print_dry_run(report, as_json)
-            return 0 if report.ok else exit_codes.FAILED
-        readiness = client.preflight(config)
+            dry_run_report = client.dry_run(config)
+            print_dry_run(dry_run_report, as_json)
+            return 0 if dry_run_report.ok else exit_codes.FAILED
+        report = client.preflight(config)
         if preflight:
-            print_preflight(readiness, as_json)
-            return exit_codes.FAILED if readiness.is_blocked else 0
-        if not may_start(readiness, force):
+            print_preflight(report, as_json)
+            return exit_codes.FAILED if report.is_blocked else 0
+        if not confirm_preflight(report, force):
             if as_json:
-                print_json(refused(readiness))
+                print_json(rejected_document(report))
             return exit_codes.FAILED
         return _run(client, home, config, tags, detach, as_json)
 
@@ -168,13 +205,13 @@ def _run(
     run = client.submit(config)
     if tags:
         run = client.tag(run.run_id, *tags)
-    say(f"Run {run.run_id}: {formats.title(run)}")
+    print_message(f"Run {run.run_id}: {run_title(run)}")
     interrupted = False
     if detach:
-        say(f"It runs in the background: `mosaic runs watch {formats.short_id(run.run_id)}`.")
+        print_message(f"Running in the background: `mosaic runs watch {short_id(run.run_id)}`.")
     else:
-        interrupted = attend(client, run.run_id).interrupted
+        interrupted = watch_run(client, run.run_id).interrupted
     details = client.run(run.run_id)
-    code = tell_result(details, home, interrupted=interrupted, as_json=as_json)
-    tell_how_to_resume(client, details)
+    code = print_result(details, home, interrupted=interrupted, as_json=as_json)
+    print_resume_hint(client, details)
     return code

@@ -1,24 +1,33 @@
-"""From the options of `mosaic train` to a run configuration."""
+"""Run configurations built from the options of `mosaic train`, a preset or an earlier run."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
-from mosaic.cli.own_modules import own_folders
-from mosaic.cli.settings_text import as_json_value, split_settings, typed_settings
+from mosaic.cli.assignments import parse_assignments, parse_json_or_text, parse_parameters
+from mosaic.cli.checkpoint_reference import find_checkpoint
+from mosaic.cli.options import resolve_folders
 from mosaic.contract.descriptor import Algorithm, WorkerDescriptor, validate_params
 from mosaic.contract.run_config import ConfigError, TrainRunConfig, load_run_config
 from mosaic.contract.text_types import Name
 
-_LONGEST_TAG = 100
-_MOST_TAGS = 50
+if TYPE_CHECKING:
+    from mosaic.client.trainer_client import TrainerClient
+
+RESUME = "resume"
+"""Key in `metadata`: true for a run that continues an earlier one, not only warm-starts from it."""
+
+_MAX_TAG_CHARACTERS = 100
+_MAX_TAGS = 50
+_FIELDS_NOT_RESUMED = ("run_name", "parent_run", "warm_start", "actor", "lease_s")
 
 
 class TrainOptions(msgspec.Struct, kw_only=True, frozen=True):
-    """What was given on the command line; None and empty mean: not given."""
+    """The options of the command line; None and empty mean that an option was not given."""
 
     algo: str | None = None
     script: str | None = None
@@ -53,11 +62,11 @@ class TrainOptions(msgspec.Struct, kw_only=True, frozen=True):
 def build_config(
     options: TrainOptions, descriptor: WorkerDescriptor, preset: Mapping[str, Any] | None = None
 ) -> TrainRunConfig:
-    """The configuration, with every mistake in it told at once.
+    """Build the configuration. Raises `click.UsageError` that lists every problem.
 
-    Options win over the file, which wins over the preset.
+    Options override the file, which overrides the preset.
     """
-    document = _begin(preset or {}, descriptor)
+    document = _copy_preset(preset or {}, descriptor)
     document |= _read_file(options.config_file) if options.config_file else {}
     document["worker"] = descriptor.worker
     for name, value in _plain_fields(options).items():
@@ -65,40 +74,89 @@ def build_config(
             document[name] = value
     for path, value in _nested_fields(options).items():
         if value is not None:
-            _put(document, path, value)
+            _set_path(document, path, value)
     if document.get("algo") is None and document.get("script") is None:
-        document["algo"] = _only_algorithm(descriptor)
+        document["algo"] = _default_algorithm(descriptor)
     if document.get("env_id") is None:
-        document["env_id"] = _only_environment(descriptor)
-    folders = own_folders(options.path, str(document["env_id"]))
+        document["env_id"] = _default_environment(descriptor)
+    folders = resolve_folders(options.path, str(document["env_id"]))
     if folders:
         document["python_path"] = list(folders)
-    _set_params(document, options, descriptor)
+    _apply_params(document, options, descriptor)
     try:
         config = load_run_config(document)
     except ConfigError as error:
-        raise _wrong_use(error) from error
-    script = _script(descriptor) if config.script else None
+        raise _usage_error(error) from error
+    script = _script_algorithm(descriptor) if config.script else None
     if config.script is None or script is not None:
         algo = script.id if script else config.algo
         problems = validate_params(descriptor, algo, config.params).problems
         if problems:
-            raise _wrong_use(ConfigError(problems))
+            raise _usage_error(ConfigError(problems))
     return config
 
 
-def checked_tags(tags: Sequence[str]) -> tuple[str, ...]:
-    """The tags, each without the space around it: what is wrong is told before a run starts."""
+def check_tags(tags: Sequence[str]) -> tuple[str, ...]:
+    """Return the tags without surrounding spaces. Raises `click.UsageError` for an invalid one."""
     stripped = tuple(dict.fromkeys(tag.strip() for tag in tags))
     for tag in stripped:
-        if len(tag) > _LONGEST_TAG or not _is_name(tag):
+        if len(tag) > _MAX_TAG_CHARACTERS or not _is_name(tag):
             raise click.UsageError(
-                f"--tag {tag[:_LONGEST_TAG]!r} is not allowed: give text of 1 to {_LONGEST_TAG}"
-                " characters without control characters."
+                f"--tag {tag[:_MAX_TAG_CHARACTERS]!r} is invalid: expected text of 1 to"
+                f" {_MAX_TAG_CHARACTERS} characters without control characters."
             )
-    if len(stripped) > _MOST_TAGS:
-        raise click.UsageError(f"A run has at most {_MOST_TAGS} tags; {len(stripped)} were given.")
+    if len(stripped) > _MAX_TAGS:
+        raise click.UsageError(f"A run can have at most {_MAX_TAGS} tags, got {len(stripped)}.")
     return stripped
+
+
+def resumed_document(client: "TrainerClient", reference: str, worker: str) -> dict[str, Any]:
+    """Return the configuration that continues a run from its newest or the given checkpoint."""
+    checkpoint = find_checkpoint(client, reference)
+    if not checkpoint.run_id:
+        raise click.UsageError(
+            f"{reference} was imported, so there is no run to resume."
+            f" Start a new run from it: --warm-start {checkpoint.checkpoint_id}."
+        )
+    document: dict[str, Any] = msgspec.json.decode(client.run(checkpoint.run_id).config_json)
+    if document["worker"] != worker:
+        raise click.UsageError(
+            f"{reference} is a run of {document['worker']}, not of {worker}."
+            f" Resume it with `mosaic train {document['worker']} --resume {reference}`."
+        )
+    if document.get("script"):
+        raise click.UsageError("A run of a script cannot be resumed. Start a new run instead.")
+    _expect_resumable(client, document, checkpoint.checkpoint_id)
+    for name in _FIELDS_NOT_RESUMED:
+        document.pop(name, None)
+    return {
+        **document,
+        "mode": "train",
+        "warm_start": checkpoint.checkpoint_id,
+        "parent_run": checkpoint.run_id,
+        "metadata": {**document.get("metadata", {}), RESUME: True},
+    }
+
+
+def _expect_resumable(
+    client: "TrainerClient", document: Mapping[str, Any], checkpoint_id: str
+) -> None:
+    """Raise `click.UsageError` if the worker would silently start from the beginning."""
+    worker = document["worker"]
+    supports = client.describe(worker).supports
+    if supports.resume:
+        return
+    remedy = "Start a new run, without --resume."
+    if supports.warm_start:
+        command = ["mosaic", "train", worker]
+        if document.get("algo"):
+            command += ["--algo", document["algo"]]
+        command += ["--env", document["env_id"]]
+        for name, value in document.get("env_kwargs", {}).items():
+            command += ["--env-arg", f"{name}={msgspec.json.encode(value).decode()}"]
+        command += ["--warm-start", checkpoint_id]
+        remedy = f"Start a new run from its checkpoint: `{shlex.join(command)}`."
+    raise click.UsageError(f"{worker} cannot resume a run that has ended. {remedy}")
 
 
 def _is_name(text: str) -> bool:
@@ -110,15 +168,15 @@ def _is_name(text: str) -> bool:
     return True
 
 
-def _wrong_use(error: ConfigError) -> click.UsageError:
+def _usage_error(error: ConfigError) -> click.UsageError:
     return click.UsageError(f"{error.message} {error.remedy}")
 
 
-def _begin(preset: Mapping[str, Any], descriptor: WorkerDescriptor) -> dict[str, Any]:
-    made_for = preset.get("worker", descriptor.worker)
-    if made_for != descriptor.worker:
+def _copy_preset(preset: Mapping[str, Any], descriptor: WorkerDescriptor) -> dict[str, Any]:
+    preset_worker = preset.get("worker", descriptor.worker)
+    if preset_worker != descriptor.worker:
         raise click.UsageError(
-            f"The preset is for {made_for}, and the run for {descriptor.worker}."
+            f"The preset is for {preset_worker}, but the run is for {descriptor.worker}."
         )
     return dict(preset)
 
@@ -129,13 +187,13 @@ def _read_file(name: str) -> dict[str, Any]:
     except (OSError, msgspec.DecodeError) as error:
         raise click.UsageError(f"{name} cannot be read as a configuration: {error}.") from error
     if not isinstance(document, dict):
-        raise click.UsageError(f"{name} is no configuration: it must hold one JSON object.")
+        raise click.UsageError(f"{name} is not a run configuration: expected one JSON object.")
     return document
 
 
 def _plain_fields(options: TrainOptions) -> dict[str, Any]:
-    env_kwargs = split_settings(options.env_args, "--env-arg")
-    worker_args = split_settings(options.worker_args, "--arg")
+    env_kwargs = parse_assignments(options.env_args, "--env-arg")
+    worker_args = parse_assignments(options.worker_args, "--arg")
     return {
         "run_name": options.name,
         "algo": options.algo,
@@ -154,7 +212,7 @@ def _plain_fields(options: TrainOptions) -> dict[str, Any]:
 
 
 def _nested_fields(options: TrainOptions) -> dict[tuple[str, ...], Any]:
-    wants_video = options.video or options.video_every is not None
+    has_video = options.video or options.video_every is not None
     return {
         ("resources", "cpus"): options.cpus,
         ("resources", "gpus"): options.gpus,
@@ -166,61 +224,61 @@ def _nested_fields(options: TrainOptions) -> dict[tuple[str, ...], Any]:
         ("artifacts", "wandb", "mode"): options.wandb,
         ("artifacts", "wandb", "project"): options.wandb_project,
         ("artifacts", "wandb", "entity"): options.wandb_entity,
-        ("artifacts", "video", "enabled"): wants_video or None,
+        ("artifacts", "video", "enabled"): has_video or None,
         ("artifacts", "video", "every_episodes"): options.video_every,
         ("artifacts", "checkpoints", "every_steps"): options.checkpoint_every,
     }
 
 
-def _put(document: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
+def _set_path(document: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
     *parents, last = path
     for name in parents:
-        inner = document.setdefault(name, {})
-        if not isinstance(inner, dict):
-            return  # the check of the whole names it
-        document = inner
+        child = document.setdefault(name, {})
+        if not isinstance(child, dict):
+            return  # validation reports it
+        document = child
     document[last] = value
 
 
-def _set_params(
+def _apply_params(
     document: dict[str, Any], options: TrainOptions, descriptor: WorkerDescriptor
 ) -> None:
-    settings = split_settings(options.settings, "--set")
+    settings = parse_assignments(options.settings, "--set")
     if not settings:
         return
     if document.get("script") is not None:
-        algorithm = _script(descriptor)
+        algorithm = _script_algorithm(descriptor)
     else:
         algorithm = descriptor.algorithm(str(document.get("algo")))
     parameters = algorithm.parameters if algorithm else ()
-    given = document.setdefault("params", {})
-    if isinstance(given, dict):
-        given.update(typed_settings(settings, parameters))
+    params = document.setdefault("params", {})
+    if isinstance(params, dict):
+        params.update(parse_parameters(settings, parameters))
 
 
-def _script(descriptor: WorkerDescriptor) -> Algorithm | None:
-    """The script of the run, which is then all that the descriptor has; None: not known here."""
+def _script_algorithm(descriptor: WorkerDescriptor) -> Algorithm | None:
+    """Return the script as the descriptor's only algorithm; None if it is not known here."""
     return descriptor.algorithms[0] if len(descriptor.algorithms) == 1 else None
 
 
-def _only_algorithm(descriptor: WorkerDescriptor) -> str:
+def _default_algorithm(descriptor: WorkerDescriptor) -> str:
     known = [algorithm.id for algorithm in descriptor.algorithms]
     if len(known) != 1:
         listing = f"{descriptor.worker} has {', '.join(known)}." if known else ""
-        raise click.UsageError(f"Say which algorithm with --algo. {listing}".strip())
+        raise click.UsageError(f"Choose an algorithm with --algo. {listing}".strip())
     return known[0]
 
 
-def _only_environment(descriptor: WorkerDescriptor) -> str:
+def _default_environment(descriptor: WorkerDescriptor) -> str:
     environments = descriptor.environments
     if len(environments.ids) == 1 and not environments.families and not environments.any:
         return environments.ids[0]
     known = [*environments.ids, *environments.families]
-    listing = f"{descriptor.worker} knows {', '.join(known)}." if known else ""
+    listing = f"{descriptor.worker} supports {', '.join(known)}." if known else ""
     raise click.UsageError(
-        f"Say which environment with --env, such as CartPole-v1. {listing}".strip()
+        f"Choose an environment with --env, such as CartPole-v1. {listing}".strip()
     )
 
 
 def _json_values(settings: Mapping[str, str]) -> dict[str, Any]:
-    return {name: as_json_value(text) for name, text in settings.items()}
+    return {name: parse_json_or_text(text) for name, text in settings.items()}

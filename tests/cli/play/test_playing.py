@@ -10,7 +10,7 @@ from typing import Any
 import gymnasium
 import pytest
 
-from mosaic.cli.play.session import _end
+from mosaic.cli.terminal.session import _stop
 from mosaic.client import TrainerClient
 from mosaic.client.sessions.session_controller import SessionController
 from mosaic.client.sessions.session_requests import SessionRequest
@@ -50,7 +50,7 @@ def shows(screen: Screen, row: str) -> Callable[[], bool]:
     return lambda: f"│{row}│" in screen.frame
 
 
-def test_a_person_walks_over_the_ice(player: Mosaic) -> None:
+def test_a_person_plays_frozen_lake(player: Mosaic) -> None:
     """From the start to the goal, with the result, the next episode, and a table at the end."""
     screen = sit_down(player, "FrozenLake-v1", "--env-arg", "is_slippery=false", "--seed", "1")
     screen.read_until(shows(screen, " @  ·  ·  · "))
@@ -67,7 +67,7 @@ def test_a_person_walks_over_the_ice(player: Mosaic) -> None:
     ):
         screen.type(key)
         screen.read_until(shows(screen, row))
-    screen.read_until("The episode is over: return 1 in 6 steps.")
+    screen.read_until("Episode finished: return 1 in 6 steps.")
     screen.type("n")
     screen.read_until(shows(screen, " @  ·  ·  · "))
     assert "episode 1  step 0  return 0" in screen.frame
@@ -83,7 +83,7 @@ def test_a_person_walks_over_the_ice(player: Mosaic) -> None:
     assert run["digest"]["steps"] == 7
 
 
-def test_what_is_seen_before_the_first_step_is_the_start(player: Mosaic) -> None:
+def test_the_first_observation_is_that_of_the_episode_start(player: Mosaic) -> None:
     """Of an environment that begins anywhere: the same place as the seed gives."""
     observation, _ = gymnasium.make("Taxi-v4").reset(seed=11)
     scene = scene_for("Taxi-v4", {}, int(observation))
@@ -91,7 +91,7 @@ def test_what_is_seen_before_the_first_step_is_the_start(player: Mosaic) -> None
     screen = sit_down(player, "Taxi-v4", "--seed", "11")
     screen.read_until(scene.caption)
     screen.type("?")
-    screen.read_until("Any key goes back.")
+    screen.read_until("Press any key to return.")
     assert "Rewards:" in screen.frame
     screen.type("x")
     screen.read_until(scene.caption)
@@ -120,7 +120,7 @@ def test_a_grid_and_cards_come_from_the_step(player: Mosaic) -> None:
     assert player.json("runs", "show", "last")["state"] == "succeeded"
 
 
-def test_a_person_takes_over_from_an_agent_and_gives_back(player: Mosaic) -> None:
+def test_takeover_and_release(player: Mosaic) -> None:
     """In the middle of an episode; who took which step is told at the end."""
     result = player.folder / "taken.json"
     command = player.command(
@@ -128,12 +128,12 @@ def test_a_person_takes_over_from_an_agent_and_gives_back(player: Mosaic) -> Non
     )
     shell = ["sh", "-c", f"exec {shlex.join(command)} > {shlex.quote(str(result))}"]
     screen = Screen(shell, player.environment, player.folder)
-    screen.read_until("random acts")
+    screen.read_until("actor random")
     screen.read_until(lambda: "step 0" not in screen.frame and "  step " in screen.frame)
     screen.type("\x1b[A")
-    screen.read_until("random acts; T takes over.")
+    screen.read_until("random is in control; press T to take over.")
     screen.type("t")
-    screen.read_until("you act")
+    screen.read_until("actor you")
     screen.type("p")
     screen.read_until("2x, paused")
     screen.type("p")
@@ -142,7 +142,7 @@ def test_a_person_takes_over_from_an_agent_and_gives_back(player: Mosaic) -> Non
     screen.type("\x1b[A")
     screen.read_until(lambda: steps_on(screen) == before + 1)
     screen.type("t+")
-    screen.read_until(lambda: "random acts" in screen.frame and "4x" in screen.frame)
+    screen.read_until(lambda: "actor random" in screen.frame and "4x" in screen.frame)
     screen.read_until(lambda: steps_on(screen) > before + 1)
     screen.type("q")
     assert screen.end() == 0, screen.told
@@ -157,7 +157,7 @@ def steps_on(screen: Screen) -> int:
     return int(screen.frame.partition("  step ")[2].split()[0])
 
 
-def test_ctrl_c_ends_the_game(player: Mosaic) -> None:
+def test_ctrl_c_stops_the_session(player: Mosaic) -> None:
     """With exit code 130, and nothing goes on."""
     screen = sit_down(player, "CliffWalking-v1")
     screen.read_until("step 0")
@@ -166,16 +166,16 @@ def test_ctrl_c_ends_the_game(player: Mosaic) -> None:
     assert player.json("runs", "show", "last")["state"] == "cancelled"
 
 
-def test_an_end_before_the_beginning(player: Mosaic) -> None:
+def test_stop_before_the_session_has_started(player: Mosaic) -> None:
     """What was only just asked for is stopped, and does not go on until its lease is over."""
     with TrainerClient.connect(player.home) as client:
         controller = SessionController(client)
         controller.start(SessionRequest(env_id="FrozenLake-v1", frames=False))
-        state = _end(controller)
+        state = _stop(controller)
         assert client.run(state.run_id).run.state is RunState.CANCELLED
 
 
-def test_a_killed_terminal_ends_the_game_too(player: Mosaic) -> None:
+def test_a_closed_terminal_stops_the_session(player: Mosaic) -> None:
     """Whoever closes the window of the terminal leaves no run behind."""
     screen = sit_down(player, "CliffWalking-v1")
     screen.read_until("step 0")
@@ -184,7 +184,7 @@ def test_a_killed_terminal_ends_the_game_too(player: Mosaic) -> None:
     assert player.json("runs", "show", "last")["state"] == "cancelled"
 
 
-def test_an_agent_plays_and_a_table_follows(player: Mosaic) -> None:
+def test_an_agent_prints_a_table_of_episodes(player: Mosaic) -> None:
     """As many episodes as asked for, the same ones for the same seed."""
     ask = ("play", "FrozenLake-v1", "--actor", "random", "--episodes", "4", "--seed", "5")
     first = player.json(*ask)
@@ -204,16 +204,16 @@ def test_an_agent_plays_and_a_table_follows(player: Mosaic) -> None:
     for episode in first["episodes"]:
         row = [str(episode["episode"]), str(episode["steps"]), f"{episode['return']:.4g}"]
         assert [*row, "terminated", "random"] in told
-    assert "4 episodes played to the end" in done.stdout
+    assert "4 episodes completed" in done.stdout
 
 
-def test_an_environment_of_pictures_needs_no_pictures_to_be_run(player: Mosaic) -> None:
+def test_an_image_environment_runs_without_rendering(player: Mosaic) -> None:
     """And a limit of steps ends it."""
     result = player.json("play", "CartPole-v1", "--actor", "random", "--max-steps", "50")
     assert (result["state"], result["digest"]["steps"]) == ("succeeded", 50)
 
 
-def test_a_script_is_found_from_where_one_is(player: Mosaic) -> None:
+def test_a_relative_script_path_is_resolved(player: Mosaic) -> None:
     """Although a run has a working directory of its own."""
     file = player.folder / "walker.py"
     file.write_text(
@@ -224,7 +224,7 @@ def test_a_script_is_found_from_where_one_is(player: Mosaic) -> None:
     assert [episode["steps"] for episode in result["episodes"]] == [3]
 
 
-def test_what_cannot_be_made_fails_with_a_reason(player: Mosaic) -> None:
+def test_an_environment_that_cannot_be_created_fails_with_a_reason(player: Mosaic) -> None:
     """Exit code 1, and what to do."""
     done = player("play", "NoSuchWorld-v0", "--actor", "random", "--json")
     assert done.returncode == 1
@@ -234,7 +234,7 @@ def test_what_cannot_be_made_fails_with_a_reason(player: Mosaic) -> None:
     assert result["remedy"]
 
 
-def test_an_agent_may_be_left_alone(player: Mosaic) -> None:
+def test_an_agent_can_be_detached(player: Mosaic) -> None:
     """It is a run like any other."""
     ask = ("play", "FrozenLake-v1", "--actor", "random", "--episodes", "2", "--name", "mine")
     started = player.json(*ask, "--detach")
@@ -246,7 +246,7 @@ def test_an_agent_may_be_left_alone(player: Mosaic) -> None:
     ("arguments", "exit_code", "said"),
     [
         (["FrozenLake-v1"], 1, "--actor random"),
-        (["CartPole-v1"], 1, "not drawn in a terminal"),
+        (["CartPole-v1"], 1, "cannot be displayed in a terminal"),
         (["FrozenLak-v1"], 2, "Did you mean 'FrozenLake-v1'"),
         (["FrozenLake-v1", "--seed", "many"], 2, "--seed"),
         (["FrozenLake-v1", "--env-arg", "is_slipery=no"], 2, "Did you mean `is_slippery`"),
@@ -254,7 +254,7 @@ def test_an_agent_may_be_left_alone(player: Mosaic) -> None:
         (["FrozenLake-v1", "--detach"], 2, "--actor"),
     ],
 )
-def test_what_cannot_be_played_here_is_said_before_anything_starts(
+def test_usage_errors_start_nothing(
     mosaic: Mosaic, arguments: list[str], exit_code: int, said: str
 ) -> None:
     """With what to do instead; no daemon is started for it."""
@@ -264,7 +264,7 @@ def test_what_cannot_be_played_here_is_said_before_anything_starts(
     assert not mosaic.home.path.exists()
 
 
-def test_nobody_is_nobody(player: Mosaic) -> None:
+def test_unknown_actor(player: Mosaic) -> None:
     """An actor that does not exist is told with those that do."""
     done = player("play", "FrozenLake-v1", "--actor", "nobody")
     assert done.returncode == 1

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.text import Text
 
-from mosaic.cli.play.scene_text import (
+from mosaic.cli.terminal.keys import SessionKeys
+from mosaic.cli.terminal.scene_text import (
     ASCII,
     UNICODE,
     Symbols,
@@ -16,8 +17,7 @@ from mosaic.cli.play.scene_text import (
     scene_lines,
     symbols_for,
 )
-from mosaic.cli.play.screen import PlayStatus, Room, help_lines, play_lines
-from mosaic.cli.play.session_keys import SessionKeys
+from mosaic.cli.terminal.screen import PlayStatus, Viewport, help_lines, play_lines
 from mosaic.envs.catalog import environment
 from mosaic.envs.scenes.factory import scene_for
 from mosaic.envs.scenes.scene import Agent, Cell, GridScene, Scene, Wall
@@ -49,7 +49,7 @@ def _plain(lines: list[Text]) -> str:
     return "\n".join(line.plain for line in lines)
 
 
-def test_a_lake_as_it_stands_in_a_terminal() -> None:
+def test_frozen_lake_in_a_terminal() -> None:
     """Every cell with its symbol, in a frame, the agent with the way it looks."""
     scene = _scene("FrozenLake-v1", 9, None)
     assert _plain(scene_lines(scene, 40, 10, UNICODE)).splitlines() == [
@@ -76,7 +76,7 @@ def test_a_taxi_with_walls_passenger_and_destination() -> None:
     ]
 
 
-def test_walls_below_cells_are_drawn_too() -> None:
+def test_walls_below_cells_are_rendered() -> None:
     """For scenes that have them."""
     scene = GridScene(
         rows=2,
@@ -96,16 +96,19 @@ def test_walls_below_cells_are_drawn_too() -> None:
 
 @pytest.mark.parametrize(("env_id", "observation", "render"), _SCENES)
 @given(st.integers(1, 100), st.integers(1, 40), st.sampled_from([ASCII, UNICODE]))
-def test_a_screen_of_any_size_is_kept_to(
+def test_the_screen_fits_any_size(
     env_id: str, observation: Any, render: Any, width: int, height: int, symbols: Symbols
 ) -> None:
     """Nothing is ever wider or longer than the terminal, and no symbol takes two columns."""
     scene = _scene(env_id, observation, render)
-    room = Room(width, height, symbols)
+    viewport = Viewport(width, height, symbols)
     entry = environment(env_id)
     keys = SessionKeys(entry.keys, has_agent=True)
     status = PlayStatus(env_id=env_id, episode=3, steps=12, total_return=-1.5, message="Over. " * 9)
-    for lines in (play_lines(scene, status, keys.hints, room), help_lines(entry, keys.hints, room)):
+    for lines in (
+        play_lines(scene, status, keys.hints, viewport),
+        help_lines(entry, keys.hints, viewport),
+    ):
         assert len(lines) <= height
         assert all(line.cell_len <= width for line in lines)
         assert all(line.cell_len == len(line.plain) for line in lines)
@@ -117,7 +120,7 @@ def test_a_screen_of_any_size_is_kept_to(
     ("env_id", "observation", "render"), [each for each in _SCENES if each[0] != "Blackjack-v1"]
 )
 @given(st.integers(3, 100), st.integers(3, 40))
-def test_the_agent_is_always_seen(
+def test_the_agent_is_always_visible(
     env_id: str, observation: Any, render: Any, width: int, height: int
 ) -> None:
     """Where the grid is larger than the room, the part around the agent is drawn."""
@@ -126,25 +129,25 @@ def test_the_agent_is_always_seen(
 
 
 @pytest.mark.parametrize(("env_id", "observation", "render"), _SCENES)
-def test_eighty_by_twenty_four_has_room_for_all(env_id: str, observation: Any, render: Any) -> None:
+def test_everything_fits_in_80_by_24(env_id: str, observation: Any, render: Any) -> None:
     """The scene, every key and the result stand on an ordinary terminal."""
     scene = _scene(env_id, observation, render)
     keys = SessionKeys(environment(env_id).keys, has_agent=True)
     status = PlayStatus(env_id=env_id, episode=0, message="The episode is over.")
-    shown = _plain(play_lines(scene, status, keys.hints, Room(80, 24, UNICODE)))
+    shown = _plain(play_lines(scene, status, keys.hints, Viewport(80, 24, UNICODE)))
     assert all(hint.label in shown for hint in keys.hints)
     assert all(line.plain in shown for line in legend_lines(scene, UNICODE))
     assert "The episode is over." in shown
     assert scene.caption[:20] in shown
 
 
-def test_what_is_carried_is_told() -> None:
+def test_the_carried_object_is_in_the_legend() -> None:
     """A MiniGrid agent holds what is not in the grid any more."""
     legend = _plain(legend_lines(_scene("MiniGrid-Fetch-5x5-N2-v0", {}, _MAZE), UNICODE))
-    assert "you carry yellow key" in legend
+    assert "carrying yellow key" in legend
 
 
-def test_only_terminals_that_can_show_them_get_symbols() -> None:
+def test_ascii_terminals_get_ascii_symbols() -> None:
     """All others get letters."""
     assert symbols_for("utf-8") is symbols_for("UTF8") is UNICODE
     assert symbols_for("ascii") is symbols_for("latin-1") is symbols_for("no such") is ASCII
@@ -160,4 +163,4 @@ def test_every_session_has_a_key_for_everything(env_id: str, has_agent: bool) ->
     assert all((keys.cap("next"), keys.cap("reset"), keys.cap("quit"), keys.cap("help")))
     for cap in (keys.cap("takeover"), keys.cap("pause"), keys.cap("step"), keys.cap("faster")):
         assert bool(cap) == has_agent
-    assert all(keys.steering(key) is None for key in entry.keys.keys)
+    assert all(keys.command(key) is None for key in entry.keys.keys)

@@ -13,9 +13,9 @@ pytestmark = pytest.mark.process
 
 _PROGRAM = """
 import sys
-from mosaic.cli.play.terminal_keys import PlayTerminal
+from mosaic.cli.terminal.terminal import PlayTerminal
 
-terminal = PlayTerminal.find(stdout_is_taken=False)
+terminal = PlayTerminal.find(is_stdout_used=False)
 seen = []
 try:
     with terminal:
@@ -104,7 +104,7 @@ def test_escape_alone_is_a_key(tmp_path: Path) -> None:
     ],
     ids=["end", "exception", "ctrl-c", "sigterm", "sighup"],
 )
-def test_however_it_ends_the_terminal_is_as_it_was(
+def test_the_terminal_is_always_restored(
     tmp_path: Path, typed: str, number: signal.Signals | None, exit_code: int, said: str
 ) -> None:
     """Echo and line mode are back, the cursor is shown, and what follows is seen."""
@@ -128,7 +128,7 @@ def test_however_it_ends_the_terminal_is_as_it_was(
     screen.end()
 
 
-def test_a_new_size_is_noticed(tmp_path: Path) -> None:
+def test_a_resize_redraws(tmp_path: Path) -> None:
     """Without a key being pressed."""
     screen = start(tmp_path)
     screen.resize(50, 12)
@@ -137,7 +137,7 @@ def test_a_new_size_is_noticed(tmp_path: Path) -> None:
     assert screen.end() == 0
 
 
-def test_ctrl_z_gives_the_terminal_back_until_it_goes_on(tmp_path: Path) -> None:
+def test_ctrl_z_restores_the_terminal_until_the_process_continues(tmp_path: Path) -> None:
     """As with any program: the shell has its terminal, and the game is there again after `fg`."""
     screen = Screen([sys.executable, "-c", _JOB_CONTROL, _PROGRAM], os.environ, tmp_path)
     screen.read_until("size (80, 24)")

@@ -27,7 +27,7 @@ def swept(
         made.clean_up()
 
 
-def test_a_sweep_ends_with_a_preset_and_goes_on_when_asked(swept: Mosaic) -> None:
+def test_a_sweep_saves_a_preset_and_can_be_resumed(swept: Mosaic) -> None:
     """Two trials, shown and trained with; then a third one on top, in another run."""
     options = ("--search", "slope=1,2", "--trials", "2", "--parallel", "2", "--sampler", "grid")
     done = swept(*_SWEEP, *options, "--set", "points=2", "--save-as", "steep", "--json")
@@ -38,7 +38,7 @@ def test_a_sweep_ends_with_a_preset_and_goes_on_when_asked(swept: Mosaic) -> Non
         {"slope": 2.0},
         2,
     )
-    assert "the best so far" in done.stderr
+    assert "best so far" in done.stderr
     trained = swept.json("train", "slope_worker", "--preset", "steep", "--seed", "5")
     assert (trained["config"]["params"], trained["seed"]) == ({"points": 2, "slope": 2.0}, 5)
     shown = swept.ok("sweep", "show")
@@ -51,27 +51,27 @@ def test_a_sweep_ends_with_a_preset_and_goes_on_when_asked(swept: Mosaic) -> Non
     assert swept.json("sweep", "show", file)["best"] == result["study"]["best"]
 
 
-def test_wrong_use_starts_nothing(swept: Mosaic) -> None:
+def test_usage_errors_start_no_run(swept: Mosaic) -> None:
     """Exit code 2, and what to write instead."""
     before = swept.json("runs", "list")["total"]
     for options, said in (
         (("--search", "slpe=1,2"), "slope"),
-        (("--search", "slope=1,2", "--set", "slope=1"), "either fix it"),
+        (("--search", "slope=1,2", "--set", "slope=1"), "give either --set or --search"),
         (("--sampler", "tep"), "tpe"),
         (("--option", "windw=3"), "window"),
-        (("--resume", "last"), "goes on with what the sweep was"),
+        (("--resume", "last"), "keeps the configuration of the sweep"),
     ):
         done = swept(*_SWEEP, *options)
         assert (done.returncode, said in done.stderr) == (2, True), done.stderr
     assert swept.json("runs", "list")["total"] == before
 
 
-def test_what_is_no_sweep_is_named(swept: Mosaic) -> None:
+def test_a_run_that_is_not_a_sweep_is_reported(swept: Mosaic) -> None:
     """A run without a study, and a preset that is not there or for another worker."""
     run = swept.json("train", "slope_worker", "--env", "Slope-v0")["run_id"]
     refused = swept("sweep", "show", run)
     assert (refused.returncode, "has no study" in refused.stderr) == (1, True)
-    assert "no sweep" in swept("sweep", "--resume", run).stderr
+    assert "is not a sweep" in swept("sweep", "--resume", run).stderr
     assert "no preset" in swept("train", "slope_worker", "--preset", "none-such").stderr
     preset = swept.folder / "echo.json"
     preset.write_text('{"worker": "echo_worker"}')

@@ -152,15 +152,18 @@ def _areas(window: QMainWindow) -> list[QWidget]:
 
 
 def _placed(layout: QLayout) -> Iterator[QWidget]:
-    """By a layout and those within it."""
-    for index in range(layout.count()):
-        item = layout.itemAt(index)
-        if item is None:
-            continue
-        if (widget := item.widget()) is not None:
+    """Yield the widgets in a layout and in the layouts within it.
+
+    Without `QLayout.itemAt`: PySide keeps the Python object of an item as long as the layout's, but
+    Qt deletes the item earlier. Another object at the same address then gets the wrong Python type,
+    and the process crashes some tests later.
+    """
+    layouts = [layout, *layout.findChildren(QLayout)]
+    children = Qt.FindChildOption.FindDirectChildrenOnly
+    owner = layout.parentWidget()
+    for widget in owner.findChildren(QWidget, options=children) if owner else ():
+        if any(each.indexOf(widget) >= 0 for each in layouts):
             yield widget
-        elif isinstance(inner := item.layout(), QLayout):
-            yield from _placed(inner)
 
 
 def _elides(widget: QWidget) -> bool:

@@ -1,1 +1,0 @@
-"""`mosaic checkpoints`: saved policies."""

@@ -1,1 +1,0 @@
-"""`mosaic envs`: which environments there are, and what installs the rest."""

@@ -1,1 +1,0 @@
-"""`mosaic play`: a person in the terminal, or any actor without one."""

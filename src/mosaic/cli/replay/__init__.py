@@ -1,1 +1,0 @@
-"""`mosaic replay`: look at a recorded episode, prove it, or write it to a file."""

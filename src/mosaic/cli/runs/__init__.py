@@ -1,1 +1,0 @@
-"""`mosaic runs …`: one module for each kind of thing to do with runs."""

@@ -1,1 +1,0 @@
-"""`mosaic sweep`: search for good parameters, and look at what was found."""

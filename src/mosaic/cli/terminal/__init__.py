@@ -1,0 +1,1 @@
+"""Playing an environment in a terminal: keys in, text frames out."""

@@ -1,1 +1,0 @@
-"""`mosaic workers`: what can be trained with, and how to begin a worker of one's own."""
