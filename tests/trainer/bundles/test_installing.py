@@ -131,7 +131,7 @@ def test_a_cancelled_installation_is_gone(workshop: Workshop, slow: SlowPackage)
 
 
 def test_two_who_want_the_same_bundle_share_it(workshop: Workshop, slow: SlowPackage) -> None:
-    """One installs, the other waits and is told so, and both get the same environment."""
+    """One installs, the other waits with progress, and both get the same environment."""
     workshop.add_worker(requires=f"{slow.path}\n")
     told = threading.Event()
 

@@ -150,7 +150,7 @@ def test_a_worker_without_a_summary_is_not_ok(tmp_path: Path, text: str) -> None
 
 
 def test_endless_output_is_cut(tmp_path: Path) -> None:
-    """A MiB of each, and that something is missing is told."""
+    """A MiB of each, and that something is missing is reported."""
     report = run_code(tmp_path, "import os\nfor n in range(64): os.write(1, b'x' * 65536)")
     assert len(report.output) == 1 << 20
     assert "left out" in report.error_output

@@ -95,7 +95,7 @@ def test_a_worker_that_cannot_describe_itself_blocks(bench: Bench) -> None:
 
 
 def test_a_bundle_that_is_not_installed_is_offered(bench: Bench) -> None:
-    """The run may start all the same: it installs it first. The command shows where it will be."""
+    """The run may start anyway: it installs it first. The command shows where it will be."""
     bench.put_worker(manifest='bundle = "toy_bundle"')
     (bench.requirements / "toy_bundle.txt").write_text("")
     (bench.requirements / "toy_bundle.atari.txt").write_text("")

@@ -156,7 +156,7 @@ def test_a_directory_in_the_way(run_dir: RunDirectory, obstacle: str, reason: st
 
 
 def test_a_run_is_started_once(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
-    """A second launch is refused and leaves the first alone."""
+    """A second launch is rejected and leaves the first alone."""
     process = launch_ready("print('ready', flush=True); input()")
     with pytest.raises(UserError, match="Another supervisor controls this run"):
         launch(run_dir, ["true"])

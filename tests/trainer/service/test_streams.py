@@ -204,7 +204,7 @@ def test_a_run_that_is_not_there(daemon: DaemonUnderTest, name: str) -> None:
 
 
 def test_a_damaged_store(daemon: DaemonUnderTest) -> None:
-    """Told with what to do about it, and the daemon goes on."""
+    """Reported with what to do about it, and the daemon continues."""
     run_id = daemon.submit(steps=2000)
     daemon.until(run_id)
     store = daemon.run(run_id).store

@@ -100,7 +100,7 @@ def test_no_run_is_made(client: TrainerClient) -> None:
 def test_a_failure_is_of_one_environment(
     client: TrainerClient, does: str, code: str, says: str
 ) -> None:
-    """It is told with a remedy, and the next picture comes."""
+    """It is reported with a remedy, and the next picture comes."""
     with pytest.raises(UserError) as caught:
         hard(client, does=does)
     assert caught.value.code == code
@@ -145,7 +145,7 @@ def test_a_large_picture_is_averaged(client: TrainerClient) -> None:
 
 
 def test_one_process_that_ends_when_idle(client: TrainerClient, daemon: DaemonUnderTest) -> None:
-    """Many at once are drawn by one process, which goes when nobody asks any more."""
+    """Many at once are drawn by one process, which goes when idle."""
     drawn: list[EnvironmentPicture] = []
 
     def ask(seed: int) -> None:
@@ -221,7 +221,7 @@ def test_a_daemon_that_stops_while_one_hangs(
 def test_requests_that_make_no_sense(
     client: TrainerClient, fields: dict[str, Any], says: str
 ) -> None:
-    """They are refused by the name of the field, before anything is started."""
+    """They are rejected by the name of the field, before anything is started."""
     with pytest.raises(UserError, match=says):
         client.environment_picture(**{"env_id": "CartPole-v1", **fields})
 
