@@ -55,13 +55,13 @@ def test_a_script_that_cannot_be_run_blocks(bench: Bench) -> None:
     bench.put_worker()
     script = bench.root / "own.py"
     item = item_of(bench.report(config(algo=None, script=str(script))), "script")
-    assert (item.status, "no file" in item.message) == (CheckStatus.BLOCKING, True)
-    assert "whole path" in item_of(bench.report(config(script="./own.py")), "script").message
+    assert (item.status, "does not exist" in item.message) == (CheckStatus.BLOCKING, True)
+    assert "absolute path" in item_of(bench.report(config(script="./own.py")), "script").message
     script.write_text("")
     other = bench.report(config(algo=None, script=str(script.with_name("own2.py"))))
     assert "own.py" in item_of(other, "script").remedy
     refused = item_of(bench.report(config(algo=None, script=str(script))), "script")
-    assert "runs no scripts" in refused.message
+    assert "does not run scripts" in refused.message
 
 
 def test_the_parameters_of_a_script_are_validated(bench: Bench) -> None:

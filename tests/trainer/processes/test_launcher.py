@@ -133,7 +133,7 @@ def test_a_file_where_the_directory_should_be(run_dir: RunDirectory) -> None:
     """Said with the path and what to do."""
     run_dir.path.parent.mkdir()
     run_dir.path.touch()
-    with pytest.raises(UserError, match="cannot be made: File exists"):
+    with pytest.raises(UserError, match="cannot be created: File exists"):
         launch(run_dir, ["true"])
 
 

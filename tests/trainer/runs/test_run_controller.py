@@ -101,7 +101,7 @@ def test_cancel_in_the_queue(daemon: DaemonUnderTest) -> None:
     for _ in range(limit):
         daemon.submit(**ENDLESS)
     waiting = daemon.submit(**ENDLESS)
-    eventually(lambda: any("waits" in text for text in daemon.record(waiting).warnings))
+    eventually(lambda: any("Waiting" in text for text in daemon.record(waiting).warnings))
     assert daemon.stub.GetRun(pb.RunRef(run_id=waiting)).queue_position == 1
     assert _cancel(daemon, waiting).state == "cancelled"
     assert not daemon.run(waiting).started.exists()

@@ -229,7 +229,7 @@ def test_a_store_that_leads_elsewhere(daemon: DaemonUnderTest) -> None:
     with pytest.raises(grpc.RpcError) as caught:
         daemon.stub.GetStats(pb.RunRef(run_id=run_id))
     assert caught.value.code() is grpc.StatusCode.FAILED_PRECONDITION
-    assert "no ordinary file" in (caught.value.details() or "")
+    assert "not a regular file" in (caught.value.details() or "")
 
 
 def _store(tmp_path: Path, lines: int, size: int = 0) -> RunDirectory:

@@ -224,7 +224,7 @@ def test_what_cannot_be_replayed(client: TrainerClient) -> None:
         _ = simulation.opened
     assert caught.value.status == "FAILED_PRECONDITION"
     assert caught.value.code == "T410"
-    assert "telemetry can still be looked at" in caught.value.remedy
+    assert "telemetry is still available" in caught.value.remedy
 
 
 def test_an_episode_that_is_not_there(client: TrainerClient, record: Record) -> None:
