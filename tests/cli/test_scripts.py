@@ -139,5 +139,5 @@ def test_a_worker_without_script_support_is_rejected(mosaic: Mosaic, script: Pat
     line = ("train", "echo_worker", "--env", "Echo-v0", "--script")
     done = mosaic(*line, str(script))
     assert done.returncode == 1
-    assert "echo_worker runs no scripts" in done.stderr
+    assert "echo_worker does not run scripts" in done.stderr
     assert mosaic("workers", "--script", str(script)).returncode == 2

@@ -94,7 +94,7 @@ def _stored_steps(run: RunDirectory) -> list[object]:
 def _ask_something(
     client: TrainerClient, ids: list[str], cancelled: set[str], chance: random.Random
 ) -> None:
-    """Cancel, pause or resume somebody; it may end by itself at this very moment."""
+    """Cancel, pause or resume somebody; it may end on its own at this very moment."""
     victim, what = chance.choice(ids), chance.random()
     with suppress(TrainerError):
         if what < 0.2:

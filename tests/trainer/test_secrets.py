@@ -165,7 +165,7 @@ def test_the_file_is_used_as_soon_as_it_is_private(home: Home, secrets_with: Ope
 def test_a_file_without_values_is_a_problem(
     home: Home, secrets_with: OpenSecrets, content: bytes, code: str
 ) -> None:
-    """A broken .env never stops the daemon; the person is told which file and what to do."""
+    """A broken .env never stops the daemon; the problem names the file and the remedy."""
     (home.path / ".env").write_bytes(content)
     (problem,) = secrets_with().problems()
     assert problem.startswith(code)
@@ -380,7 +380,7 @@ def test_logging_while_files_change_never_hangs(home: Home, secrets_with: OpenSe
 def test_every_spelling_is_known_of_earlier_values_too(
     home: Home, secrets_with: OpenSecrets
 ) -> None:
-    """Whoever masks bytes masks what `redact` would, and is told only when that changes."""
+    """Byte masks cover what `redact` does, and change only with it."""
     put_secrets(home, "A_API_KEY='quote\"d key'\n")
     secrets = secrets_with()
     before = secrets.spellings()

@@ -45,7 +45,7 @@ def test_a_file_that_is_not_there_is_made(path: Path) -> None:
 
 
 def test_what_cannot_be_changed_safely_is_left_alone(path: Path) -> None:
-    """A spelling that is not understood is refused, and nothing is written."""
+    """A spelling that is not understood is rejected, and nothing is written."""
     text = 'host = """\nport = 1\n"""\nport = 2\n'
     path.write_text(text)
     with pytest.raises(UserError) as refusal:
@@ -69,7 +69,7 @@ def test_line_ends_and_links_stay(path: Path, tmp_path: Path) -> None:
     ['port = "80"', "cpus = 2.0", f"memory_mb = {10**30}", "prot = 1", "retention_max_gb = nan"],
 )
 def test_a_file_that_was_edited_wrongly(path: Path, wrong: str) -> None:
-    """What no daemon would start with is told as such, and not made worse."""
+    """What no daemon would start with is reported as such, and not made worse."""
     file = SettingsFile(path)
     path.write_text(f"{wrong}\n")
     for ask in (file.stored, file.pending, lambda: file.change({"max_runs": 3})):
@@ -80,7 +80,7 @@ def test_a_file_that_was_edited_wrongly(path: Path, wrong: str) -> None:
 
 
 def test_a_wrong_value_can_be_replaced(path: Path) -> None:
-    """Setting it anew, or taking it back, repairs the file."""
+    """Setting it again, or taking it back, repairs the file."""
     file = SettingsFile(path)
     for value, left in ((81, "port = 81\n"), (None, "")):
         path.write_text('port = "80"\n')

@@ -191,7 +191,7 @@ def test_a_link_within_is_listed(run: RunDirectory) -> None:
 
 
 def test_a_home_behind_a_link_works(run: RunDirectory, tmp_path: Path) -> None:
-    """A `var` that is itself a link to a larger disk is no way out."""
+    """A `var` that is itself a link to a larger disk is not a way out."""
     put(run, "videos/a.mp4")
     link = tmp_path / "link"
     link.symlink_to(run.path)
@@ -233,7 +233,7 @@ def test_broken_metadata_is_left_out(run: RunDirectory, meta: bytes) -> None:
 
 
 def test_metadata_that_is_a_link_is_not_read(run: RunDirectory, tmp_path: Path) -> None:
-    """The metadata beside a file is no way to read another file."""
+    """The metadata beside a file cannot be used to read another file."""
     (tmp_path / "private.json").write_text('{"password": 1}')
     put(run, "videos/a.mp4")
     (run.videos / "a.meta.json").symlink_to(tmp_path / "private.json")
@@ -241,7 +241,7 @@ def test_metadata_that_is_a_link_is_not_read(run: RunDirectory, tmp_path: Path) 
 
 
 def test_an_unchanged_directory_gives_an_equal_manifest(run: RunDirectory) -> None:
-    """So that no client is told of artifacts that it knows."""
+    """Clients are not notified of artifacts that they know."""
     for number in range(300):
         put(run, f"checkpoints/{number}.pt")
     first = scan_artifacts(run, [])

@@ -77,7 +77,7 @@ def special(name: str, kind: bytes, link: str = "") -> Member:
 
 @pytest.fixture
 def refused(home: Home, tmp_path: Path) -> Callable[..., str]:
-    """Imports an archive that must be refused, and says with which words."""
+    """Imports an archive that must be rejected, and returns the message."""
 
     def attempt(data: bytes, **limits: int) -> str:
         with pytest.raises(ArchiveError) as caught:
@@ -171,7 +171,7 @@ def test_a_link_first_and_a_file_behind_it(refused: Callable[..., str], tmp_path
 
 
 def test_a_name_twice_or_both_file_and_folder(refused: Callable[..., str]) -> None:
-    """Members that contradict each other are refused."""
+    """Members that contradict each other are rejected."""
     twice = (f"{RUN_ID}/a", b"1")
     assert "twice" in refused(archive_with(twice, twice))
     for members in (("a", "a/b"), ("a/b", "a")):
@@ -192,7 +192,7 @@ def test_more_content_than_the_header_lists(refused: Callable[..., str]) -> None
 
 
 def test_a_bomb_ends_where_the_header_ends(refused: Callable[..., str]) -> None:
-    """A few kilobytes that unpack to terabytes are refused at the first byte too many."""
+    """A few kilobytes that unpack to terabytes are rejected at the first byte too many."""
     info = tarfile.TarInfo(f"{RUN_ID}/bomb")
     info.size = 1 << 42
     data = tar(header(), config()).rstrip(b"\0")
@@ -217,7 +217,7 @@ def test_an_endless_extended_header(refused: Callable[..., str], kind: bytes) ->
     "content", [b"x", b"99999999999999 path=x\n", b"-5 path=x\n", b"0 a=b\n", b" "]
 )
 def test_a_broken_extended_header(refused: Callable[..., str], content: bytes) -> None:
-    """Nonsense in it is refused or without effect, never an endless loop."""
+    """Nonsense in it is rejected or without effect, never an endless loop."""
     info = tarfile.TarInfo("x")
     info.type, info.size = tarfile.XHDTYPE, len(content)
     data = tar(header())[:1024] + info.tobuf(tarfile.USTAR_FORMAT) + content.ljust(512, b"\0")
@@ -309,7 +309,7 @@ def test_other_files_than_listed(refused: Callable[..., str]) -> None:
     ids=lambda data: f"{len(data)} bytes",  # the same in every process: gzip writes the time
 )
 def test_garbage(refused: Callable[..., str], data: bytes) -> None:
-    """Whatever it is, it is refused in words."""
+    """Any garbage is rejected with a message."""
     assert refused(data)
 
 
@@ -332,12 +332,12 @@ def test_an_invalid_configuration(refused: Callable[..., str], content: bytes) -
 
 @pytest.mark.parametrize("name", ["started.json", "exit.json"])
 def test_a_broken_record_of_a_process(refused: Callable[..., str], name: str) -> None:
-    """A record that recovery would stumble over is refused."""
+    """A record that recovery would stumble over is rejected."""
     assert "record of its process" in refused(archive_with((f"{RUN_ID}/{name}", b'{"pid": "x"}')))
 
 
 def test_a_file_that_is_not_a_store(refused: Callable[..., str], tmp_path: Path) -> None:
-    """A database with something of its own to do when it is read is refused."""
+    """A database with something of its own to do when it is read is rejected."""
     assert "cannot be read" in refused(archive_with((f"{RUN_ID}/telemetry.db", b"x" * 5000)))
     for statement in ("CREATE TABLE t (n)", "CREATE VIEW event AS SELECT 1"):
         path = tmp_path / "var" / "store.db"
@@ -406,7 +406,7 @@ def test_every_error_has_a_remedy(home: Home) -> None:
     ],
 )
 def test_an_invalid_record(refused: Callable[..., str], change: dict[str, Any]) -> None:
-    """It is refused before anything of the run is in its place."""
+    """It is rejected before anything of the run is in its place."""
     record: dict[str, Any] = {"run_id": RUN_ID, "worker": "echo_worker", "mode": "train"}
     record |= {"env_id": "CartPole-v1", "seed": 7, "state": "succeeded", "created_at": 1.7e9}
     members = config(), sums(config())

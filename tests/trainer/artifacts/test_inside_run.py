@@ -19,7 +19,7 @@ def test_paths_inside(run: RunDirectory, path: str) -> None:
 
 @pytest.mark.parametrize("path", ["..", "../x", "/etc/passwd", "a/../../b", "a\0b", "../" * 50])
 def test_paths_that_lead_out(run: RunDirectory, path: str) -> None:
-    """Dots, absolute paths and NUL bytes are refused with a remedy."""
+    """Dots, absolute paths and NUL bytes are rejected with a remedy."""
     with pytest.raises(UserError, match="is outside") as caught:
         resolve_inside(run, path)
     assert caught.value.code == "T360"
@@ -35,7 +35,7 @@ def test_a_neighbour_of_the_same_name_is_outside(run: RunDirectory) -> None:
 
 
 def test_links(run: RunDirectory, tmp_path: Path) -> None:
-    """A link that leads out is refused, be it a file or a folder; one inside is followed."""
+    """A link that leads out is rejected, be it a file or a folder; one inside is followed."""
     put(run, "a/real.txt")
     (run.path / "link.txt").symlink_to("a/real.txt")
     assert resolve_inside(run, "link.txt") == Path(os.path.realpath(run.path / "a/real.txt"))

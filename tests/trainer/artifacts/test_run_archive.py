@@ -285,7 +285,7 @@ def test_an_imported_run_is_over(
 
 
 def test_a_run_that_is_here_is_not_replaced(full_run: RunDirectory, home: Home) -> None:
-    """Importing twice, or where it came from, is refused before anything is unpacked."""
+    """Importing twice, or where it came from, is rejected before anything is unpacked."""
     with pytest.raises(RunDirectoryExistsError, match="T363"):
         import_run(home, export_run(full_run))
     assert files_of(full_run)["worker.log"] == b"hello from the worker\n"
@@ -293,7 +293,7 @@ def test_a_run_that_is_here_is_not_replaced(full_run: RunDirectory, home: Home) 
 
 
 def test_two_imports_of_one_run_at_once(full_run: RunDirectory, elsewhere: Home) -> None:
-    """The second one is refused although it began before the first was done."""
+    """The second one is rejected although it began before the first was done."""
     data = b"".join(export_run(full_run))
 
     def slowly() -> Iterator[bytes]:
@@ -338,7 +338,7 @@ def test_a_client_that_goes_away_leaves_nothing(full_run: RunDirectory, elsewher
 
 
 def test_no_room(full_run: RunDirectory, elsewhere: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A disk without room is told before anything is written, in both directions."""
+    """A disk without room is reported before anything is written, in both directions."""
     data = b"".join(export_run(full_run))
     usage = type("usage", (), {"free": 1000})
     monkeypatch.setattr("shutil.disk_usage", lambda _: usage)

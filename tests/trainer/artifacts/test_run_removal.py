@@ -99,7 +99,7 @@ def test_a_deletion_that_was_cut_off_is_finished(
 
 
 def test_the_next_deletion_finishes_too(home: Home, run: RunDirectory) -> None:
-    """The rest of an earlier run of the same id is no obstacle."""
+    """The rest of an earlier run of the same id is not an obstacle."""
     rest = home.runs / f".deleting-{run.run_id}"
     (rest / "checkpoints").mkdir(parents=True)
     delete_run(home, run.run_id)

@@ -58,7 +58,7 @@ def test_constraints_count_by_their_content(workshop: Workshop) -> None:
     ["gone", "dead", "another"],
 )
 def test_a_broken_environment_is_noticed_and_repaired(workshop: Workshop, python: str) -> None:
-    """A Python that is gone, dead or of another version: told in the list, and made again."""
+    """A Python that is gone, dead or of another version: reported in the list, and made again."""
     workshop.add_worker()
     prepared = workshop.store.prepare("lake", None)
     prepared.python.unlink()
@@ -245,7 +245,7 @@ def test_requirement_files_that_include_each_other(workshop: Workshop) -> None:
 
 
 def test_noise_in_requirements() -> None:
-    """Comments, continued lines, blanks and the SDK itself are no part of what is asked for."""
+    """Comments, continued lines, blanks and the SDK itself are not part of what is asked for."""
     text = "# head\nice==1 \\\n  --hash=sha256:00\n\n  snow  # cold\nmosaic_worker==1\nurl#x\n"
     assert normalize_lines(text) == ["ice==1 --hash=sha256:00", "snow", "url#x"]
 
@@ -274,7 +274,7 @@ def test_an_edited_worker_gets_a_new_copy_and_keeps_its_packages(workshop: Works
 
 
 def test_a_damaged_copy_is_made_again(workshop: Workshop) -> None:
-    """A copy that somebody changed, or a power cut emptied, is not used."""
+    """A copy that was changed, or a power cut emptied, is not used."""
     workshop.add_worker()
     prepared = workshop.store.prepare("lake", None)
     (prepared.code / "lake" / "__main__.py").write_text("")

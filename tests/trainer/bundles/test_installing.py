@@ -98,7 +98,7 @@ def test_installation_without_network_reports_it(
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
     monkeypatch.setenv("PIP_RETRIES", "1")
     workshop.add_worker(requires="snow==9\n")
-    with pytest.raises(UserError, match="snow==9 could not be fetched") as failure:
+    with pytest.raises(UserError, match="snow==9 could not be downloaded") as failure:
         workshop.store.prepare("lake", None)
     assert failure.value.code == "T323"
     assert "PIP_FIND_LINKS" in failure.value.remedy
@@ -131,7 +131,7 @@ def test_a_cancelled_installation_is_gone(workshop: Workshop, slow: SlowPackage)
 
 
 def test_two_who_want_the_same_bundle_share_it(workshop: Workshop, slow: SlowPackage) -> None:
-    """One installs, the other waits and is told so, and both get the same environment."""
+    """One installs, the other waits with progress, and both get the same environment."""
     workshop.add_worker(requires=f"{slow.path}\n")
     told = threading.Event()
 

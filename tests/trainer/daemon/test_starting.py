@@ -53,13 +53,13 @@ def test_a_killed_daemon_leaves_nothing_in_the_way(daemon: DaemonUnderTest) -> N
 
 
 def test_a_clean_end_removes_the_endpoint(daemon: DaemonUnderTest) -> None:
-    """SIGTERM ends it with 0, and no client is led to where nobody listens."""
+    """SIGTERM ends it with 0, and no client is led to an address without a listener."""
     assert daemon.stop() == 0
     assert not daemon.home.endpoint.exists()
 
 
 def test_shutdown_by_call(daemon: DaemonUnderTest) -> None:
-    """A client can stop it, and hears how many runs go on."""
+    """A client can stop it, and hears how many runs continue."""
     run_id = daemon.submit(steps=1_000_000, rate=100)
     daemon.until(run_id, RunState.RUNNING)
     assert daemon.stub.Shutdown(pb.ShutdownRequest()).runs_left_running == 1
@@ -68,7 +68,7 @@ def test_shutdown_by_call(daemon: DaemonUnderTest) -> None:
 
 
 def test_runs_outlive_a_graceful_stop(daemon: DaemonUnderTest) -> None:
-    """The worker goes on writing while there is no daemon, and the next one takes it up."""
+    """The worker continues to write while there is no daemon, and the next one reattaches."""
     run_id = daemon.submit(steps=1_000_000, rate=1000)
     daemon.until(run_id, RunState.RUNNING)
     assert daemon.stop() == 0
@@ -112,13 +112,13 @@ def test_the_token_stays_over_restarts(daemon: DaemonUnderTest) -> None:
 
 @pytest.fixture
 def taken_port() -> Iterator[int]:
-    """A port on which somebody else listens."""
+    """A port on which another program listens."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield listener.getsockname()[1]
 
 
 def test_a_port_that_was_asked_for_and_is_taken(tmp_path: Path, taken_port: int) -> None:
-    """Refused with the port and a remedy; nobody is surprised by another one."""
+    """Rejected with the port and a remedy; no other port is chosen."""
     daemon = DaemonUnderTest(tmp_path)
     told = daemon.refusal(port=str(taken_port))
     assert str(taken_port) in told["message"]

@@ -116,7 +116,7 @@ def test_a_worker_that_hangs_is_killed_with_its_children(tmp_path: Path, tempora
     slow = PreparedWorker(python, "toy", tmp_path, use)
     report = dry_run(config(), slow, ENVIRONMENT, limit_s=2.0)
     assert (report.ok, report.exit_code, report.output) == (False, -9, "still thinking\n")
-    assert "[mosaic] It did not end within 2 s" in report.error_output
+    assert "[mosaic] It did not finish within 2 s" in report.error_output
     assert list(temporary.iterdir()) == []
     child = Path("/proc") / note.read_text().strip() / "stat"
     deadline = time.monotonic() + 60
@@ -150,10 +150,10 @@ def test_a_worker_without_a_summary_is_not_ok(tmp_path: Path, text: str) -> None
 
 
 def test_endless_output_is_cut(tmp_path: Path) -> None:
-    """A MiB of each, and that something is missing is told."""
+    """A MiB of each, and that something is missing is reported."""
     report = run_code(tmp_path, "import os\nfor n in range(64): os.write(1, b'x' * 65536)")
     assert len(report.output) == 1 << 20
-    assert "left out" in report.error_output
+    assert "truncated" in report.error_output
 
 
 def test_a_secret_that_the_worker_prints_is_taken_out(tmp_path: Path) -> None:

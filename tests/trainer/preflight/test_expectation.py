@@ -32,7 +32,7 @@ def test_the_duration_grows_with_the_steps() -> None:
 
 
 def test_without_a_number_of_steps_it_is_as_before() -> None:
-    """A run that ends by itself takes as long as others did."""
+    """A run that ends on its own takes as long as others did."""
     assert expect(None, "all", [earlier(10, 5), earlier(20, 5)], []).duration_s == 15.0
 
 

@@ -93,7 +93,7 @@ def test_a_python_that_fails_blocks(tmp_path: Path, script: str, said: str) -> N
 
 
 def test_a_python_that_hangs_warns(tmp_path: Path) -> None:
-    """A slow disk is no proof of a broken bundle."""
+    """A slow disk is not a proof of a broken bundle."""
     python = tmp_path / "python"
     python.write_text("#!/bin/sh\nsleep 600\n")
     python.chmod(0o700)

@@ -55,13 +55,13 @@ def test_a_script_that_cannot_be_run_blocks(bench: Bench) -> None:
     bench.put_worker()
     script = bench.root / "own.py"
     item = item_of(bench.report(config(algo=None, script=str(script))), "script")
-    assert (item.status, "no file" in item.message) == (CheckStatus.BLOCKING, True)
-    assert "whole path" in item_of(bench.report(config(script="./own.py")), "script").message
+    assert (item.status, "does not exist" in item.message) == (CheckStatus.BLOCKING, True)
+    assert "absolute path" in item_of(bench.report(config(script="./own.py")), "script").message
     script.write_text("")
     other = bench.report(config(algo=None, script=str(script.with_name("own2.py"))))
     assert "own.py" in item_of(other, "script").remedy
     refused = item_of(bench.report(config(algo=None, script=str(script))), "script")
-    assert "runs no scripts" in refused.message
+    assert "does not run scripts" in refused.message
 
 
 def test_the_parameters_of_a_script_are_validated(bench: Bench) -> None:
@@ -95,7 +95,7 @@ def test_a_worker_that_cannot_describe_itself_blocks(bench: Bench) -> None:
 
 
 def test_a_bundle_that_is_not_installed_is_offered(bench: Bench) -> None:
-    """The run may start all the same: it installs it first. The command shows where it will be."""
+    """The run may start anyway: it installs it first. The command shows where it will be."""
     bench.put_worker(manifest='bundle = "toy_bundle"')
     (bench.requirements / "toy_bundle.txt").write_text("")
     (bench.requirements / "toy_bundle.atari.txt").write_text("")

@@ -123,7 +123,7 @@ def test_a_starting_point_is_used_or_rejected(
 
 
 def test_a_run_from_nothing_has_no_starting_point() -> None:
-    """Nothing is said of what nobody asked for."""
+    """Nothing is said of what was not requested."""
     assert list(worker_checks.check_starting_point(candidate())) == []
 
 

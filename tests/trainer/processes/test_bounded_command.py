@@ -19,13 +19,13 @@ def run_code(code: str, limit_s: float = GENEROUS_S, max_bytes: int = 1 << 20) -
 
 
 def test_both_outputs_and_the_exit_code_are_exact() -> None:
-    """Bytes that are no text come back as they were."""
+    """Bytes that are not text come back as they were."""
     outcome = run_code("import os; os.write(1, b'\\xff\\0out'); os.write(2, b'err'); os._exit(7)")
     assert outcome == CommandResult(7, b"\xff\0out", b"err")
 
 
 def test_much_output_on_both_pipes_does_not_block() -> None:
-    """A full pipe never stops the command; what is beyond the limit is dropped and told."""
+    """A full pipe never stops the command; what is beyond the limit is dropped and reported."""
     code = "import os\nfor n in range(40): os.write(1, b'a' * 65536); os.write(2, b'b' * 65536)"
     outcome = run_code(code, max_bytes=100_000)
     assert outcome.exit_code == 0

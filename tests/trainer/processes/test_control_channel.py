@@ -104,7 +104,7 @@ def test_a_full_channel(
 
 
 def test_a_command_that_is_too_long(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
-    """More than 4096 bytes could mix with another sender's line, so they are refused."""
+    """More than 4096 bytes could mix with another sender's line, so they are rejected."""
     launch_ready(ECHO)
     with pytest.raises(ControlError, match="4096"):
         send_command(run_dir, Action(seq=1, value="x" * 4096))
@@ -113,7 +113,7 @@ def test_a_command_that_is_too_long(run_dir: RunDirectory, launch_ready: LaunchR
 
 
 def test_a_run_that_takes_no_commands(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
-    """Before the start and after the end there is nobody to obey."""
+    """Before the start and after the end there is no worker to obey."""
     with pytest.raises(NoWorkerError):
         send_command(run_dir, Stop(seq=1))
     launch_ready(ECHO)
@@ -143,7 +143,7 @@ def test_a_dead_worker_whose_strays_still_live(
 
 
 def test_a_file_in_place_of_the_channel(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
-    """Commands are not appended to a file that somebody put there."""
+    """Commands are not appended to a file that replaced the channel."""
     process = launch_ready(ECHO)
     run_dir.control.unlink()
     run_dir.control.write_bytes(b"")

@@ -133,7 +133,7 @@ def test_a_file_where_the_directory_should_be(run_dir: RunDirectory) -> None:
     """Said with the path and what to do."""
     run_dir.path.parent.mkdir()
     run_dir.path.touch()
-    with pytest.raises(UserError, match="cannot be made: File exists"):
+    with pytest.raises(UserError, match="cannot be created: File exists"):
         launch(run_dir, ["true"])
 
 
@@ -156,7 +156,7 @@ def test_a_directory_in_the_way(run_dir: RunDirectory, obstacle: str, reason: st
 
 
 def test_a_run_is_started_once(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
-    """A second launch is refused and leaves the first alone."""
+    """A second launch is rejected and leaves the first alone."""
     process = launch_ready("print('ready', flush=True); input()")
     with pytest.raises(UserError, match="Another supervisor controls this run"):
         launch(run_dir, ["true"])

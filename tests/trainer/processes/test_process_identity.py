@@ -64,7 +64,7 @@ def test_a_living_process_is_alive(sleeper: "subprocess.Popen[bytes]") -> None:
 
 @pytest.mark.process
 def test_a_zombie_is_not_alive(sleeper: "subprocess.Popen[bytes]") -> None:
-    """A dead process that nobody has reaped yet counts as gone."""
+    """A dead process that is not reaped yet counts as gone."""
     identity = identity_of(sleeper)
     assert identity.send(signal.SIGKILL)
     assert identity.wait(30)

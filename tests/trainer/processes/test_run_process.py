@@ -86,7 +86,7 @@ def test_many_observers_do_not_disturb_each_other(
 def test_pause_and_resume(
     run_dir: RunDirectory, launch_ready: LaunchReady, eventually: Eventually
 ) -> None:
-    """A paused group stands still, children included, and goes on when it is resumed."""
+    """A paused group stands still, children included, and continues when it is resumed."""
     process = launch_ready(
         "import os, time\n"
         "os.fork()\n"
@@ -114,7 +114,7 @@ def test_pause_and_resume(
 def test_only_a_running_run_can_be_paused(
     run_dir: RunDirectory, launch_ready: LaunchReady, number: signal.Signals
 ) -> None:
-    """Before its start and after its end there is nobody to pause."""
+    """Before its start and after its end there is no worker to pause."""
     with pytest.raises(UserError, match="it is not_started"):
         signal_worker(run_dir, number)
     launch_ready(WAITING)

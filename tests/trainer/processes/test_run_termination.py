@@ -85,7 +85,7 @@ def record_start(run_dir: RunDirectory, worker: ProcessIdentity) -> None:
 
 
 def test_a_worker_is_asked_first(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
-    """A worker that obeys `stop` ends by itself, with its own exit code."""
+    """A worker that obeys `stop` ends on its own, with its own exit code."""
     launch_ready(OBEDIENT)
     process = terminate_worker(run_dir, grace=30, stop_seq=12)
     assert isinstance(process, Exited)

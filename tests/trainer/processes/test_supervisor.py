@@ -119,7 +119,7 @@ def test_the_worker_starts_from_a_clean_slate(
 
 
 def test_a_program_that_cannot_be_executed(run_dir: RunDirectory, tmp_path: Path) -> None:
-    """A missing interpreter is told in exit.json and in the log before launch returns."""
+    """A missing interpreter is reported in exit.json and in the log before launch returns."""
     script = tmp_path / "worker"
     script.write_text("#!/no/such/interpreter\n")
     script.chmod(0o755)
@@ -177,7 +177,7 @@ def test_a_stray_may_finish_on_its_own(
 def test_a_stray_that_cannot_be_ended_does_not_hold_the_exit_back(
     run_dir: RunDirectory, eventually: Eventually
 ) -> None:
-    """When patience runs out the exit is recorded all the same, with the number that is left."""
+    """When patience runs out the exit is recorded anyway, with the number that is left."""
     run_dir.path.mkdir(parents=True)
     without_kill = (
         "import importlib.util, signal, sys\n"

@@ -19,7 +19,7 @@ AddRun = Callable[..., RunRecord]
 
 
 class Clock:
-    """Time that moves only when told to."""
+    """A clock that moves only when set."""
 
     def __init__(self) -> None:
         self.now = NOW

@@ -40,7 +40,7 @@ def test_a_tag_both_removed_and_added_is_there(registry: RunRegistry, add_run: A
 
 
 def test_only_a_change_adds_an_event(registry: RunRegistry, add_run: AddRun) -> None:
-    """The same again is no event."""
+    """The same again adds no event."""
     run_id = add_run().run_id
     seq = registry.last_event_seq()
     registry.annotate(run_id, add_tags=["a"])

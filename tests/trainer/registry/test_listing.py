@@ -182,7 +182,7 @@ def test_page_sizes(registry: RunRegistry, add_run: AddRun) -> None:
 
 
 def test_a_token_belongs_to_its_list(registry: RunRegistry, add_run: AddRun) -> None:
-    """With other filters it is refused; another page size is fine."""
+    """With other filters it is rejected; another page size is fine."""
     for _ in range(4):
         add_run()
     token = registry.list(RunQuery(page_size=1, algo="echo")).next_page_token

@@ -45,7 +45,7 @@ def test_folder_and_file_are_made(tmp_path: Path) -> None:
 
 
 def test_a_newer_registry_is_left_alone(path: Path) -> None:
-    """It is refused with what to do, and not a byte of it is changed."""
+    """It is rejected with what to do, and not a byte of it is changed."""
     fill(path, 1)
     with opened(path) as connection:
         connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
@@ -200,7 +200,7 @@ def test_cursors_of_a_lost_registry_are_reported(path: Path, clock: Clock) -> No
 
 
 def test_an_empty_file_is_a_new_registry(path: Path) -> None:
-    """What a power cut right after its creation leaves behind is no damage."""
+    """What a power cut right after its creation leaves behind is not damage."""
     path.parent.mkdir()
     path.touch()
     with RunRegistry(path) as registry:
@@ -209,7 +209,7 @@ def test_an_empty_file_is_a_new_registry(path: Path) -> None:
 
 
 def test_a_full_disk(registry: RunRegistry, add_run: AddRun) -> None:
-    """The change is refused whole with its remedy; with space again everything goes on."""
+    """The change is rejected completely with its remedy; with space again everything continues."""
     run_id = add_run().run_id
     writer = registry._database._writer
     (pages,) = writer.execute("PRAGMA page_count").fetchone()
@@ -226,7 +226,7 @@ def test_a_full_disk(registry: RunRegistry, add_run: AddRun) -> None:
 
 
 def test_another_program_that_holds_the_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reading goes on; a change is refused with its remedy, and works once the other is gone."""
+    """Reading continues; a change is rejected with its remedy, and works once the other is gone."""
     monkeypatch.setattr(database, "BUSY_TIMEOUT_MS", 20)
     with RunRegistry(path) as registry, opened(path) as other:
         run_id = registry.add(new_ulid(), config()).run_id

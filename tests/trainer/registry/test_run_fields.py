@@ -56,7 +56,7 @@ def test_any_digest_comes_back_as_it_was(registry: RunRegistry, add_run: AddRun)
 
 
 def test_digests_of_many_runs_at_once(registry: RunRegistry, add_run: AddRun) -> None:
-    """Each run gets its own; one that was deleted meanwhile is passed over; nobody is told."""
+    """Each run gets its own; a deleted one is skipped; no event is added."""
     runs = [add_run().run_id for _ in range(3)]
     seq = registry.last_event_seq()
     gone = new_ulid()
@@ -77,7 +77,7 @@ def test_every_number_of_a_digest_has_its_column() -> None:
 
 
 def test_a_changed_manifest_adds_an_event(registry: RunRegistry, add_run: AddRun) -> None:
-    """Finding nothing, or the same again, is no news."""
+    """Finding nothing, or the same again, adds no event."""
     run_id = add_run().run_id
     manifest = ArtifactManifest(
         tensorboard_dir="runs/a", videos=(ArtifactFile(path="videos/1.mp4", size_bytes=5, t=1.5),)
@@ -124,7 +124,7 @@ def test_what_a_run_was_started_with(registry: RunRegistry, add_run: AddRun) -> 
 
 
 def test_warnings(registry: RunRegistry, add_run: AddRun) -> None:
-    """They replace each other, and watchers are told only when they differ."""
+    """They replace each other, and watchers are notified only of changes."""
     run_id = add_run().run_id
     seq = registry.last_event_seq()
     registry.set_warnings(run_id, ["no heartbeat for 30 s"])

@@ -70,7 +70,7 @@ def test_the_same_configuration_makes_another_run(registry: RunRegistry) -> None
 
 
 def test_a_request_id_belongs_to_one_configuration(registry: RunRegistry) -> None:
-    """Another configuration under the same request id is refused, naming the run."""
+    """Another configuration under the same request id is rejected, naming the run."""
     run = registry.add(new_ulid(), config(seed=1), request_id="abc")
     with pytest.raises(RequestIdReusedError, match=run.run_id):
         registry.add(new_ulid(), config(seed=2), request_id="abc")
@@ -179,7 +179,7 @@ def test_the_output_of_a_run_that_ended(registry: RunRegistry, add_run: AddRun) 
 
 
 def test_reasons_are_kept_within_bounds(registry: RunRegistry, add_run: AddRun) -> None:
-    """A reason from the world is cut, never refused: the state counts."""
+    """A reason from the world is cut, never rejected: the state counts."""
     run_id = add_run().run_id
     reason = "\ud800" + "x" * 10_000
     run = registry.transition(run_id, {RunState.QUEUED}, RunState.CANCELLED, reason)

@@ -50,7 +50,7 @@ def test_a_session_does_not_wait_for_a_cpu() -> None:
 
 
 def test_a_sweep_leaves_cpu_and_place_to_its_trials() -> None:
-    """On a machine for one run at a time its trials start all the same."""
+    """On a machine for one run at a time its trials start anyway."""
     small = Capacity(runs=1, cpus=1, memory_mb=1000, gpus=())
     sweep = admit([Waiting("sweep", _wants(), "sweep")], {}, small).granted
     assert list(admit([Waiting("trial", _wants())], sweep, small).granted) == ["trial"]

@@ -59,7 +59,7 @@ def test_the_runs_of_a_sweep_that_is_over(registry: RunRegistry, end: RunState) 
     ],
 )
 def test_the_runs_of_other_parents(registry: RunRegistry, mode: str, state: RunState) -> None:
-    """A sweep that goes on wants its runs; what a resumed run goes on from is no sweep."""
+    """A sweep that continues wants its runs; what a resumed run continues from is not a sweep."""
     child(registry, parent(registry, mode, state))
     child(registry, "01J0000000000000000000000Z")
     assert orphans(registry) == set()

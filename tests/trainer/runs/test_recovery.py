@@ -116,7 +116,7 @@ def test_a_paused_run_stays_paused(daemon: DaemonUnderTest) -> None:
 
 
 def test_the_queue_survives(daemon: DaemonUnderTest) -> None:
-    """Runs that waited go on waiting, also one whose directory was never made."""
+    """Runs that waited continue to wait, also one whose directory was never made."""
     limit = daemon.stub.GetHealth(pb.GetHealthRequest()).cpus
     going = [daemon.submit(**ENDLESS) for _ in range(limit)]
     for run_id in going:

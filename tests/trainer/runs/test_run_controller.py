@@ -101,7 +101,7 @@ def test_cancel_in_the_queue(daemon: DaemonUnderTest) -> None:
     for _ in range(limit):
         daemon.submit(**ENDLESS)
     waiting = daemon.submit(**ENDLESS)
-    eventually(lambda: any("waits" in text for text in daemon.record(waiting).warnings))
+    eventually(lambda: any("Waiting" in text for text in daemon.record(waiting).warnings))
     assert daemon.stub.GetRun(pb.RunRef(run_id=waiting)).queue_position == 1
     assert _cancel(daemon, waiting).state == "cancelled"
     assert not daemon.run(waiting).started.exists()
@@ -173,7 +173,7 @@ def test_a_worker_with_children_of_its_own(daemon: DaemonUnderTest) -> None:
 
 
 def test_pause_by_command_and_resume(daemon: DaemonUnderTest) -> None:
-    """A worker that can pause stands still by itself, and goes on where it was."""
+    """A worker that can pause stands still on its own, and continues where it was."""
     run_id = daemon.submit(steps=400, rate=200)
     _started(daemon, run_id)
     paused = daemon.stub.PauseRun(pb.RunRef(run_id=run_id))
@@ -235,14 +235,14 @@ def test_priority(daemon: DaemonUnderTest) -> None:
 def test_a_run_that_cannot_start_is_rejected_at_once(
     daemon: DaemonUnderTest, fields: dict[str, Any], word: str
 ) -> None:
-    """A GPU that is not there, a misspelt parameter: told before anything is queued."""
+    """A GPU that is not there, a misspelt parameter: reported before anything is queued."""
     with pytest.raises(grpc.RpcError, match=word):
         _submit(daemon, **{"params": {}, **fields})
     assert not daemon.stub.ListRuns(pb.ListRunsRequest()).runs
 
 
 def test_a_stalled_run_gets_a_warning(tmp_path: Path) -> None:
-    """A worker without a sign of life is shown as such, goes on living, and is never killed."""
+    """A worker without a sign of life is shown as such, stays alive, and is never killed."""
     daemon = DaemonUnderTest(tmp_path, ("--stalled-after-s", "0.5"))
     try:
         daemon.start()
@@ -257,7 +257,7 @@ def test_a_stalled_run_gets_a_warning(tmp_path: Path) -> None:
 
 
 def test_a_worker_killed_by_a_signal(daemon: DaemonUnderTest) -> None:
-    """A worker that somebody kills has failed, by that signal."""
+    """A worker that is killed has failed, by that signal."""
     run_id = daemon.submit(**ENDLESS)
     os.kill(_started(daemon, run_id).pid, signal.SIGKILL)
     assert daemon.until(run_id, RunState.FAILED).reason == "The worker was ended by SIGKILL."

@@ -30,7 +30,7 @@ def _check_until(lease: LeaseTimer, first_s: float, last_s: float) -> LeaseState
 
 
 def test_a_lease_lapses_and_then_ends() -> None:
-    """Nobody for one lease pauses, nobody for two ends."""
+    """Without a client it pauses after one lease and stops after two."""
     lease = LeaseTimer(LEASE_S, now=100.0)
     assert _check_until(lease, 100.0, 129.9) is LeaseState.HELD
     assert _check_until(lease, 129.9, 130.0) is LeaseState.LAPSED
@@ -129,7 +129,7 @@ def test_a_run_without_a_client_pauses_and_stops(daemon: DaemonUnderTest) -> Non
 
 @pytest.mark.process
 def test_a_client_that_comes_back(daemon: DaemonUnderTest) -> None:
-    """What was paused because nobody was there goes on for the first who is, and says so."""
+    """A run paused for lack of a client resumes for the first one, with a reason."""
     run_id = _submit(daemon, 2.0)
     daemon.until(run_id, RunState.PAUSED)
     assert _hold(daemon, run_id).state == "running"
@@ -143,7 +143,7 @@ def test_a_client_that_comes_back(daemon: DaemonUnderTest) -> None:
 
 @pytest.mark.process
 def test_a_command_holds_too(daemon: DaemonUnderTest) -> None:
-    """Who plays is there: a run that had lapsed goes on before it is handed the command."""
+    """A command renews the lease: a lapsed run resumes before it gets the command."""
     run_id = _submit(daemon, 2.0)
     daemon.until(run_id, RunState.PAUSED)
     command = json.dumps({"cmd": "checkpoint"}).encode()
@@ -167,7 +167,7 @@ def test_a_pause_of_a_person(daemon: DaemonUnderTest) -> None:
 
 @pytest.mark.process
 def test_resumed_by_a_person_and_left_again(daemon: DaemonUnderTest) -> None:
-    """A run that was resumed after its lease lapsed is paused anew when nobody stays."""
+    """A run that was resumed after its lease lapsed is paused again without a client."""
     run_id = _submit(daemon, 1.0)
     daemon.until(run_id, RunState.PAUSED)
     daemon.stub.ResumeRun(pb.RunRef(run_id=run_id))

@@ -62,7 +62,7 @@ def test_outcomes(
 
 
 def test_a_vanished_supervisor() -> None:
-    """Without a record of the exit the run is lost, and the person is told what to do."""
+    """Without a record of the exit the run is lost, and the remedy says what to do."""
     started = StartedRecord(
         pid=1, start_ticks=1, boot_id="b", t=1.0, supervisor=SupervisorStamp(pid=2, start_ticks=1)
     )

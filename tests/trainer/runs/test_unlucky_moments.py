@@ -39,7 +39,7 @@ def _damage(store: Path) -> None:
 @pytest.mark.long
 @pytest.mark.process
 def test_a_damaged_store_hurts_only_its_own_run(daemon: DaemonUnderTest) -> None:
-    """The numbers of all others go on, and the run itself still comes to its end."""
+    """The numbers of all others continue, and the run itself still comes to its end."""
     hurt, other = daemon.submit(**ENDLESS), daemon.submit(**ENDLESS)
     for run_id in (hurt, other):
         eventually(lambda run_id=run_id: daemon.record(run_id).digest.steps > 20)  # type: ignore[misc] # bound now
@@ -69,7 +69,7 @@ def test_an_environment_too_large_to_start_with(daemon: DaemonUnderTest) -> None
 
 @pytest.mark.process
 def test_many_cancels_of_one_run(daemon: DaemonUnderTest) -> None:
-    """Who asks a hundred times holds up nobody, and the last and shortest grace counts."""
+    """Who asks a hundred times delays no other call, and the last and shortest grace counts."""
     run_id = daemon.submit(**ENDLESS, ignore_term=True)
     eventually(lambda: daemon.record(run_id).digest.steps)  # from now on it ignores
     for _ in range(100):
@@ -92,7 +92,7 @@ def test_a_daemon_stops_while_a_run_takes_its_time(daemon: DaemonUnderTest) -> N
 
 @pytest.mark.process
 def test_resources_of_reattached_runs_are_not_free(daemon: DaemonUnderTest) -> None:
-    """After a restart nobody starts on processors that a living run has."""
+    """After a restart no run starts on processors that a living run has."""
     limit = daemon.stub.GetHealth(pb.GetHealthRequest()).cpus
     going = [daemon.submit(**ENDLESS) for _ in range(limit)]
     for run_id in going:

@@ -32,7 +32,7 @@ def empty_request(name: str) -> Message:
 
 
 def refusal(daemon: DaemonUnderTest, name: str, request: Message) -> grpc.RpcError:
-    """How the call was refused."""
+    """How the call was rejected."""
     with pytest.raises(grpc.RpcError) as caught:
         call(daemon, name, request)
     return caught.value

@@ -78,7 +78,7 @@ def test_no_reflection_and_no_unknown_calls(daemon: DaemonUnderTest) -> None:
 
 
 def test_bytes_that_cannot_be_decoded(daemon: DaemonUnderTest) -> None:
-    """Refused as a wrong argument by every call, and the daemon goes on."""
+    """Rejected as a wrong argument by every call, and the daemon continues."""
     garbage = b"\x0a\xff\xff\xff\xff"  # says that four gigabytes follow
     with grpc.insecure_channel(daemon.address) as channel:
         for name, method in METHODS.items():
@@ -91,7 +91,7 @@ def test_bytes_that_cannot_be_decoded(daemon: DaemonUnderTest) -> None:
 
 
 def test_a_request_that_is_too_large(daemon: DaemonUnderTest) -> None:
-    """Refused by its size before anybody reads it."""
+    """Rejected by its size before it is read."""
     request = pb.SubmitRunRequest(config_json=b" " * (MAX_REQUEST_BYTES + 1))
     with pytest.raises(grpc.RpcError) as caught:
         daemon.stub.SubmitRun(request)
@@ -186,7 +186,7 @@ def test_tls(tmp_path: Path, certificate: tuple[Path, Path]) -> None:
 
 
 def test_tls_files_that_cannot_be_used(tmp_path: Path, certificate: tuple[Path, Path]) -> None:
-    """Missing, swapped or alone: told at the start, not by connections that fail."""
+    """Missing, swapped or alone: reported at the start, not by connections that fail."""
     public, key = certificate
     missing = tmp_path / "missing.pem"
     for pair in ((public, missing), (missing, key), (key, public)):

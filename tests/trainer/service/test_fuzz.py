@@ -207,7 +207,7 @@ def test_hostile_fields(
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 def test_no_message_at_all(daemon: DaemonUnderTest, method: MethodDescriptor) -> None:
-    """Bytes that are no message of the call, and messages too large for any."""
+    """Bytes that are not a message of the call, and messages too large for any."""
     chance = random.Random(method.name)
     for payload in (
         b"\xff" * 50,

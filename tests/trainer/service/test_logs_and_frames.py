@@ -139,7 +139,7 @@ def test_a_log_that_comes_later(tmp_path: Path) -> None:
 
 
 def test_a_pipe_in_place_of_a_log(tmp_path: Path) -> None:
-    """Refused, not waited for."""
+    """Rejected, not waited for."""
     os.mkfifo(tmp_path / "worker.log")
     with pytest.raises(UserError, match="ordinary"):
         LogFollower(tmp_path / "worker.log", _UNSAFE).read()

@@ -66,7 +66,7 @@ def test_an_answer_that_would_be_too_large_is_cut(daemon: DaemonUnderTest) -> No
 
 
 def test_numbers_that_json_has_no_word_for(daemon: DaemonUnderTest) -> None:
-    """A reward that is not a number is told as such, not as nothing."""
+    """A reward that is not a number is reported as such, not as nothing."""
     run_id = daemon.submit(steps=1_000_000, rate=10)
     step = {"type": "step", "episode_id": "odd", "step": 0, "action": "-Infinity", "reward": "NaN"}
     line = json.dumps({**step, "terminated": False, "truncated": True}) + "\n"

@@ -53,7 +53,7 @@ def test_any_parts_give_what_the_whole_gives(pieces: list[str], lengths: list[in
 
 
 def test_a_log_without_secrets_comes_byte_for_byte(tmp_path: Path) -> None:
-    """Also bytes that are no text, and a last line without its end."""
+    """Also bytes that are not text, and a last line without its end."""
     path = tmp_path / "worker.log"
     path.write_bytes(bytes(range(256)) * 1000 + b"sk-")
     log = open_log(path)

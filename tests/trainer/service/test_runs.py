@@ -109,7 +109,7 @@ def test_a_run_that_is_not_there(daemon: DaemonUnderTest) -> None:
 
 
 def test_the_same_request_id_is_the_same_run(daemon: DaemonUnderTest) -> None:
-    """A client that is not sure whether it was heard may ask again; another config is refused."""
+    """A client that is not sure whether it was heard may ask again; another config is rejected."""
     config = {"worker": "echo_worker", "algo": "echo", "env_id": "E-v0", "params": {"steps": 5}}
     request = pb.SubmitRunRequest(config_json=json.dumps(config).encode(), request_id="mine")
     first = daemon.stub.SubmitRun(request)
@@ -293,7 +293,7 @@ def test_health(daemon: DaemonUnderTest) -> None:
 
 
 def test_an_import_that_cannot_be_listed(daemon: DaemonUnderTest) -> None:
-    """The files of a run whose row is refused are not left in the way of the next attempt."""
+    """The files of a run whose row is rejected are not left in the way of the next attempt."""
     run_id = daemon.submit(steps=5)
     daemon.until(run_id)
     parts = list(daemon.stub.ExportRun(pb.RunRef(run_id=run_id)))

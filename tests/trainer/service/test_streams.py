@@ -204,7 +204,7 @@ def test_a_run_that_is_not_there(daemon: DaemonUnderTest, name: str) -> None:
 
 
 def test_a_damaged_store(daemon: DaemonUnderTest) -> None:
-    """Told with what to do about it, and the daemon goes on."""
+    """Reported with what to do about it, and the daemon continues."""
     run_id = daemon.submit(steps=2000)
     daemon.until(run_id)
     store = daemon.run(run_id).store
@@ -229,7 +229,7 @@ def test_a_store_that_leads_elsewhere(daemon: DaemonUnderTest) -> None:
     with pytest.raises(grpc.RpcError) as caught:
         daemon.stub.GetStats(pb.RunRef(run_id=run_id))
     assert caught.value.code() is grpc.StatusCode.FAILED_PRECONDITION
-    assert "no ordinary file" in (caught.value.details() or "")
+    assert "not a regular file" in (caught.value.details() or "")
 
 
 def _store(tmp_path: Path, lines: int, size: int = 0) -> RunDirectory:

@@ -72,7 +72,7 @@ def test_the_next_daemon_clears_up(
 
 
 def test_a_daemon_that_stops(daemon: DaemonUnderTest, client: TrainerClient) -> None:
-    """It takes its helpers along, and the client is told."""
+    """It takes its helpers along, and the client is notified."""
     simulation = replaying(client, "hang in native code")
     assert daemon.stop() == 0
     assert not helpers_of(daemon)

@@ -99,7 +99,7 @@ def test_an_environment_that_is_not_deterministic(client: TrainerClient, record:
 
 
 def test_an_environment_that_crashes(client: TrainerClient, record: Record) -> None:
-    """Signal, step and last words are named, and the daemon goes on."""
+    """Signal, step and last words are named, and the daemon continues."""
     error = failure_of(client.resimulate(record(ODD, does="crash", at=6), 0))
     assert error.code == "T414"
     assert "SIGSEGV in step 6" in error.message
@@ -109,7 +109,7 @@ def test_an_environment_that_crashes(client: TrainerClient, record: Record) -> N
 
 
 def test_an_environment_that_raises(client: TrainerClient, record: Record) -> None:
-    """What it said is told, from a step as from its reset."""
+    """What it said is reported, from a step as from its reset."""
     in_step = failure_of(client.resimulate(record(ODD, does="raise", at=6), 0))
     assert in_step.code == "T413"
     assert "failed in step 6: RuntimeError: the ice broke" in in_step.message
@@ -136,7 +136,7 @@ def test_pictures_of_changing_size(client: TrainerClient, record: Record) -> Non
 def test_a_helper_that_is_killed(
     daemon: DaemonUnderTest, client: TrainerClient, record: Record
 ) -> None:
-    """kill -9 from outside is told as what it is."""
+    """kill -9 from outside is reported as what it is."""
     with client.resimulate(record(ODD), 0) as simulation:
         frames_of(simulation, 0, 4)
         (pid,) = helpers_of(daemon)
@@ -158,7 +158,7 @@ def test_two_replays_at_once(client: TrainerClient, record: Record) -> None:
 def test_more_replays_than_allowed(
     daemon: DaemonUnderTest, client: TrainerClient, record: Record
 ) -> None:
-    """The ninth is refused until another one is closed."""
+    """The ninth is rejected until another one is closed."""
     run_id = record(ODD)
     simulations: list[Resimulation] = []
 
@@ -215,7 +215,7 @@ def test_closing_while_another_thread_waits(client: TrainerClient, record: Recor
 
 
 def test_what_cannot_be_replayed(client: TrainerClient) -> None:
-    """The reason is told, and that the telemetry is still there."""
+    """The reason is reported, and that the telemetry is still there."""
     run_id = client.submit(
         {"worker": "echo_worker", "algo": "echo", "env_id": "Echo-v0", "params": {"steps": 30}}
     ).run_id
@@ -224,7 +224,7 @@ def test_what_cannot_be_replayed(client: TrainerClient) -> None:
         _ = simulation.opened
     assert caught.value.status == "FAILED_PRECONDITION"
     assert caught.value.code == "T410"
-    assert "telemetry can still be looked at" in caught.value.remedy
+    assert "telemetry is still available" in caught.value.remedy
 
 
 def test_an_episode_that_is_not_there(client: TrainerClient, record: Record) -> None:
@@ -239,7 +239,7 @@ def test_an_episode_that_is_not_there(client: TrainerClient, record: Record) -> 
 
 
 def test_requests_that_make_no_sense(daemon: DaemonUnderTest, record: Record) -> None:
-    """Each is refused by the name of its field."""
+    """Each is rejected by the name of its field."""
     opening = pb.ResimulateRequest(open=pb.OpenSimulation(run_id=record(ODD)))
     verifying = pb.ResimulateRequest(open=pb.OpenSimulation(run_id=record(ODD), verify_only=True))
 
@@ -263,7 +263,7 @@ def test_requests_that_make_no_sense(daemon: DaemonUnderTest, record: Record) ->
 
 
 def test_a_client_that_has_asked_for_all_it_wants(daemon: DaemonUnderTest, record: Record) -> None:
-    """When it sends no more, the call ends by itself after the last frame."""
+    """When it sends no more, the call ends on its own after the last frame."""
     requests = [
         pb.ResimulateRequest(open=pb.OpenSimulation(run_id=record(ODD))),
         pb.ResimulateRequest(frames=pb.SimulateFrames(request=5, first=18)),

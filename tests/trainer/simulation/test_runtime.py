@@ -154,7 +154,7 @@ def test_packages_that_have_changed(client: TrainerClient, lake: Lake) -> None:
     metadata.parent.mkdir()
     metadata.write_text("Metadata-Version: 2.1\nName: gymnasium\nVersion: 0.0.1\n")
     (warning,) = replayed(client, run_id).warnings
-    assert f"gymnasium {version('gymnasium')} then, 0.0.1 now" in warning
+    assert f"gymnasium {version('gymnasium')} recorded, 0.0.1 installed" in warning
 
 
 def test_folders_that_an_archive_names(client: TrainerClient, tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def test_a_hang_names_its_step(clock: Clock, start: Start, does: str) -> None:
     waiting.join(PATIENCE_S)
     (failure,) = failures
     assert failure.code == "T415"
-    assert "nothing came for 60 s in step 6" in failure.message
+    assert "no response for 60 s in step 6" in failure.message
 
 
 def test_idle_is_not_a_hang(clock: Clock, start: Start) -> None:

@@ -180,7 +180,7 @@ def test_a_cut_off_import_leaves_nothing(home: Home, checkpoints: Checkpoints) -
 
 
 def test_no_room(home: Home, checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A checkpoint that would fill the disk is refused before it does."""
+    """A checkpoint that would fill the disk is rejected before it does."""
     monkeypatch.setattr(imported_checkpoints, "MIN_FREE_BYTES", 1 << 62)
     with pytest.raises(archive_format.NoRoomError):
         take(checkpoints, POLICY)
@@ -242,7 +242,7 @@ def test_verifying_an_import_without_a_record(home: Home, checkpoints: Checkpoin
 
 
 def test_unknown_checkpoints(checkpoints: Checkpoints, add_run: AddRun) -> None:
-    """An id that names nothing is refused, whatever it looks like."""
+    """An id that names nothing is rejected, whatever it looks like."""
     run = add_run(("checkpoints/a.pt", b"x", NOW))
     for name in ("x", run.run_id, f"{run.run_id}.000000000000", "01J0000000000000000000000Z", ".."):
         with pytest.raises(UnknownCheckpointError):

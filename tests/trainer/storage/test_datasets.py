@@ -59,7 +59,7 @@ def test_broken_data_sets_have_a_problem(home: Home, registry: RunRegistry) -> N
 
 
 def test_pages(home: Home, registry: RunRegistry, add_run: AddRun) -> None:
-    """Small pages give the same list; a token of another list is refused."""
+    """Small pages give the same list; a token of another list is rejected."""
     datasets = Datasets(home, registry)
     add_run(*((f"datasets/{n}.npz", b"x", NOW + n) for n in range(5)))
     for name in "abc":

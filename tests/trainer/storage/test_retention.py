@@ -195,7 +195,7 @@ def test_the_last_and_the_best_are_kept(home: Home, registry: RunRegistry, add_r
 def test_records_that_a_worker_calls_artifacts(
     home: Home, registry: RunRegistry, add_run: AddRun
 ) -> None:
-    """A worker can announce anything; its telemetry and configuration stay all the same."""
+    """A worker can announce anything; its telemetry and configuration stay anyway."""
     announced: dict[str, dict[str, Any]] = {
         path: {}
         for path in (
@@ -258,7 +258,7 @@ def test_metadata_goes_with_its_file(home: Home, registry: RunRegistry, add_run:
 def test_a_file_that_cannot_be_removed(
     home: Home, registry: RunRegistry, add_run: AddRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is told by name, the others go, and nothing claims that it went."""
+    """It is reported by name, the others go, and nothing claims that it went."""
     run = add_run(*EVERYTHING, ended_at=NOW - 3 * DAY_S)
     rename = Path.rename
 

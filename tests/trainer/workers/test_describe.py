@@ -25,7 +25,7 @@ pytestmark = pytest.mark.process
 
 
 class Clock:
-    """Goes on when it is told to."""
+    """Advances only when set."""
 
     def __init__(self) -> None:
         self.now = 0.0

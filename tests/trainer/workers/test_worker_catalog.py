@@ -70,12 +70,12 @@ def test_sources_without_src(folder: Path, catalog: WorkerCatalog) -> None:
 
 
 def test_a_missing_folder_has_no_workers(tmp_path: Path) -> None:
-    """A folder that a setting names and that is not there is no error."""
+    """A folder that a setting names and that is not there is not an error."""
     assert WorkerCatalog((tmp_path / "nowhere",), search_path=[]).scan() == []
 
 
 def test_broken_workers_are_listed_with_the_others(folder: Path, catalog: WorkerCatalog) -> None:
-    """A broken manifest and a missing module are told, and good workers are found."""
+    """A broken manifest and a missing module are reported, and good workers are found."""
     write_worker(folder, "good_worker")
     write_worker(folder, "bad_toml")
     (folder / "bad_toml" / "worker.toml").write_text("id = ")
@@ -220,7 +220,7 @@ def test_a_damaged_distribution_hides_no_other(site: Path, catalog: WorkerCatalo
 
 
 def test_a_shortage_of_files_is_not_a_lack_of_workers(folder: Path, site: Path) -> None:
-    """It is told as what it is, and when it is over the workers are there."""
+    """It is reported as what it is, and when it is over the workers are there."""
     write_worker(folder, "lake_worker")
     files = {"ice_worker/worker.toml": manifest_text("ice_worker")}
     install_distribution(site, "ice", {**files, "ice_worker/__main__.py": ""})
