@@ -107,8 +107,8 @@ def test_wrong_values_are_told_with_their_field() -> None:
 
 def test_fields_that_contradict_each_other_are_told() -> None:
     """An empty range, half a place, and a place outside of the room."""
-    assert "above `healthy_z_max`" in problems("Ant-v5", healthy_z_min=2.0)[0]
-    assert "above `maxNumRooms`" in problems("MiniGrid-MultiRoom-N2-S4-v0", minNumRooms=3)[0]
+    assert "greater than `healthy_z_max`" in problems("Ant-v5", healthy_z_min=2.0)[0]
+    assert "greater than `maxNumRooms`" in problems("MiniGrid-MultiRoom-N2-S4-v0", minNumRooms=3)[0]
     assert "is missing" in problems("MiniGrid-Empty-Random-5x5-v0", agent_start_x=2)[0]
     assert "at most 3" in problems("MiniGrid-Empty-5x5-v0", agent_start_x=4)[0]
     assert problems("MiniGrid-Empty-5x5-v0", agent_start_x=4, size=8) == []
@@ -126,7 +126,7 @@ def test_a_seed_is_a_whole_number() -> None:
     """As typed; anything else is refused with a remedy."""
     assert check_seed(" 42 ") == 42
     for wrong in ("forty-two", "-1", "1.5", "", str(2**63)):
-        with pytest.raises(UserError, match="is not a whole number") as refused:
+        with pytest.raises(UserError, match="must be an integer") as refused:
             check_seed(wrong)
         assert refused.value.remedy
         assert refused.value.code == "C191"

@@ -8,16 +8,12 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from gym_gui.models.notices import Tone
+from mosaic.contract.formatting import format_amount, format_clock, format_size
 from mosaic.contract.run_states import LIVE_STATES, RunState
 from mosaic.contract.runs import RunRecord
 
 _SHORT_ID = 6
 _LONGEST_SETTING = 24
-_MINUTE_S = 60
-_HOUR_S = 3600
-_DAY_S = 86400
-_THOUSAND = 1000.0
-_MANY = 100.0
 _MINUS = "\N{MINUS SIGN}"
 _LEAST_PLAIN = 0.005
 _MOST_PLAIN = 1e7
@@ -135,15 +131,7 @@ def time_left_of(run: RunRecord) -> float | None:
     return run.digest.eta_s if run.state is RunState.RUNNING else None
 
 
-def duration(seconds: float | None) -> str:
-    """`00:41`, `3:12:07`, `2 d 4 h`."""
-    if seconds is None:
-        return ""
-    whole = int(seconds)
-    if whole >= _DAY_S:
-        return f"{whole // _DAY_S} d {whole % _DAY_S // _HOUR_S} h"
-    minutes = f"{whole % _HOUR_S // _MINUTE_S:02d}:{whole % _MINUTE_S:02d}"
-    return f"{whole // _HOUR_S}:{minutes}" if whole >= _HOUR_S else minutes
+duration = format_clock
 
 
 def rate(per_second: float | None) -> str:
@@ -153,14 +141,7 @@ def rate(per_second: float | None) -> str:
     return f"{amount(per_second)}/s"
 
 
-def amount(value: float) -> str:
-    """A number in a few characters, such as `812 ` and `3.1 k`."""
-    for unit in ("", "k", "M", "G"):
-        if abs(value) < _THOUSAND or unit == "G":
-            break
-        value /= _THOUSAND
-    digits = f"{value:.0f}" if not unit or abs(value) >= _MANY else f"{value:.1f}"
-    return f"{digits} {unit}"
+amount = format_amount
 
 
 def number(value: float | None) -> str:
@@ -184,10 +165,7 @@ def whole(value: int) -> str:
 
 
 def size(size_bytes: int | None) -> str:
-    """`512 B`, `3.4 MB`."""
-    if size_bytes is None:
-        return ""
-    return f"{amount(size_bytes)}B"
+    return "" if size_bytes is None else format_size(size_bytes)
 
 
 def moment(t: float) -> str:

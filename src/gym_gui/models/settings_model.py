@@ -19,6 +19,7 @@ from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import LinkState, TrainerLink
 from mosaic.contract.daemon_settings import SettingsView
 from mosaic.contract.errors import UserError
+from mosaic.contract.formatting import format_size
 from mosaic.contract.readiness import DaemonHealth
 from mosaic.contract.storage import PruneReport, Retention
 
@@ -272,14 +273,7 @@ class SettingsModel(QObject):
         self.changed.emit()
 
 
-def size_text(size_bytes: int) -> str:
-    """In the unit that suits, of 1000: as disks are sold."""
-    size = float(size_bytes)
-    for unit in ("B", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}"
-        size /= 1000
-    return f"{size:,.1f} GB"
+size_text = format_size
 
 
 def _is_unreachable(_: UserError) -> None:

@@ -14,6 +14,7 @@ from gym_gui.models.notices import Tone
 from gym_gui.services.tasks import Tasks
 from gym_gui.services.trainer_link import LinkState, TrainerLink
 from mosaic.contract.errors import UserError
+from mosaic.contract.formatting import format_size
 from mosaic.contract.readiness import DaemonHealth
 from mosaic.contract.run_states import LIVE_STATES, RunState
 from mosaic.contract.storage import Retention
@@ -187,11 +188,4 @@ def _disk_words(health: DaemonHealth | None, used: Retention | None) -> Words:
     return Words(f"Runs use {taken}{limit} · {free}", tip or "Nothing is stored yet", tone)
 
 
-def size_words(size_bytes: int) -> str:
-    """`1.8 GB`."""
-    size = float(size_bytes)
-    for unit in ("B", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}"
-        size /= 1000
-    return f"{size:.1f} GB" if size < 100 else f"{size:,.0f} GB"
+size_words = format_size

@@ -4,10 +4,10 @@ import math
 import time
 from collections.abc import Callable
 
+from mosaic.contract.formatting import format_count, format_duration, format_size
 from mosaic.contract.runs import RunRecord
 
 _SHORT_ID_LETTERS = 8
-_THOUSAND = 1000.0
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _FOUR_DIGITS, _TOO_LONG = 9_999.5, 1e12
 
@@ -17,15 +17,7 @@ def short_id(run_id: str) -> str:
     return run_id[-_SHORT_ID_LETTERS:]
 
 
-def count(number: float | None) -> str:
-    """`1.2k`, `3.4M`; nothing for None."""
-    if number is None:
-        return ""
-    for unit in ("", "k", "M"):
-        if abs(number) < _THOUSAND:
-            return f"{number:.0f}" if not unit else f"{number:.3g}{unit}"
-        number /= _THOUSAND
-    return f"{number:.3g}G"
+count = format_count
 
 
 def amount(number: int, noun: str) -> str:
@@ -33,13 +25,7 @@ def amount(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def size(number: float) -> str:
-    """Bytes in the unit that suits them."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if number < _THOUSAND:
-            return f"{number:.0f} {unit}" if unit == "B" else f"{number:.3g} {unit}"
-        number /= _THOUSAND
-    return f"{number:.3g} TB"
+size = format_size
 
 
 def real(number: float | None) -> str:
@@ -52,18 +38,7 @@ def real(number: float | None) -> str:
     return f"{number:,.0f}" if is_long else f"{number:.4g}"
 
 
-def duration(seconds: float | None) -> str:
-    """`45s`, `3m 20s`, `2h 05m`, `4d 3h`."""
-    if seconds is None or not math.isfinite(seconds):
-        return ""
-    whole = round(max(0.0, seconds))
-    if whole < _MINUTE:
-        return f"{whole}s"
-    if whole < _HOUR:
-        return f"{whole // _MINUTE}m {whole % _MINUTE:02d}s"
-    if whole < _DAY:
-        return f"{whole // _HOUR}h {whole % _HOUR // _MINUTE:02d}m"
-    return f"{whole // _DAY}d {whole % _DAY // _HOUR}h"
+duration = format_duration
 
 
 def age(since: float, clock: Callable[[], float] = time.time) -> str:
