@@ -10,20 +10,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mosaic.contract.json_value import MAX_DEPTH, MAX_DOCUMENT_BYTES
-from mosaic.contract.run_config import ConfigError, TrainRunConfig, load_run_config, to_json
+from mosaic.contract.run_config import RunConfigError, TrainRunConfig, load_run_config, to_json
 
 MINIMAL: dict[str, Any] = {"worker": "echo_worker", "algo": "echo", "env_id": "Echo-v0"}
 UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """A busy machine is no failure."""
 
 
-def refusal(**changes: Any) -> ConfigError:
-    with pytest.raises(ConfigError) as caught:
+def refusal(**changes: Any) -> RunConfigError:
+    with pytest.raises(RunConfigError) as caught:
         load_run_config(MINIMAL | changes)
     return caught.value
 
 
-def fields_of(error: ConfigError) -> list[str]:
+def fields_of(error: RunConfigError) -> list[str]:
     return [problem.field for problem in error.problems]
 
 
@@ -156,7 +156,7 @@ def test_wrong_value_is_named(change: dict[str, Any], field: str) -> None:
 
 def test_missing_fields_are_named() -> None:
     """What a run cannot do without is asked for."""
-    with pytest.raises(ConfigError) as caught:
+    with pytest.raises(RunConfigError) as caught:
         load_run_config(b"{}")
     assert {problem.field for problem in caught.value.problems} == {"worker", "env_id", "algo"}
     assert {problem.kind for problem in caught.value.problems} == {"missing"}
@@ -259,7 +259,7 @@ def test_hostile_key_is_shown_harmlessly() -> None:
 )
 def test_what_is_no_document_is_refused(data: bytes, reason: str) -> None:
     """Broken, huge and foreign input is refused in words."""
-    with pytest.raises(ConfigError, match=reason):
+    with pytest.raises(RunConfigError, match=reason):
         load_run_config(data)
 
 
@@ -344,7 +344,7 @@ DOCUMENTS = st.dictionaries(
 def assert_survives_storing(source: bytes | dict[str, Any]) -> None:
     try:
         config = load_run_config(source)
-    except ConfigError:
+    except RunConfigError:
         return
     assert load_run_config(to_json(config)) == config
 
@@ -367,5 +367,5 @@ def test_any_dictionary_loads_or_is_refused(document: dict[str, Any]) -> None:
 @given(st.binary(max_size=200))
 def test_any_bytes_load_or_are_refused(data: bytes) -> None:
     """Whatever the bytes are, nothing but ConfigError is raised."""
-    with pytest.raises(ConfigError):
+    with pytest.raises(RunConfigError):
         load_run_config(data)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mosaic.contract.run_config import ConfigError, load_run_config, to_json
+from mosaic.contract.run_config import RunConfigError, load_run_config, to_json
 
 EARLIER: dict[str, Any] = {
     "run_name": "cleanrl-ppo-1",
@@ -124,7 +124,7 @@ def test_artifacts_in_the_metadata_are_a_default() -> None:
 
 
 def problems_of(document: dict[str, Any]) -> dict[str, str]:
-    with pytest.raises(ConfigError) as caught:
+    with pytest.raises(RunConfigError) as caught:
         load_run_config(document)
     return {problem.field: str(problem) for problem in caught.value.problems}
 

@@ -21,7 +21,7 @@ from mosaic.contract.daemon_settings import SettingsView
 from mosaic.contract.errors import UserError
 from mosaic.contract.formatting import format_size
 from mosaic.contract.readiness import DaemonHealth
-from mosaic.contract.storage import PruneReport, Retention
+from mosaic.contract.storage import PruneReport, RetentionStatus
 
 THEME_KEY = "appearance/theme"
 INTEGER_SCALING_KEY = "appearance/integer_scaling"
@@ -89,7 +89,7 @@ class SettingsModel(QObject):
         self._theme = theme
         self.secrets = SecretsModel(link, tasks, notices, self)
         self.daemon: SettingsView | None = None
-        self.retention: Retention | None = None
+        self.retention: RetentionStatus | None = None
         self.problems: dict[str, str] = {}
         """What is wrong with what was typed, by the name of the field."""
         self.is_restarting = False
@@ -242,7 +242,7 @@ class SettingsModel(QObject):
         self.daemon = view
         self.changed.emit()
 
-    def _show_retention(self, retention: Retention) -> None:
+    def _show_retention(self, retention: RetentionStatus) -> None:
         self.retention = retention
         self.changed.emit()
 

@@ -19,8 +19,8 @@ from mosaic.cli.settings_text import as_json_value, split_settings, typed_settin
 from mosaic.cli.start_gate import may_start, refused
 from mosaic.client.script_models import ScriptModelError, is_of_script
 from mosaic.contract.layout import Home
-from mosaic.contract.run_config import BundleConfig, ConfigError, TrainRunConfig, load_run_config
-from mosaic.contract.storage import Checkpoint
+from mosaic.contract.run_config import BundleConfig, RunConfigError, TrainRunConfig, load_run_config
+from mosaic.contract.storage import CheckpointRecord
 
 if TYPE_CHECKING:
     from mosaic.client.trainer_client import TrainerClient
@@ -107,7 +107,7 @@ def evaluate(
 
 def _config(
     client: "TrainerClient",
-    checkpoint: Checkpoint,
+    checkpoint: CheckpointRecord,
     *,
     episodes: int | None,
     seeds: tuple[int, ...] | None,
@@ -150,7 +150,7 @@ def _config(
     }
     try:
         return load_run_config(document)
-    except ConfigError as error:
+    except RunConfigError as error:
         raise click.UsageError(f"{error.message} {error.remedy}") from error
 
 
@@ -163,7 +163,7 @@ def _bundle(trained: TrainRunConfig | None, extras: Sequence[str]) -> dict[str, 
     return {"name": had.name, "extras": sorted({*had.extras, *extras})}
 
 
-def _trained(client: "TrainerClient", checkpoint: Checkpoint) -> TrainRunConfig | None:
+def _trained(client: "TrainerClient", checkpoint: CheckpointRecord) -> TrainRunConfig | None:
     """The configuration of the run that saved it; None when it was imported."""
     if not checkpoint.run_id:
         return None

@@ -10,7 +10,7 @@ import msgspec
 from mosaic.cli.own_modules import own_folders
 from mosaic.cli.settings_text import as_json_value, split_settings, typed_settings
 from mosaic.contract.descriptor import Algorithm, WorkerDescriptor, validate_params
-from mosaic.contract.run_config import ConfigError, TrainRunConfig, load_run_config
+from mosaic.contract.run_config import RunConfigError, TrainRunConfig, load_run_config
 from mosaic.contract.text_types import Name
 
 _LONGEST_TAG = 100
@@ -76,14 +76,14 @@ def build_config(
     _set_params(document, options, descriptor)
     try:
         config = load_run_config(document)
-    except ConfigError as error:
+    except RunConfigError as error:
         raise _wrong_use(error) from error
     script = _script(descriptor) if config.script else None
     if config.script is None or script is not None:
         algo = script.id if script else config.algo
         problems = validate_params(descriptor, algo, config.params).problems
         if problems:
-            raise _wrong_use(ConfigError(problems))
+            raise _wrong_use(RunConfigError(problems))
     return config
 
 
@@ -110,7 +110,7 @@ def _is_name(text: str) -> bool:
     return True
 
 
-def _wrong_use(error: ConfigError) -> click.UsageError:
+def _wrong_use(error: RunConfigError) -> click.UsageError:
     return click.UsageError(f"{error.message} {error.remedy}")
 
 

@@ -6,7 +6,7 @@ The command line and `ActorService` ask here before they offer a checkpoint as a
 import msgspec
 
 from mosaic.contract.errors import UserError
-from mosaic.contract.storage import Checkpoint
+from mosaic.contract.storage import CheckpointRecord
 
 SCRIPT_MODEL = "C251"
 """A model that a script saved cannot be played or evaluated: only the script can load it."""
@@ -21,7 +21,7 @@ class ScriptModelError(UserError):
         super().__init__(ONLY_ITS_SCRIPT, remedy=_REMEDY, code=SCRIPT_MODEL)
 
 
-def is_of_script(checkpoint: Checkpoint) -> bool:
+def is_of_script(checkpoint: CheckpointRecord) -> bool:
     """By what its worker tells of it; a run that trained without an algorithm ran a script."""
     try:
         meta = msgspec.json.decode(checkpoint.meta_json)

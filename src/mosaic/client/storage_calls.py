@@ -12,11 +12,11 @@ from mosaic.client.errors import TrainerError
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.convert import from_message
 from mosaic.contract.storage import (
-    Checkpoint,
+    CheckpointRecord,
     CheckpointReport,
     Dataset,
     PruneReport,
-    Retention,
+    RetentionStatus,
 )
 
 _LARGEST_PAGE = 1000
@@ -29,7 +29,7 @@ class StorageCalls(CallGroup):
 
     def checkpoints(
         self, *, run_id: str = "", worker: str = "", algo: str = "", env_id: str = ""
-    ) -> Iterator[Checkpoint]:
+    ) -> Iterator[CheckpointRecord]:
         """All checkpoints that match, of runs and imported, newest first, fetched page by page.
 
         newest = next(client.checkpoints(algo="ppo", env_id="CartPole-v1"), None)
@@ -39,7 +39,7 @@ class StorageCalls(CallGroup):
         )
         while True:
             page = self._connection.call(lambda stub: stub.ListCheckpoints, request)
-            yield from (from_message(message, Checkpoint) for message in page.checkpoints)
+            yield from (from_message(message, CheckpointRecord) for message in page.checkpoints)
             if not page.next_page_token:
                 return
             request.page_token = page.next_page_token
@@ -53,7 +53,7 @@ class StorageCalls(CallGroup):
         algo: str = "",
         name: str = "",
         meta: Mapping[str, Any] | None = None,
-    ) -> Checkpoint:
+    ) -> CheckpointRecord:
         """Take in a policy that was saved elsewhere. `name` is that of the file unless given.
 
         policy = client.import_checkpoint(
@@ -76,7 +76,7 @@ class StorageCalls(CallGroup):
                 yield pb.CheckpointPart(data=data)
 
         return from_message(
-            self._connection.upload(lambda stub: stub.ImportCheckpoint, parts()), Checkpoint
+            self._connection.upload(lambda stub: stub.ImportCheckpoint, parts()), CheckpointRecord
         )
 
     def verify_checkpoint(self, checkpoint_id: str) -> CheckpointReport:
@@ -114,7 +114,7 @@ class StorageCalls(CallGroup):
                 return
             request.page_token = page.next_page_token
 
-    def retention(self) -> Retention:
+    def retention(self) -> RetentionStatus:
         """What is kept, what it takes by kind, and what `prune` would free.
 
         for use in client.retention().used:
@@ -123,7 +123,7 @@ class StorageCalls(CallGroup):
         answer = self._connection.call(
             lambda stub: stub.GetRetention, pb.GetRetentionRequest(), timeout_s=_MEASURE_TIMEOUT_S
         )
-        return from_message(answer, Retention)
+        return from_message(answer, RetentionStatus)
 
     def prune(self, dry_run: bool = True) -> PruneReport:
         """Remove artifacts of runs that are over until the limits in the settings hold.

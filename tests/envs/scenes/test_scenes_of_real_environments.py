@@ -9,7 +9,7 @@ import pytest
 
 from mosaic.envs.catalog import environments
 from mosaic.envs.scenes.factory import has_scene, scene_for
-from mosaic.envs.scenes.scene import Cell, GridScene, TextScene
+from mosaic.envs.scenes.scene import GridCell, GridScene, TextScene
 
 _STEPS = 300
 
@@ -203,7 +203,7 @@ def test_minigrid_is_drawn_as_it_is(env_id: str) -> None:
         assert scene.caption == env.mission
 
 
-def _same(drawn: Cell, real: Any) -> None:
+def _same(drawn: GridCell, real: Any) -> None:
     if real is None:
         assert drawn.kind == "floor"
         return

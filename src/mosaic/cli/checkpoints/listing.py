@@ -16,7 +16,7 @@ from mosaic.cli.options import home_option, json_option
 from mosaic.cli.output import Cell, print_fields, print_json, print_table, result_console, say
 from mosaic.client.script_models import ONLY_ITS_SCRIPT, is_of_script
 from mosaic.contract.layout import Home
-from mosaic.contract.storage import Checkpoint
+from mosaic.contract.storage import CheckpointRecord
 
 if TYPE_CHECKING:
     from mosaic.client.trainer_client import TrainerClient
@@ -98,14 +98,16 @@ def show(home: Home, checkpoint: str, as_json: bool) -> None:
     )
 
 
-def as_document(checkpoint: Checkpoint, home: Home) -> dict[str, Any]:
+def as_document(checkpoint: CheckpointRecord, home: Home) -> dict[str, Any]:
     """The checkpoint as one JSON object, its metadata with it."""
     document: dict[str, Any] = msgspec.to_builtins(checkpoint)
     del document["meta_json"]
     return {**document, "file": str(home.path / checkpoint.path), "meta": _meta(checkpoint)}
 
 
-def _names_of_runs(client: "TrainerClient", checkpoints: Iterable[Checkpoint]) -> dict[str, str]:
+def _names_of_runs(
+    client: "TrainerClient", checkpoints: Iterable[CheckpointRecord]
+) -> dict[str, str]:
     """What the runs that saved them are called; the short id of one without a name."""
     wanted = {each.run_id for each in checkpoints if each.run_id}
     names: dict[str, str] = {}
@@ -117,7 +119,7 @@ def _names_of_runs(client: "TrainerClient", checkpoints: Iterable[Checkpoint]) -
     return names
 
 
-def _row(checkpoint: Checkpoint, run: str) -> tuple[Cell, ...]:
+def _row(checkpoint: CheckpointRecord, run: str) -> tuple[Cell, ...]:
     step = _meta(checkpoint).get("step")
     return (
         _short(checkpoint.checkpoint_id),
@@ -137,7 +139,7 @@ def _short(checkpoint_id: str) -> str:
     return f"{formats.short_id(run_id)}{dot}{part}"
 
 
-def _meta(checkpoint: Checkpoint) -> dict[str, Any]:
+def _meta(checkpoint: CheckpointRecord) -> dict[str, Any]:
     meta = msgspec.json.decode(checkpoint.meta_json)
     return meta if isinstance(meta, dict) else {}
 

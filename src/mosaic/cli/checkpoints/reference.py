@@ -7,7 +7,7 @@ import click
 from mosaic.cli.completions import complete_runs
 from mosaic.client.errors import RunReferenceError, TrainerError
 from mosaic.contract.errors import UserError
-from mosaic.contract.storage import Checkpoint
+from mosaic.contract.storage import CheckpointRecord
 
 if TYPE_CHECKING:
     from mosaic.client.trainer_client import TrainerClient
@@ -24,7 +24,7 @@ checkpoints_argument = click.argument(
 )
 
 
-def find_checkpoint(client: "TrainerClient", reference: str) -> Checkpoint:
+def find_checkpoint(client: "TrainerClient", reference: str) -> CheckpointRecord:
     """The checkpoint that is meant. Raises `UserError` when that is none, or not clear."""
     known = list(client.checkpoints())
     wanted = reference.upper()
@@ -42,7 +42,7 @@ def find_checkpoint(client: "TrainerClient", reference: str) -> Checkpoint:
     return _newest_of_run(client, reference)
 
 
-def _may_be(checkpoint: Checkpoint, wanted: str) -> bool:
+def _may_be(checkpoint: CheckpointRecord, wanted: str) -> bool:
     """By the end of its id; by the beginning where that is not the id of a run."""
     known = checkpoint.checkpoint_id.upper()
     is_its_own = checkpoint.source == "imported" or "." in wanted
@@ -51,12 +51,12 @@ def _may_be(checkpoint: Checkpoint, wanted: str) -> bool:
     )
 
 
-def newest_of(client: "TrainerClient", run_id: str) -> Checkpoint | None:
+def newest_of(client: "TrainerClient", run_id: str) -> CheckpointRecord | None:
     """What the run saved last."""
     return next(iter(client.checkpoints(run_id=run_id)), None)
 
 
-def _newest_of_run(client: "TrainerClient", reference: str) -> Checkpoint:
+def _newest_of_run(client: "TrainerClient", reference: str) -> CheckpointRecord:
     try:
         run_id = client.resolve(reference)
         newest = newest_of(client, run_id)

@@ -17,7 +17,7 @@ from mosaic.client.sweeps.space_input import read_searches, read_space_file
 from mosaic.client.sweeps.sweep_plan import SWEEP_ALGORITHM, SWEEP_WORKER, sweep_config
 from mosaic.contract.descriptor import Algorithm, WorkerDescriptor, validate_params
 from mosaic.contract.layout import Home
-from mosaic.contract.run_config import ConfigError, TrainRunConfig, load_run_config
+from mosaic.contract.run_config import RunConfigError, TrainRunConfig, load_run_config
 
 if TYPE_CHECKING:
     from mosaic.client.trainer_client import TrainerClient
@@ -79,7 +79,7 @@ def new_sweep(
     params = _params(client, search, settings)
     try:
         return Asked(config=sweep_config(base, space, params), base=base)
-    except ConfigError as error:
+    except RunConfigError as error:
         raise click.UsageError(f"{error.message} {error.remedy}") from error
 
 
@@ -139,6 +139,6 @@ def _params(
     params = {**given, **search.given()}
     problems = validate_params(descriptor, SWEEP_ALGORITHM, params).problems
     if problems:
-        error = ConfigError(problems)
+        error = RunConfigError(problems)
         raise click.UsageError(f"{error.message} {error.remedy}")
     return params

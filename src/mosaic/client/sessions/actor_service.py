@@ -29,7 +29,7 @@ from mosaic.contract.descriptor import Environments, WorkerDescriptor, decode_de
 from mosaic.contract.errors import UserError
 from mosaic.contract.readiness import WorkerInfo
 from mosaic.contract.run_config import TrainRunConfig
-from mosaic.contract.storage import Checkpoint
+from mosaic.contract.storage import CheckpointRecord
 from mosaic.envs.catalog import environment, families
 
 ROSTER = ("spade_bdi_rl_worker", "llm_worker", "cleanrl_worker", "corl_worker")
@@ -129,9 +129,9 @@ class ActorService:
         }
 
     def _workers(
-        self, workers: dict[str, WorkerInfo], saved: Iterable[Checkpoint], env_id: str | None
+        self, workers: dict[str, WorkerInfo], saved: Iterable[CheckpointRecord], env_id: str | None
     ) -> Iterator[ActorDescriptor]:
-        newest: dict[str, Checkpoint] = {}
+        newest: dict[str, CheckpointRecord] = {}
         for checkpoint in saved:
             if not is_of_script(checkpoint):
                 newest.setdefault(checkpoint.worker, checkpoint)
@@ -188,7 +188,7 @@ def _builtin(actor_id: str, label: str = "", description: str = "") -> ActorDesc
 def _of_worker(
     info: WorkerInfo,
     descriptor: WorkerDescriptor | None,
-    newest: Checkpoint | None,
+    newest: CheckpointRecord | None,
     env_id: str | None,
 ) -> ActorDescriptor:
     """A worker acts with the newest policy that it has saved, or by itself if it saves none."""
@@ -222,7 +222,7 @@ def _of_worker(
     return actor
 
 
-def _of_checkpoint(checkpoint: Checkpoint, workers: dict[str, WorkerInfo]) -> ActorDescriptor:
+def _of_checkpoint(checkpoint: CheckpointRecord, workers: dict[str, WorkerInfo]) -> ActorDescriptor:
     info = workers.get(checkpoint.worker)
     descriptor = _described(info) if info else None
     actor = ActorDescriptor(
@@ -289,7 +289,7 @@ def _capabilities(descriptor: WorkerDescriptor | None) -> tuple[str, ...]:
     return tuple(name for name, is_true in told.items() if is_true)
 
 
-def _checkpoint_label(checkpoint: Checkpoint) -> str:
+def _checkpoint_label(checkpoint: CheckpointRecord) -> str:
     try:
         meta = msgspec.json.decode(checkpoint.meta_json, type=dict[str, Any])
     except msgspec.MsgspecError:

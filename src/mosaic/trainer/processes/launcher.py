@@ -11,7 +11,7 @@ import signal
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from mosaic.contract.control import Command
+from mosaic.contract.control import ControlCommand
 from mosaic.contract.layout import RunDirectory
 from mosaic.telemetry.regular_files import open_regular
 from mosaic.trainer.concurrency import in_thread
@@ -42,7 +42,7 @@ class Launcher(Protocol):
     def read(self, run: RunDirectory, offset: int, size: int) -> bytes:
         """What the worker has written to its telemetry from `offset` on."""
 
-    def send(self, run: RunDirectory, command: Command) -> None:
+    def send(self, run: RunDirectory, command: ControlCommand) -> None:
         """A control command, whole or not at all."""
 
     def signal(self, run: RunDirectory, number: signal.Signals) -> None:
@@ -91,7 +91,7 @@ class LocalLauncher:
         finally:
             os.close(spool)
 
-    def send(self, run: RunDirectory, command: Command) -> None:
+    def send(self, run: RunDirectory, command: ControlCommand) -> None:
         send_command(run, command)
 
     def signal(self, run: RunDirectory, number: signal.Signals) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import ParamSpec, TypeVar
 
-from mosaic.contract.control import Command
+from mosaic.contract.control import ControlCommand
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import CHECKPOINT_VARIABLE, RunDirectory
 from mosaic.contract.readiness import InstallProgress
@@ -189,7 +189,7 @@ class RunLife:
         """A client is there; means nothing to a run without a lease."""
         await self._lease.hold()
 
-    def send(self, command_of: Callable[[int], Command]) -> int:
+    def send(self, command_of: Callable[[int], ControlCommand]) -> int:
         """Hand the worker the command that is made with the next number, which is returned."""
         command = command_of(self._next_seq())
         self._parts.launcher.send(self._run, command)

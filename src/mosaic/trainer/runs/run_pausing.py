@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from mosaic.contract.control import Command, Pause, Resume
+from mosaic.contract.control import ControlCommand, Pause, Resume
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
 from mosaic.contract.run_states import RunState
@@ -20,7 +20,7 @@ from mosaic.trainer.runs.run_watch import RunWatch
 
 _CONFIRM_S = 5.0
 
-Send = Callable[[Callable[[int], Command]], int]
+Send = Callable[[Callable[[int], ControlCommand]], int]
 
 
 class RunPausing:

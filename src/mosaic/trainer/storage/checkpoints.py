@@ -8,9 +8,9 @@ import msgspec
 from mosaic.contract.ids import is_ulid
 from mosaic.contract.layout import Home
 from mosaic.contract.storage import (
-    Checkpoint,
     CheckpointPage,
     CheckpointQuery,
+    CheckpointRecord,
     CheckpointReport,
 )
 from mosaic.trainer.artifacts.inside_run import inside
@@ -46,7 +46,7 @@ class Checkpoints:
             env_id=query.env_id,
         )
 
-        def of_runs(before: ArtifactPlace | None, limit: int) -> Iterable[Checkpoint]:
+        def of_runs(before: ArtifactPlace | None, limit: int) -> Iterable[CheckpointRecord]:
             return map(self._of_run, self._registry.artifacts(wanted, before, limit))
 
         page, token = page_of(
@@ -106,7 +106,7 @@ class Checkpoints:
                     return row
         raise UnknownCheckpointError(checkpoint_id)
 
-    def _imported(self, query: CheckpointQuery) -> Iterator[Checkpoint]:
+    def _imported(self, query: CheckpointQuery) -> Iterator[CheckpointRecord]:
         for checkpoint in () if query.run_id else self.imported.all():
             if all(
                 not wanted or wanted == had
@@ -118,8 +118,8 @@ class Checkpoints:
             ):
                 yield checkpoint
 
-    def _of_run(self, row: ArtifactRow) -> Checkpoint:
-        return Checkpoint(
+    def _of_run(self, row: ArtifactRow) -> CheckpointRecord:
+        return CheckpointRecord(
             checkpoint_id=artifact_id(row.run_id, row.path),
             source="run",
             run_id=row.run_id,

@@ -22,7 +22,7 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.ids import is_ulid, new_ulid
 from mosaic.contract.layout import Home
 from mosaic.contract.prebuild import prebuild_decoders
-from mosaic.contract.storage import Checkpoint
+from mosaic.contract.storage import CheckpointRecord
 from mosaic.contract.text_types import PathInside
 from mosaic.trainer.artifacts.archive_format import FREE_BYTES_KEPT, NoRoomError
 from mosaic.trainer.artifacts.folder_removal import remove_folder
@@ -80,7 +80,7 @@ class ImportedCheckpoints:
                 except OSError as error:
                     _log.warning("T403 %s, which was cut off, cannot be removed: %s", folder, error)
 
-    def all(self) -> Iterator[Checkpoint]:
+    def all(self) -> Iterator[CheckpointRecord]:
         """Those with a readable record, in no order."""
         for folder in self._folders():
             if is_ulid(folder.name):
@@ -118,7 +118,7 @@ class ImportedCheckpoints:
         remove_folder(doomed)
         return freed
 
-    def take(self, new: NewCheckpoint, parts: Iterator[bytes]) -> Checkpoint:
+    def take(self, new: NewCheckpoint, parts: Iterator[bytes]) -> CheckpointRecord:
         """Store what arrives; when that stops half way or is not what was announced, nothing stays.
 
         Raises `CheckpointRefusedError`, `NoRoomError`, and what `parts` raises.
@@ -132,7 +132,7 @@ class ImportedCheckpoints:
                 code="T407",
             ) from error
 
-    def _take(self, new: NewCheckpoint, parts: Iterator[bytes]) -> Checkpoint:
+    def _take(self, new: NewCheckpoint, parts: Iterator[bytes]) -> CheckpointRecord:
         checkpoint_id = new_ulid()
         unfinished = self._home.checkpoints / f"{_IMPORTING}{checkpoint_id}"
         unfinished.mkdir(mode=0o700, parents=True)
@@ -183,9 +183,9 @@ class ImportedCheckpoints:
         if size + FREE_BYTES_KEPT > shutil.disk_usage(self._home.checkpoints).free:
             raise NoRoomError("the checkpoint")
 
-    def _checkpoint(self, checkpoint_id: str, record: ImportRecord) -> Checkpoint:
+    def _checkpoint(self, checkpoint_id: str, record: ImportRecord) -> CheckpointRecord:
         path = self._home.checkpoints / checkpoint_id / record.file
-        return Checkpoint(
+        return CheckpointRecord(
             checkpoint_id=checkpoint_id,
             source="imported",
             path=self._home.relative(path),
