@@ -194,6 +194,6 @@ def test_stored_documents_are_valid() -> None:
         ("WorkerDescriptor", {"worker": "w", "lane": "fast"}),
     ],
 )
-def test_refused_documents_are_invalid(definition: str, document: dict[str, Any]) -> None:
+def test_rejected_documents_are_invalid(definition: str, document: dict[str, Any]) -> None:
     """Other programs learn from the schema what would be refused."""
     assert not validator(definition).is_valid(document)

@@ -151,7 +151,7 @@ def test_blackjack_shows_the_cards_and_hides_the_dealers() -> None:
     assert ends > 10
 
 
-def test_blackjack_without_cards_tells_what_the_observation_tells() -> None:
+def test_blackjack_without_cards_shows_the_observation() -> None:
     """A run that records no cards still has a scene."""
     scene = scene_for("Blackjack-v1", {}, [18, 1, 1])
     assert isinstance(scene, TextScene)
