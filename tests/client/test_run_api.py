@@ -13,7 +13,7 @@ from mosaic.client.errors import (
     WaitTimeoutError,
 )
 from mosaic.contract.ids import new_ulid
-from mosaic.contract.run_config import ConfigError, load_run_config
+from mosaic.contract.run_config import RunConfigError, load_run_config
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunQuery
 from tests.client.conftest import echo
@@ -44,7 +44,7 @@ def test_run_from_submission_to_end(shared_client: TrainerClient) -> None:
 
 def test_invalid_configuration_is_rejected_by_client(shared_client: TrainerClient) -> None:
     """Every mistake is named at once."""
-    with pytest.raises(ConfigError) as raised:
+    with pytest.raises(RunConfigError) as raised:
         shared_client.submit({"worker": "echo_worker", "stps": 1})
     assert {"stps", "env_id"} <= {str(problem.path[-1]) for problem in raised.value.problems}
 

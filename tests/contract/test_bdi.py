@@ -29,7 +29,7 @@ CHANGE = BdiChange(
 )
 
 
-def test_a_line_and_a_step_say_the_same() -> None:
+def test_a_bdi_event_and_a_step_decode_alike() -> None:
     """What a line tells is what the step tells that repeats it."""
     event = decode(json.dumps({"type": "bdi", "step": 3, "agent_id": "a", **FIELDS}).encode())
     assert isinstance(event, BdiEvent)
@@ -51,7 +51,7 @@ def test_a_line_and_a_step_say_the_same() -> None:
         {"confidence": "high"},
     ],
 )
-def test_a_line_of_another_shape_is_no_event(fields: dict[str, Any]) -> None:
+def test_a_line_of_another_shape_is_rejected(fields: dict[str, Any]) -> None:
     """It is kept among the rejects, with the reason."""
     with pytest.raises(RejectedLineError):
         decode(json.dumps({"type": "bdi", **fields}).encode())
@@ -72,7 +72,7 @@ def test_a_line_of_another_shape_is_no_event(fields: dict[str, Any]) -> None:
         ({"added": ["a"], "confidence": float("nan")}, BdiChange(added=("a",))),
     ],
 )
-def test_of_a_step_whatever_makes_sense_is_taken(told: Any, change: BdiChange | None) -> None:
+def test_valid_bdi_fields_of_a_step_are_used(told: Any, change: BdiChange | None) -> None:
     """A step is kept whatever its `bdi` is; the rest of it is not shown."""
     assert change_from_step(told) == change
 

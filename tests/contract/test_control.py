@@ -27,7 +27,7 @@ from mosaic.contract.control import MAX_COMMAND_BYTES, ControlError, encode_comm
         (control.Checkpoint(seq=11), {"cmd": "checkpoint", "seq": 11}),
     ],
 )
-def test_command_is_one_line(command: control.Command, line: dict[str, Any]) -> None:
+def test_command_is_one_line(command: control.ControlCommand, line: dict[str, Any]) -> None:
     """Each command is one JSON object with its name and number."""
     encoded = encode_command(command)
     assert encoded.endswith(b"\n")
@@ -60,7 +60,7 @@ def test_limit_counts_the_newline() -> None:
         (control.SetActor(seq=1, actor="a\nb"), "actor"),
     ],
 )
-def test_wrong_value_is_named(command: control.Command, field: str) -> None:
+def test_wrong_value_is_named(command: control.ControlCommand, field: str) -> None:
     """A value that cannot be sent is refused by its field."""
     with pytest.raises(ControlError) as caught:
         encode_command(command)

@@ -103,14 +103,14 @@ def test_large_integers_stay_exact() -> None:
 
 
 @given(json_values)
-def test_any_json_is_an_event_or_is_refused(value: object) -> None:
+def test_any_json_is_an_event_or_is_rejected(value: object) -> None:
     """Nothing else can come out of decoding."""
     with contextlib.suppress(RejectedLineError):
         decode(json.dumps(value).encode())
 
 
 @given(st.binary())
-def test_any_bytes_are_an_event_or_are_refused(data: bytes) -> None:
+def test_any_bytes_are_an_event_or_are_rejected(data: bytes) -> None:
     """Nothing else can come out of decoding."""
     with contextlib.suppress(RejectedLineError):
         decode(data)
@@ -153,7 +153,7 @@ def test_odd_numbers_in_unread_fields_do_not_make_a_stored_step_unreadable(value
     assert isinstance(decode_step(line).obs, float)
 
 
-def test_an_unknown_type_is_kept() -> None:
+def test_an_unknown_type_is_stored() -> None:
     """A later version's lines are events too."""
     assert decode(b'{"type":"hologram"}') == UnknownEvent("hologram")
 
@@ -163,7 +163,7 @@ def test_tags_are_distinct() -> None:
     assert len({tag_of(event) for event in EVENT_TYPES}) == len(EVENT_TYPES)
 
 
-def test_a_policy_tells_of_every_state() -> None:
+def test_a_policy_covers_every_state() -> None:
     """Actions with gaps and values that JSON has no word for come back; so does nothing at all."""
     told = decode(b'{"type":"policy","actions":[1,null],"q_values":[[0,"NaN"],[1,2]],"step":3}')
     assert isinstance(told, PolicyEvent)
@@ -187,7 +187,7 @@ def test_a_policy_tells_of_every_state() -> None:
         {"q_values": [[0.0] * 65]},
     ],
 )
-def test_a_policy_that_nobody_could_draw_is_no_event(fields: dict[str, object]) -> None:
+def test_a_malformed_policy_is_rejected(fields: dict[str, object]) -> None:
     """Too many states or actions, or lists that do not fit each other."""
     with pytest.raises(RejectedLineError):
         decode(json.dumps({"type": "policy", **fields}).encode())

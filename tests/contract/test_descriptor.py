@@ -150,7 +150,7 @@ def test_parameter_that_contradicts_itself_is_named(parameter: dict[str, Any], f
     assert [p.field for p in caught.value.problems] == [f"algorithms[0].parameters[0].{field}"]
 
 
-def test_what_is_no_descriptor_is_refused() -> None:
+def test_invalid_descriptor_is_rejected() -> None:
     """A worker that prints something else is reported in words."""
     for data in (b"", b"Traceback (most recent call last):", b"[]", b"\xff"):
         with pytest.raises(DescriptorError):

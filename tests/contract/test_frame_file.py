@@ -65,7 +65,7 @@ def file_of(fields: tuple[bytes | int, ...] = SOUND, size: int | None = None) ->
     return whole if size is None else whole[:size].ljust(size, b"\0")
 
 
-def test_a_frame_comes_back_as_it_was_written(reader: FrameReader, mailbox: FrameMailbox) -> None:
+def test_a_frame_round_trips(reader: FrameReader, mailbox: FrameMailbox) -> None:
     """What the SDK writes is what a view gets: size, step, command, line and pixels."""
     pixels = bytes(range(96))
     mailbox.write(pixels, 8, 3, 4, step=41, seq=-9, step_json=b'{"type":"step"}')
@@ -141,7 +141,7 @@ def test_no_file_no_frame(path: Path, reader: FrameReader, mailbox: FrameMailbox
         (6, (1 << 32) - 1),
     ],
 )
-def test_a_header_beyond_the_limits_is_no_frame(
+def test_a_header_beyond_the_limits_is_rejected(
     path: Path, reader: FrameReader, place: int, value: bytes | int
 ) -> None:
     """No field of the header makes the reader take memory or fail."""
@@ -150,7 +150,7 @@ def test_a_header_beyond_the_limits_is_no_frame(
 
 
 @pytest.mark.parametrize("size", [0, 5, 63, 64, 200, 639, 641, 5000])
-def test_a_file_of_the_wrong_size_is_no_frame(path: Path, reader: FrameReader, size: int) -> None:
+def test_a_file_of_the_wrong_size_is_rejected(path: Path, reader: FrameReader, size: int) -> None:
     """A file that was cut short or padded is not read past its end."""
     path.write_bytes(file_of(size=size))
     assert reader.newest() is None
@@ -166,7 +166,7 @@ def test_cutting_the_file_short_under_the_reader(
     assert reader.newest() is None
 
 
-def test_what_is_no_ordinary_file_is_no_frame(
+def test_a_file_that_is_not_regular_is_rejected(
     path: Path, reader: FrameReader, tmp_path: Path
 ) -> None:
     """A FIFO does not block, and a link is not followed out of the run's directory."""
@@ -181,7 +181,7 @@ def test_what_is_no_ordinary_file_is_no_frame(
     assert reader.newest() is None
 
 
-def test_a_step_longer_than_its_place_is_no_frame(path: Path, reader: FrameReader) -> None:
+def test_a_step_longer_than_its_slot_is_rejected(path: Path, reader: FrameReader) -> None:
     """A slot cannot make the reader hand out pixels as text."""
     data = bytearray(file_of())
     struct.pack_into("<I", data, 64 + 24, 65)

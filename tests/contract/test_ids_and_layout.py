@@ -9,7 +9,7 @@ from mosaic.contract.ids import is_ulid, new_ulid, ulid_time_ms
 from mosaic.contract.layout import HOME_VARIABLE, Home
 
 
-def test_ulids_sort_by_the_time_they_were_made() -> None:
+def test_ulids_sort_by_creation_time() -> None:
     """Later ids are greater, and tell when they were made."""
     earlier, later = new_ulid(1_700_000_000_000), new_ulid(1_700_000_000_001)
     assert earlier < later
@@ -34,7 +34,7 @@ def test_ulids_are_distinct_within_a_millisecond() -> None:
         "01ARZ3NDEKTSV4RRFFQ69G5FA\n",
     ],
 )
-def test_what_is_no_ulid_leads_nowhere(tmp_path: Path, text: str) -> None:
+def test_an_invalid_ulid_is_rejected(tmp_path: Path, text: str) -> None:
     """A run id from outside cannot name a path of its own."""
     assert not is_ulid(text)
     with pytest.raises(UserError, match="is not a run id"):

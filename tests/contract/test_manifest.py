@@ -53,7 +53,7 @@ def test_empty_manifest_names_every_field() -> None:
     "path",
     ["/etc/passwd", "../other", "a/../../b", "..", "a/..", "", "C:/x", "a\\b", "a\0b", "a\nb", "/"],
 )
-def test_path_that_leads_out_is_refused(path: str) -> None:
+def test_path_outside_of_the_run_is_rejected(path: str) -> None:
     """An absolute path, or one with `..`, is refused in every field that has a path."""
     entry = {"path": path, "size_bytes": 1, "t": 1}
     document = {
@@ -73,7 +73,7 @@ def test_path_that_leads_out_is_refused(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["a", "a/b.c", "a..b", "..a/b", "a b/ü", ".hidden", "a/.../b"])
-def test_odd_names_inside_are_kept(path: str) -> None:
+def test_unusual_names_inside_are_accepted(path: str) -> None:
     """Unusual names of files inside the run directory are no reason to refuse."""
     manifest = ArtifactManifest(tensorboard_dir=path)
     assert decode_manifest(encode_manifest(manifest)) == manifest

@@ -10,17 +10,22 @@ from mosaic.contract.rpc import trainer_pb2
 from mosaic.contract.rpc.convert import from_message, to_message
 from mosaic.contract.run_states import RunState
 
+_MESSAGE_NAMES = {
+    runs.RunStats: "RunDigest",
+    storage.CheckpointRecord: "Checkpoint",
+    storage.RetentionStatus: "Retention",
+}
+"""Structs whose message has another name."""
+
 _SAME = [
-    (struct, getattr(trainer_pb2, struct.__name__))
+    (struct, getattr(trainer_pb2, _MESSAGE_NAMES.get(struct, struct.__name__)))
     for module in (runs, run_events, readiness, storage, daemon_settings)
     for struct in vars(module).values()
     if isinstance(struct, type)
     and issubclass(struct, msgspec.Struct)
     and struct.__module__ == module.__name__
     and not struct.__name__.endswith("Query")
-    and struct is not runs.RunStats
 ] + [
-    (runs.RunStats, trainer_pb2.RunDigest),
     (runs.RunQuery, trainer_pb2.ListRunsRequest),
     (episodes.EpisodeRollup, trainer_pb2.Episode),
     (episodes.EpisodePage, trainer_pb2.EpisodePage),
@@ -84,7 +89,7 @@ def _run() -> runs.RunRecord:
         run_events.RunEvent(
             seq=6, t=3.0, run_id="", what=run_events.RetentionChanged(freed_bytes=7, removed=1)
         ),
-        storage.Retention(
+        storage.RetentionStatus(
             keep_days=0.5, used=(storage.StorageUse(kind="videos", size_bytes=2**40),)
         ),
         readiness.InstallProgress(
@@ -102,6 +107,8 @@ def _run() -> runs.RunRecord:
 )
 def test_round_trip(value: msgspec.Struct) -> None:
     """What goes through a message comes back equal."""
-    message = to_message(value, getattr(trainer_pb2, type(value).__name__))
+    message = to_message(
+        value, getattr(trainer_pb2, _MESSAGE_NAMES.get(type(value), type(value).__name__))
+    )
     again = type(message).FromString(message.SerializeToString())
     assert from_message(again, type(value)) == value

@@ -10,20 +10,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mosaic.contract.json_value import MAX_DEPTH, MAX_DOCUMENT_BYTES
-from mosaic.contract.run_config import ConfigError, TrainRunConfig, load_run_config, to_json
+from mosaic.contract.run_config import RunConfigError, TrainRunConfig, load_run_config, to_json
 
 MINIMAL: dict[str, Any] = {"worker": "echo_worker", "algo": "echo", "env_id": "Echo-v0"}
 UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """A busy machine is no failure."""
 
 
-def refusal(**changes: Any) -> ConfigError:
-    with pytest.raises(ConfigError) as caught:
+def refusal(**changes: Any) -> RunConfigError:
+    with pytest.raises(RunConfigError) as caught:
         load_run_config(MINIMAL | changes)
     return caught.value
 
 
-def fields_of(error: ConfigError) -> list[str]:
+def fields_of(error: RunConfigError) -> list[str]:
     return [problem.field for problem in error.problems]
 
 
@@ -42,7 +42,7 @@ def test_stored_form_is_complete() -> None:
     assert set(stored["artifacts"]) == {"tensorboard", "wandb", "video", "checkpoints"}
 
 
-def test_every_field_is_taken() -> None:
+def test_every_field_is_accepted() -> None:
     """A configuration that sets everything comes back as it was written."""
     full = {
         "run_name": "Überlauf 3",
@@ -156,7 +156,7 @@ def test_wrong_value_is_named(change: dict[str, Any], field: str) -> None:
 
 def test_missing_fields_are_named() -> None:
     """What a run cannot do without is asked for."""
-    with pytest.raises(ConfigError) as caught:
+    with pytest.raises(RunConfigError) as caught:
         load_run_config(b"{}")
     assert {problem.field for problem in caught.value.problems} == {"worker", "env_id", "algo"}
     assert {problem.kind for problem in caught.value.problems} == {"missing"}
@@ -169,7 +169,7 @@ def test_algo_is_needed_only_to_learn(change: dict[str, Any]) -> None:
     assert config.algo is None
 
 
-def test_all_problems_are_told_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     """One attempt shows everything that has to be corrected."""
     error = refusal(seed=-1, launcher="moon", parms={}, artifacts={"video": {"max_frames": "many"}})
     assert set(fields_of(error)) == {"seed", "launcher", "parms", "artifacts.video.max_frames"}
@@ -221,7 +221,7 @@ def test_stray_artifact_field_has_its_code(artifacts: dict[str, Any], field: str
         {"artifacts": {"wandb": {"proxy": "http://me:s3cr3t-value@proxy"}}},
     ],
 )
-def test_secret_is_refused_and_not_repeated(change: dict[str, Any]) -> None:
+def test_secret_is_rejected_and_not_quoted(change: dict[str, Any]) -> None:
     """A key or password is refused with the place where it belongs, and never shown."""
     error = refusal(**change)
     assert [problem.kind for problem in error.problems] == ["secret"]
@@ -257,9 +257,9 @@ def test_hostile_key_is_shown_harmlessly() -> None:
         (b'{"metadata": "' + b"x" * MAX_DOCUMENT_BYTES + b'"}', "1024 KiB"),
     ],
 )
-def test_what_is_no_document_is_refused(data: bytes, reason: str) -> None:
+def test_invalid_document_is_rejected(data: bytes, reason: str) -> None:
     """Broken, huge and foreign input is refused in words."""
-    with pytest.raises(ConfigError, match=reason):
+    with pytest.raises(RunConfigError, match=reason):
         load_run_config(data)
 
 
@@ -275,7 +275,7 @@ def test_depth_is_limited() -> None:
     assert "nested" in str(refusal(metadata=cyclic))
 
 
-def test_document_that_unfolds_is_refused() -> None:
+def test_document_with_shared_references_is_rejected() -> None:
     """A small object that stands for a huge document is refused quickly."""
     doubled: Any = "x"
     for _ in range(50):
@@ -344,28 +344,28 @@ DOCUMENTS = st.dictionaries(
 def assert_survives_storing(source: bytes | dict[str, Any]) -> None:
     try:
         config = load_run_config(source)
-    except ConfigError:
+    except RunConfigError:
         return
     assert load_run_config(to_json(config)) == config
 
 
 @UNHURRIED
 @given(JSON_VALUES | DOCUMENTS)
-def test_any_document_loads_or_is_refused(document: Any) -> None:
+def test_any_document_loads_or_is_rejected(document: Any) -> None:
     """Any JSON document either loads, and then survives storing, or raises ConfigError."""
     assert_survives_storing(json.dumps(document).encode())
 
 
 @UNHURRIED
 @given(DOCUMENTS)
-def test_any_dictionary_loads_or_is_refused(document: dict[str, Any]) -> None:
+def test_any_dictionary_loads_or_is_rejected(document: dict[str, Any]) -> None:
     """A dictionary from Python code, with NaN and lone surrogates, is treated no differently."""
     assert_survives_storing(document)
 
 
 @UNHURRIED
 @given(st.binary(max_size=200))
-def test_any_bytes_load_or_are_refused(data: bytes) -> None:
+def test_any_bytes_load_or_are_rejected(data: bytes) -> None:
     """Whatever the bytes are, nothing but ConfigError is raised."""
-    with pytest.raises(ConfigError):
+    with pytest.raises(RunConfigError):
         load_run_config(data)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mosaic.contract.run_config import ConfigError, load_run_config, to_json
+from mosaic.contract.run_config import RunConfigError, load_run_config, to_json
 
 EARLIER: dict[str, Any] = {
     "run_name": "cleanrl-ppo-1",
@@ -48,7 +48,7 @@ def earlier() -> dict[str, Any]:
     return copy.deepcopy(EARLIER)
 
 
-def test_values_find_their_place() -> None:
+def test_legacy_values_move_to_their_field() -> None:
     """Everything that has a place today is found there."""
     config = load_run_config(EARLIER)
     assert (config.worker, config.algo, config.env_id) == ("cleanrl_worker", "ppo", "CartPole-v1")
@@ -124,7 +124,7 @@ def test_artifacts_in_the_metadata_are_a_default() -> None:
 
 
 def problems_of(document: dict[str, Any]) -> dict[str, str]:
-    with pytest.raises(ConfigError) as caught:
+    with pytest.raises(RunConfigError) as caught:
         load_run_config(document)
     return {problem.field: str(problem) for problem in caught.value.problems}
 
@@ -146,7 +146,7 @@ def test_errors_name_the_field_as_it_was_written() -> None:
     }
 
 
-def test_contradiction_is_refused() -> None:
+def test_conflict_is_rejected() -> None:
     """Two different values for one thing are not decided silently."""
     document = earlier() | {"seed": 8}
     problems = problems_of(document)
@@ -154,7 +154,7 @@ def test_contradiction_is_refused() -> None:
     assert "`seed`" in problems["metadata.worker.config.seed"]
 
 
-def test_stray_artifact_field_is_refused_here_too() -> None:
+def test_unknown_artifact_field_is_rejected_here_too() -> None:
     """The earlier form excuses its own keys under `artifacts`, no others."""
     document = earlier()
     document["artifacts"]["colour"] = "red"
@@ -170,14 +170,14 @@ def test_its_artifact_keys_are_stray_in_the_present_form() -> None:
     assert problems_of(flat)["artifacts.output_prefix"].startswith("LOG705 ")
 
 
-def test_extras_that_is_no_object_is_refused() -> None:
+def test_extras_that_is_not_an_object_is_rejected() -> None:
     """A broken `extras` is reported, not dropped."""
     document = earlier()
     document["metadata"]["worker"]["config"]["extras"] = [1]
     assert set(problems_of(document)) == {"metadata.worker.config.extras"}
 
 
-def test_secret_in_the_environment_is_refused() -> None:
+def test_secret_in_the_environment_is_rejected() -> None:
     """The earlier form put keys into `environment`; that is refused like anywhere else."""
     document = earlier()
     document["environment"]["WANDB_API_KEY"] = "s3cr3t"

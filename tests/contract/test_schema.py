@@ -16,7 +16,7 @@ from mosaic.contract.decode import RejectedLineError, decode
 from mosaic.contract.descriptor import decode_descriptor
 from mosaic.contract.events import EVENT_TYPES, tag_of
 from mosaic.contract.manifest import ArtifactFile, ArtifactManifest, encode_manifest
-from mosaic.contract.run_config import ConfigError, load_run_config, to_json
+from mosaic.contract.run_config import RunConfigError, load_run_config, to_json
 from mosaic.contract.worker_manifest import WorkerManifest
 
 SCHEMA = schema.protocol_schema()
@@ -161,7 +161,7 @@ def test_schema_and_run_config_agree(changes: dict[str, Any]) -> None:
     try:
         load_run_config(document)
         loads = True
-    except ConfigError:
+    except RunConfigError:
         loads = False
     assert CONFIGS.is_valid(document) == loads
 
@@ -194,6 +194,6 @@ def test_stored_documents_are_valid() -> None:
         ("WorkerDescriptor", {"worker": "w", "lane": "fast"}),
     ],
 )
-def test_refused_documents_are_invalid(definition: str, document: dict[str, Any]) -> None:
+def test_rejected_documents_are_invalid(definition: str, document: dict[str, Any]) -> None:
     """Other programs learn from the schema what would be refused."""
     assert not validator(definition).is_valid(document)

@@ -105,16 +105,16 @@ def test_wrong_values_are_told_with_their_field() -> None:
     ]
 
 
-def test_fields_that_contradict_each_other_are_told() -> None:
+def test_conflicting_fields_are_reported() -> None:
     """An empty range, half a place, and a place outside of the room."""
-    assert "above `healthy_z_max`" in problems("Ant-v5", healthy_z_min=2.0)[0]
-    assert "above `maxNumRooms`" in problems("MiniGrid-MultiRoom-N2-S4-v0", minNumRooms=3)[0]
+    assert "greater than `healthy_z_max`" in problems("Ant-v5", healthy_z_min=2.0)[0]
+    assert "greater than `maxNumRooms`" in problems("MiniGrid-MultiRoom-N2-S4-v0", minNumRooms=3)[0]
     assert "is missing" in problems("MiniGrid-Empty-Random-5x5-v0", agent_start_x=2)[0]
     assert "at most 3" in problems("MiniGrid-Empty-5x5-v0", agent_start_x=4)[0]
     assert problems("MiniGrid-Empty-5x5-v0", agent_start_x=4, size=8) == []
 
 
-def test_keywords_that_are_not_listed_are_passed_on() -> None:
+def test_unlisted_keywords_are_passed_through() -> None:
     """The catalog names what people change; `make` may know more."""
     ant = catalog.environment("Ant-v5")
     assert env_kwargs(ant, {"xml_file": "my_ant.xml"}) == {"xml_file": "my_ant.xml"}
@@ -122,11 +122,11 @@ def test_keywords_that_are_not_listed_are_passed_on() -> None:
     assert env_kwargs(unknown, {"anything": [1, 2]}) == {"anything": [1, 2]}
 
 
-def test_a_seed_is_a_whole_number() -> None:
+def test_a_seed_is_an_integer() -> None:
     """As typed; anything else is refused with a remedy."""
     assert check_seed(" 42 ") == 42
     for wrong in ("forty-two", "-1", "1.5", "", str(2**63)):
-        with pytest.raises(UserError, match="is not a whole number") as refused:
+        with pytest.raises(UserError, match="must be an integer") as refused:
             check_seed(wrong)
         assert refused.value.remedy
         assert refused.value.code == "C191"

@@ -19,14 +19,14 @@ def write_curve(spool: Spool, values: list[float], name: str = "loss") -> None:
     )
 
 
-def test_a_short_curve_is_given_whole(spool: Spool, stored: Stored) -> None:
+def test_a_short_curve_is_returned_completely(spool: Spool, stored: Stored) -> None:
     """Fewer points than asked for come as they are."""
     write_curve(spool, [3.0, 1.0, 2.0])
     curve = stored().curve("loss")
     assert (curve.x, curve.y, curve.points) == ([0.0, 10.0, 20.0], [3.0, 1.0, 2.0], 3)
 
 
-def test_spikes_stay_visible_and_in_their_place(spool: Spool, stored: Stored) -> None:
+def test_spikes_stay_visible_at_their_position(spool: Spool, stored: Stored) -> None:
     """One point in 20,000 is still there when only 100 are drawn."""
     values = [math.sin(n / 500) for n in range(20_000)]
     values[7_777], values[12_345] = 50.0, -50.0
@@ -52,7 +52,7 @@ def test_every_bucket_keeps_its_extremes(spool: Spool, stored: Stored) -> None:
         assert max(curve.y) == max(values)
 
 
-def test_a_stretch_of_a_curve(spool: Spool, stored: Stored) -> None:
+def test_a_range_of_a_curve(spool: Spool, stored: Stored) -> None:
     """Zooming in gives the points between two steps, or between two times, and no others."""
     values = [float(n) for n in range(10_000)]
     write_curve(spool, values)
@@ -67,7 +67,7 @@ def test_a_stretch_of_a_curve(spool: Spool, stored: Stored) -> None:
     assert reader.curve("loss", last=-1).points == 0
 
 
-def test_a_stretch_of_a_curve_that_went_back(spool: Spool, stored: Stored) -> None:
+def test_a_range_of_a_curve_that_is_not_monotonic(spool: Spool, stored: Stored) -> None:
     """After a resume steps come again: both passes through the stretch are there, and no more."""
     steps = [*range(1_000), *range(500, 1_500)]
     spool.write(
@@ -81,7 +81,7 @@ def test_a_stretch_of_a_curve_that_went_back(spool: Spool, stored: Stored) -> No
     assert (min(few.y), max(few.y)) == (min(curve.y), max(curve.y))
 
 
-def test_points_without_a_time_do_not_spoil_a_stretch_in_time(spool: Spool, stored: Stored) -> None:
+def test_points_without_a_time_do_not_break_a_range_in_time(spool: Spool, stored: Stored) -> None:
     """Only points that lie between the two times are given."""
     spool.write(*({"type": "metric", "name": "m", "value": n} for n in range(600)))
     spool.write(*({"type": "metric", "name": "m", "value": n, "t": n} for n in range(600, 2_000)))

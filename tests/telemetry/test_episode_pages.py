@@ -75,7 +75,7 @@ def test_by_length(numbers_of: Callable[..., Any]) -> None:
     assert numbers_of(0, 3, order="steps", descending=True) == ([2, 5, 1], 7)
 
 
-def test_parts(numbers_of: Callable[..., Any]) -> None:
+def test_filters(numbers_of: Callable[..., Any]) -> None:
     """Those that ended in one way, those between two returns, those that go on."""
     assert numbers_of(ended="terminated") == ([1, 3, 5], 3)
     assert numbers_of(ended="truncated") == ([0, 2, 4], 3)
@@ -95,7 +95,7 @@ def test_numbers_that_a_worker_leaves_out(spool: Spool, stored: Stored) -> None:
         assert page.total == 5
 
 
-def test_a_ranking_is_made_anew_when_it_is_old(
+def test_an_old_ranking_is_rebuilt(
     spool: Spool, stored: Stored, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run that goes on is not ranked at every page, but its new episodes do come."""
@@ -108,7 +108,7 @@ def test_a_ranking_is_made_anew_when_it_is_old(
     assert pages.page("run", stored(), choice, 0, 10, now=1000.0).total == 2
 
 
-def test_a_store_that_was_made_again(
+def test_a_store_that_was_rebuilt(
     spool: Spool, stored: Stored, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While it is filled from the spool, pages are of what it has by then."""
@@ -124,7 +124,9 @@ def test_a_store_that_was_made_again(
     assert [each.episode_id for each in page.episodes] == ["e0"]
 
 
-def test_rankings_do_not_pile_up(reader: TelemetryReader, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_rankings_is_limited(
+    reader: TelemetryReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The oldest go when there are too many."""
     monkeypatch.setattr(episode_pages, "_MAX_RANKED", 30_000)
     pages = EpisodePages()

@@ -200,7 +200,7 @@ def test_a_corrupt_store(run: RunDirectory, spool: Spool, damage: bytes) -> None
         expect_all_in(service, clock, run, 5)
 
 
-def test_a_chunk_that_swells(run: RunDirectory, spool: Spool) -> None:
+def test_a_chunk_that_expands_beyond_the_limit(run: RunDirectory, spool: Spool) -> None:
     """A store may come out of anybody's archive: a few bytes of it must not fill the memory."""
     clock = Clock()
     spool.write(step(0))
@@ -320,7 +320,7 @@ def test_two_writers_do_not_store_a_line_twice(run: RunDirectory, spool: Spool) 
         expect_all_in(one, clock, run, 4)
 
 
-def test_commits_that_a_read_only_folder_hides_are_not_passed_over() -> None:
+def test_unmerged_commits_in_a_read_only_folder_are_not_ignored() -> None:
     """Without the write-ahead log an older state would be read: that is said instead."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / new_ulid()

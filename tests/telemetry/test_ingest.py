@@ -32,7 +32,7 @@ def test_the_documented_older_lines_ingest_verbatim(spool: Spool, stored: Stored
     assert reader.stats().rejects == 0
 
 
-def test_a_whole_episode_comes_back(spool: Spool, stored: Stored) -> None:
+def test_a_complete_episode_round_trips(spool: Spool, stored: Stored) -> None:
     """Start, steps and end of an episode become steps in order and a rollup."""
     spool.write(
         {"type": "episode_start", "episode_id": "a", "episode": 0, "seed": 7},
@@ -80,7 +80,7 @@ def test_a_number_that_no_store_can_hold_stops_nothing(spool: Spool, stored: Sto
     assert reader.stats().rejects_by_kind == {RejectKind.WRONG_TYPE: 1}
 
 
-def test_a_workers_own_number_counts_also_when_it_comes_late(spool: Spool, stored: Stored) -> None:
+def test_a_late_episode_number_is_applied(spool: Spool, stored: Stored) -> None:
     """The start of an episode may be written after its first step."""
     spool.write(
         step(0, "a"),
@@ -95,7 +95,7 @@ def test_a_workers_own_number_counts_also_when_it_comes_late(spool: Spool, store
     ]
 
 
-def test_duplicate_steps_are_kept_and_flagged(spool: Spool, stored: Stored) -> None:
+def test_duplicate_steps_are_stored_and_counted(spool: Spool, stored: Stored) -> None:
     """A step number that comes again is stored again, and counted on its episode and its run."""
     spool.write(step(0), step(1), step(2), step(1, action=9), step(3))
     reader = stored()
@@ -187,7 +187,7 @@ def test_non_finite_numbers_survive(spool: Spool, stored: Stored, token: str) ->
         (b'{"type":"log","x":' + b"[" * 200_000 + b"]" * 200_000 + b"}", RejectKind.NOT_JSON),
     ],
 )  # fmt: skip
-def test_a_line_that_is_no_event_is_counted_and_kept(
+def test_a_rejected_line_is_counted_and_stored(
     spool: Spool, stored: Stored, line: bytes, kind: RejectKind
 ) -> None:
     """It never stops ingest, and it can be read again with its place and the reason."""
@@ -228,7 +228,7 @@ def test_a_step_with_a_wrong_type_is_rejected(
     assert next(iter(wrong)) in reject.reason
 
 
-def test_unknown_fields_and_types_are_kept(spool: Spool, stored: Stored) -> None:
+def test_unknown_fields_and_types_are_stored(spool: Spool, stored: Stored) -> None:
     """What this version does not know is stored as it came, and counted."""
     future = b'{"type":"vision","from":"tomorrow"}'
     spool.write(step(0, colour="blue"), future, future)
@@ -254,7 +254,7 @@ def test_artifact_paths_are_made_relative(spool: Spool, stored: Stored, run: Run
     assert event.line == b'{"type":"artifact","kind":"video","path":"videos/a.mp4","x":1}'
 
 
-def test_an_artifact_behind_a_link_that_leads_out_is_refused(
+def test_an_artifact_behind_an_outside_link_is_rejected(
     spool: Spool, stored: Stored, run: RunDirectory
 ) -> None:
     """A link inside the run's directory does not make the outside an artifact."""
@@ -295,9 +295,7 @@ def test_a_partial_last_line_waits_for_its_end(run: RunDirectory, spool: Spool) 
         assert late.ingest() == 0
 
 
-def test_a_last_line_without_newline_is_taken_when_its_writer_is_gone(
-    spool: Spool, stored: Stored
-) -> None:
+def test_a_last_line_without_newline_is_stored_after_exit(spool: Spool, stored: Stored) -> None:
     """A whole object counts even if nobody ended its line."""
     spool.write_raw(b'{"type":"bye","outcome":"succeeded"}')
     reader = stored()
@@ -314,7 +312,7 @@ def test_a_last_line_cut_off_by_a_kill_is_counted(spool: Spool, stored: Stored) 
     assert reader.stats().rejects == 1
 
 
-def test_long_lines_are_taken_up_to_the_limit(spool: Spool, stored: Stored) -> None:
+def test_long_lines_are_stored_up_to_the_limit(spool: Spool, stored: Stored) -> None:
     """100 KB is fine, and so is a line of exactly 1 MiB; one byte more is kept aside."""
     frame = len(b'{"type":"vision","x":""}')
     spool.write(step(0))
@@ -333,7 +331,7 @@ def test_long_lines_are_taken_up_to_the_limit(spool: Spool, stored: Stored) -> N
     ]
 
 
-def test_an_oversize_line_that_nobody_ended_is_kept_aside(spool: Spool, stored: Stored) -> None:
+def test_an_unterminated_oversize_line_is_rejected(spool: Spool, stored: Stored) -> None:
     """Also at the very end of the spool."""
     spool.write_raw(b"x" * (3 << 20))
     reader = stored()
@@ -364,9 +362,7 @@ def test_windows_line_ends_are_accepted(spool: Spool, stored: Stored) -> None:
     assert stored().stats().types == {"bye": 1}
 
 
-def test_a_service_that_starts_again_goes_on_where_the_last_one_stopped(
-    run: RunDirectory, spool: Spool
-) -> None:
+def test_a_restarted_service_resumes_at_the_offset(run: RunDirectory, spool: Spool) -> None:
     """Many short services store the same as one long one."""
     for n in range(1_200):
         spool.write(step(n, f"e{n % 3}"), {"type": "metric", "name": "m", "value": n, "step": n})

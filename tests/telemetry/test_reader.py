@@ -15,7 +15,7 @@ Stored = Callable[[], TelemetryReader]
 
 
 @pytest.mark.parametrize("environments", [1, 3, 64])
-def test_any_stretch_of_any_episode(spool: Spool, stored: Stored, environments: int) -> None:
+def test_any_range_of_any_episode(spool: Spool, stored: Stored, environments: int) -> None:
     """Steps i to j are exactly those, however the episodes were interleaved."""
     length = 700
     spool.write(
@@ -38,7 +38,7 @@ def test_sampled_steps_with_gaps(spool: Spool, stored: Stored) -> None:
     assert [r.step for r in stored().steps(0, 4_000, 4_030)] == [4_004, 4_011, 4_018, 4_025]
 
 
-def test_a_cursor_sees_each_step_once_while_they_come(run: RunDirectory, spool: Spool) -> None:
+def test_a_cursor_sees_each_step_once_during_ingest(run: RunDirectory, spool: Spool) -> None:
     """A reader that follows a growing tail gets every step, in order, without repeats."""
     with TelemetryService(run) as service:
         spool.write(step(0))
@@ -125,7 +125,7 @@ def test_a_slow_spool_does_not_fill_the_write_ahead_log(run: RunDirectory, spool
 
 
 @pytest.mark.parametrize("pause", [1, 7, 600])
-def test_agents_in_turns_read_the_same_after_any_restart(
+def test_interleaved_agents_read_the_same_after_any_restart(
     run: RunDirectory, spool: Spool, pause: int
 ) -> None:
     """Steps of several agents, with gaps, come back once each, however often ingest restarts."""

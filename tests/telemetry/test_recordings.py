@@ -87,7 +87,7 @@ def test_columns_over_several_lines(spool: Spool, stored: Stored) -> None:
     assert [one.step for one in reader.steps(0, 1, 2)] == [1, 2]
 
 
-def test_a_part_of_the_columns(spool: Spool, stored: Stored) -> None:
+def test_a_range_of_the_columns(spool: Spool, stored: Stored) -> None:
     """Comes as if it were lines; only the last step of all may have ended the episode."""
     spool.write(
         LAKE,
@@ -106,7 +106,7 @@ def test_a_part_of_the_columns(spool: Spool, stored: Stored) -> None:
     assert [one.terminated for one in reader.steps(1, 0, 1)] == [False, False]
 
 
-def test_a_number_that_nobody_can_read(spool: Spool, stored: Stored) -> None:
+def test_a_number_that_cannot_be_decoded(spool: Spool, stored: Stored) -> None:
     """In a field that nobody knows it is kept as it is, and ingest goes on."""
     whole = msgspec.json.encode(end(1, seed=1, actions=[1], rewards=[1.0]))
     spool.write(LAKE, whole[:-1] + b',"own":1e999}', start("e1", seed=2), step(0, "e1"))
@@ -119,7 +119,7 @@ def test_a_number_that_nobody_can_read(spool: Spool, stored: Stored) -> None:
     assert b'"own":1e999' in details.end_json
 
 
-def test_an_episode_that_goes_on_meanwhile(
+def test_an_episode_that_is_still_running(
     run: RunDirectory, spool: Spool, ingest: Callable[[], None]
 ) -> None:
     """The recording is as it was at one moment: no step of later, whose end it does not know."""
@@ -138,7 +138,7 @@ def test_an_episode_that_goes_on_meanwhile(
     assert (len(recording.actions), recording.is_over) == (2, False)
 
 
-def test_an_end_that_does_not_say_how(spool: Spool, stored: Stored) -> None:
+def test_an_end_without_flags(spool: Spool, stored: Stored) -> None:
     """Without flags it is not known to have gone on: there is no end to compare with."""
     spool.write(
         LAKE,
@@ -212,7 +212,7 @@ def test_without_an_environment_line_the_configuration_counts(spool: Spool, stor
         "said",
     ],
 )
-def test_what_cannot_be_replayed_says_why(
+def test_an_episode_that_cannot_be_replayed_has_a_reason(
     spool: Spool, stored: Stored, lines: list[Line], reason: str
 ) -> None:
     """The reason is a sentence for people, in the details and instead of a recording."""

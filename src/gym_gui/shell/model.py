@@ -14,9 +14,10 @@ from gym_gui.runtime.models.notices import Tone
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import LinkState, TrainerLink
 from mosaic.contract.errors import UserError
+from mosaic.contract.formatting import format_size
 from mosaic.contract.readiness import DaemonHealth
 from mosaic.contract.run_states import LIVE_STATES, RunState
-from mosaic.contract.storage import Retention
+from mosaic.contract.storage import RetentionStatus
 
 _MEASURE_EVERY_S = 60.0
 _LITTLE_ROOM_BYTES = 2 * 1024**3
@@ -61,7 +62,7 @@ class StatusModel(QObject):
         self._link = link
         self._tasks = tasks
         self._clock = clock
-        self._used: Retention | None = None
+        self._used: RetentionStatus | None = None
         self._measured_at: float | None = None
         link.changed.connect(self._update)
         self._update()
@@ -98,7 +99,7 @@ class StatusModel(QObject):
         # Failing, it leaves what was known: the link says already that something is wrong.
         self._tasks.run(self, self._link.client.retention, self._take_used, lambda _: None)
 
-    def _take_used(self, used: Retention) -> None:
+    def _take_used(self, used: RetentionStatus) -> None:
         self._used = used
         self._set(replace(self.status, disk=_disk_words(self._link.health, used)))
 
@@ -172,7 +173,7 @@ def _machine_words(health: DaemonHealth | None) -> Words:
     return Words(f"{health.cpus_free} of {health.cpus} CPUs free · {gpu}", tip)
 
 
-def _disk_words(health: DaemonHealth | None, used: Retention | None) -> Words:
+def _disk_words(health: DaemonHealth | None, used: RetentionStatus | None) -> Words:
     if health is None:
         return Words()
     free = f"{size_words(health.disk_free_bytes)} free"
@@ -187,11 +188,4 @@ def _disk_words(health: DaemonHealth | None, used: Retention | None) -> Words:
     return Words(f"Runs use {taken}{limit} · {free}", tip or "Nothing is stored yet", tone)
 
 
-def size_words(size_bytes: int) -> str:
-    """`1.8 GB`."""
-    size = float(size_bytes)
-    for unit in ("B", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}"
-        size /= 1000
-    return f"{size:.1f} GB" if size < 100 else f"{size:,.0f} GB"
+size_words = format_size

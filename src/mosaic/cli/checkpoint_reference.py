@@ -7,7 +7,7 @@ import click
 from mosaic.cli.completion import complete_runs
 from mosaic.client.errors import RunReferenceError, TrainerError
 from mosaic.contract.errors import UserError
-from mosaic.contract.storage import Checkpoint
+from mosaic.contract.storage import CheckpointRecord
 
 if TYPE_CHECKING:
     from mosaic.client.trainer_client import TrainerClient
@@ -24,7 +24,7 @@ checkpoints_argument = click.argument(
 )
 
 
-def find_checkpoint(client: "TrainerClient", reference: str) -> Checkpoint:
+def find_checkpoint(client: "TrainerClient", reference: str) -> CheckpointRecord:
     """Return the referenced checkpoint. Raises `UserError` if there is none, or more than one."""
     known = list(client.checkpoints())
     text = reference.upper()
@@ -42,7 +42,7 @@ def find_checkpoint(client: "TrainerClient", reference: str) -> Checkpoint:
     return _newest_of_run(client, reference)
 
 
-def _matches(checkpoint: Checkpoint, text: str) -> bool:
+def _matches(checkpoint: CheckpointRecord, text: str) -> bool:
     """Compare with the end of the id; with the beginning unless that is the id of a run."""
     known = checkpoint.checkpoint_id.upper()
     has_own_beginning = checkpoint.source == "imported" or "." in text
@@ -51,12 +51,12 @@ def _matches(checkpoint: Checkpoint, text: str) -> bool:
     )
 
 
-def newest_checkpoint(client: "TrainerClient", run_id: str) -> Checkpoint | None:
+def newest_checkpoint(client: "TrainerClient", run_id: str) -> CheckpointRecord | None:
     """Return the checkpoint that the run saved last."""
     return next(iter(client.checkpoints(run_id=run_id)), None)
 
 
-def _newest_of_run(client: "TrainerClient", reference: str) -> Checkpoint:
+def _newest_of_run(client: "TrainerClient", reference: str) -> CheckpointRecord:
     try:
         run_id = client.resolve(reference)
         newest = newest_checkpoint(client, run_id)

@@ -37,7 +37,7 @@ from mosaic.cli.render import (
 )
 from mosaic.client.sessions.actor_descriptors import SCRIPT_MODEL_TEXT, is_script_model
 from mosaic.contract.layout import Home
-from mosaic.contract.storage import Checkpoint
+from mosaic.contract.storage import CheckpointRecord
 
 if TYPE_CHECKING:
     from mosaic.client.trainer_client import TrainerClient
@@ -242,14 +242,14 @@ def delete(home: Home, references: tuple[str, ...], yes: bool, as_json: bool) ->
         click.echo(f"Deleted {count}, {format_bytes(freed_bytes)} freed.")
 
 
-def _document(checkpoint: Checkpoint, home: Home) -> dict[str, Any]:
+def _document(checkpoint: CheckpointRecord, home: Home) -> dict[str, Any]:
     """Return the checkpoint as one JSON object with its metadata."""
     document: dict[str, Any] = msgspec.to_builtins(checkpoint)
     del document["meta_json"]
     return {**document, "file": str(home.path / checkpoint.path), "meta": _meta(checkpoint)}
 
 
-def _run_names(client: "TrainerClient", checkpoints: Iterable[Checkpoint]) -> dict[str, str]:
+def _run_names(client: "TrainerClient", checkpoints: Iterable[CheckpointRecord]) -> dict[str, str]:
     """Return the names of the runs that saved them; the short id of a run without a name."""
     run_ids = {checkpoint.run_id for checkpoint in checkpoints if checkpoint.run_id}
     names: dict[str, str] = {}
@@ -261,7 +261,7 @@ def _run_names(client: "TrainerClient", checkpoints: Iterable[Checkpoint]) -> di
     return names
 
 
-def _row(checkpoint: Checkpoint, run: str) -> tuple[Cell, ...]:
+def _row(checkpoint: CheckpointRecord, run: str) -> tuple[Cell, ...]:
     step = _meta(checkpoint).get("step")
     return (
         _short_checkpoint_id(checkpoint.checkpoint_id),
@@ -281,7 +281,7 @@ def _short_checkpoint_id(checkpoint_id: str) -> str:
     return f"{short_id(run_id)}{dot}{name}"
 
 
-def _meta(checkpoint: Checkpoint) -> dict[str, Any]:
+def _meta(checkpoint: CheckpointRecord) -> dict[str, Any]:
     meta = msgspec.json.decode(checkpoint.meta_json)
     return meta if isinstance(meta, dict) else {}
 

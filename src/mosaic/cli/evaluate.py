@@ -30,8 +30,8 @@ from mosaic.cli.render import print_json, print_message
 from mosaic.cli.watch import print_result, watch_run
 from mosaic.client.sessions.actor_descriptors import is_script_model, script_model_error
 from mosaic.contract.layout import Home
-from mosaic.contract.run_config import BundleConfig, ConfigError, TrainRunConfig, load_run_config
-from mosaic.contract.storage import Checkpoint
+from mosaic.contract.run_config import BundleConfig, RunConfigError, TrainRunConfig, load_run_config
+from mosaic.contract.storage import CheckpointRecord
 
 if TYPE_CHECKING:
     from mosaic.client.trainer_client import TrainerClient
@@ -128,7 +128,7 @@ def evaluate(
 
 def _config(
     client: "TrainerClient",
-    checkpoint: Checkpoint,
+    checkpoint: CheckpointRecord,
     *,
     episodes: int | None,
     seeds: tuple[int, ...] | None,
@@ -173,7 +173,7 @@ def _config(
     }
     try:
         return load_run_config(document)
-    except ConfigError as error:
+    except RunConfigError as error:
         raise click.UsageError(f"{error.message} {error.remedy}") from error
 
 
@@ -186,7 +186,9 @@ def _bundle(trained: TrainRunConfig | None, extras: Sequence[str]) -> dict[str, 
     return {"name": base.name, "extras": sorted({*base.extras, *extras})}
 
 
-def _training_config(client: "TrainerClient", checkpoint: Checkpoint) -> TrainRunConfig | None:
+def _training_config(
+    client: "TrainerClient", checkpoint: CheckpointRecord
+) -> TrainRunConfig | None:
     """Return the configuration of the run that saved it; None if it was imported."""
     if not checkpoint.run_id:
         return None

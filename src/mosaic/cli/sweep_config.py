@@ -21,7 +21,7 @@ from mosaic.client.sweeps.space_input import parse_search_options, read_search_s
 from mosaic.client.sweeps.sweep_plan import SWEEP_ALGORITHM, SWEEP_WORKER, make_sweep_config
 from mosaic.contract.descriptor import Algorithm, WorkerDescriptor, validate_params
 from mosaic.contract.layout import Home
-from mosaic.contract.run_config import ConfigError, TrainRunConfig, load_run_config
+from mosaic.contract.run_config import RunConfigError, TrainRunConfig, load_run_config
 from mosaic.contract.runs import RunQuery
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def new_sweep(
     params = _params(client, search, settings)
     try:
         return SweepRequest(config=make_sweep_config(base, space, params), base=base)
-    except ConfigError as error:
+    except RunConfigError as error:
         raise click.UsageError(f"{error.message} {error.remedy}") from error
 
 
@@ -146,7 +146,7 @@ def _params(
     params = {**others, **search.as_params()}
     problems = validate_params(descriptor, SWEEP_ALGORITHM, params).problems
     if problems:
-        error = ConfigError(problems)
+        error = RunConfigError(problems)
         raise click.UsageError(f"{error.message} {error.remedy}")
     return params
 

@@ -12,7 +12,7 @@ from mosaic.cli.assignments import parse_assignments, parse_json_or_text, parse_
 from mosaic.cli.checkpoint_reference import find_checkpoint
 from mosaic.cli.options import resolve_folders
 from mosaic.contract.descriptor import Algorithm, WorkerDescriptor, validate_params
-from mosaic.contract.run_config import ConfigError, TrainRunConfig, load_run_config
+from mosaic.contract.run_config import RunConfigError, TrainRunConfig, load_run_config
 from mosaic.contract.text_types import Name
 
 if TYPE_CHECKING:
@@ -85,14 +85,14 @@ def build_config(
     _apply_params(document, options, descriptor)
     try:
         config = load_run_config(document)
-    except ConfigError as error:
+    except RunConfigError as error:
         raise _usage_error(error) from error
     script = _script_algorithm(descriptor) if config.script else None
     if config.script is None or script is not None:
         algo = script.id if script else config.algo
         problems = validate_params(descriptor, algo, config.params).problems
         if problems:
-            raise _usage_error(ConfigError(problems))
+            raise _usage_error(RunConfigError(problems))
     return config
 
 
@@ -168,7 +168,7 @@ def _is_name(text: str) -> bool:
     return True
 
 
-def _usage_error(error: ConfigError) -> click.UsageError:
+def _usage_error(error: RunConfigError) -> click.UsageError:
     return click.UsageError(f"{error.message} {error.remedy}")
 
 

@@ -12,11 +12,11 @@ from mosaic.client.file_transfer import read_chunks
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.convert import from_message
 from mosaic.contract.storage import (
-    Checkpoint,
+    CheckpointRecord,
     CheckpointReport,
     Dataset,
     PruneReport,
-    Retention,
+    RetentionStatus,
 )
 
 _MAX_PAGE_SIZE = 1000
@@ -29,7 +29,7 @@ class StorageApi(ApiBase):
 
     def checkpoints(
         self, *, run_id: str = "", worker: str = "", algo: str = "", env_id: str = ""
-    ) -> Iterator[Checkpoint]:
+    ) -> Iterator[CheckpointRecord]:
         """Iterate over all matching checkpoints, newest first, fetched page by page.
 
         Includes checkpoints of runs and imported ones.
@@ -41,7 +41,7 @@ class StorageApi(ApiBase):
         )
         while True:
             page = self._connection.call(lambda stub: stub.ListCheckpoints, request)
-            yield from (from_message(message, Checkpoint) for message in page.checkpoints)
+            yield from (from_message(message, CheckpointRecord) for message in page.checkpoints)
             if not page.next_page_token:
                 return
             request.page_token = page.next_page_token
@@ -55,7 +55,7 @@ class StorageApi(ApiBase):
         algo: str = "",
         name: str = "",
         meta: Mapping[str, Any] | None = None,
-    ) -> Checkpoint:
+    ) -> CheckpointRecord:
         """Import a policy that was saved elsewhere. `name` defaults to the name of the file.
 
         policy = client.import_checkpoint(
@@ -78,7 +78,8 @@ class StorageApi(ApiBase):
                 yield pb.CheckpointPart(data=data)
 
         return from_message(
-            self._connection.upload(lambda stub: stub.ImportCheckpoint, messages()), Checkpoint
+            self._connection.upload(lambda stub: stub.ImportCheckpoint, messages()),
+            CheckpointRecord,
         )
 
     def verify_checkpoint(self, checkpoint_id: str) -> CheckpointReport:
@@ -116,7 +117,7 @@ class StorageApi(ApiBase):
                 return
             request.page_token = page.next_page_token
 
-    def retention(self) -> Retention:
+    def retention(self) -> RetentionStatus:
         """Return the retention limits, the disk usage by kind, and what `prune` would free.
 
         for use in client.retention().used:
@@ -125,7 +126,7 @@ class StorageApi(ApiBase):
         answer = self._connection.call(
             lambda stub: stub.GetRetention, pb.GetRetentionRequest(), timeout_s=_MEASURE_TIMEOUT_S
         )
-        return from_message(answer, Retention)
+        return from_message(answer, RetentionStatus)
 
     def prune(self, dry_run: bool = True) -> PruneReport:
         """Remove artifacts of finished runs until the limits in the settings are met.

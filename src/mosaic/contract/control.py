@@ -22,7 +22,9 @@ class ControlError(DocumentError):
     default_code = "C131"
 
 
-class Command(msgspec.Struct, tag_field="cmd", kw_only=True, frozen=True, omit_defaults=True):
+class ControlCommand(
+    msgspec.Struct, tag_field="cmd", kw_only=True, frozen=True, omit_defaults=True
+):
     """Fields of every command."""
 
     seq: Annotated[
@@ -35,57 +37,57 @@ class Command(msgspec.Struct, tag_field="cmd", kw_only=True, frozen=True, omit_d
     ]
 
 
-class Stop(Command, tag="stop", kw_only=True, frozen=True):
+class Stop(ControlCommand, tag="stop", kw_only=True, frozen=True):
     """Finish cleanly, write `bye`, and exit."""
 
 
-class Pause(Command, tag="pause", kw_only=True, frozen=True):
+class Pause(ControlCommand, tag="pause", kw_only=True, frozen=True):
     """Pause, and report it with a `status` line."""
 
 
-class Resume(Command, tag="resume", kw_only=True, frozen=True):
+class Resume(ControlCommand, tag="resume", kw_only=True, frozen=True):
     """Resume after a pause."""
 
 
-class Reset(Command, tag="reset", kw_only=True, frozen=True):
+class Reset(ControlCommand, tag="reset", kw_only=True, frozen=True):
     """Start a new episode."""
 
     seed: Annotated[int, Meta(ge=0, le=INT64_MAX)] | None = None
 
 
-class Step(Command, tag="step", kw_only=True, frozen=True):
+class Step(ControlCommand, tag="step", kw_only=True, frozen=True):
     """Take steps while paused."""
 
     count: Annotated[int, Meta(ge=1, le=INT64_MAX)] = 1
 
 
-class Action(Command, tag="action", kw_only=True, frozen=True):
+class Action(ControlCommand, tag="action", kw_only=True, frozen=True):
     """A person's action."""
 
     value: Annotated[Any, Meta(description="An action of the environment's action space.")]
 
 
-class Takeover(Command, tag="takeover", kw_only=True, frozen=True):
+class Takeover(ControlCommand, tag="takeover", kw_only=True, frozen=True):
     """Give control to the human player."""
 
 
-class Release(Command, tag="release", kw_only=True, frozen=True):
+class Release(ControlCommand, tag="release", kw_only=True, frozen=True):
     """Return control to the agent."""
 
 
-class Speed(Command, tag="speed", kw_only=True, frozen=True):
+class Speed(ControlCommand, tag="speed", kw_only=True, frozen=True):
     """Set the playback speed."""
 
     value: Annotated[float, Meta(ge=0, description="Multiple of real time; 0: unlimited.")]
 
 
-class SetActor(Command, tag="set_actor", kw_only=True, frozen=True):
+class SetActor(ControlCommand, tag="set_actor", kw_only=True, frozen=True):
     """Switch to another actor."""
 
     actor: Name
 
 
-class Configure(Command, tag="configure", kw_only=True, frozen=True):
+class Configure(ControlCommand, tag="configure", kw_only=True, frozen=True):
     """Change the settings of a running session; omitted fields keep their value."""
 
     auto_reset: Annotated[
@@ -99,11 +101,11 @@ class Configure(Command, tag="configure", kw_only=True, frozen=True):
     ] = None
 
 
-class Checkpoint(Command, tag="checkpoint", kw_only=True, frozen=True):
+class Checkpoint(ControlCommand, tag="checkpoint", kw_only=True, frozen=True):
     """Save a checkpoint now."""
 
 
-COMMAND_TYPES: tuple[type[Command], ...] = (
+COMMAND_TYPES: tuple[type[ControlCommand], ...] = (
     Stop,
     Pause,
     Resume,
@@ -119,7 +121,7 @@ COMMAND_TYPES: tuple[type[Command], ...] = (
 )
 
 
-def decode_command(data: bytes, next_seq: int) -> Command:
+def decode_command(data: bytes, next_seq: int) -> ControlCommand:
     """Decode a command; one without a `seq` gets `next_seq`.
 
     Raises `ControlError` with the invalid fields.
@@ -139,7 +141,7 @@ def decode_command(data: bytes, next_seq: int) -> Command:
     return build({"seq": next_seq, **document}, kind, ControlError, "")
 
 
-def encode_command(command: Command) -> bytes:
+def encode_command(command: ControlCommand) -> bytes:
     """Encode a command as a line with its newline.
 
     Raises `ControlError` for a value that JSON cannot represent or a line over the limit.

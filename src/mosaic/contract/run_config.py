@@ -31,7 +31,7 @@ Seed = Annotated[int, Meta(ge=0, le=INT64_MAX)]
 AtLeastOne = Annotated[int, Meta(ge=1, le=INT64_MAX)]
 
 
-class ConfigError(DocumentError):
+class RunConfigError(DocumentError):
     """A run configuration is invalid."""
 
     document = "run configuration"
@@ -168,19 +168,19 @@ class TrainRunConfig(_Section, kw_only=True, frozen=True):
 def load_run_config(source: bytes | Mapping[str, Any]) -> TrainRunConfig:
     """Load a configuration, in the current format or the legacy nested one.
 
-    Raises `ConfigError` with every problem, and no other exception.
+    Raises `RunConfigError` with every problem, and no other exception.
     """
     if isinstance(source, bytes):
         parsed, problems = parse_json(source)
         if problems:
-            raise ConfigError(problems)
+            raise RunConfigError(problems)
     else:
         parsed = dict(source)
     document, problems = copy_json(parsed, reject_secrets=True)
     if not isinstance(document, dict):
         problems += check_all(document, TrainRunConfig)
     if len(problems) >= MAX_PROBLEMS or any(not problem.path for problem in problems):
-        raise ConfigError(problems)
+        raise RunConfigError(problems)
     normalised = run_config_legacy.normalise(document)
     problems += normalised.problems
     unstorable = {problem.path for problem in problems}
@@ -193,10 +193,10 @@ def load_run_config(source: bytes | Mapping[str, Any]) -> TrainRunConfig:
     if not problems and normalised.moved_from:
         problems = copy_json(normalised.document)[1]  # moving may have nested it deeper
     if problems:
-        raise ConfigError(problems)
+        raise RunConfigError(problems)
     config = msgspec.convert(normalised.document, TrainRunConfig)
     if len(to_json(config)) > MAX_DOCUMENT_BYTES:
-        raise ConfigError([TOO_LARGE])
+        raise RunConfigError([TOO_LARGE])
     return config
 
 

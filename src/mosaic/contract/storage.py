@@ -1,6 +1,7 @@
 """Checkpoints, data sets and disk usage of a home, as clients see them.
 
-The messages of the same names in `proto/trainer.proto` have the same fields.
+The messages of the same names in `proto/trainer.proto` have the same fields; those of
+`CheckpointRecord` and `RetentionStatus` are `Checkpoint` and `Retention`.
 """
 
 import msgspec
@@ -17,7 +18,7 @@ class CheckpointQuery(msgspec.Struct, kw_only=True, frozen=True):
     page_token: str = ""
 
 
-class Checkpoint(msgspec.Struct, kw_only=True, frozen=True):
+class CheckpointRecord(msgspec.Struct, kw_only=True, frozen=True):
     """A checkpoint that a run wrote or a user imported."""
 
     checkpoint_id: str
@@ -38,7 +39,7 @@ class Checkpoint(msgspec.Struct, kw_only=True, frozen=True):
 class CheckpointPage(msgspec.Struct, kw_only=True, frozen=True):
     """A page of checkpoints, newest first."""
 
-    checkpoints: tuple[Checkpoint, ...]
+    checkpoints: tuple[CheckpointRecord, ...]
     next_page_token: str = ""
 
 
@@ -99,7 +100,7 @@ class StorageUse(msgspec.Struct, kw_only=True, frozen=True):
     size_bytes: int
 
 
-class Retention(msgspec.Struct, kw_only=True, frozen=True):
+class RetentionStatus(msgspec.Struct, kw_only=True, frozen=True):
     """Retention limits, disk usage, and what `Prune` would remove."""
 
     max_gb: float | None = None

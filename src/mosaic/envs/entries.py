@@ -105,9 +105,9 @@ class EnvironmentEntry(msgspec.Struct, frozen=True, kw_only=True):
 def title_from_id(env_id: str) -> str:
     """Derive a title: `module:space/SomeGame-v2` becomes `Some Game`."""
     name = _VERSION.sub("", env_id.rpartition(":")[2].rpartition("/")[2])
-    return split_words(name) or env_id
+    return split_camel_case(name) or env_id
 
 
-def split_words(name: str) -> str:
+def split_camel_case(name: str) -> str:
     """Split a camel-case name: `SomeGame` becomes `Some Game`."""
     return " ".join(word[0].upper() + word[1:] for word in _WORD.findall(name))

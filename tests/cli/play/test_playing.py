@@ -250,7 +250,7 @@ def test_an_agent_can_be_detached(player: Mosaic) -> None:
         (["FrozenLak-v1"], 2, "Did you mean 'FrozenLake-v1'"),
         (["FrozenLake-v1", "--seed", "many"], 2, "--seed"),
         (["FrozenLake-v1", "--env-arg", "is_slipery=no"], 2, "Did you mean `is_slippery`"),
-        (["FrozenLake-v1", "--env-arg", "desc=SHG"], 2, "no way"),
+        (["FrozenLake-v1", "--env-arg", "desc=SHG"], 2, "no path"),
         (["FrozenLake-v1", "--detach"], 2, "--actor"),
     ],
 )

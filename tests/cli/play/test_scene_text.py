@@ -20,7 +20,7 @@ from mosaic.cli.terminal.scene_text import (
 from mosaic.cli.terminal.screen import PlayStatus, Viewport, help_lines, play_lines
 from mosaic.envs.catalog import environment
 from mosaic.envs.scenes.factory import scene_for
-from mosaic.envs.scenes.scene import Agent, Cell, GridScene, Scene, Wall
+from mosaic.envs.scenes.scene import Agent, GridCell, GridScene, Scene, Wall
 
 _MAZE = {
     "grid": [[[2 if column % 7 == 0 else 1, 5, 0] for _ in range(25)] for column in range(25)],
@@ -81,7 +81,7 @@ def test_walls_below_cells_are_rendered() -> None:
     scene = GridScene(
         rows=2,
         columns=2,
-        cells=((Cell(), Cell()), (Cell(), Cell())),
+        cells=((GridCell(), GridCell()), (GridCell(), GridCell())),
         walls=frozenset({Wall(0, 1, "below"), Wall(1, 0, "right")}),
         agent=Agent(0, 0),
     )

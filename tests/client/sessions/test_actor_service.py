@@ -5,7 +5,7 @@ import pytest
 from mosaic.client import TrainerClient
 from mosaic.client.errors import TrainerError
 from mosaic.client.sessions.actor_service import ActorService
-from mosaic.contract.run_config import ConfigError
+from mosaic.contract.run_config import RunConfigError
 
 pytestmark = pytest.mark.process
 
@@ -77,5 +77,5 @@ def test_invalid_run_configurations(service: ActorService) -> None:
     assert "random" in unknown.value.remedy
     with pytest.raises(TrainerError, match="CartPole-v1"):
         service.make_run_config("steady_worker", "CartPole-v1")
-    with pytest.raises(ConfigError, match="episodes"):
+    with pytest.raises(RunConfigError, match="episodes"):
         service.make_run_config("random", "Taxi-v4", episodes=0)

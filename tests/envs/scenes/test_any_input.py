@@ -62,7 +62,7 @@ _kwargs = st.fixed_dictionaries(
 
 
 @given(st.sampled_from(_IDS), _kwargs | _anything, _observations, _renders | _anything, _anything)
-def test_any_step_is_a_sound_scene_or_none(
+def test_any_step_is_a_valid_scene_or_none(
     env_id: str, env_kwargs: Any, observation: Any, render: Any, action: Any
 ) -> None:
     """Never an exception, and never an agent outside of its grid."""

@@ -9,7 +9,7 @@ import pytest
 
 from mosaic.envs.catalog import environments
 from mosaic.envs.scenes.factory import has_scene, scene_for
-from mosaic.envs.scenes.scene import Cell, GridScene, TextScene
+from mosaic.envs.scenes.scene import GridCell, GridScene, TextScene
 
 _STEPS = 300
 
@@ -151,7 +151,7 @@ def test_blackjack_shows_the_cards_and_hides_the_dealers() -> None:
     assert ends > 10
 
 
-def test_blackjack_without_cards_tells_what_the_observation_tells() -> None:
+def test_blackjack_without_cards_shows_the_observation() -> None:
     """A run that records no cards still has a scene."""
     scene = scene_for("Blackjack-v1", {}, [18, 1, 1])
     assert isinstance(scene, TextScene)
@@ -203,7 +203,7 @@ def test_minigrid_is_drawn_as_it_is(env_id: str) -> None:
         assert scene.caption == env.mission
 
 
-def _same(drawn: Cell, real: Any) -> None:
+def _same(drawn: GridCell, real: Any) -> None:
     if real is None:
         assert drawn.kind == "floor"
         return

@@ -67,7 +67,7 @@ def test_a_daemon_that_cannot_be_reached_says_why(
 
 
 @pytest.mark.parametrize(
-    ("size", "words"), [(0, "0 B"), (999, "999 B"), (1_800_000_000, "1.8 GB"), (5_300, "5 kB")]
+    ("size", "words"), [(0, "0 B"), (999, "999 B"), (1_800_000_000, "1.8 GB"), (5_300, "5.3 kB")]
 )
 def test_sizes_in_words(size: int, words: str) -> None:
     """Short, with the unit."""

@@ -3,12 +3,12 @@
 import json
 
 from gym_gui.training.feed.saved_policies import policies_in
-from mosaic.contract.storage import Checkpoint
+from mosaic.contract.storage import CheckpointRecord
 
 
-def saved(name: str, step: int | None, *, run_id: str = "r", **meta: object) -> Checkpoint:
+def saved(name: str, step: int | None, *, run_id: str = "r", **meta: object) -> CheckpointRecord:
     told = meta if step is None else {"step": step, **meta}
-    return Checkpoint(
+    return CheckpointRecord(
         checkpoint_id=f"{run_id}.{name}",
         source="run" if run_id else "imported",
         run_id=run_id,
@@ -44,7 +44,7 @@ def test_one_policy_under_several_names() -> None:
 
 def test_what_tells_nothing_of_itself() -> None:
     """An imported file, and one whose description cannot be read, are listed by their names."""
-    unreadable = Checkpoint(
+    unreadable = CheckpointRecord(
         checkpoint_id="x", source="run", run_id="r", path="a/b.pt", size_bytes=1, t=1.0, worker="w",
         meta_json=b"{",
     )  # fmt: skip

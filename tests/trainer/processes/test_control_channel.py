@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from mosaic.contract.control import Action, Command, ControlError, Pause, Stop
+from mosaic.contract.control import Action, ControlCommand, ControlError, Pause, Stop
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
 from mosaic.trainer.processes.control_channel import (
@@ -51,7 +51,7 @@ def test_commands_arrive_in_order(
 ) -> None:
     """Each command is one line, in the order in which they were sent."""
     launch_ready(ECHO)
-    sent: list[Command] = [Pause(seq=1), Action(seq=2, value={"x": "ü\n"}), Stop(seq=3)]
+    sent: list[ControlCommand] = [Pause(seq=1), Action(seq=2, value={"x": "ü\n"}), Stop(seq=3)]
     for command in sent:
         send_command(run_dir, command)
     exited()

@@ -9,15 +9,15 @@ import grpc
 import pytest
 
 from mosaic.contract.errors import UserError
-from mosaic.contract.run_config import ConfigError, load_run_config
+from mosaic.contract.run_config import RunConfigError, load_run_config
 from mosaic.contract.run_states import RunState
 from mosaic.trainer.processes.control_channel import ControlChannelFullError, NoWorkerError
 from mosaic.trainer.registry.errors import RunExistsError, StateConflictError, UnknownRunError
 from mosaic.trainer.service.errors import CODE_KEY, REMEDY_KEY, to_rpc_error
 
 
-def _config_error() -> ConfigError:
-    with pytest.raises(ConfigError) as caught:
+def _config_error() -> RunConfigError:
+    with pytest.raises(RunConfigError) as caught:
         load_run_config(b"{}")
     return caught.value
 

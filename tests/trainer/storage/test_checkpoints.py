@@ -13,7 +13,7 @@ import pytest
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.contract.manifest import ArtifactManifest
-from mosaic.contract.storage import Checkpoint, CheckpointQuery
+from mosaic.contract.storage import CheckpointQuery, CheckpointRecord
 from mosaic.contract.text_types import Identifier
 from mosaic.trainer.artifacts import archive_format
 from mosaic.trainer.registry.run_registry import RunRegistry
@@ -37,14 +37,14 @@ def checkpoints(home: Home, registry: RunRegistry) -> Checkpoints:
     return Checkpoints(home, registry)
 
 
-def take(checkpoints: Checkpoints, *parts: bytes, **fields: Any) -> Checkpoint:
+def take(checkpoints: Checkpoints, *parts: bytes, **fields: Any) -> CheckpointRecord:
     new = {"file": "policy.pt", "worker": "echo_worker", "env_id": "CartPole-v1", **fields}
     return checkpoints.imported.add(NewCheckpoint(**new), iter(parts))
 
 
-def listed(checkpoints: Checkpoints, **query: Any) -> list[Checkpoint]:
+def listed(checkpoints: Checkpoints, **query: Any) -> list[CheckpointRecord]:
     """Of all pages."""
-    found: list[Checkpoint] = []
+    found: list[CheckpointRecord] = []
     token = ""
     while True:
         page = checkpoints.list(CheckpointQuery(page_token=token, **query))

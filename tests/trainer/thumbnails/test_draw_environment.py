@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mosaic.client import TrainerClient
-from mosaic.client.picture_calls import EnvironmentPicture
+from mosaic.client.results import EnvironmentThumbnail
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from tests.support.daemon import DaemonUnderTest, eventually
@@ -43,8 +43,8 @@ def client(daemon: DaemonUnderTest) -> Iterator[TrainerClient]:
         yield connected
 
 
-def hard(client: TrainerClient, **env_kwargs: Any) -> EnvironmentPicture:
-    return client.environment_picture(HARD, env_kwargs, python_path=[OWN_FOLDER])
+def hard(client: TrainerClient, **env_kwargs: Any) -> EnvironmentThumbnail:
+    return client.environment_thumbnail(HARD, env_kwargs, python_path=[OWN_FOLDER])
 
 
 def painters_of(daemon: DaemonUnderTest) -> list[int]:
@@ -67,7 +67,7 @@ def painters_of(daemon: DaemonUnderTest) -> list[int]:
 )
 def test_pictures_of_every_family(client: TrainerClient, env_id: str) -> None:
     """A picture is small, has all its bytes, and shows something."""
-    picture = client.environment_picture(env_id)
+    picture = client.environment_thumbnail(env_id)
     assert 0 < picture.width <= 320
     assert 0 < picture.height <= 320
     assert len(picture.pixels) == picture.width * picture.height * picture.channels
@@ -76,16 +76,16 @@ def test_pictures_of_every_family(client: TrainerClient, env_id: str) -> None:
 
 def test_settings_and_seed_count(client: TrainerClient) -> None:
     """It is drawn as it would be made: with its settings, and from the seed."""
-    small = client.environment_picture("FrozenLake-v1", {"desc": ["SF", "FG"]})
-    assert small != client.environment_picture("FrozenLake-v1", {"desc": ["SH", "FG"]})
-    taxi = client.environment_picture("Taxi-v4", seed=1)
-    assert taxi == client.environment_picture("Taxi-v4", seed=1)
-    assert taxi != client.environment_picture("Taxi-v4", seed=2)
+    small = client.environment_thumbnail("FrozenLake-v1", {"desc": ["SF", "FG"]})
+    assert small != client.environment_thumbnail("FrozenLake-v1", {"desc": ["SH", "FG"]})
+    taxi = client.environment_thumbnail("Taxi-v4", seed=1)
+    assert taxi == client.environment_thumbnail("Taxi-v4", seed=1)
+    assert taxi != client.environment_thumbnail("Taxi-v4", seed=2)
 
 
 def test_no_run_is_made(client: TrainerClient) -> None:
     """Pictures leave nothing in the list of runs."""
-    client.environment_picture("CartPole-v1")
+    client.environment_thumbnail("CartPole-v1")
     assert not list(client.runs())
 
 
@@ -123,7 +123,7 @@ def test_the_log_has_details(client: TrainerClient, daemon: DaemonUnderTest) -> 
 def test_an_unknown_environment(client: TrainerClient) -> None:
     """A wrong id is answered with those that may be meant."""
     with pytest.raises(UserError, match=r"no environment CartPol-v1") as caught:
-        client.environment_picture("CartPol-v1")
+        client.environment_thumbnail("CartPol-v1")
     assert "CartPole-v1" in caught.value.remedy
 
 
@@ -146,10 +146,10 @@ def test_a_large_picture_is_averaged(client: TrainerClient) -> None:
 
 def test_one_process_that_ends_when_idle(client: TrainerClient, daemon: DaemonUnderTest) -> None:
     """Many at once are drawn by one process, which goes when idle."""
-    drawn: list[EnvironmentPicture] = []
+    drawn: list[EnvironmentThumbnail] = []
 
     def ask(seed: int) -> None:
-        drawn.append(client.environment_picture("CartPole-v1", seed=seed))
+        drawn.append(client.environment_thumbnail("CartPole-v1", seed=seed))
 
     threads = [threading.Thread(target=ask, args=(seed,)) for seed in range(6)]
     for thread in threads:
@@ -174,7 +174,7 @@ def test_what_is_not_installed(tmp_path: Path) -> None:
                 ("Ant-v5", "`mosaic bundles install session_worker --extra mujoco`"),
             ]:
                 with pytest.raises(UserError, match="not installed") as caught:
-                    client.environment_picture(env_id)
+                    client.environment_thumbnail(env_id)
                 assert caught.value.code == "T470"
                 assert command in caught.value.remedy
         assert not under_test.home.venvs.exists()
@@ -223,11 +223,11 @@ def test_requests_that_make_no_sense(
 ) -> None:
     """They are rejected by the name of the field, before anything is started."""
     with pytest.raises(UserError, match=says):
-        client.environment_picture(**{"env_id": "CartPole-v1", **fields})
+        client.environment_thumbnail(**{"env_id": "CartPole-v1", **fields})
 
 
 def test_settings_that_cannot_be_sent(client: TrainerClient) -> None:
     """The client says so itself."""
     with pytest.raises(UserError, match="cannot be sent") as caught:
-        client.environment_picture("CartPole-v1", {"gravity": object()})
+        client.environment_thumbnail("CartPole-v1", {"gravity": object()})
     assert caught.value.code == "C370"

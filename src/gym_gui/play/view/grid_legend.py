@@ -9,7 +9,7 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.flow_layout import FlowLayout
 from gym_gui.widgets.scene.grid_glyphs import draw_agent, draw_flag, draw_person, inner
 from gym_gui.widgets.scene.grid_painter import paint_cell, paint_start
-from mosaic.envs.scenes.scene import Agent, Cell, GridScene, LegendEntry
+from mosaic.envs.scenes.scene import Agent, GridCell, GridScene, LegendEntry
 
 
 class GridLegend(QWidget):
@@ -88,12 +88,12 @@ class _Sample(QWidget):
         colours, square = self._theme.colours, QRectF(self.rect())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if isinstance(self._sample, Cell):
+        if isinstance(self._sample, GridCell):
             paint_cell(painter, square, self._sample, colours)
             if self._sample.kind == "start":
                 paint_start(painter, square, colours)
         else:
-            paint_cell(painter, square, Cell(), colours)
+            paint_cell(painter, square, GridCell(), colours)
             ink = QColor(colours.on_cell)
             if self._sample == "agent":
                 body = QColor(colours.person if self._by_person else colours.agent)

@@ -17,7 +17,7 @@ from mosaic.contract.episodes import EpisodeRollup
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.contract.manifest import ArtifactManifest
-from mosaic.contract.storage import Checkpoint
+from mosaic.contract.storage import CheckpointRecord
 
 if TYPE_CHECKING:
     from mosaic.client import TrainerClient
@@ -53,7 +53,7 @@ class RunFacts:
     """All of one moment."""
 
     best: EpisodeRollup | None = None
-    checkpoints: tuple[Checkpoint, ...] = ()
+    checkpoints: tuple[CheckpointRecord, ...] = ()
     """Newest first."""
     folders: dict[str, FolderUse] = field(default_factory=dict)
     """Those that the manifest names, by their paths inside of the run's folder."""
@@ -64,7 +64,7 @@ def fetch_facts(
 ) -> RunFacts:
     """Raises `UserError`. Waits."""
     page = client.episodes_page(run_id, count=1, order="return", descending=True, ended="over")
-    checkpoints: list[Checkpoint] = []
+    checkpoints: list[CheckpointRecord] = []
     if manifest.checkpoints:
         for checkpoint in client.checkpoints(run_id=run_id):
             checkpoints.append(checkpoint)

@@ -11,7 +11,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from gym_gui.run_page.model.run_summary import moment
 from gym_gui.runtime.models import number_text, run_text
-from mosaic.contract.storage import Checkpoint
+from mosaic.contract.storage import CheckpointRecord
 
 Index = QModelIndex | QPersistentModelIndex
 _NO_PARENT = QModelIndex()
@@ -34,7 +34,7 @@ _HEADINGS = ("step", "return", "written", "size", "file")
 class CheckpointRow:
     """A checkpoint and what its writer told of it."""
 
-    checkpoint: Checkpoint
+    checkpoint: CheckpointRecord
     step: int | None
     total_return: float | None
     metrics: dict[str, float]
@@ -44,7 +44,7 @@ class CheckpointRow:
         return self.checkpoint.path.rpartition("/")[2]
 
 
-def row_of(checkpoint: Checkpoint) -> CheckpointRow:
+def row_of(checkpoint: CheckpointRecord) -> CheckpointRow:
     """What is not told, or not as a number, is left out."""
     try:
         meta = msgspec.json.decode(checkpoint.meta_json or b"{}")
@@ -74,7 +74,7 @@ class RunCheckpointsTable(QAbstractTableModel):
         super().__init__(parent)
         self._rows: list[CheckpointRow] = []
 
-    def show(self, checkpoints: Sequence[Checkpoint]) -> None:
+    def show(self, checkpoints: Sequence[CheckpointRecord]) -> None:
         """Only what is new changes what is selected."""
         if [row.checkpoint for row in self._rows] == list(checkpoints):
             return

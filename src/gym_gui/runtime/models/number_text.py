@@ -2,6 +2,8 @@
 
 import math
 
+from mosaic.contract.formatting import format_size
+
 _MINUS = "\N{MINUS SIGN}"
 _PLAIN_BELOW = 1e6
 _PLAIN_FROM = 1e-4
@@ -38,10 +40,4 @@ def significant(value: float) -> str:
     return f"{value:.3g}".replace("-", _MINUS)
 
 
-def size(size_bytes: float) -> str:
-    """`1.5 MB`."""
-    for unit in ("B", "kB", "MB"):
-        if size_bytes < 1_000:
-            return f"{size_bytes:.3g} {unit}"
-        size_bytes /= 1_000
-    return f"{size_bytes:,.3g} GB"
+size = format_size

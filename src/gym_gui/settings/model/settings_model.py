@@ -19,8 +19,9 @@ from gym_gui.settings.model.daemon_fields import DAEMON_FIELDS, STORAGE_FIELDS, 
 from gym_gui.settings.model.secrets_model import SecretsModel
 from mosaic.contract.daemon_settings import SettingsView
 from mosaic.contract.errors import UserError
+from mosaic.contract.formatting import format_size
 from mosaic.contract.readiness import DaemonHealth
-from mosaic.contract.storage import PruneReport, Retention
+from mosaic.contract.storage import PruneReport, RetentionStatus
 
 THEME_KEY = "appearance/theme"
 INTEGER_SCALING_KEY = "appearance/integer_scaling"
@@ -88,7 +89,7 @@ class SettingsModel(QObject):
         self._theme = theme
         self.secrets = SecretsModel(link, tasks, notices, self)
         self.daemon: SettingsView | None = None
-        self.retention: Retention | None = None
+        self.retention: RetentionStatus | None = None
         self.problems: dict[str, str] = {}
         """What is wrong with what was typed, by the name of the field."""
         self.is_restarting = False
@@ -241,7 +242,7 @@ class SettingsModel(QObject):
         self.daemon = view
         self.changed.emit()
 
-    def _show_retention(self, retention: Retention) -> None:
+    def _show_retention(self, retention: RetentionStatus) -> None:
         self.retention = retention
         self.changed.emit()
 
@@ -272,14 +273,7 @@ class SettingsModel(QObject):
         self.changed.emit()
 
 
-def size_text(size_bytes: int) -> str:
-    """In the unit that suits, of 1000: as disks are sold."""
-    size = float(size_bytes)
-    for unit in ("B", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}"
-        size /= 1000
-    return f"{size:,.1f} GB"
+size_text = format_size
 
 
 def _is_unreachable(_: UserError) -> None:

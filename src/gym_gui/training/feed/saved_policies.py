@@ -17,7 +17,7 @@ from gym_gui.runtime.trainer_link import TrainerLink
 from mosaic.contract.errors import UserError
 
 if TYPE_CHECKING:
-    from mosaic.contract.storage import Checkpoint
+    from mosaic.contract.storage import CheckpointRecord
 
 _MOST = 2_000
 """More than anybody looks through here; the newest are among them."""
@@ -71,7 +71,7 @@ class PolicyShelf:
         self._tasks.run(parent, fetch, on_success, on_failure)
 
 
-def policies_in(checkpoints: "Iterable[Checkpoint]") -> tuple[SavedPolicy, ...]:
+def policies_in(checkpoints: "Iterable[CheckpointRecord]") -> tuple[SavedPolicy, ...]:
     """What was saved under several names is one policy."""
     policies: dict[tuple[str, int | str], SavedPolicy] = {}
     for checkpoint in checkpoints:
@@ -89,7 +89,7 @@ def policies_in(checkpoints: "Iterable[Checkpoint]") -> tuple[SavedPolicy, ...]:
     return tuple(policies.values())
 
 
-def _policy(checkpoint: "Checkpoint") -> SavedPolicy:
+def _policy(checkpoint: "CheckpointRecord") -> SavedPolicy:
     meta = _told(checkpoint.meta_json)
     step, metrics = meta.get("step"), meta.get("metrics")
     mean = metrics.get("episodic_return") if isinstance(metrics, dict) else None

@@ -11,7 +11,7 @@ from mosaic.contract.descriptor import WorkerDescriptor, validate_params
 from mosaic.contract.errors import UserError
 from mosaic.contract.problems import DocumentError, Path, Problem
 from mosaic.contract.readiness import CheckStatus, PreflightItem
-from mosaic.contract.run_config import ConfigError, load_run_config
+from mosaic.contract.run_config import RunConfigError, load_run_config
 
 Located = dict[SectionId | None, tuple[Problem, ...]]
 """Problems whose path is the field's name; those of no field of the form under None."""
@@ -27,7 +27,7 @@ def find_problems(document: Mapping[str, Any], worker: WorkerDescriptor) -> tupl
     found: list[Problem] = []
     try:
         load_run_config(document)
-    except ConfigError as error:
+    except RunConfigError as error:
         found += error.problems
     params = document.get("params")
     algo = document.get("algo")

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
 
 from gym_gui.runtime.models.theme_model import SERIES, Colours
-from mosaic.envs.scenes.scene import Agent, Cell, ColourRole, Direction
+from mosaic.envs.scenes.scene import Agent, ColourRole, Direction, GridCell
 
 _HUES: dict[ColourRole, str] = {
     "red": SERIES[1],
@@ -135,7 +135,7 @@ def draw_flag(painter: QPainter, square: QRectF, colour: QColor) -> None:
     painter.drawPolygon(QPolygonF(cloth))
 
 
-def draw_thing(painter: QPainter, square: QRectF, cell: Cell, colours: Colours) -> None:
+def draw_thing(painter: QPainter, square: QRectF, cell: GridCell, colours: Colours) -> None:
     """What lies on a cell: a key, a ball, a box or a door."""
     colour = hue(cell.colour, colours)
     if cell.kind == "key":
@@ -176,7 +176,7 @@ def _draw_box(painter: QPainter, square: QRectF, colour: QColor) -> None:
 
 
 def _draw_door(
-    painter: QPainter, square: QRectF, cell: Cell, colour: QColor, ground: QColor
+    painter: QPainter, square: QRectF, cell: GridCell, colour: QColor, ground: QColor
 ) -> None:
     """Open: a frame with the leaf aside. Closed: a leaf with a knob. Locked: with a keyhole."""
     frame = inner(square, 0.86)

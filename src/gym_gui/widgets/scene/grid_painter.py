@@ -22,7 +22,7 @@ from gym_gui.widgets.scene.grid_glyphs import (
     hue,
     inner,
 )
-from mosaic.envs.scenes.scene import Cell, Direction, GridScene, Marker
+from mosaic.envs.scenes.scene import Direction, GridCell, GridScene, Marker
 
 Place = tuple[int, int]
 
@@ -90,7 +90,7 @@ def paint_things(
 def paint_cell(
     painter: QPainter,
     place: QRectF,
-    cell: Cell,
+    cell: GridCell,
     colours: Colours,
     heat: float = 0.0,
     gap: float = 0.0,
@@ -129,7 +129,7 @@ def paint_start(painter: QPainter, place: QRectF, colours: Colours) -> None:
     _write(painter, place, word, QColor(colours.on_cell), share)
 
 
-def _ground(cell: Cell, colours: Colours, heat: float) -> QColor:
+def _ground(cell: GridCell, colours: Colours, heat: float) -> QColor:
     if cell.kind == "hole":
         return mixed(colours.cell_wall, colours.cell_hole, 0.35)
     if cell.kind == "goal":
@@ -148,7 +148,7 @@ def _ground(cell: Cell, colours: Colours, heat: float) -> QColor:
     return mixed(hue(cell.colour, colours).name(), ground.name(), 0.35)
 
 
-def _paint_danger(painter: QPainter, place: QRectF, cell: Cell, colours: Colours) -> None:
+def _paint_danger(painter: QPainter, place: QRectF, cell: GridCell, colours: Colours) -> None:
     """Lava has waves, a cliff a slope: not told by colour alone."""
     painter.setPen(QPen(mixed(colours.bad, colours.cell, 0.6), max(1.2, place.width() * 0.05)))
     for share in (0.32, 0.52, 0.72):

@@ -7,9 +7,9 @@ from rich.text import Text
 
 from mosaic.envs.scenes.scene import (
     Agent,
-    Cell,
     ColourRole,
     Direction,
+    GridCell,
     GridScene,
     LegendEntry,
     Marker,
@@ -224,7 +224,7 @@ class _GridRenderer:
         return Text(self._symbols.markers[marker.kind], _MARKER_STYLE)
 
 
-def _symbol(cell: Cell, symbols: Symbols) -> tuple[str, str]:
+def _symbol(cell: GridCell, symbols: Symbols) -> tuple[str, str]:
     style = _STYLES[cell.colour]
     if cell.kind == "stand":
         return cell.label[:1] or "?", f"bold {style}"
@@ -236,7 +236,7 @@ def _symbol(cell: Cell, symbols: Symbols) -> tuple[str, str]:
 def _legend_symbol(
     entry: LegendEntry, symbols: Symbols, heading: Direction | None
 ) -> tuple[str, str]:
-    if isinstance(entry.sample, Cell):
+    if isinstance(entry.sample, GridCell):
         return _symbol(entry.sample, symbols)
     if entry.sample == "agent":
         return symbols.headings[heading], _AGENT_STYLE

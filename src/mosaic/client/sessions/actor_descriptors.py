@@ -6,7 +6,7 @@ import msgspec
 
 from mosaic.contract.descriptor import Environments
 from mosaic.contract.errors import UserError
-from mosaic.contract.storage import Checkpoint
+from mosaic.contract.storage import CheckpointRecord
 
 HUMAN = "human"
 RANDOM = "random"
@@ -47,7 +47,7 @@ def is_session_worker_actor(actor: str) -> bool:
     return actor.partition(":")[0] in _SESSION_ACTORS
 
 
-def is_script_model(checkpoint: Checkpoint) -> bool:
+def is_script_model(checkpoint: CheckpointRecord) -> bool:
     """Return whether a script saved the checkpoint, so that no worker can load it.
 
     A run that trained without an algorithm ran a script.

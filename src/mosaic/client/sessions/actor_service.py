@@ -31,7 +31,7 @@ from mosaic.contract.descriptor import Environments, WorkerDescriptor, decode_de
 from mosaic.contract.errors import UserError
 from mosaic.contract.readiness import WorkerInfo
 from mosaic.contract.run_config import TrainRunConfig
-from mosaic.contract.storage import Checkpoint
+from mosaic.contract.storage import CheckpointRecord
 from mosaic.envs.catalog import environment, families
 
 ROSTER = ("spade_bdi_rl_worker", "llm_worker", "cleanrl_worker", "corl_worker")
@@ -135,9 +135,9 @@ class ActorService:
         }
 
     def _list_workers(
-        self, workers: dict[str, WorkerInfo], saved: Iterable[Checkpoint], env_id: str | None
+        self, workers: dict[str, WorkerInfo], saved: Iterable[CheckpointRecord], env_id: str | None
     ) -> Iterator[ActorDescriptor]:
-        newest: dict[str, Checkpoint] = {}
+        newest: dict[str, CheckpointRecord] = {}
         for checkpoint in saved:
             if not is_script_model(checkpoint):
                 newest.setdefault(checkpoint.worker, checkpoint)
@@ -196,7 +196,7 @@ def _make_builtin(actor_id: str, label: str = "", description: str = "") -> Acto
 def _describe_worker(
     info: WorkerInfo,
     descriptor: WorkerDescriptor | None,
-    newest: Checkpoint | None,
+    newest: CheckpointRecord | None,
     env_id: str | None,
 ) -> ActorDescriptor:
     """Describe a worker as an actor; one that loads policies uses the newest saved one."""
@@ -230,7 +230,9 @@ def _describe_worker(
     return actor
 
 
-def _describe_checkpoint(checkpoint: Checkpoint, workers: dict[str, WorkerInfo]) -> ActorDescriptor:
+def _describe_checkpoint(
+    checkpoint: CheckpointRecord, workers: dict[str, WorkerInfo]
+) -> ActorDescriptor:
     info = workers.get(checkpoint.worker)
     descriptor = _decode_descriptor(info) if info else None
     actor = ActorDescriptor(
@@ -299,7 +301,7 @@ def _capabilities(descriptor: WorkerDescriptor | None) -> tuple[str, ...]:
     return tuple(name for name, is_true in flags.items() if is_true)
 
 
-def _checkpoint_label(checkpoint: Checkpoint) -> str:
+def _checkpoint_label(checkpoint: CheckpointRecord) -> str:
     try:
         meta = msgspec.json.decode(checkpoint.meta_json, type=dict[str, Any])
     except msgspec.MsgspecError:

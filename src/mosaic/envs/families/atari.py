@@ -7,7 +7,7 @@ from functools import cache
 import msgspec
 
 from mosaic.contract.parameters import Parameter
-from mosaic.envs.entries import EnvironmentEntry, Family, split_words
+from mosaic.envs.entries import EnvironmentEntry, Family, split_camel_case
 from mosaic.envs.families.atari_controls import (
     ALL_ACTIONS,
     actions_of,
@@ -70,7 +70,7 @@ def _entry(env_id: str, game: str, frame_skip: int | None, stickiness: float) ->
     return EnvironmentEntry(
         env_id=env_id,
         family="atari",
-        title=TITLES.get(game) or split_words(game),
+        title=TITLES.get(game) or split_camel_case(game),
         summary=SUMMARIES[game],
         goal=GOALS.get(game, _GENERAL_GOAL),
         observation="By default an RGB frame of 210 by 160 pixels; some games are taller.",

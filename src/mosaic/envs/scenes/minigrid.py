@@ -10,10 +10,10 @@ from typing import Any, Literal, cast
 from mosaic.envs.scenes.scene import (
     MAX_SIDE,
     Agent,
-    Cell,
     CellKind,
     ColourRole,
     Direction,
+    GridCell,
     GridScene,
     LegendEntry,
     parse_int,
@@ -82,7 +82,7 @@ def _agent_view(observation: Any) -> GridScene | None:
     row, column = len(cells) - 1, len(cells[0]) // 2
     held = cells[row][column]
     seen = [list(line) for line in cells]
-    seen[row][column] = Cell("floor", "", "faint")
+    seen[row][column] = GridCell("floor", "", "faint")
     mission = _mission(observation)
     return _scene(
         tuple(tuple(line) for line in seen),
@@ -91,7 +91,7 @@ def _agent_view(observation: Any) -> GridScene | None:
     )
 
 
-def _scene(cells: tuple[tuple[Cell, ...], ...], agent: Agent, mission: str) -> GridScene:
+def _scene(cells: tuple[tuple[GridCell, ...], ...], agent: Agent, mission: str) -> GridScene:
     return GridScene(
         rows=len(cells),
         columns=len(cells[0]),
@@ -102,7 +102,7 @@ def _scene(cells: tuple[tuple[Cell, ...], ...], agent: Agent, mission: str) -> G
     )
 
 
-def _legend(cells: tuple[tuple[Cell, ...], ...]) -> Iterator[LegendEntry]:
+def _legend(cells: tuple[tuple[GridCell, ...], ...]) -> Iterator[LegendEntry]:
     """Yield the agent and each kind of object once; walls and floors need no entry."""
     yield LegendEntry("agent", "you")
     seen: set[tuple[str, str]] = set()
@@ -113,7 +113,7 @@ def _legend(cells: tuple[tuple[Cell, ...], ...]) -> Iterator[LegendEntry]:
         yield LegendEntry(cell, f"{cell.state} {cell.kind}".strip())
 
 
-def _cells(grid: Any) -> tuple[tuple[Cell, ...], ...] | None:
+def _cells(grid: Any) -> tuple[tuple[GridCell, ...], ...] | None:
     """Convert columns of encoded cells to rows of cells."""
     if not isinstance(grid, list | tuple) or not 1 <= len(grid) <= MAX_SIDE:
         return None
@@ -124,11 +124,11 @@ def _cells(grid: Any) -> tuple[tuple[Cell, ...], ...] | None:
         column = [_cell(item) for item in numbers]
         if None in column or len(column) != len(grid[0]):
             return None
-        columns.append(cast("list[Cell]", column))
+        columns.append(cast("list[GridCell]", column))
     return tuple(zip(*columns, strict=True))
 
 
-def _cell(item: Any) -> Cell | None:
+def _cell(item: Any) -> GridCell | None:
     numbers = parse_ints(item, _MAX_CODE)
     if numbers is None or len(numbers) != 3:
         return None
@@ -139,17 +139,17 @@ def _cell(item: Any) -> Cell | None:
     name = _COLOURS[colour]
     if kind in _COLOURED:
         if kind != "door":
-            return Cell(kind, f"{name} {kind}", name)
+            return GridCell(kind, f"{name} {kind}", name)
         if state >= len(_DOOR_STATES):
             return None
-        return Cell(kind, f"{_DOOR_STATES[state]} {name} door", name, _DOOR_STATES[state])
+        return GridCell(kind, f"{_DOOR_STATES[state]} {name} door", name, _DOOR_STATES[state])
     if kind == "floor":
-        return Cell(kind, "", name if thing == _COLOURED_FLOOR else "faint")
+        return GridCell(kind, "", name if thing == _COLOURED_FLOOR else "faint")
     if kind == "goal":
-        return Cell(kind, "goal", "goal")
+        return GridCell(kind, "goal", "goal")
     if kind == "lava":
-        return Cell(kind, "lava", "danger")
-    return Cell(kind, kind, "grey" if kind == "wall" else "faint")
+        return GridCell(kind, "lava", "danger")
+    return GridCell(kind, kind, "grey" if kind == "wall" else "faint")
 
 
 def _mission(value: Any) -> str:

@@ -34,7 +34,7 @@ MAX_SIDE = 256
 """Maximum number of rows and of columns."""
 
 
-class Cell(msgspec.Struct, frozen=True):
+class GridCell(msgspec.Struct, frozen=True):
     """One cell of a grid. `label` describes its content, or is the letter of a taxi stand."""
 
     kind: CellKind = "floor"
@@ -67,7 +67,7 @@ class Agent(msgspec.Struct, frozen=True):
     row: int
     column: int
     direction: Direction | None = None
-    carrying: Cell | None = None
+    carrying: GridCell | None = None
     passenger: bool = False
     """Whether a passenger is in the taxi."""
 
@@ -75,7 +75,7 @@ class Agent(msgspec.Struct, frozen=True):
 class LegendEntry(msgspec.Struct, frozen=True):
     """A symbol and its meaning."""
 
-    sample: Cell | MarkerKind | Literal["agent"]
+    sample: GridCell | MarkerKind | Literal["agent"]
     text: str
 
 
@@ -84,7 +84,7 @@ class GridScene(msgspec.Struct, frozen=True, kw_only=True):
 
     rows: int
     columns: int
-    cells: tuple[tuple[Cell, ...], ...]
+    cells: tuple[tuple[GridCell, ...], ...]
     walls: frozenset[Wall] = frozenset()
     agent: Agent | None = None
     markers: tuple[Marker, ...] = ()

@@ -9,9 +9,9 @@ from typing import Any
 from mosaic.envs.scenes.scene import (
     MAX_SIDE,
     Agent,
-    Cell,
     ColourRole,
     Direction,
+    GridCell,
     GridScene,
     LegendEntry,
     Marker,
@@ -36,10 +36,10 @@ MAPS = {
     ),
 }
 _LAKE_CELLS = {
-    "S": Cell("start", "start"),
-    "F": Cell("floor", "ice", "faint"),
-    "H": Cell("hole", "hole", "danger"),
-    "G": Cell("goal", "goal", "goal"),
+    "S": GridCell("start", "start"),
+    "F": GridCell("floor", "ice", "faint"),
+    "H": GridCell("hole", "hole", "danger"),
+    "G": GridCell("goal", "goal", "goal"),
 }
 _LAKE_DIRECTIONS: tuple[Direction, ...] = ("left", "down", "right", "up")
 _LAKE_LEGEND = (
@@ -102,10 +102,10 @@ def _parse_row(item: Any) -> str | None:
 
 
 _CLIFF_ROWS, _CLIFF_COLUMNS = 4, 12
-_CLIFF_FLOOR = Cell("floor", "ground", "faint")
-_CLIFF_EDGE = Cell("cliff", "cliff", "danger")
-_CLIFF_START = Cell("start", "start")
-_CLIFF_GOAL = Cell("goal", "goal", "goal")
+_CLIFF_FLOOR = GridCell("floor", "ground", "faint")
+_CLIFF_EDGE = GridCell("cliff", "cliff", "danger")
+_CLIFF_START = GridCell("start", "start")
+_CLIFF_GOAL = GridCell("goal", "goal", "goal")
 _CLIFF_CELLS = (
     *(((_CLIFF_FLOOR,) * _CLIFF_COLUMNS),) * (_CLIFF_ROWS - 1),
     (_CLIFF_START, *(_CLIFF_EDGE,) * (_CLIFF_COLUMNS - 2), _CLIFF_GOAL),
@@ -149,7 +149,7 @@ _STAND_LETTERS: tuple[tuple[str, ColourRole], ...] = (
     ("B", "blue"),
 )
 _TAXI_STATES = _TAXI_ROWS * _TAXI_COLUMNS * (len(_TAXI_STANDS) + 1) * len(_TAXI_STANDS)
-_STREET = Cell("floor", "street", "faint")
+_STREET = GridCell("floor", "street", "faint")
 _TAXI_WALLS = frozenset(
     Wall(row, column, "right") for row, column in ((0, 1), (1, 1), (3, 0), (4, 0), (3, 2), (4, 2))
 )
@@ -161,9 +161,9 @@ _TAXI_LEGEND = (
 )
 
 
-def _build_town() -> tuple[tuple[Cell, ...], ...]:
+def _build_town() -> tuple[tuple[GridCell, ...], ...]:
     stands = {
-        position: Cell("stand", letter, colour)
+        position: GridCell("stand", letter, colour)
         for position, (letter, colour) in zip(_TAXI_STANDS, _STAND_LETTERS, strict=True)
     }
     return tuple(

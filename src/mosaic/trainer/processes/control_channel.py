@@ -4,7 +4,7 @@ import errno
 import os
 import stat
 
-from mosaic.contract.control import Command, encode_command
+from mosaic.contract.control import ControlCommand, encode_command
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
 from mosaic.trainer.processes.run_process import Running, observe
@@ -32,7 +32,7 @@ class NoWorkerError(UserError):
         )
 
 
-def send_command(run_dir: RunDirectory, command: Command) -> None:
+def send_command(run_dir: RunDirectory, command: ControlCommand) -> None:
     """Write the command completely or not at all, and never block.
 
     Raises `ControlError` for a command that cannot be a line, `NoWorkerError` and

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from mosaic.contract.control import Command
+from mosaic.contract.control import ControlCommand
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
 from mosaic.telemetry.regular_files import open_regular
@@ -156,7 +156,7 @@ class RunLauncher(Protocol):
     def read(self, run: RunDirectory, offset: int, size: int) -> bytes:
         """The worker's telemetry from `offset` on."""
 
-    def send(self, run: RunDirectory, command: Command) -> None:
+    def send(self, run: RunDirectory, command: ControlCommand) -> None:
         """Send a control command, completely or not at all."""
 
     def signal(self, run: RunDirectory, number: signal.Signals) -> None:
@@ -205,7 +205,7 @@ class LocalLauncher:
         finally:
             os.close(spool)
 
-    def send(self, run: RunDirectory, command: Command) -> None:
+    def send(self, run: RunDirectory, command: ControlCommand) -> None:
         send_command(run, command)
 
     def signal(self, run: RunDirectory, number: signal.Signals) -> None:

@@ -13,7 +13,7 @@ from mosaic.contract.control import decode_command
 from mosaic.contract.descriptor import validate_params
 from mosaic.contract.errors import UserError
 from mosaic.contract.ids import new_ulid
-from mosaic.contract.run_config import ConfigError, TrainRunConfig
+from mosaic.contract.run_config import RunConfigError, TrainRunConfig
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord, RunStats
 from mosaic.trainer.artifacts.run_import import ImportedRun
@@ -222,7 +222,7 @@ class Dispatcher:
                 for problem in validate_params(descriptor, script.id, config.params).problems
             ]
         if problems:
-            raise ConfigError(problems)
+            raise RunConfigError(problems)
         shortage = shortfall(config.resources, self.capacity())
         if shortage:
             raise UserError(

@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import ParamSpec, TypeVar
 
-from mosaic.contract.control import Command
+from mosaic.contract.control import ControlCommand
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import CHECKPOINT_VARIABLE, RunDirectory
 from mosaic.contract.readiness import InstallProgress
@@ -188,7 +188,7 @@ class RunController:
         """Renew the lease; no effect on a run without one."""
         await self._lease.renew_and_resume()
 
-    def send(self, command_of: Callable[[int], Command]) -> int:
+    def send(self, command_of: Callable[[int], ControlCommand]) -> int:
         """Send the command created with the next sequence number, which is returned."""
         command = command_of(self._next_seq())
         self._services.launcher.send(self._run, command)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from mosaic.contract.control import Command, Pause, Resume
+from mosaic.contract.control import ControlCommand, Pause, Resume
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
 from mosaic.contract.process_records import StartedRecord
@@ -29,7 +29,7 @@ def age_s(started: StartedRecord) -> float:
 
 _CONFIRM_TIMEOUT_S = 5.0
 
-Send = Callable[[Callable[[int], Command]], int]
+Send = Callable[[Callable[[int], ControlCommand]], int]
 
 
 class RunPausing:

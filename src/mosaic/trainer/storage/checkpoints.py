@@ -14,9 +14,9 @@ from mosaic.contract.ids import is_ulid
 from mosaic.contract.layout import Home, RunDirectory
 from mosaic.contract.run_config import TrainRunConfig
 from mosaic.contract.storage import (
-    Checkpoint,
     CheckpointPage,
     CheckpointQuery,
+    CheckpointRecord,
     CheckpointReport,
 )
 from mosaic.trainer.artifacts.run_tree import RunTree, is_within, open_regular, resolve_inside
@@ -50,7 +50,7 @@ class Checkpoints:
             env_id=query.env_id,
         )
 
-        def of_runs(before: ArtifactPosition | None, limit: int) -> Iterable[Checkpoint]:
+        def of_runs(before: ArtifactPosition | None, limit: int) -> Iterable[CheckpointRecord]:
             return map(self._of_run, self._registry.artifacts(artifact_query, before, limit))
 
         page, token = page_of(
@@ -124,7 +124,7 @@ class Checkpoints:
                     return row
         raise UnknownCheckpointError(checkpoint_id)
 
-    def _imported(self, query: CheckpointQuery) -> Iterator[Checkpoint]:
+    def _imported(self, query: CheckpointQuery) -> Iterator[CheckpointRecord]:
         for checkpoint in () if query.run_id else self.imported.all():
             if all(
                 not artifact_query or artifact_query == value
@@ -136,8 +136,8 @@ class Checkpoints:
             ):
                 yield checkpoint
 
-    def _of_run(self, row: ArtifactRecord) -> Checkpoint:
-        return Checkpoint(
+    def _of_run(self, row: ArtifactRecord) -> CheckpointRecord:
+        return CheckpointRecord(
             checkpoint_id=artifact_id(row.run_id, row.path),
             source="run",
             run_id=row.run_id,

@@ -22,7 +22,7 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.ids import is_ulid, new_ulid
 from mosaic.contract.layout import Home
 from mosaic.contract.prebuild import prebuild_decoders
-from mosaic.contract.storage import Checkpoint
+from mosaic.contract.storage import CheckpointRecord
 from mosaic.contract.text_types import PathInside
 from mosaic.trainer.artifacts.archive_format import MIN_FREE_BYTES, NoRoomError
 from mosaic.trainer.artifacts.run_removal import remove_folder
@@ -82,7 +82,7 @@ class ImportedCheckpoints:
                         "T403 the interrupted import %s cannot be removed: %s", folder, error
                     )
 
-    def all(self) -> Iterator[Checkpoint]:
+    def all(self) -> Iterator[CheckpointRecord]:
         """Those with a readable record, unordered."""
         for folder in self._folders():
             if is_ulid(folder.name):
@@ -120,7 +120,7 @@ class ImportedCheckpoints:
         remove_folder(doomed)
         return freed
 
-    def add(self, new: NewCheckpoint, parts: Iterator[bytes]) -> Checkpoint:
+    def add(self, new: NewCheckpoint, parts: Iterator[bytes]) -> CheckpointRecord:
         """Store an upload; nothing is stored if it is interrupted or does not match its header.
 
         Raises `InvalidCheckpointError`, `NoRoomError`, and what `parts` raises.
@@ -134,7 +134,7 @@ class ImportedCheckpoints:
                 code="T407",
             ) from error
 
-    def _add(self, new: NewCheckpoint, parts: Iterator[bytes]) -> Checkpoint:
+    def _add(self, new: NewCheckpoint, parts: Iterator[bytes]) -> CheckpointRecord:
         checkpoint_id = new_ulid()
         unfinished = self._home.checkpoints / f"{_IMPORTING}{checkpoint_id}"
         unfinished.mkdir(mode=0o700, parents=True)
@@ -185,9 +185,9 @@ class ImportedCheckpoints:
         if size + MIN_FREE_BYTES > shutil.disk_usage(self._home.checkpoints).free:
             raise NoRoomError("the checkpoint")
 
-    def _checkpoint(self, checkpoint_id: str, record: ImportRecord) -> Checkpoint:
+    def _checkpoint(self, checkpoint_id: str, record: ImportRecord) -> CheckpointRecord:
         path = self._home.checkpoints / checkpoint_id / record.file
-        return Checkpoint(
+        return CheckpointRecord(
             checkpoint_id=checkpoint_id,
             source="imported",
             path=self._home.relative(path),

@@ -13,7 +13,7 @@ from mosaic.contract.layout import Home
 from mosaic.contract.manifest import ManifestError, decode_manifest
 from mosaic.contract.runs import RunRecord
 from mosaic.contract.storage import PrunedItem, PruneReport, StorageUse
-from mosaic.contract.storage import Retention as RetentionView
+from mosaic.contract.storage import RetentionStatus as RetentionView
 from mosaic.trainer.registry.errors import UnknownRunError
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.settings import DaemonSettings
