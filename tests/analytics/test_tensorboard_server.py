@@ -146,7 +146,7 @@ def test_slow_start_times_out(watched: Watched, tmp_path: Path) -> None:
     server = watched.start({"": tmp_path}, timeout_s=0.0)
     watched.wait(server, ServerState.FAILED)
     assert server.problem is not None
-    assert "has not answered" in server.problem.message
+    assert "did not answer" in server.problem.message
     assert server.join(10)
     assert server.pid is not None
     pid = server.pid

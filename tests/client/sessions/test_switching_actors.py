@@ -94,7 +94,7 @@ def test_policy_of_another_worker(playing: SessionController, client: TrainerCli
     assert state.step.action == 2
     record = client.wait(before, 60)
     assert record.state == "cancelled"
-    assert record.reason == f"The session went on in run {state.run_id}."
+    assert record.reason == f"The session continued in run {state.run_id}."
     states = [change.state for change in client.run(before).history]
     assert states[-3:] == ["paused", "stopping", "cancelled"]
     playing.switch_actor("human")  # known to every worker that plays

@@ -153,7 +153,7 @@ def test_a_database_of_something_else(tmp_path: Path) -> None:
     path = tmp_path / "other.db"
     with closing(sqlite3.connect(path)) as database:
         database.execute("CREATE TABLE things (name TEXT)")
-    with pytest.raises(UserError, match="no study of Optuna"):
+    with pytest.raises(UserError, match="without Optuna's tables"):
         watch_studies(path)()
 
 
@@ -197,7 +197,7 @@ def test_a_locked_database_says_that_it_is_locked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And not that it is of another kind; it is read as soon as the lock is gone."""
-    monkeypatch.setattr("mosaic.client.sweeps.study._BUSY_S", 0.0)
+    monkeypatch.setattr("mosaic.client.sweeps.study._BUSY_TIMEOUT_S", 0.0)
     path = tmp_path / "optuna.db"
     new_study(path)
     look = watch_studies(path)

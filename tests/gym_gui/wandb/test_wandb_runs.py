@@ -23,7 +23,7 @@ def test_a_look_tells_only_what_is_new(tmp_path: Path) -> None:
     assert look() is None
     file.write_bytes(b"something else")
     (run,) = look() or ()
-    assert "is no file of Weights & Biases" in run.problem
+    assert "is not a Weights & Biases file" in run.problem
 
 
 def test_the_command_that_uploads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -228,6 +228,6 @@ def test_requests_that_make_no_sense(
 
 def test_settings_that_cannot_be_sent(client: TrainerClient) -> None:
     """The client says so itself."""
-    with pytest.raises(UserError, match="cannot be sent") as caught:
+    with pytest.raises(UserError, match="cannot be encoded") as caught:
         client.environment_thumbnail("CartPole-v1", {"gravity": object()})
     assert caught.value.code == "C370"
