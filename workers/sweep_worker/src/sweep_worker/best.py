@@ -1,4 +1,4 @@
-"""The best configuration so far: `best.json` in the run's directory, and a preset in the home."""
+"""BestConfiguration: `best.json` in the run's directory, and a preset in the home."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from mosaic_worker import Run
 
 PRESET_SAVED = "W223"
-"""The best configuration was kept as a preset."""
+"""The best configuration was saved as a preset."""
 
 
 class BestConfiguration:
-    """Keeps file and preset in step with the study."""
+    """Updates the file and the preset from the study."""
 
     def __init__(self, run: Run, plan: SweepPlan, home: Home) -> None:
         self._run = run
         self._plan = plan
         self._home = home
         self._written: int | None = None
-        wanted = run.config.params["preset"] or _made_name(run, plan)
-        self.preset = preset_name(wanted)
+        name = run.config.params["preset"] or _default_name(run, plan)
+        self.preset = preset_name(name)
 
     def update(self, study: optuna.Study) -> None:
-        """Writes the file when another trial is the best."""
+        """Write the file if another trial is the best."""
         best = best_trial(study)
         if best is None or best.number == self._written:
             return
@@ -43,8 +43,8 @@ class BestConfiguration:
             self._run.emitter.artifact("report", BEST_FILE)
         self._written = best.number
 
-    def keep(self, study: optuna.Study) -> None:
-        """Saves the preset, if there is a best trial."""
+    def save_preset(self, study: optuna.Study) -> None:
+        """Save the preset if there is a best trial."""
         best = best_trial(study)
         if best is None:
             return
@@ -52,7 +52,7 @@ class BestConfiguration:
         self._run.emitter.log(
             "info",
             PRESET_SAVED,
-            f"The best configuration is kept as the preset {self.preset}.",
+            f"The best configuration is saved as the preset {self.preset}.",
             preset=self.preset,
             trial=best.number,
             value=best.value,
@@ -71,7 +71,7 @@ class BestConfiguration:
 
 
 def best_trial(study: optuna.Study) -> optuna.trial.FrozenTrial | None:
-    """The complete trial with the best value, if there is one."""
+    """The completed trial with the best value, or None."""
     complete = [
         trial
         for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
@@ -83,7 +83,7 @@ def best_trial(study: optuna.Study) -> optuna.trial.FrozenTrial | None:
     return min(complete, key=lambda trial: (sign * (trial.value or 0.0), trial.number))
 
 
-def _made_name(run: Run, plan: SweepPlan) -> str:
+def _default_name(run: Run, plan: SweepPlan) -> str:
     name = run.config.raw.get("run_name")
     algo = plan.base.get("algo") or plan.base["worker"]
     return name or f"{algo}-{plan.base['env_id']}-{run.id[-8:]}"
