@@ -42,7 +42,7 @@ def table(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("config", "words", "remedy"),
     [
-        ({"env_id": "FrozenLak-v1"}, "no environment FrozenLak-v1", "FrozenLake-v1"),
+        ({"env_id": "FrozenLak-v1"}, "Unknown environment FrozenLak-v1", "FrozenLake-v1"),
         ({"env_kwargs": {"is_slipery": False}}, "no argument 'is_slipery'", "is_slippery"),
         ({"env_kwargs": {"map_name": "5x5"}}, "5x5", "."),
         ({"env_id": "CartPole-v1"}, "shows Box observations", "cleanrl_worker"),
