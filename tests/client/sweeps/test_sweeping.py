@@ -86,7 +86,7 @@ def test_a_run_that_is_killed_fails_its_trial_alone(client: TrainerClient) -> No
     assert sweep.state == "succeeded", sweep.reason
     trials = {trial.params["shape"]: trial for trial in study_of(client, run_id).trials}
     assert {shape for shape, trial in trials.items() if trial.state == "complete"} == {"line"}
-    for shape, said in [("fall", "SIGKILL"), ("nan", "no number"), ("crash", "told to crash")]:
+    for shape, said in [("fall", "SIGKILL"), ("nan", "is NaN"), ("crash", "told to crash")]:
         assert said in trials[shape].attributes["reason"]
 
 
