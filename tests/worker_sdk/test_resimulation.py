@@ -260,7 +260,7 @@ def test_a_library_that_prints(tmp_path: Path) -> None:
     ("record", "message"),
     [
         (odd(does="raise", at=5), "Odd-v0 failed in step 5: RuntimeError: the ice broke"),
-        (odd(does="raise in reset"), "failed when it was reset: RuntimeError: no ice today"),
+        (odd(does="raise in reset"), "failed in reset: RuntimeError: no ice today"),
         ({**odd(), "env_id": "Cartpole-v1"}, "Cartpole"),
         ({**odd(), "actions": [7] * 20}, "Step 0 cannot be replayed: 7 is not an action of Dis"),
         ({**odd(), "seed": None}, "start was not recorded"),

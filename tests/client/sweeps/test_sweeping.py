@@ -86,7 +86,7 @@ def test_killed_run_fails_only_its_trial(client: TrainerClient) -> None:
     assert sweep.state == "succeeded", sweep.reason
     trials = {trial.params["shape"]: trial for trial in study_of(client, run_id).trials}
     assert {shape for shape, trial in trials.items() if trial.state == "complete"} == {"line"}
-    for shape, said in [("fall", "SIGKILL"), ("nan", "no number"), ("crash", "told to crash")]:
+    for shape, said in [("fall", "SIGKILL"), ("nan", "is NaN"), ("crash", "told to crash")]:
         assert said in trials[shape].attributes["reason"]
 
 

@@ -12,9 +12,8 @@ import optuna
 from mosaic.client.sweeps.search_space import CategoricalChoices, NumericRange, SearchDistribution
 from mosaic_worker import WorkerError
 from sweep_worker.descriptor import DESCRIPTOR, PRUNERS, SAMPLERS
-from sweep_worker.pruners import make_pruner
-from sweep_worker.samplers import distributions_of, grid_size, make_sampler
-from sweep_worker.study_file import counted_trials
+from sweep_worker.search_algorithms import grid_size, make_distributions, make_pruner, make_sampler
+from sweep_worker.study_file import count_trials
 
 SPACE: dict[str, SearchDistribution] = {
     "rate": NumericRange(low=1e-4, high=1e-2, log=True),
@@ -37,13 +36,13 @@ def search(sampler: str, pruner: str) -> Any:
     chosen = []
     pruned = 0
     for _ in range(grid_size(SPACE, 3) if sampler == "grid" else 4):
-        trial = study.ask(distributions_of(SPACE))
+        trial = study.ask(make_distributions(SPACE))
         chosen.append(trial.params)
         for step in (10, 50, 100):
             trial.report(-1.0, step)
         pruned += trial.should_prune()
         study.tell(trial, 1.0)
-    return {"chosen": chosen, "pruned": pruned, "counted": counted_trials(study)}
+    return {"chosen": chosen, "pruned": pruned, "counted": count_trials(study)}
 
 
 if __name__ == "__main__":

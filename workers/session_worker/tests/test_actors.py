@@ -82,18 +82,18 @@ def test_a_recorded_episode_is_repeated(start: StartSession, tmp_path: Path) -> 
     again = start("recorded", "MountainCarContinuous-v0", seed=99, params=params, lease_s=30.0)
     again.wait_for("status", state="paused")
     assert [step["obs"] for step in again.steps()] == [step["obs"] for step in first.steps()]
-    assert "over after 20 actions" in again.wait_for("log", code="W143")["message"]
+    assert "only 20 actions" in again.wait_for("log", code="W143")["message"]
 
 
 @pytest.mark.parametrize(
     ("config", "words"),
     [
-        ({"algo": "recorded"}, "no recording"),
+        ({"algo": "recorded"}, "No recording is set"),
         ({"algo": "recorded", "actor": "recorded:/nowhere.json"}, "cannot be read"),
-        ({"algo": "scripted"}, "No script comes with MOSAIC"),
-        ({"algo": "scripted", "actor": "scripted:odd_actors"}, "names no actor"),
-        ({"algo": "scripted", "params": {"script": "/nowhere.py:X"}}, "no file"),
-        ({"algo": "random", "actor": "dreaming"}, "no actor 'dreaming'"),
+        ({"algo": "scripted"}, "There is no built-in script"),
+        ({"algo": "scripted", "actor": "scripted:odd_actors"}, "is not the name of an actor"),
+        ({"algo": "scripted", "params": {"script": "/nowhere.py:X"}}, "does not exist"),
+        ({"algo": "random", "actor": "dreaming"}, "Unknown actor 'dreaming'"),
         ({"algo": "human", "params": {"idle_action": "nothing"}}, "not JSON"),
         ({"algo": "human", "params": {"idle_action": "9"}}, "9 is not an action"),
     ],

@@ -47,7 +47,7 @@ def test_an_environment_that_crashes_takes_only_its_process(start: StartSession)
 @pytest.mark.parametrize(
     ("env_id", "words"),
     [
-        ("DrawsNothing-v0", "render() returned nothing"),
+        ("DrawsNothing-v0", "render() returned None"),
         ("DrawsFractions-v0", "float64"),
         ("CannotDraw-v0", "OSError: no display"),
     ],

@@ -62,7 +62,7 @@ class ActorSlot:
 
     @property
     def waits_for_human(self) -> bool:
-        """Whether the environment stands still until the human sends an action."""
+        """Whether no step is taken until the human sends an action."""
         return self.is_human_active and self.is_turn_based
 
     @property

@@ -1,4 +1,4 @@
-"""What the echo worker says about itself."""
+"""The descriptor of the echo worker."""
 
 from __future__ import annotations
 
@@ -7,55 +7,55 @@ from pathlib import Path
 from echo_worker import __version__
 from mosaic_worker import Algorithm, Descriptor, Environments, Needs, Parameter, Supports
 
-_MANY = 1_000_000_000
+_MAX_COUNT = 1_000_000_000
 
 _PACE = (
     Parameter(
-        "steps", "int", 1000, min=1, max=_MANY, group="Pace",
-        help="Steps to emit, when the run names no total_timesteps.",
+        "steps", "int", 1000, min=1, max=_MAX_COUNT, group="Pace",
+        help="Steps to emit if total_timesteps is not set. Default: 1000.",
     ),
     Parameter(
         "rate", "float", 0.0, min=0.0, max=1e7, unit="lines/s", group="Pace",
-        help="Step lines per second, in bursts of 10 ms. 0 is as fast as it can.",
+        help="Step lines per second; 0 is unlimited. Default: 0.",
     ),
     Parameter(
-        "episode_length", "int", 100, min=1, max=_MANY, unit="steps", group="Pace",
-        help="Steps in an episode.",
+        "episode_length", "int", 100, min=1, max=_MAX_COUNT, unit="steps", group="Pace",
+        help="Steps per episode. Default: 100.",
     ),
     Parameter(
         "line_bytes", "int", 0, min=0, max=1 << 20, unit="bytes", group="Pace",
-        help="Pad every step line to this size, newline included. 0 leaves it as it is.",
+        help="Pad step lines to this size; 0 disables. Default: 0.",
     ),
 )  # fmt: skip
 
 _MISBEHAVIOUR = (
     Parameter(
-        "garbage_every", "int", 0, min=0, max=_MANY, unit="steps", group="Misbehaviour",
-        help="After every so many steps write one more line that no reader can decode. 0 is never.",
+        "garbage_every", "int", 0, min=0, max=_MAX_COUNT, unit="steps", group="Misbehaviour",
+        help="Write an invalid line every N steps; 0 disables. Default: 0.",
     ),
     Parameter(
-        "huge_line_at", "int", 0, min=0, max=_MANY, unit="step", group="Misbehaviour",
-        help="After this many steps write one more line of over 1 MiB. 0 is never.",
+        "huge_line_at", "int", 0, min=0, max=_MAX_COUNT, unit="step", group="Misbehaviour",
+        help="Write a line over 1 MiB after N steps; 0 disables. Default: 0.",
     ),
     Parameter(
-        "crash_at", "int", 0, min=0, max=_MANY, unit="step", group="Misbehaviour",
-        help="After this many steps die of SIGSEGV, as of a fault in native code. 0 is never.",
+        "crash_at", "int", 0, min=0, max=_MAX_COUNT, unit="step", group="Misbehaviour",
+        help="Crash with SIGSEGV after N steps; 0 disables. Default: 0.",
     ),
     Parameter(
-        "hang_at", "int", 0, min=0, max=_MANY, unit="step", group="Misbehaviour",
-        help="After this many steps fall silent, heartbeat too, until told to stop. 0 is never.",
+        "hang_at", "int", 0, min=0, max=_MAX_COUNT, unit="step", group="Misbehaviour",
+        help="Hang without heartbeats after N steps; 0 disables. Default: 0.",
     ),
     Parameter(
         "ignore_term", "bool", False, group="Misbehaviour",
-        help="Ignore SIGTERM and the stop command.",
+        help="Ignore SIGTERM and the stop command. Default: false.",
     ),
     Parameter(
         "fork", "int", 0, min=0, max=64, unit="processes", group="Misbehaviour",
-        help="Leave so many sleeping processes behind, every second one in a session of its own.",
+        help="Leave N sleeping processes behind, half of them detached. Default: 0.",
     ),
     Parameter(
         "exit_code", "int", 0, min=0, max=255, group="Misbehaviour",
-        help="The exit code at the end of the run.",
+        help="Exit code of the run. Default: 0.",
     ),
 )  # fmt: skip
 
@@ -63,12 +63,12 @@ DESCRIPTOR = Descriptor(
     worker="echo_worker",
     label="Echo Worker",
     version=__version__,
-    summary="Emits every kind of telemetry line, trains nothing, and misbehaves when told to.",
+    summary="Emits every type of telemetry line without training; can misbehave for tests.",
     algorithms=(
         Algorithm(
             id="echo",
             label="Echo",
-            doc="Rewards are random numbers; the same seed gives the same ones.",
+            doc="Random rewards, reproducible by the seed.",
             parameters=_PACE + _MISBEHAVIOUR,
             page=Path(__file__).with_name("echo.md").read_text(encoding="utf-8"),
         ),

@@ -1,4 +1,4 @@
-"""Everything that real workers do wrong, on demand."""
+"""Misbehaviour: faults of real workers, on request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mosaic_worker import Run
 
 CHILDREN_LEFT = "W201"
-"""The echo worker left processes behind, as it was asked to."""
+"""The echo worker left processes behind, as requested."""
 
 GARBAGE = (
     b'{"type":"step","episode_id":"ep0","step":',
@@ -25,7 +25,7 @@ SLEEP = "sleep 3600"
 
 
 class Misbehaviour:
-    """What the run's parameters ask for. Steps are counted from 1; 0 means never."""
+    """The faults in the run's parameters. Steps are counted from 1; 0 disables a fault."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -50,7 +50,7 @@ class Misbehaviour:
             )
 
     def after_step(self, done: int) -> None:
-        """The step's own line is written; what follows never replaces it."""
+        """Call it after the line of the step is written."""
         if self._garbage_every and done % self._garbage_every == 0:
             kind = done // self._garbage_every % len(GARBAGE)
             self._run.emitter.write_line(GARBAGE[kind])
@@ -73,7 +73,7 @@ class Misbehaviour:
             pass
 
     def _leave_behind(self, index: int) -> int:
-        """A child, or (every second time) an orphan in a session of its own; its pid."""
+        """Start a child, or for odd indices an orphan in its own session; returns the pid."""
         if index % 2 == 0:
             child = subprocess.Popen(
                 SLEEP.split(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL

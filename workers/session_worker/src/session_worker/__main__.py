@@ -9,7 +9,7 @@ from session_worker.descriptor import DESCRIPTOR
 
 
 def work(run: Run) -> None:
-    from mosaic_worker.play import play  # noqa: PLC0415 - --describe needs none of it
+    from mosaic_worker.play import play  # noqa: PLC0415 - not needed by --describe
     from session_worker.actors import SessionActors  # noqa: PLC0415
 
     play(run, SessionActors(run), name=run.config.algo)

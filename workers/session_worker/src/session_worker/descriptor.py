@@ -1,6 +1,6 @@
-"""What the session worker says about itself: one algorithm for each kind of actor.
+"""The descriptor of the session worker: one algorithm per kind of actor.
 
-A run's `algo` says who begins; its `actor` may say so more exactly (`scripted:my_bots:Cautious`).
+The first actor is the run's `algo`, or its `actor` if set (`scripted:my_bots:Cautious`).
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ RANDOM, SCRIPTED, RECORDED = "random", "scripted", "recorded"
 
 _SCRIPT = Parameter(
     "script", "str", "", group="Actor",
-    help="module:attribute or /path/file.py:attribute of an actor. "
-    "Empty: the one that comes with MOSAIC for the environment.",
+    help="Actor as module:attribute or /path/file.py:attribute. "
+    "Default: the built-in script of the environment.",
 )  # fmt: skip
 
 _RECORDING = Parameter(
     "recording", "str", "", group="Actor",
-    help="The file of a recorded episode (JSON with `env_id`, `seed` and `actions`).",
+    help="File of a recorded episode (JSON with `env_id`, `seed` and `actions`).",
 )  # fmt: skip
 
 
@@ -33,34 +33,34 @@ DESCRIPTOR = Descriptor(
     worker="session_worker",
     label="Session Worker",
     version=__version__,
-    summary="Hosts an environment in which a person, an agent, or both in turns act.",
+    summary="Runs an environment in which a human, a policy, or both in turns act.",
     modes=("play", "evaluate"),
     algorithms=(
         Algorithm(
             id=HUMAN,
             label="Human-Only",
-            doc="You act, with keys, mouse or gamepad.",
+            doc="You act with keyboard, mouse or gamepad.",
             parameters=PARAMETERS,
             page=_page(HUMAN),
         ),
         Algorithm(
             id=RANDOM,
             label="Random",
-            doc="Any action, each as likely as the others; the same seed gives the same ones.",
+            doc="Uniformly random actions, reproducible by the seed.",
             parameters=PARAMETERS,
             page=_page(RANDOM),
         ),
         Algorithm(
             id=SCRIPTED,
             label="Scripted",
-            doc="A rule written in Python: your own, or one that comes with MOSAIC.",
+            doc="A Python script: your own, or a built-in one.",
             parameters=(_SCRIPT, *PARAMETERS),
             page=_page(SCRIPTED),
         ),
         Algorithm(
             id=RECORDED,
             label="Recorded",
-            doc="The actions of a recorded episode, one after the other.",
+            doc="The actions of a recorded episode, in order.",
             parameters=(_RECORDING, *PARAMETERS),
             page=_page(RECORDED),
         ),

@@ -1,7 +1,7 @@
-"""Repeats the actions of a recorded episode.
+"""RecordedActor: repeats the actions of a recorded episode.
 
-The recording is an EpisodeRecording as JSON. What it gives is the person's or agent's part again;
-whether all else is the same depends on how the episode begins. Exact replays are made elsewhere.
+The recording is an EpisodeRecording as JSON. The result can differ from the recording if the
+episode starts differently; exact replays use resimulation.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from mosaic_worker.errors import WorkerError
 if TYPE_CHECKING:
     from mosaic_worker import Run
 
-OTHER_BEGINNING = "W210"
-"""A recorded episode is repeated from another beginning, so that it may take another course."""
+DIFFERENT_START = "W210"
+"""Recorded actions are repeated from a different start, so that the episode may differ."""
 
 
 class Recording(NamedTuple):
-    """What is needed of a recorded episode."""
+    """The fields of a recorded episode that are needed here."""
 
     env_id: str
     seed: int | None
@@ -29,10 +29,10 @@ class Recording(NamedTuple):
 
 
 def read_recording(path: str) -> Recording:
-    """The episode in the file; WorkerError says why there is none."""
+    """Read a recorded episode. Raises WorkerError."""
     if not path:
         raise WorkerError(
-            "There is no recording to play.",
+            "No recording is set.",
             remedy="Set the parameter 'recording', or name the actor 'recorded:/path/of/file'.",
         )
     try:
@@ -40,18 +40,18 @@ def read_recording(path: str) -> Recording:
     except OSError as error:
         raise WorkerError(
             f"The recording {path} cannot be read: {error.strerror or error}.",
-            remedy="Give the full path of a recorded episode.",
+            remedy="Pass the absolute path of a recorded episode.",
         ) from error
     except ValueError as error:
         raise WorkerError(
             f"The recording {path} is not JSON: {error}.",
-            remedy="Give the path of a recorded episode.",
+            remedy="Pass the path of a recorded episode.",
         ) from error
     actions = content.get("actions") if isinstance(content, dict) else None
     if not isinstance(actions, list):
         raise WorkerError(
-            f"{path} is no recorded episode: it has no list of actions.",
-            remedy='Give a file such as {"env_id": …, "seed": …, "actions": […]}.',
+            f"{path} is not a recorded episode: it has no list of actions.",
+            remedy='Use a file such as {"env_id": …, "seed": …, "actions": […]}.',
         )
     seed = content.get("seed")
     return Recording(
@@ -62,7 +62,7 @@ def read_recording(path: str) -> Recording:
 
 
 class RecordedActor:
-    """One recorded action after the other, from the first one in each episode."""
+    """Takes the recorded actions in order, from the first one in each episode."""
 
     def __init__(self, env: Any, recording: Recording, run: Run) -> None:
         self.episode_seed = recording.seed
@@ -72,24 +72,24 @@ class RecordedActor:
         env_id = run.config.env_id
         if recording.env_id and recording.env_id != env_id:
             raise WorkerError(
-                f"The recording is of {recording.env_id}, and this is {env_id}.",
+                f"The recording is of {recording.env_id}, but the environment is {env_id}.",
                 remedy=f"Play it in {recording.env_id}.",
             )
         if recording.seed is None:
             run.emitter.log(
                 "warning",
-                OTHER_BEGINNING,
-                "The recording names no seed, so its actions are repeated from another beginning."
-                " Replay it to see it as it was.",
+                DIFFERENT_START,
+                "The recording has no seed, so its actions are repeated from a different start."
+                " Use replay to see the original episode.",
             )
 
     def begin_episode(self, observation: Any, info: dict[str, Any]) -> None:  # noqa: ARG002
         self._next = 0
 
-    def act(self, observation: Any, info: dict[str, Any]) -> Any:  # noqa: ARG002 - of all actors
+    def act(self, observation: Any, info: dict[str, Any]) -> Any:  # noqa: ARG002 - interface
         if self._next == len(self._actions):
             raise WorkerError(
-                f"The recording is over after {self._next} actions, and the episode is not.",
+                f"The recording has only {self._next} actions, but the episode continues.",
                 remedy="Take over, or reset.",
             )
         self._next += 1

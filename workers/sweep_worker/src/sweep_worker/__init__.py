@@ -1,3 +1,3 @@
-"""Searches for good parameters: its trials are runs of other workers."""
+"""Searches hyperparameters: its trials are runs of other workers."""
 
 __version__ = "0.1.0"

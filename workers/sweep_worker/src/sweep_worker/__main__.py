@@ -9,7 +9,7 @@ from sweep_worker.descriptor import DESCRIPTOR
 
 
 def work(run: Run) -> None:
-    from sweep_worker.beginning import sweep  # noqa: PLC0415 - it imports Optuna and the client
+    from sweep_worker.startup import sweep  # noqa: PLC0415 - it imports Optuna and the client
 
     sweep(run)
 

@@ -1,4 +1,4 @@
-"""The best configuration so far: `best.json` in the run's directory, and a preset in the home."""
+"""BestConfiguration: `best.json` in the run's directory, and a preset in the home."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from optuna.trial import TrialState
 
-from mosaic.client.presets import encode_preset, make_preset, save_preset, to_preset_name
-from mosaic.client.sweeps.sweep_plan import BEST_FILE, make_trial_config
+from mosaic.client.presets import as_preset, preset_name, preset_text, save_preset
+from mosaic.client.sweeps.sweep_plan import BEST_FILE, trial_config
 from mosaic.contract.atomic_file import write_atomically
 
 if TYPE_CHECKING:
@@ -19,32 +19,32 @@ if TYPE_CHECKING:
     from mosaic_worker import Run
 
 PRESET_SAVED = "W223"
-"""The best configuration was kept as a preset."""
+"""The best configuration was saved as a preset."""
 
 
 class BestConfiguration:
-    """Keeps file and preset in step with the study."""
+    """Updates the file and the preset from the study."""
 
     def __init__(self, run: Run, plan: SweepPlan, home: Home) -> None:
         self._run = run
         self._plan = plan
         self._home = home
         self._written: int | None = None
-        wanted = run.config.params["preset"] or _made_name(run, plan)
-        self.preset = to_preset_name(wanted)
+        name = run.config.params["preset"] or _default_name(run, plan)
+        self.preset = preset_name(name)
 
     def update(self, study: optuna.Study) -> None:
-        """Writes the file when another trial is the best."""
+        """Write the file if another trial is the best."""
         best = best_trial(study)
         if best is None or best.number == self._written:
             return
-        write_atomically(self._run.directory / BEST_FILE, encode_preset(self._document(best)))
+        write_atomically(self._run.directory / BEST_FILE, preset_text(self._document(best)))
         if self._written is None:
             self._run.emitter.artifact("report", BEST_FILE)
         self._written = best.number
 
-    def keep(self, study: optuna.Study) -> None:
-        """Saves the preset, if there is a best trial."""
+    def save_preset(self, study: optuna.Study) -> None:
+        """Save the preset if there is a best trial."""
         best = best_trial(study)
         if best is None:
             return
@@ -52,26 +52,26 @@ class BestConfiguration:
         self._run.emitter.log(
             "info",
             PRESET_SAVED,
-            f"The best configuration is kept as the preset {self.preset}.",
+            f"The best configuration is saved as the preset {self.preset}.",
             preset=self.preset,
             trial=best.number,
             value=best.value,
         )
 
     def _document(self, best: optuna.trial.FrozenTrial) -> dict[str, Any]:
-        config = make_trial_config(
+        config = trial_config(
             self._plan, best.params, sweep_run=self._run.id, trial=best.number, repeat=0
         )
         origin = {"name": self.preset, "sweep_run": self._run.id, "trial": best.number}
         metric = self._run.config.params["metric"]
         return {
-            **make_preset(config),
+            **as_preset(config),
             "metadata": {"preset": {**origin, "metric": metric, "value": best.value}},
         }
 
 
 def best_trial(study: optuna.Study) -> optuna.trial.FrozenTrial | None:
-    """The complete trial with the best value, if there is one."""
+    """The completed trial with the best value, or None."""
     complete = [
         trial
         for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
@@ -83,7 +83,7 @@ def best_trial(study: optuna.Study) -> optuna.trial.FrozenTrial | None:
     return min(complete, key=lambda trial: (sign * (trial.value or 0.0), trial.number))
 
 
-def _made_name(run: Run, plan: SweepPlan) -> str:
+def _default_name(run: Run, plan: SweepPlan) -> str:
     name = run.config.raw.get("run_name")
     algo = plan.base.get("algo") or plan.base["worker"]
     return name or f"{algo}-{plan.base['env_id']}-{run.id[-8:]}"

@@ -1,7 +1,7 @@
-"""The way to the daemon that runs the trials, which may go and come back meanwhile.
+"""DaemonLink: calls to the daemon that runs the trials, and pausing the trials with the sweep.
 
-Every call waits for a daemon that does not answer; only when the sweep is to stop, it ends with
-`DaemonUnreachableError`.
+Every call waits while the daemon does not answer; it raises `DaemonUnreachableError` only if a stop
+was requested.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mosaic.client import TrainerClient
-from mosaic.client.errors import CallTimeoutError, DaemonUnreachableError, TrainerError
+from mosaic.client.errors import DaemonUnreachableError, TooSlowError, TrainerError
 from mosaic.contract.layout import Home
 from mosaic.contract.run_states import FINAL_STATES, RunState
 from mosaic_worker import WorkerError
@@ -20,59 +20,61 @@ if TYPE_CHECKING:
     from mosaic.contract.runs import RunRecord
     from mosaic_worker import Run
 
-DAEMON_AWAY = "W220"
-"""The daemon does not answer; the sweep waits until it is back."""
-DAEMON_BACK = "W221"
+DAEMON_UNREACHABLE = "W220"
+"""The daemon does not answer; the sweep waits for it."""
+DAEMON_REACHABLE = "W221"
 """The daemon answers again."""
 
-_PAUSE_S = 1.0
-_ALIVE = tuple(state for state in RunState if state not in FINAL_STATES)
+CHILD_KEEPS_RUNNING = "W229"
+"""The run of a trial cannot be paused, and continues while the sweep is paused."""
+
+_RETRY_S = 1.0
+_POLL_S = 0.25
+_ACTIVE_STATES = tuple(state for state in RunState if state not in FINAL_STATES)
 
 Answer = TypeVar("Answer")
 
 
 class DaemonLink:
-    """Asks the daemon of the home that the sweep's run is in."""
+    """Calls the daemon of the home that contains the sweep's run."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self.home = home_of(run)
-        self._client = self._patiently(lambda: TrainerClient.connect(self.home))
+        self.home = find_home(run)
+        self._client = self._retry(lambda: TrainerClient.connect(self.home))
 
     def close(self) -> None:
         self._client.close()
 
     def submit(self, config: Mapping[str, Any], request_id: str) -> RunRecord:
-        """Starts the run, once for each `request_id` however often it is asked."""
-        return self._patiently(lambda: self._client.submit(config, request_id=request_id))
+        """Start a run; repeated calls with the same `request_id` start it once."""
+        return self._retry(lambda: self._client.submit(config, request_id=request_id))
 
     def children(self, sweep_run: str) -> dict[str, RunRecord]:
-        """The runs of a sweep that are not over."""
-        return self._patiently(
+        """The unfinished runs of a sweep."""
+        return self._retry(
             lambda: {
                 record.run_id: record
                 for record in self._client.runs(
-                    parent_run=sweep_run, states=_ALIVE, include_archived=True
+                    parent_run=sweep_run, states=_ACTIVE_STATES, include_archived=True
                 )
             }
         )
 
     def record(self, run_id: str) -> RunRecord:
-        return self._patiently(lambda: self._client.run(run_id).run)
+        return self._retry(lambda: self._client.run(run_id).run)
 
     def metrics(self, run_id: str, after: int) -> list[tuple[int, Metric]]:
-        """What the run has told beyond line `after`, each with the number of its line."""
-        return self._patiently(lambda: list(self._client.metrics(run_id, after=after)))
+        """The metrics of the run after line `after`, each with its line number."""
+        return self._retry(lambda: list(self._client.metrics(run_id, after=after)))
 
     def metric_names(self, run_id: str) -> list[str]:
-        return self._patiently(
-            lambda: sorted({series.name for series in self._client.series(run_id)})
-        )
+        return self._retry(lambda: sorted({series.name for series in self._client.series(run_id)}))
 
     def cancel(self, run_id: str, reason: str) -> None:
-        """Ends a run; one that is over already is left alone."""
+        """Cancel a run, unless it has finished."""
         try:
-            self._patiently(lambda: self._client.cancel(run_id, reason=reason))
+            self._retry(lambda: self._client.cancel(run_id, reason=reason))
         except DaemonUnreachableError:
             raise
         except TrainerError:
@@ -80,37 +82,90 @@ class DaemonLink:
                 raise
 
     def pause(self, run_id: str) -> None:
-        self._patiently(lambda: self._client.pause(run_id))
+        self._retry(lambda: self._client.pause(run_id))
 
     def resume(self, run_id: str) -> None:
-        self._patiently(lambda: self._client.resume(run_id))
+        self._retry(lambda: self._client.resume(run_id))
 
-    def _patiently(self, ask: Callable[[], Answer]) -> Answer:
-        is_away = False
+    def _retry(self, call: Callable[[], Answer]) -> Answer:
+        is_unreachable = False
         while True:
             try:
-                answer = ask()
-            except (DaemonUnreachableError, CallTimeoutError) as error:
+                answer = call()
+            except (DaemonUnreachableError, TooSlowError) as error:
                 if self._run.should_stop:
                     raise DaemonUnreachableError(error.message, remedy=error.remedy) from error
-                if not is_away:
+                if not is_unreachable:
                     self._run.emitter.log(
-                        "warning", DAEMON_AWAY, f"{error.message} The sweep waits for it."
+                        "warning",
+                        DAEMON_UNREACHABLE,
+                        f"{error.message} The sweep waits for the daemon.",
                     )
-                is_away = True
-                self._run.wait(_PAUSE_S)
+                is_unreachable = True
+                self._run.wait(_RETRY_S)
             else:
-                if is_away:
-                    self._run.emitter.log("info", DAEMON_BACK, "The daemon is back.")
+                if is_unreachable:
+                    self._run.emitter.log("info", DAEMON_REACHABLE, "The daemon answers again.")
                 return answer
 
 
-def home_of(run: Run) -> Home:
+def find_home(run: Run) -> Home:
     """The home whose daemon started the run."""
     home = Home(run.directory.absolute().parents[2])
     if home.runs != run.directory.absolute().parent or not home.token.is_file():
         raise WorkerError(
-            f"{run.directory} is no run of a trainer daemon, and a sweep needs one for its trials.",
+            f"{run.directory} is not a run of a trainer daemon, which a sweep needs.",
             remedy="Start it with `mosaic sweep`.",
         )
     return home
+
+
+def pause_with_children(run: Run, link: DaemonLink) -> None:
+    """If a pause is requested, pause the trials and wait for a resume or stop."""
+    paused: set[str] = set()
+    rejected: set[str] = set()
+    has_status = False
+    while run.is_pause_requested:
+        # Repeatedly, because a queued run may start during the pause.
+        _pause_running(run, link, paused, rejected)
+        if not has_status:
+            run.emitter.status("paused")
+            has_status = True
+        if run.wait(_POLL_S):
+            return
+    for run_id in paused:
+        _resume(link, run_id)
+    if has_status:
+        run.emitter.status("running")
+
+
+def _pause_running(run: Run, link: DaemonLink, paused: set[str], rejected: set[str]) -> None:
+    for run_id, record in link.children(run.id).items():
+        if record.state is RunState.RUNNING and run_id not in paused | rejected:
+            (paused if _pause(run, link, run_id) else rejected).add(run_id)
+
+
+def _pause(run: Run, link: DaemonLink, run_id: str) -> bool:
+    try:
+        link.pause(run_id)
+    except DaemonUnreachableError:
+        raise
+    except TrainerError as error:
+        if not link.record(run_id).state.is_final:
+            run.emitter.log(
+                "warning",
+                CHILD_KEEPS_RUNNING,
+                f"The run of a trial cannot be paused: {error.message}",
+            )
+        return False
+    return True
+
+
+def _resume(link: DaemonLink, run_id: str) -> None:
+    try:
+        link.resume(run_id)
+    except DaemonUnreachableError:
+        raise
+    except TrainerError:
+        if link.record(run_id).state is RunState.PAUSED:
+            raise

@@ -1,4 +1,4 @@
-"""What the sweep worker says about itself: every way of searching is a parameter."""
+"""The descriptor of the sweep worker."""
 
 from __future__ import annotations
 
@@ -14,96 +14,96 @@ SUMMARIES = ("mean", "last", "best")
 _SEARCH = (
     Parameter(
         "trials", "int", 20, min=1, max=1_000_000, group="Search",
-        help="How many sets of values to try.",
+        help="Number of trials. Default: 20.",
     ),
     Parameter(
         "sampler", "choice", "tpe", choices=SAMPLERS, group="Search",
-        help="Who chooses the next values.",
+        help="Optuna sampler. Default: tpe.",
     ),
     Parameter(
         "grid_points", "int", 5, min=2, max=1000, group="Search",
-        help="Into how many values the sampler grid divides a range.",
+        help="Values per range of the grid sampler. Default: 5.",
     ),
     Parameter(
         "parallel", "int", 1, min=1, max=1000, unit="trials", group="Search",
-        help="How many trials at once, as far as the daemon has room for them.",
+        help="Concurrent trials, if the daemon has capacity. Default: 1.",
     ),
     Parameter(
         "seeds", "int", 1, min=1, max=1000, unit="runs", group="Search",
-        help="Runs of each trial, with consecutive seeds; their mean counts.",
+        help="Runs per trial with consecutive seeds, averaged. Default: 1.",
     ),
     Parameter(
         "timeout_s", "float", 0.0, min=0.0, unit="s", group="Search",
-        help="After so long no further trial begins. 0 is never.",
+        help="Time after which no trial starts; 0 is unlimited. Default: 0.",
     ),
     Parameter(
         "max_failures", "int", 5, min=1, max=1_000_000, group="Search",
-        help="So many failed trials in a row end the sweep.",
+        help="Consecutive failed trials that end the sweep. Default: 5.",
     ),
 )  # fmt: skip
 
 _OBJECTIVE = (
     Parameter(
         "metric", "str", "charts/episodic_return", group="Objective",
-        help="The metric of the runs that is to become good.",
+        help="Metric to optimise. Default: charts/episodic_return.",
     ),
     Parameter(
         "direction", "choice", "maximize", choices=("maximize", "minimize"), group="Objective",
-        help="Whether more of it is better, or less.",
+        help="Optimisation direction. Default: maximize.",
     ),
     Parameter(
         "summary", "choice", "mean", choices=SUMMARIES, group="Objective",
-        help="What of a run's curve counts: the mean of its last points, the last, or the best.",
+        help="Objective: mean of the last points, last, or best. Default: mean.",
     ),
     Parameter(
         "window", "int", 100, min=1, max=1_000_000, unit="points", group="Objective",
-        help="How many of the last points the mean is of.",
+        help="Number of last points in the mean. Default: 100.",
     ),
 )  # fmt: skip
 
 _PRUNING = (
     Parameter(
         "pruner", "choice", "median", choices=PRUNERS, group="Pruning",
-        help="Who ends trials early that will not become good.",
+        help="Optuna pruner. Default: median.",
     ),
     Parameter(
         "report_every", "int", 0, min=0, unit="steps", group="Pruning",
-        help="Steps between two looks at a trial. 0 is a twentieth of the total.",
+        help="Steps between reports to the pruner. Default: total / 20.",
     ),
     Parameter(
         "startup_trials", "int", 5, min=0, max=1_000_000, group="Pruning",
-        help="Trials before median and percentile end any.",
+        help="Trials before median and percentile prune. Default: 5.",
     ),
     Parameter(
         "warmup_steps", "int", 0, min=0, unit="steps", group="Pruning",
-        help="Steps that median, percentile and threshold leave to every trial.",
+        help="Steps before median, percentile and threshold prune. Default: 0.",
     ),
     Parameter(
         "percentile", "float", 25.0, min=0.0, max=100.0, unit="%", group="Pruning",
-        help="How many of the trials so far percentile takes to be good.",
+        help="Percentile of trials to keep. Default: 25.",
     ),
     Parameter(
         "reduction_factor", "int", 3, min=2, max=100, group="Pruning",
-        help="Of so many trials successive_halving and hyperband let one go on.",
+        help="Reduction factor of successive_halving and hyperband. Default: 3.",
     ),
     Parameter(
         "lower", "float", None, group="Pruning",
-        help="Below this, threshold ends a trial.",
+        help="Lower limit of the threshold pruner. Default: none.",
     ),
     Parameter(
         "upper", "float", None, group="Pruning",
-        help="Above this, threshold ends a trial.",
+        help="Upper limit of the threshold pruner. Default: none.",
     ),
 )  # fmt: skip
 
 _RESULT = (
     Parameter(
         "preset", "str", "", group="Result",
-        help="Under which name the best configuration is kept. Empty: one is made.",
+        help="Preset name of the best configuration. Default: generated.",
     ),
     Parameter(
         "resume_from", "str", "", group="Result",
-        help="The run id of an earlier sweep to go on from.",
+        help="Run id of an earlier sweep to resume. Default: none.",
     ),
 )  # fmt: skip
 
@@ -111,14 +111,14 @@ DESCRIPTOR = Descriptor(
     worker="sweep_worker",
     label="Sweep Worker",
     version=__version__,
-    summary="Searches for good parameters of another worker's algorithm.",
+    summary="Searches hyperparameters of another worker's algorithm.",
     lane="analytics",
     modes=("sweep",),
     algorithms=(
         Algorithm(
             id="optuna",
             label="Optuna",
-            doc="Trials are runs of their own; Optuna chooses their values and ends hopeless ones.",
+            doc="Hyperparameter search with Optuna; every trial is a run.",
             parameters=_SEARCH + _OBJECTIVE + _PRUNING + _RESULT,
             page=Path(__file__).with_name("optuna.md").read_text(encoding="utf-8"),
         ),

@@ -1,7 +1,6 @@
-"""The study: an SQLite file in the run's directory that others may read while it is written.
+"""The Optuna study: an SQLite file in the run's directory, readable while it is written.
 
-A sweep that goes on from an earlier one begins with a copy of that one's study. Trials that had
-not come to their end there are tried again.
+A resumed sweep starts with a copy of the earlier study, and repeats its unfinished trials.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
 
 REPEATS_ATTRIBUTE = "repeats"
-"""On a trial that tries the values of an unfinished one again: the number of that one."""
+"""On a trial that repeats an unfinished one: the number of that trial."""
 
-_BUSY_S = 60.0
+_BUSY_TIMEOUT_S = 60.0
 
 
 class _Connection(sqlite3.Connection):
-    """Does not wait for the disk at each commit; a killed sweep loses nothing by that."""
+    """Does not sync at each commit; a killed sweep still loses nothing."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -39,10 +38,10 @@ class _Connection(sqlite3.Connection):
 
 
 def copy_study(source: Path, target: Path) -> None:
-    """A copy as of one moment, whoever writes to `source` meanwhile."""
+    """A consistent copy, also while `source` is written."""
     if not source.is_file():
         raise WorkerError(
-            f"The earlier sweep has no study: {source} is not there.",
+            f"The earlier sweep has no study: {source} does not exist.",
             remedy="Start a new sweep instead.",
         )
     try:
@@ -60,11 +59,11 @@ def copy_study(source: Path, target: Path) -> None:
 def open_study(
     path: Path, name: str, direction: str, sampler: BaseSampler, pruner: BasePruner
 ) -> optuna.Study:
-    """The study in the file; made unless it is there."""
-    # Readers and the one writer then never wait for each other.
+    """Open the study, or create it."""
+    # Readers and the writer do not block each other in WAL mode.
     with closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA journal_mode=WAL")
-    options = {"timeout": _BUSY_S, "factory": _Connection}
+    options = {"timeout": _BUSY_TIMEOUT_S, "factory": _Connection}
     storage = RDBStorage(f"sqlite:///{path}", engine_kwargs={"connect_args": options})
     names = optuna.get_all_study_names(storage)
     if names:
@@ -73,7 +72,7 @@ def open_study(
         )
         if study.direction.name.lower() != direction:
             raise WorkerError(
-                f"The earlier sweep was to {study.direction.name.lower()}, this one is to"
+                f"The direction of the earlier sweep is {study.direction.name.lower()}, not"
                 f" {direction}.",
                 remedy="Start a new sweep instead.",
             )
@@ -87,31 +86,31 @@ def open_study(
     )
 
 
-def try_unfinished_again(study: optuna.Study) -> int:
-    """Puts the values of all trials that ended with their sweep in front; how many."""
+def enqueue_unfinished(study: optuna.Study) -> int:
+    """Enqueue the values of all stopped trials; returns their number."""
     trials = study.get_trials(deepcopy=False)
     repeated = {trial.user_attrs.get(REPEATS_ATTRIBUTE) for trial in trials}
-    again = 0
+    enqueued = 0
     for trial in trials:
-        if trial.state is TrialState.RUNNING:  # its sweep was killed
-            live = Trial(study, trial._trial_id)  # noqa: SLF001 - Optuna has no other way back
+        if trial.state is TrialState.RUNNING:  # the sweep was killed
+            live = Trial(study, trial._trial_id)  # noqa: SLF001 - private
             mark_stopped(study, live, "The sweep was killed.")
         elif STOPPED_ATTRIBUTE not in trial.user_attrs:
             continue
         if trial.number not in repeated and trial.params:
             study.enqueue_trial(trial.params, user_attrs={REPEATS_ATTRIBUTE: trial.number})
-            again += 1
-    return again
+            enqueued += 1
+    return enqueued
 
 
 def mark_stopped(study: optuna.Study, trial: Trial, reason: str) -> None:
-    """The trial ends without a result, and is not counted."""
+    """End the trial without a result; it is not counted."""
     trial.set_user_attr(STOPPED_ATTRIBUTE, reason)
     study.tell(trial, state=TrialState.FAIL)
 
 
-def counted_trials(study: optuna.Study) -> int:
-    """Trials that came to their end: those that failed too, those that were stopped not."""
+def count_trials(study: optuna.Study) -> int:
+    """The number of finished trials including failed, but not stopped ones."""
     return sum(
         trial.state.is_finished() and STOPPED_ATTRIBUTE not in trial.user_attrs
         for trial in study.get_trials(deepcopy=False)

@@ -1,4 +1,4 @@
-"""One trial that is under way: the runs that it consists of, and what they have come to."""
+"""ActiveTrial: a running trial, its runs, and their objective values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from mosaic.contract.run_states import RunState
-from sweep_worker.objective import Curve
+from sweep_worker.objective import ObjectiveCurve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class TrialRun:
-    """One of the trial's runs."""
+    """One run of a trial."""
 
-    def __init__(self, record: RunRecord, metric: str, curve: Curve) -> None:
+    def __init__(self, record: RunRecord, metric: str, curve: ObjectiveCurve) -> None:
         self.record = record
         self.curve = curve
         self.last_line = -1
@@ -31,15 +31,15 @@ class TrialRun:
         return self.record.run_id
 
     @property
-    def has_begun(self) -> bool:
+    def has_started(self) -> bool:
         return self.record.started_at is not None or self.record.state.is_final
 
     @property
-    def is_over(self) -> bool:
+    def is_finished(self) -> bool:
         return self.record.state.is_final
 
-    def take(self, lines: Iterable[tuple[int, Metric]]) -> None:
-        """The points of the objective among what the run has told."""
+    def add_metrics(self, lines: Iterable[tuple[int, Metric]]) -> None:
+        """Add the points of the objective from new metric lines."""
         for seq, metric in lines:
             self.last_line = seq
             if metric.values is not None:
@@ -51,7 +51,7 @@ class TrialRun:
 
 
 class ActiveTrial:
-    """A trial and its runs, one for each seed."""
+    """A trial and its runs, one per seed."""
 
     def __init__(self, trial: Trial) -> None:
         self.trial = trial
@@ -63,36 +63,40 @@ class ActiveTrial:
         return self.trial.number
 
     def failed_run(self) -> TrialRun | None:
-        """A run that is over without success."""
+        """A run that finished without success."""
         return next(
-            (run for run in self.runs if run.is_over and run.record.state != RunState.SUCCEEDED),
+            (
+                run
+                for run in self.runs
+                if run.is_finished and run.record.state != RunState.SUCCEEDED
+            ),
             None,
         )
 
     @property
-    def is_over(self) -> bool:
-        return all(run.is_over for run in self.runs)
+    def is_finished(self) -> bool:
+        return all(run.is_finished for run in self.runs)
 
-    def silent_run(self) -> TrialRun | None:
-        """One that told nothing of the objective."""
-        return next((run for run in self.runs if run.curve.worth is None), None)
-
-    @property
-    def worth(self) -> float:
-        """The mean over its runs; NaN while one has told nothing."""
-        worths = [run.curve.worth for run in self.runs]
-        return sum(math.nan if worth is None else worth for worth in worths) / len(worths)
+    def run_without_value(self) -> TrialRun | None:
+        """A run without values of the objective."""
+        return next((run for run in self.runs if run.curve.value is None), None)
 
     @property
-    def last_place(self) -> int:
+    def value(self) -> float:
+        """The mean over its runs; NaN while one has no value."""
+        values = [run.curve.value for run in self.runs]
+        return sum(math.nan if value is None else value for value in values) / len(values)
+
+    @property
+    def last_step(self) -> int:
         """The step of the last report."""
         return max(self._reported)
 
     def report(self) -> bool:
-        """Tells Optuna what is new where all runs are; True when there was something new."""
-        places = set.intersection(*(set(run.curve.seen) for run in self.runs)) - self._reported
-        for place in sorted(places):
-            values = [run.curve.seen[place] for run in self.runs]
-            self.trial.report(sum(values) / len(values), place)
-        self._reported |= places
-        return bool(places)
+        """Report new steps that all runs have reached to Optuna; True if there were any."""
+        steps = set.intersection(*(set(run.curve.reports) for run in self.runs)) - self._reported
+        for step in sorted(steps):
+            values = [run.curve.reports[step] for run in self.runs]
+            self.trial.report(sum(values) / len(values), step)
+        self._reported |= steps
+        return bool(steps)

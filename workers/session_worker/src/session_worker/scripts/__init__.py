@@ -1,6 +1,6 @@
-"""Actors that come with MOSAIC: for some environments a simple rule plays well.
+"""Built-in scripts: simple rules that play some environments well.
 
-Each module is one of them, and an example of how to write one.
+Each module contains one, and is an example for authors of actors.
 """
 
 from __future__ import annotations
@@ -36,27 +36,27 @@ _FOR_ENVIRONMENT = {
 }
 
 
-def built_in(name: str) -> Callable[[Any], Any] | None:
-    """What makes the actor of that name, or None."""
+def find_script(name: str) -> Callable[[Any], Any] | None:
+    """The class of the script with this name, or None."""
     if name not in SCRIPTS:
         return None
-    made: Callable[[Any], Any] = getattr(import_module(f"{__name__}.{name}"), SCRIPTS[name])
-    return made
+    script: Callable[[Any], Any] = getattr(import_module(f"{__name__}.{name}"), SCRIPTS[name])
+    return script
 
 
-def built_in_for(env: Any) -> Callable[[Any], Any]:
-    """What makes the actor for this environment; WorkerError when none comes with MOSAIC."""
+def find_script_for(env: Any) -> Callable[[Any], Any]:
+    """The script for this environment. Raises WorkerError if there is none."""
     env_id = env.spec.id if env.spec is not None else type(env.unwrapped).__name__
-    game = env_id.rpartition("/")[2].rpartition("-v")[0]
-    found = built_in(_FOR_ENVIRONMENT.get(game, ""))
-    if found is None:
+    name_without_version = env_id.rpartition("/")[2].rpartition("-v")[0]
+    script = find_script(_FOR_ENVIRONMENT.get(name_without_version, ""))
+    if script is None:
         raise WorkerError(
-            f"No script comes with MOSAIC for {env_id}.",
-            remedy=f"Name your own (docs/writing-an-actor.md), or play {_listed()}.",
+            f"There is no built-in script for {env_id}.",
+            remedy=f"Write one (docs/writing-an-actor.md), or play {_list_environments()}.",
         )
-    return found
+    return script
 
 
-def _listed() -> str:
-    *most, last = sorted(_FOR_ENVIRONMENT)
-    return f"{', '.join(most)} or {last}"
+def _list_environments() -> str:
+    *others, last = sorted(_FOR_ENVIRONMENT)
+    return f"{', '.join(others)} or {last}"

@@ -1,4 +1,4 @@
-"""Blackjack: draw by a threshold that depends on what the dealer shows."""
+"""Blackjack: hit below a threshold that depends on the dealer's card."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from typing import Any
 
 STICK, HIT = 0, 1
 
-WEAK_DEALER = range(2, 7)  # likely to go over 21
-ENOUGH = 17
-ENOUGH_AGAINST_WEAK = 12
-ENOUGH_WITH_ACE = 18  # an ace that counts 11 can still become 1
+WEAK_DEALER = range(2, 7)  # likely to bust
+STICK_AT = 17
+STICK_AT_WEAK_DEALER = 12
+STICK_AT_WITH_ACE = 18  # a usable ace can still count as 1
 
 
 class BlackjackPlayer:
-    """Risks nothing while the dealer is likely to lose alone."""
+    """Takes no risk while the dealer is likely to bust."""
 
     def __init__(self, env: Any) -> None:
-        """Plays by the observation alone."""
+        """Needs only the observations."""
 
-    def act(self, observation: Any, info: dict[str, Any]) -> int:  # noqa: ARG002 - of all actors
-        own, shown, has_soft_ace = (int(value) for value in observation)
+    def act(self, observation: Any, info: dict[str, Any]) -> int:  # noqa: ARG002 - interface
+        player_sum, dealer_card, has_soft_ace = (int(value) for value in observation)
         if has_soft_ace:
-            enough = ENOUGH_WITH_ACE
+            threshold = STICK_AT_WITH_ACE
         else:
-            enough = ENOUGH_AGAINST_WEAK if shown in WEAK_DEALER else ENOUGH
-        return STICK if own >= enough else HIT
+            threshold = STICK_AT_WEAK_DEALER if dealer_card in WEAK_DEALER else STICK_AT
+        return STICK if player_sum >= threshold else HIT

@@ -1,4 +1,4 @@
-"""CartPole: push to the side to which the pole is going to fall."""
+"""CartPole: push towards the side to which the pole falls."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ LEFT, RIGHT = 0, 1
 
 
 class PoleBalancer:
-    """Leans the pole a little towards the middle of the track, so that the cart comes back."""
+    """Tilts the pole slightly towards the centre, so that the cart returns."""
 
     def __init__(self, env: Any) -> None:
-        """Plays by the observation alone."""
+        """Needs only the observations."""
 
-    def act(self, observation: Any, info: dict[str, Any]) -> int:  # noqa: ARG002 - of all actors
-        position, speed, angle, turning = (float(value) for value in observation)
-        leaning = angle + 0.5 * turning + 0.05 * position + 0.1 * speed
-        return RIGHT if leaning > 0 else LEFT
+    def act(self, observation: Any, info: dict[str, Any]) -> int:  # noqa: ARG002 - interface
+        position, speed, angle, angular_speed = (float(value) for value in observation)
+        lean = angle + 0.5 * angular_speed + 0.05 * position + 0.1 * speed
+        return RIGHT if lean > 0 else LEFT

@@ -1,4 +1,4 @@
-"""MountainCar, discrete and continuous: push along with the movement, and swing up the hill."""
+"""MountainCar, discrete and continuous: push in the direction of movement."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ BACK, FORTH = 0, 2
 
 
 class SwingDriver:
-    """Never brakes, so that each swing goes higher than the one before."""
+    """Never brakes, so that each swing goes higher."""
 
     def __init__(self, env: Any) -> None:
         self._is_continuous = hasattr(env.action_space, "low")
 
-    def act(self, observation: Any, info: dict[str, Any]) -> Any:  # noqa: ARG002 - of all actors
+    def act(self, observation: Any, info: dict[str, Any]) -> Any:  # noqa: ARG002 - interface
         forward = float(observation[1]) >= 0
         if self._is_continuous:
             return np.array([1.0 if forward else -1.0], dtype=np.float32)

@@ -1,8 +1,8 @@
-"""Environments with a table of their transitions: work out the best action for every state.
+"""Planner: value iteration for environments with a transition table.
 
-FrozenLake, CliffWalking and Taxi tell in `P[state][action]` what may come of an action: a list of
-(probability, next state, reward, whether it is over). On solid ground the plan is a shortest path;
-on ice it keeps away from the holes.
+FrozenLake, CliffWalking and Taxi list in `P[state][action]` the outcomes of an action as
+(probability, next state, reward, terminated). On solid ground the plan is a shortest path; on
+slippery ice it keeps away from the holes.
 """
 
 from __future__ import annotations
@@ -11,71 +11,72 @@ from typing import Any
 
 from mosaic_worker.errors import WorkerError
 
-DISCOUNT = 0.999  # sooner is a little better
-CLOSE_ENOUGH = 1e-9
-MOST_ROUNDS = 2000
+DISCOUNT = 0.999  # prefers shorter paths
+TOLERANCE = 1e-9
+MAX_ITERATIONS = 2000
 
 
 class Planner:
-    """Value iteration once, and a look into the plan at every step."""
+    """Runs value iteration once, and then looks up the best action of each state."""
 
     def __init__(self, env: Any) -> None:
-        """WorkerError when the environment has no such table."""
+        """Raises WorkerError if the environment has no transition table."""
         table = getattr(env.unwrapped, "P", None)
         if not isinstance(table, dict):
             raise WorkerError(
-                f"{type(env.unwrapped).__name__} has no table of its transitions.",
+                f"{type(env.unwrapped).__name__} has no transition table `P`.",
                 remedy="Use the planner in FrozenLake, CliffWalking or Taxi.",
             )
         self._table = table
-        self._worths = _worths_of_actions(table)
+        self._q_values = _iterate_values(table)
         self._plan = {
-            state: max(worths, key=worths.__getitem__) for state, worths in self._worths.items()
+            state: max(q_values, key=q_values.__getitem__)
+            for state, q_values in self._q_values.items()
         }
 
-    def act(self, observation: Any, info: dict[str, Any]) -> int:  # noqa: ARG002 - of all actors
+    def act(self, observation: Any, info: dict[str, Any]) -> int:  # noqa: ARG002 - interface
         return self._plan[int(observation)]
 
     def policy(self) -> dict[str, Any]:
-        """The plan, for who draws it; in a state that ends the episode there is nothing to do."""
+        """The plan for views; a terminal state has no action."""
         states = sorted(self._table)
         return {
             "actions": [
-                None if _is_end(state, self._table[state]) else self._plan[state]
+                None if _is_terminal(state, self._table[state]) else self._plan[state]
                 for state in states
             ],
-            "q_values": [list(self._worths[state].values()) for state in states],
+            "q_values": [list(self._q_values[state].values()) for state in states],
         }
 
 
-def _worths_of_actions(table: dict[int, dict[int, list[Any]]]) -> dict[int, dict[int, float]]:
-    """What each action is worth in each state."""
+def _iterate_values(table: dict[int, dict[int, list[Any]]]) -> dict[int, dict[int, float]]:
+    """The Q-values of all actions in all states."""
     values = dict.fromkeys(table, 0.0)
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MAX_ITERATIONS):
         change = 0.0
         for state, actions in table.items():
-            best = max(_worth(outcomes, values) for outcomes in actions.values())
+            best = max(_q_value(outcomes, values) for outcomes in actions.values())
             change = max(change, abs(best - values[state]))
             values[state] = best
-        if change < CLOSE_ENOUGH:
+        if change < TOLERANCE:
             break
     return {
-        state: {action: _worth(outcomes, values) for action, outcomes in sorted(actions.items())}
+        state: {action: _q_value(outcomes, values) for action, outcomes in sorted(actions.items())}
         for state, actions in table.items()
     }
 
 
-def _is_end(state: int, actions: dict[int, list[Any]]) -> bool:
-    """Whether the episode is over there, whatever is done."""
+def _is_terminal(state: int, actions: dict[int, list[Any]]) -> bool:
+    """Whether every action ends the episode in the same state."""
     return all(
-        is_over and following == state
+        terminated and next_state == state
         for outcomes in actions.values()
-        for _, following, _, is_over in outcomes
+        for _, next_state, _, terminated in outcomes
     )
 
 
-def _worth(outcomes: list[Any], values: dict[int, float]) -> float:
+def _q_value(outcomes: list[Any], values: dict[int, float]) -> float:
     return sum(
-        float(chance * (reward + (0.0 if is_over else DISCOUNT * values[state])))
-        for chance, state, reward, is_over in outcomes
+        float(probability * (reward + (0.0 if terminated else DISCOUNT * values[state])))
+        for probability, state, reward, terminated in outcomes
     )

@@ -1,7 +1,7 @@
-"""A picture of the newest steps, for live views: a bar for each, as high as its reward.
+"""RewardChart: frames for live views, a bar chart of the newest rewards.
 
-Bars come in from the right, in the colour of their action; a line stands where an episode ended.
-Drawn when the run's configuration has `telemetry.frames`, at most 60 times a second.
+Bars enter from the right in the colour of their action; a line marks the end of an episode.
+Rendered if the run's configuration has `telemetry.frames`, at most 60 times per second.
 """
 
 from __future__ import annotations
@@ -17,34 +17,34 @@ if TYPE_CHECKING:
 
 BARS, BLOCKS = 48, 27
 BLOCK = 4
-"""Pixels: a bar with its gap is so wide, and grows in blocks that are so high."""
+"""Width of a bar with its gap, and height of a block, in pixels."""
 WIDTH, HEIGHT = BARS * BLOCK, BLOCKS * BLOCK
 FRAMES_PER_SECOND = 60
 BACKGROUND = bytes((26, 27, 34))
 EPISODE_END = bytes((84, 88, 104))
 COLOURS = tuple(map(bytes, ((230, 159, 0), (86, 180, 233), (0, 158, 115), (213, 94, 0))))
-"""One for each action."""
+"""One per action."""
 
 
-class Picture:
+class RewardChart:
     """The frames of one run."""
 
     def __init__(self, run: Run) -> None:
         telemetry = run.config.raw.get("telemetry")
-        self.wanted = isinstance(telemetry, dict) and telemetry.get("frames") is True
+        self.is_enabled = isinstance(telemetry, dict) and telemetry.get("frames") is True
         self._mailbox = FrameMailbox(run.directory / "frames", run.emitter)
         self._encode = run.emitter.encode
         self._due_at = 0.0
         self._bars: deque[tuple[int, bytes, bytes]] = deque(maxlen=BARS)
-        """Of each step: how many blocks high, and a block of it and of the room above it."""
+        """Per step: height in blocks, a block of the bar, and a block of the background."""
 
     def show(
         self, episode_id: str, step: int, action: int, reward: float, *, terminated: bool
     ) -> None:
-        """Add the step, and draw it unless that would be too soon."""
+        """Add the step, and publish a frame if one is due."""
         gap = EPISODE_END if terminated else BACKGROUND
-        bar, room = (colour * (BLOCK - 1) + gap for colour in (COLOURS[action], BACKGROUND))
-        self._bars.append((round(reward * BLOCKS), bar, room))
+        bar, background = (colour * (BLOCK - 1) + gap for colour in (COLOURS[action], BACKGROUND))
+        self._bars.append((round(reward * BLOCKS), bar, background))
         now = time.monotonic()
         if now < self._due_at:
             return
@@ -63,7 +63,8 @@ class Picture:
     def _pixels(self) -> bytes:
         empty = BACKGROUND * BLOCK * (BARS - len(self._bars))
         rows = (
-            empty + b"".join(bar if high > level else room for high, bar, room in self._bars)
+            empty
+            + b"".join(bar if high > level else background for high, bar, background in self._bars)
             for level in reversed(range(BLOCKS))
         )
         return b"".join(row * BLOCK for row in rows)
