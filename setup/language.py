@@ -187,9 +187,8 @@ def _defined_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
 def _strings(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """Yield strings of several words; single words are keys and identifiers."""
     for node in ast.walk(tree):
-        value = node.value if isinstance(node, ast.Constant) else None
-        if isinstance(value, str) and len(value.split()) > 1:
-            yield node.lineno, value
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+            yield node.lineno, node.value
 
 
 def _comments(source: str) -> Iterator[tuple[int, str]]:
