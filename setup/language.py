@@ -187,9 +187,7 @@ def _defined_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
 def _strings(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """Yield strings of several words; single words are keys and identifiers."""
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
-            continue
-        if len(node.value.split()) > 1:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
             yield node.lineno, node.value
 
 
