@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from optuna.trial import TrialState
 
-from mosaic.client.presets import as_preset, preset_name, preset_text, save_preset
-from mosaic.client.sweeps.sweep_plan import BEST_FILE, trial_config
+from mosaic.client.presets import encode_preset, make_preset, save_preset, to_preset_name
+from mosaic.client.sweeps.sweep_plan import BEST_FILE, make_trial_config
 from mosaic.contract.atomic_file import write_atomically
 
 if TYPE_CHECKING:
@@ -31,14 +31,14 @@ class BestConfiguration:
         self._home = home
         self._written: int | None = None
         name = run.config.params["preset"] or _default_name(run, plan)
-        self.preset = preset_name(name)
+        self.preset = to_preset_name(name)
 
     def update(self, study: optuna.Study) -> None:
         """Write the file if another trial is the best."""
         best = best_trial(study)
         if best is None or best.number == self._written:
             return
-        write_atomically(self._run.directory / BEST_FILE, preset_text(self._document(best)))
+        write_atomically(self._run.directory / BEST_FILE, encode_preset(self._document(best)))
         if self._written is None:
             self._run.emitter.artifact("report", BEST_FILE)
         self._written = best.number
@@ -59,13 +59,13 @@ class BestConfiguration:
         )
 
     def _document(self, best: optuna.trial.FrozenTrial) -> dict[str, Any]:
-        config = trial_config(
+        config = make_trial_config(
             self._plan, best.params, sweep_run=self._run.id, trial=best.number, repeat=0
         )
         origin = {"name": self.preset, "sweep_run": self._run.id, "trial": best.number}
         metric = self._run.config.params["metric"]
         return {
-            **as_preset(config),
+            **make_preset(config),
             "metadata": {"preset": {**origin, "metric": metric, "value": best.value}},
         }
 

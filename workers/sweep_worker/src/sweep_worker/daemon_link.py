@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mosaic.client import TrainerClient
-from mosaic.client.errors import DaemonUnreachableError, TooSlowError, TrainerError
+from mosaic.client.errors import CallTimeoutError, DaemonUnreachableError, TrainerError
 from mosaic.contract.layout import Home
 from mosaic.contract.run_states import FINAL_STATES, RunState
 from mosaic_worker import WorkerError
@@ -92,7 +92,7 @@ class DaemonLink:
         while True:
             try:
                 answer = call()
-            except (DaemonUnreachableError, TooSlowError) as error:
+            except (DaemonUnreachableError, CallTimeoutError) as error:
                 if self._run.should_stop:
                     raise DaemonUnreachableError(error.message, remedy=error.remedy) from error
                 if not is_unreachable:

@@ -32,20 +32,20 @@ from optuna.samplers import (
     TPESampler,
 )
 
-from mosaic.client.sweeps.search_space import SearchChoices, SearchRange
+from mosaic.client.sweeps.search_space import CategoricalChoices, NumericRange
 from mosaic_worker import WorkerError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mosaic.client.sweeps.search_space import Searched
+    from mosaic.client.sweeps.search_space import SearchDistribution
 
 _PACKAGES = {"cmaes": ("cmaes",), "qmc": ("scipy",), "gp": ("scipy", "torch")}
 """Additional packages that some samplers need."""
 
 
 def make_sampler(
-    params: Mapping[str, Any], space: Mapping[str, Searched], seed: int
+    params: Mapping[str, Any], space: Mapping[str, SearchDistribution], seed: int
 ) -> BaseSampler:
     """The sampler named in the parameters."""
     name = params["sampler"]
@@ -72,17 +72,17 @@ def make_sampler(
             return TPESampler(seed=seed, constant_liar=params["parallel"] > 1)
 
 
-def make_distributions(space: Mapping[str, Searched]) -> dict[str, BaseDistribution]:
+def make_distributions(space: Mapping[str, SearchDistribution]) -> dict[str, BaseDistribution]:
     """The distribution of each parameter."""
     return {name: _distribution(values) for name, values in space.items()}
 
 
-def make_grid(space: Mapping[str, Searched], points: int) -> dict[str, list[Any]]:
+def make_grid(space: Mapping[str, SearchDistribution], points: int) -> dict[str, list[Any]]:
     """The grid values of each parameter; a range is divided into `points` values."""
     return {name: _grid_values(values, points) for name, values in space.items()}
 
 
-def grid_size(space: Mapping[str, Searched], points: int) -> int:
+def grid_size(space: Mapping[str, SearchDistribution], points: int) -> int:
     return math.prod(len(values) for values in make_grid(space, points).values())
 
 
@@ -91,27 +91,27 @@ class _Grid(GridSampler):
         """Do nothing: Optuna would stop its loop here, but the sweep has its own."""
 
 
-def _distribution(values: Searched) -> BaseDistribution:
-    if isinstance(values, SearchChoices):
+def _distribution(values: SearchDistribution) -> BaseDistribution:
+    if isinstance(values, CategoricalChoices):
         return CategoricalDistribution(values.choices)
-    if values.whole:
+    if values.integer:
         step = 1 if values.step is None else int(values.step)
         return IntDistribution(int(values.low), int(values.high), log=values.log, step=step)
     return FloatDistribution(values.low, values.high, log=values.log, step=values.step)
 
 
-def _grid_values(values: Searched, points: int) -> list[Any]:
-    if isinstance(values, SearchChoices):
+def _grid_values(values: SearchDistribution, points: int) -> list[Any]:
+    if isinstance(values, CategoricalChoices):
         return list(values.choices)
     if values.step is not None:
         steps = itertools.count()
         stepped = (values.low + number * values.step for number in steps)
         return list(itertools.takewhile(lambda value: value <= values.high, stepped))
     spread = [_interpolate(values, number / (points - 1)) for number in range(points)]
-    return sorted({round(value) for value in spread}) if values.whole else spread
+    return sorted({round(value) for value in spread}) if values.integer else spread
 
 
-def _interpolate(values: SearchRange, fraction: float) -> float:
+def _interpolate(values: NumericRange, fraction: float) -> float:
     """Interpolate between low and high, exact at both ends."""
     low, high = values.low, values.high
     if fraction in (0.0, 1.0):

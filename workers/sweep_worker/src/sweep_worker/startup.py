@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import optuna
 
 from mosaic.client.sweeps.study import read_study
-from mosaic.client.sweeps.sweep_plan import plan_in
+from mosaic.client.sweeps.sweep_plan import read_sweep_plan
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
 from mosaic_worker import WorkerError
@@ -39,7 +39,7 @@ def sweep(run: Run) -> None:
 
 def _run_sweep(run: Run) -> None:
     params = run.config.params
-    plan = plan_in(run.config.raw)
+    plan = read_sweep_plan(run.config.raw)
     schedule = make_report_schedule(params, plan.base.get("total_timesteps"))
     pruner = make_pruner(params, schedule.first, schedule.total)
     total = params["trials"]
