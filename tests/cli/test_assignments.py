@@ -103,7 +103,7 @@ def test_options_map_to_configuration_fields() -> None:
     ("options", "said"),
     [
         (TrainOptions(settings=("stesp=1",)), "Did you mean `steps`"),
-        (TrainOptions(settings=("steps=many",)), "whole number"),
+        (TrainOptions(settings=("steps=many",)), "Expected an integer of at least 1"),
         (TrainOptions(settings=("steps=0",)), "at least 1"),
         (TrainOptions(settings=("device=gpu",)), "choices"),
         (TrainOptions(algo="pop"), "Did you mean `ppo`"),

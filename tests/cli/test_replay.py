@@ -100,7 +100,7 @@ def test_verify_different(recorded: Mosaic) -> None:
     assert (document["identical"], document["first_difference"]) == (False, CHANGED_STEP)
     done = recorded("replay", "last", "1", "--verify")
     assert done.returncode == 1
-    assert done.stdout.startswith(f"Different at step {CHANGED_STEP}: reward 7.0 recorded")
+    assert done.stdout.startswith(f"Different at step {CHANGED_STEP}: reward 7.0 in the record")
 
 
 def test_files(recorded: Mosaic) -> None:

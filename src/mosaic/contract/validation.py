@@ -17,7 +17,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_ori
 import msgspec
 from msgspec import inspect
 
-from mosaic.contract.json_value import INT64_MAX
+from mosaic.contract.json_value import INT64_MAX, INT64_MIN
 from mosaic.contract.problems import (
     MAX_PROBLEMS,
     DocumentError,
@@ -262,12 +262,13 @@ def _describe(member: _Member) -> str:
 
 
 def _describe_range(info: inspect.IntType | inspect.FloatType) -> str:
-    # The limit of 64-bit storage is not worth mentioning.
+    # The limits of 64-bit storage are not worth mentioning.
+    lowest = None if info.ge == INT64_MIN else info.ge
     highest = None if info.le == INT64_MAX else info.le
-    if info.ge is not None and highest is not None:
-        return f" from {_simplify(info.ge)} to {_simplify(highest)}"
+    if lowest is not None and highest is not None:
+        return f" from {_simplify(lowest)} to {_simplify(highest)}"
     bounds = (
-        (info.ge, "of at least"),
+        (lowest, "of at least"),
         (info.gt, "greater than"),
         (highest, "of at most"),
         (info.lt, "less than"),

@@ -94,7 +94,7 @@ def test_closing_the_window_ends_the_session_and_loses_nothing(
     person.leave()
 
     record = shared_daemon.until(run_id, RunState.CANCELLED)
-    assert record.reason == "It was stopped by the person who played."
+    assert record.reason == "Stopped by the user."
     with TrainerClient.connect(shared_daemon.home, start=False) as client:
         assert [step.step for step in client.episode_steps(run_id, 0)] == [0, 1, 2, 3]
     assert not _THREADS & {thread.name for thread in threading.enumerate()}

@@ -161,7 +161,7 @@ def test_a_verdict_outlives_the_daemon(
         take(part)
         taken.append(part)
 
-    monkeypatch.setattr(replay, "_take", take_and_note)
+    monkeypatch.setattr(replay, "_handle_message", take_and_note)
     qtbot.waitUntil(lambda: not link.is_ready, timeout=PATIENCE_MS)
     with qtbot.waitSignal(link.recovered, timeout=PATIENCE_MS):
         daemon.restart()

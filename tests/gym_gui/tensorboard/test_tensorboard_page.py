@@ -136,7 +136,7 @@ def test_several_runs_and_a_failure(
     file.path.unlink()
     folder.rmdir()
     model.retry(broken)
-    qtbot.waitUntil(lambda: _says(page, "is not there"), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: _says(page, "does not exist"), timeout=PATIENCE_MS)
     assert _button(page, "Retry").isEnabled()
     _button(page, "Dismiss").click()
     assert model.servers == ()

@@ -56,7 +56,7 @@ def painters_of(daemon: DaemonUnderTest) -> list[int]:
             environment = (entry / "environ").read_bytes()
         except OSError:
             continue
-        if b"mosaic_worker.pictures" in command and os.fsencode(daemon.folder) in environment:
+        if b"mosaic_worker.thumbnails" in command and os.fsencode(daemon.folder) in environment:
             found.append(int(entry.name))
     return found
 
@@ -94,7 +94,7 @@ def test_no_run_is_made(client: TrainerClient) -> None:
     [
         ("crash", "T473", "SIGSEGV"),
         ("raise", "T471", "no ice today"),
-        ("draw nothing", "T472", "drew nothing"),
+        ("draw nothing", "T472", "render() returned None"),
     ],
 )
 def test_a_failure_is_of_one_environment(
@@ -122,7 +122,7 @@ def test_the_log_has_details(client: TrainerClient, daemon: DaemonUnderTest) -> 
 
 def test_an_unknown_environment(client: TrainerClient) -> None:
     """A wrong id is answered with those that may be meant."""
-    with pytest.raises(UserError, match=r"no environment CartPol-v1") as caught:
+    with pytest.raises(UserError, match=r"Unknown environment CartPol-v1") as caught:
         client.environment_thumbnail("CartPol-v1")
     assert "CartPole-v1" in caught.value.remedy
 

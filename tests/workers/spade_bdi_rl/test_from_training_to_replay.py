@@ -98,7 +98,7 @@ def test_two_learners_are_told_apart(mosaic: Mosaic, detail: str) -> None:
     assert sorted(returns) == ["learner", "learner2"]
     asked = ("telemetry", run_id, "metrics", "charts/episodic_return")
     refused = mosaic(*asked)
-    assert "told by learner and learner2." in refused.stderr
+    assert "reported by learner and learner2." in refused.stderr
     assert "--agent learner." in refused.stderr
     assert mosaic.json(*asked, "--agent", "learner2")["points"] > 0
 
