@@ -19,7 +19,7 @@ SCRIPTS = Path(sys.executable).parent
 
 USAGE = """./test [--quick | --all] [-- PYTEST_ARGUMENT ...]
 
-  ./test                      format, lint, types, imports and all tests
+  ./test                      format, lint, types, imports, the documentation site and all tests
   ./test --quick              the same without the tests that start real processes
   ./test --all                the same with more seeds, kills and repetitions
   ./test -- -k spool -x       the same, with these arguments for pytest"""
@@ -47,6 +47,7 @@ def static_checks() -> list[Check]:
         Check("lint", (*run_module, "ruff", "check")),
         Check("types", (*run_module, "mypy")),
         Check("imports", (str(SCRIPTS / "lint-imports"), "--no-logo")),
+        Check("site", (*run_module, "mkdocs", "build", "--strict", "--quiet")),
     ]
 
 
