@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from gym_gui.runtime.mailbox import Mailbox
+from mosaic.client.mailbox import Mailbox
 from mosaic.contract.errors import UserError
 
 Target = TypeVar("Target")

@@ -18,13 +18,9 @@ from gym_gui.runtime.trainer_link import LinkState, TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.client.results import Frame
 from mosaic.client.sessions.actor_descriptors import HUMAN, ActorDescriptor, is_session_worker_actor
+from mosaic.client.sessions.episode_tracker import CurrentEpisode
 from mosaic.client.sessions.session_requests import SessionRequest
-from mosaic.client.sessions.session_state import (
-    CurrentEpisode,
-    SessionPhase,
-    SessionProblem,
-    SessionState,
-)
+from mosaic.client.sessions.session_state import SessionPhase, SessionProblem, SessionState
 from mosaic.envs import catalog
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Generic, Protocol, TypeVar
 
-from gym_gui.runtime.mailbox import Mailbox
+from mosaic.client.mailbox import Mailbox
 from mosaic.contract.errors import UserError
 
 Item = TypeVar("Item")

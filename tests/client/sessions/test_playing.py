@@ -8,9 +8,11 @@ import pytest
 
 from mosaic.client import TrainerClient
 from mosaic.client.errors import WaitTimeoutError
+from mosaic.client.sessions.episode_tracker import EpisodeLine
 from mosaic.client.sessions.session_controller import SessionController
 from mosaic.client.sessions.session_requests import SessionRequest
 from mosaic.client.sessions.session_state import SessionPhase, SessionState
+from mosaic.contract.events import EpisodeEnd, EpisodeStart, StepRecord
 from tests.client.sessions.conftest import until, until_running
 from tests.support.daemon import DaemonUnderTest, eventually
 
@@ -249,3 +251,23 @@ def test_policy_of_actor(session: SessionController) -> None:
     session.switch_actor("random")
     state = until(session, lambda state: state.actor == "random" and state.policy is None)
     assert state.environment is not None
+
+
+def test_every_line_is_taken_once(client: TrainerClient) -> None:
+    """A consumer that is slower than the run gets every step, also those after its end."""
+    taken: list[EpisodeLine] = []
+    with SessionController(client, max_lines=5) as session:
+        session.start(replace(TAXI, episodes=2, params={"tick_ms": 1}))
+        run_id = until(session, lambda state: state.run_id).run_id
+
+        def take() -> bool:
+            taken.extend(session.take_lines())
+            return sum(isinstance(line, EpisodeEnd) for line in taken) == 2
+
+        eventually(take)
+        until(session, lambda state: state.phase is SessionPhase.FINISHED)
+        eventually(lambda: not session.take_lines())
+    steps = [(line.episode_id, line.step) for line in taken if isinstance(line, StepRecord)]
+    stored = [(step.episode_id, step.step) for _, step in client.steps(run_id)]
+    assert steps == stored
+    assert sum(isinstance(line, EpisodeStart) for line in taken) == 2

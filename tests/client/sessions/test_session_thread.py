@@ -1,7 +1,7 @@
 """SessionThread: order, limits, and unexpected exceptions."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import pytest
@@ -16,6 +16,10 @@ class RecordingLoop:
     def __init__(self) -> None:
         self.published = 0
         self.is_closed = False
+
+    def attempt(self, command: Callable[[], None], *, is_action: bool) -> None:
+        del is_action
+        command()
 
     def run_due_tasks(self, now: float) -> float:
         return now + 60.0
@@ -50,8 +54,7 @@ def test_commands_run_in_order(session_thread: SessionThread) -> None:
     """Actions too: in a turn-based game each one counts."""
     done: list[int] = []
     for number in range(100):
-        submit = session_thread.submit_action if number % 2 else session_thread.submit
-        submit(lambda number=number: done.append(number))  # type: ignore[misc] # bound now
+        session_thread.submit(partial(done.append, number), is_action=bool(number % 2))
     eventually(lambda: session_thread.completed == 100)
     assert done == list(range(100))
 
@@ -63,13 +66,13 @@ def test_actions_beyond_the_limit_are_dropped(session_thread: SessionThread) -> 
     eventually(lambda: not session_thread._commands)
     done: list[int] = []
     accepted = [
-        session_thread.submit_action(lambda number=number: done.append(number))  # type: ignore[misc] # bound now
+        session_thread.submit(partial(done.append, number), is_action=True)
         for number in range(MAX_QUEUED_ACTIONS + 10)
     ]
     assert accepted == [True] * MAX_QUEUED_ACTIONS + [False] * 10
     answered.set()
     eventually(lambda: len(done) == MAX_QUEUED_ACTIONS)
-    assert session_thread.submit_action(lambda: None)
+    assert session_thread.submit(lambda: None, is_action=True)
 
 
 def test_exception_does_not_end_thread(
@@ -95,10 +98,10 @@ def test_close_runs_queued_commands(loop: RecordingLoop) -> None:
     answered = threading.Event()
     done: list[str] = []
     session_thread.submit(partial(_wait_for, answered))
-    session_thread.submit_action(lambda: done.append("action"))
+    session_thread.submit(lambda: done.append("action"), is_action=True)
     session_thread.submit(lambda: done.append("stop"))
     session_thread.close()
-    assert not session_thread.submit_action(lambda: done.append("late"))
+    assert not session_thread.submit(lambda: done.append("late"), is_action=True)
     answered.set()
     session_thread.thread.join(60)
     assert done == ["stop"]

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
-from gym_gui.runtime.mailbox import Mailbox
+from mosaic.client.mailbox import Mailbox
 from gym_gui.runtime.ui_ticker import UiTicker
 
 
@@ -40,7 +40,7 @@ def test_a_letter_from_a_thread_wakes_it(pulse: UiTicker, qtbot: QtBot) -> None:
 
 def test_a_full_mailbox_waits_instead_of_losing(qtbot: QtBot) -> None:
     """Nothing is dropped: the putting thread stands still until there is room."""
-    box: Mailbox[int] = Mailbox(lambda: None, limit=3)
+    box: Mailbox[int] = Mailbox(lambda: None, capacity=3)
     thread = threading.Thread(target=lambda: [box.put(number) for number in range(10)])
     thread.start()
     seen: list[int] = []

@@ -4,12 +4,13 @@ Used by `SessionEngine`, on the session thread only.
 """
 
 import threading
-from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from mosaic.client.mailbox import Mailbox
 from mosaic.client.sessions.actor_descriptors import HUMAN
+from mosaic.client.sessions.episode_tracker import EpisodeLine, EpisodeTracker
 from mosaic.client.sessions.frame_source import FrameSource
 from mosaic.client.sessions.run_follower import (
     EventUpdate,
@@ -20,7 +21,6 @@ from mosaic.client.sessions.run_follower import (
 )
 from mosaic.client.sessions.session_requests import SESSION_WORKER
 from mosaic.client.sessions.session_state import (
-    CurrentEpisode,
     SessionPhase,
     SessionProblem,
     SessionState,
@@ -43,7 +43,6 @@ from mosaic.contract.run_config import TrainRunConfig
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
 
-_MAX_PAST_EPISODES = 1000
 _RENEWALS_PER_LEASE = 3
 _RENEWAL_RETRY_S = 1.0
 """Delay after a renewal that failed."""
@@ -62,7 +61,9 @@ class FollowedRun:
         config: TrainRunConfig,
         actor: str,
         on_update: Callable[["FollowedRun", RunUpdate], None],
+        max_lines: int = 0,
     ) -> None:
+        """`max_lines` is the capacity of `lines`; 0: none are kept."""
         self.run_id = run.run_id
         self.config = config
         self.actor = actor
@@ -75,8 +76,15 @@ class FollowedRun:
             actor=actor,
             can_control=config.mode in CONTROLLED_MODES,
         )
-        self._follower = RunFollower(client, run.run_id, lambda update: on_update(self, update))
-        self._episodes = SessionEpisodeTracker()
+        self.lines: Mailbox[EpisodeLine] | None = None
+        """Every line of the episodes of a run that can be controlled; others may be too fast."""
+        if max_lines and self.state.can_control:
+            self.lines = Mailbox(lambda: None, max_lines)
+        self._on_update = on_update
+        self._step_lock = threading.Lock()
+        self._newest_step: StepRecord | None = None
+        self._follower = RunFollower(client, run.run_id, self._receive, self.lines)
+        self._episodes = EpisodeTracker()
         self._initial_actor, self._initial_actor_name = actor, ""
         self._has_reported_actor = False
         self._is_ready = False
@@ -112,6 +120,8 @@ class FollowedRun:
     def unfollow(self) -> None:
         """Stop following the run; the run itself is not changed."""
         self._follower.close()
+        if self.lines is not None:
+            self.lines.close()
         self.frames.close()
 
     def next_renewal(self) -> float | None:
@@ -133,7 +143,9 @@ class FollowedRun:
         if isinstance(update, RecordUpdate):
             self.update_record(update.run)
         elif isinstance(update, StepUpdate):
-            self._add_step(update.step)
+            with self._step_lock:
+                newest, self._newest_step = self._newest_step, None
+            self._add_step(newest or update.step)
         elif isinstance(update, EventUpdate):
             self._handle_event(update.event)
 
@@ -153,9 +165,19 @@ class FollowedRun:
     def count_dropped_action(self) -> None:
         self._change(dropped_actions=self.state.dropped_actions + 1)
 
+    def _receive(self, update: RunUpdate) -> None:
+        """Called on the follower's threads. Steps that wait for the session thread are merged."""
+        if isinstance(update, StepUpdate):
+            with self._step_lock:
+                is_waiting = self._newest_step is not None
+                self._newest_step = update.step
+            if is_waiting:
+                return
+        self._on_update(self, update)
+
     def _add_step(self, step: StepRecord) -> None:
         self.has_started = self._is_ready = True
-        self._episodes.add_step(step)
+        self._episodes.add(step)
         if step.actor and step.actor != HUMAN and not self._initial_actor_name:
             self._initial_actor_name = step.actor
         self._change(step=step, episode=self._episodes.current)
@@ -176,10 +198,10 @@ class FollowedRun:
         elif isinstance(event, EpisodeStart):
             self._is_ready = True
             self.has_started = self.has_started or self.actor == HUMAN
-            self._episodes.add_start(event)
+            self._episodes.add(event)
             self._change(episode=self._episodes.current)
         elif isinstance(event, EpisodeEnd):
-            self._episodes.add_end(event)
+            self._episodes.add(event)
             self._change(episode=self._episodes.current, episodes_finished=self._episodes.finished)
         elif isinstance(event, Log):
             self._handle_log(event)
@@ -209,50 +231,3 @@ class FollowedRun:
 
     def _change(self, **fields: object) -> None:
         self.state = replace(self.state, **fields)  # type: ignore[arg-type] # callers pass field names
-
-
-class SessionEpisodeTracker:
-    """The current episode, combined from two streams: steps, and all other lines.
-
-    Either stream may lag behind the other: the last steps of an episode may arrive after the start
-    line of the next one. The tracker never returns to an episode that was followed by another one.
-    """
-
-    def __init__(self) -> None:
-        self.current: CurrentEpisode | None = None
-        self.finished = 0
-        self._past_ids: deque[str] = deque(maxlen=_MAX_PAST_EPISODES)
-
-    def add_start(self, event: EpisodeStart) -> None:
-        episode = self._select(event.episode_id)
-        if episode is not None:
-            self.current = replace(episode, ordinal=event.episode, seed=event.seed)
-
-    def add_step(self, step: StepRecord) -> None:
-        episode = self._select(step.episode_id)
-        if episode is not None:
-            is_newer = not episode.is_finished and step.step >= episode.steps
-            self.current = replace(episode, steps=step.step + 1) if is_newer else episode
-
-    def add_end(self, event: EpisodeEnd) -> None:
-        self.finished += 1
-        episode = self._select(event.episode_id)
-        if episode is not None:
-            self.current = replace(
-                episode,
-                ordinal=episode.ordinal if event.episode is None else event.episode,
-                seed=episode.seed if event.seed is None else event.seed,
-                steps=event.steps,
-                total_return=event.total_return,
-                is_finished=True,
-            )
-
-    def _select(self, episode_id: str) -> CurrentEpisode | None:
-        """Return the episode with that id as far as it is known; None if it is past."""
-        if self.current is not None and self.current.episode_id == episode_id:
-            return self.current
-        if episode_id in self._past_ids:
-            return None
-        if self.current is not None:
-            self._past_ids.append(self.current.episode_id)
-        return CurrentEpisode(episode_id)

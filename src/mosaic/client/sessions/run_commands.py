@@ -5,7 +5,8 @@ Used by `SessionEngine`, on the session thread only. Every call may raise `Train
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from mosaic.client.errors import DaemonUnreachableError, TrainerError
@@ -47,20 +48,17 @@ class RunCommands:
         run.schedule_renewal(time.monotonic(), is_renewed=True)
         return seq
 
-    def pause(self, run: FollowedRun) -> None:
-        self._change_state(run, self._client.pause, {RunState.PAUSED})
-
     def resume(self, run: FollowedRun) -> None:
         """Resume the run, also if its worker paused without the daemon."""
         if run.state.run is not None and run.state.run.state is RunState.PAUSED:
-            self._change_state(run, self._client.resume, {RunState.RUNNING})
+            self.change_state(run, self._client.resume, {RunState.RUNNING})
         else:
             self.send(run, {"cmd": "resume"})
 
     def stop(self, run: FollowedRun) -> None:
         reason = "Stopped by the user."
         expected = {RunState.STOPPING, *FINAL_STATES}
-        self._change_state(run, lambda run_id: self._client.cancel(run_id, reason=reason), expected)
+        self.change_state(run, lambda run_id: self._client.cancel(run_id, reason=reason), expected)
 
     def renew_lease_if_due(self, run: FollowedRun, now: float) -> float | None:
         """Return when the lease has to be renewed next; None if the run needs no renewal."""
@@ -98,12 +96,14 @@ class RunCommands:
     def _cancel(self, run_id: str, reason: str) -> RunRecord:
         return self._call(lambda: self._client.cancel(run_id, reason=reason))
 
-    def _change_state(
+    def change_state(
         self, run: FollowedRun, call: Callable[[str], RunRecord], expected: set[RunState]
     ) -> None:
         """Change the state of a run; a rejection is fine if the run is in that state already."""
         try:
-            run.update_record(self._call(lambda: call(run.run_id)))
+            with self._connection_tracked():
+                record = call(run.run_id)
+            run.update_record(record)
         except TrainerError as error:
             if error.status != _REJECTED_STATUS:
                 raise
@@ -113,8 +113,14 @@ class RunCommands:
                 raise
 
     def _call(self, call: Callable[[], Answer]) -> Answer:
+        with self._connection_tracked():
+            return call()
+
+    @contextmanager
+    def _connection_tracked(self) -> Iterator[None]:
+        """Set `is_connected` by the outcome of a call."""
         try:
-            answer = call()
+            yield
         except DaemonUnreachableError:
             self.is_connected = False
             raise
@@ -122,4 +128,3 @@ class RunCommands:
             self.is_connected = True
             raise
         self.is_connected = True
-        return answer

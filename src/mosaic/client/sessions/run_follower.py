@@ -1,7 +1,8 @@
 """RunFollower: follows one run on threads and reports updates.
 
-Three streams, one thread each: the record of the run, its newest step, and its other events. The
-streams reconnect to a restarted daemon; only steps that are no longer the newest are skipped.
+Three streams, one thread each: the record of the run, its steps, and its other events. The streams
+reconnect to a restarted daemon. With a mailbox, every line of an episode is also put there, and a
+consumer that is slow delays the streams; without one, only the newest step is read.
 """
 
 import logging
@@ -11,11 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from mosaic.client.errors import DaemonUnreachableError
+from mosaic.client.mailbox import Mailbox
+from mosaic.client.sessions.episode_tracker import EpisodeLine
 from mosaic.client.streams import Stream
 from mosaic.client.trainer_client import TrainerClient
 from mosaic.contract.decode import AnyEvent
 from mosaic.contract.errors import UserError
-from mosaic.contract.events import StepRecord
+from mosaic.contract.events import EpisodeEnd, EpisodeStart, StepRecord
 from mosaic.contract.run_events import RunDeleted, RunEvent
 from mosaic.contract.runs import RunQuery, RunRecord
 
@@ -61,9 +64,14 @@ class RunFollower:
     """Follows one run. `on_update` is called on the follower's threads and must not block."""
 
     def __init__(
-        self, client: TrainerClient, run_id: str, on_update: Callable[[RunUpdate], None]
+        self,
+        client: TrainerClient,
+        run_id: str,
+        on_update: Callable[[RunUpdate], None],
+        lines: Mailbox[EpisodeLine] | None = None,
     ) -> None:
         self._client = client
+        self._lines = lines
         self._run_id = run_id
         self._on_update = on_update
         self._closing = threading.Event()
@@ -86,7 +94,10 @@ class RunFollower:
             thread.start()
 
     def close(self) -> None:
-        """Stop following. Thread-safe; returns before the threads have ended."""
+        """Stop following. Thread-safe; returns before the threads have ended.
+
+        The owner of the mailbox closes it, too: a thread may be blocked there.
+        """
         with self._lock:
             self._closing.set()
             streams = list(self._streams)
@@ -137,11 +148,16 @@ class RunFollower:
 
     def _open_steps(self) -> Stream[Any]:
         return self._client.steps(
-            self._run_id, after=self._last_step, follow=True, newest_only=True
+            self._run_id,
+            after=self._last_step,
+            follow=True,
+            newest_only=self._lines is None,
         )
 
     def _handle_step(self, numbered: tuple[int, StepRecord]) -> None:
         self._last_step, step = numbered
+        if self._lines is not None:
+            self._lines.put(step)
         self._on_update(StepUpdate(step))
 
     def _open_events(self) -> Stream[Any]:
@@ -149,7 +165,10 @@ class RunFollower:
 
     def _handle_event(self, line: Any) -> None:
         self._last_event_line = line.seq
-        self._on_update(EventUpdate(line.decode()))
+        event = line.decode()
+        if self._lines is not None and isinstance(event, EpisodeStart | EpisodeEnd):
+            self._lines.put(event)
+        self._on_update(EventUpdate(event))
 
     def _open_record(self) -> Stream[Any]:
         if self._last_run_event < 0:
@@ -173,6 +192,9 @@ class RunFollower:
                 reader.join(_DRAIN_TIMEOUT_S)
         self._on_update(RecordUpdate(run))
         if run.state.is_final:
+            if self._lines is not None:
+                for reader in self._readers:
+                    reader.join()  # until every line was put, or `close` was called
             self.close()
 
 

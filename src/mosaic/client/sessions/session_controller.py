@@ -11,14 +11,17 @@ from typing import Any, Self
 
 from mosaic.client.errors import WaitTimeoutError
 from mosaic.client.results import Frame
+from mosaic.client.sessions.episode_tracker import EpisodeLine
 from mosaic.client.sessions.session_engine import SessionEngine
 from mosaic.client.sessions.session_requests import SessionRequest
 from mosaic.client.sessions.session_state import SessionState
 from mosaic.client.sessions.session_thread import SessionThread
 from mosaic.client.trainer_client import TrainerClient
+from mosaic.contract.events import EpisodeEnd, EpisodeStart, StepRecord
 from mosaic.contract.layout import Home
 
 _JOIN_TIMEOUT_S = 10.0
+_LINE_ORDER: dict[type, int] = {EpisodeStart: 0, StepRecord: 1, EpisodeEnd: 2}
 
 
 class SessionController:
@@ -40,15 +43,19 @@ class SessionController:
         *,
         home: Home | None = None,
         on_change: Callable[[SessionState], None] | None = None,
+        max_lines: int = 0,
     ) -> None:
         """`home` is where frames are read from if the daemon is on this machine.
 
-        It defaults to the home of a client made with `TrainerClient.connect`.
+        It defaults to the home of a client made with `TrainerClient.connect`. With `max_lines` the
+        controller keeps that many lines for `take_lines`, which then has to be called regularly.
         """
         self._on_change = on_change
         self._changed = threading.Condition()
         self._state = SessionState()
-        self._engine = SessionEngine(client, home or client.home, self._publish, self._post)
+        self._engine = SessionEngine(
+            client, home or client.home, self._publish, self._post, max_lines
+        )
         self._thread = SessionThread(self._engine)
 
     def __enter__(self) -> Self:
@@ -65,24 +72,24 @@ class SessionController:
 
     def start(self, request: SessionRequest) -> None:
         """Start a session. A running session ends once the new one has started."""
-        self._submit(lambda: self._engine.start(request))
+        self._thread.submit(lambda: self._engine.start(request))
 
     def attach(self, run_id: str) -> None:
         """Attach to an active run: `play` and `evaluate` runs can be controlled, others watched."""
-        self._submit(lambda: self._engine.attach(run_id))
+        self._thread.submit(lambda: self._engine.attach(run_id))
 
     def switch_actor(self, actor_id: str) -> None:
         """Switch to another actor; the previous one acts until then, and if the switch fails.
 
         Switching to the current actor cancels a pending switch.
         """
-        self._submit(lambda: self._engine.switch_actor(actor_id))
+        self._thread.submit(lambda: self._engine.switch_actor(actor_id))
 
     def act(self, value: Any) -> None:
         """Send a human action. Actions keep their order; if too many are queued, they are dropped
         and counted in the state.
         """
-        if not self._thread.submit_action(lambda: self._engine.attempt_action(value)):
+        if not self._thread.submit(lambda: self._engine.act(value), is_action=True):
             self._thread.post_update(self._engine.count_dropped_action)
 
     def takeover(self) -> None:
@@ -94,10 +101,10 @@ class SessionController:
         self._send({"cmd": "release"})
 
     def pause(self) -> None:
-        self._submit(self._engine.pause)
+        self._thread.submit(self._engine.pause)
 
     def resume(self) -> None:
-        self._submit(self._engine.resume)
+        self._thread.submit(self._engine.resume)
 
     def step(self, count: int = 1) -> None:
         """Run single steps while paused."""
@@ -124,12 +131,21 @@ class SessionController:
 
     def stop(self) -> None:
         """Stop the run."""
-        self._submit(self._engine.stop)
+        self._thread.submit(self._engine.stop)
 
     def newest_frame(self, after: int = 0) -> Frame | None:
         """Return the newest complete frame; None if it is still number `after`."""
         frames = self._engine.frames
         return frames.newest(after) if frames else None
+
+    def take_lines(self) -> list[EpisodeLine]:
+        """Return the lines of episodes that arrived since the last call, if it can be controlled.
+
+        Steps and other lines arrive by two streams; starts come first and ends last.
+        """
+        lines = self._engine.lines
+        taken = lines.take() if lines else []
+        return sorted(taken, key=lambda line: _LINE_ORDER[type(line)])
 
     def wait(self, condition: Callable[[SessionState], bool], timeout_s: float) -> SessionState:
         """Block until all commands so far have completed and `condition` holds.
@@ -167,11 +183,8 @@ class SessionController:
                 thread.join(max(0.0, deadline - time.monotonic()))
         return not any(thread.is_alive() for thread in threads)
 
-    def _submit(self, command: Callable[[], None]) -> None:
-        self._thread.submit(lambda: self._engine.attempt(command))
-
     def _send(self, command: Mapping[str, Any]) -> None:
-        self._submit(lambda: self._engine.control(command))
+        self._thread.submit(lambda: self._engine.control(command))
 
     def _post(self, update: Callable[[], None]) -> None:
         self._thread.post_update(update)

@@ -12,12 +12,14 @@ from dataclasses import replace
 from typing import Any
 
 from mosaic.client.errors import DaemonUnreachableError, TrainerError
+from mosaic.client.mailbox import Mailbox
 from mosaic.client.sessions.actor_service import ActorService
 from mosaic.client.sessions.actor_switch import (
     InProcessSwitch,
     RunHandover,
     find_in_process_name,
 )
+from mosaic.client.sessions.episode_tracker import EpisodeLine
 from mosaic.client.sessions.followed_run import FollowedRun
 from mosaic.client.sessions.frame_source import FrameSource
 from mosaic.client.sessions.run_commands import RunCommands
@@ -29,13 +31,14 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.events import Log
 from mosaic.contract.layout import Home
 from mosaic.contract.run_config import TrainRunConfig, load_run_config
+from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
 
 _IDLE_S = 60.0
 
 
 class SessionEngine:
-    """Session thread only, except `frames` and `threads`."""
+    """Session thread only, except `frames`, `lines` and `threads`."""
 
     def __init__(
         self,
@@ -43,8 +46,10 @@ class SessionEngine:
         home: Home | None,
         publish: Callable[[SessionState], None],
         post: Callable[[Callable[[], None]], None],
+        max_lines: int,
     ) -> None:
         """`publish` receives each state; `post` runs a function on the session thread."""
+        self._max_lines = max_lines
         self._client = client
         self._home = home
         self._publish = publish
@@ -62,28 +67,37 @@ class SessionEngine:
         return current.frames if current else None
 
     @property
+    def lines(self) -> Mailbox[EpisodeLine] | None:
+        current = self._current
+        return current.lines if current else None
+
+    @property
     def threads(self) -> tuple[threading.Thread, ...]:
         return tuple(thread for run in self._runs() for thread in run.threads)
 
     # Commands.
 
-    def attempt(self, command: Callable[[], None]) -> None:
-        """Run a command; an error becomes part of the state."""
-        self._error = None
+    def attempt(self, command: Callable[[], None], *, is_action: bool) -> None:
+        """Run a command; an error becomes part of the state, until the next command.
+
+        Actions do not clear an earlier error.
+        """
+        if not is_action:
+            self._error = None
         try:
             command()
         except UserError as error:
             self._error = SessionProblem.from_error(error)
 
-    def attempt_action(self, value: Any) -> None:
-        """Send an action. Unlike other commands, it does not clear an earlier error."""
+    def act(self, value: Any) -> None:
+        """Send an action. An action that cannot be sent is counted."""
         try:
             self._commands.send(self._get_controlled(), {"cmd": "action", "value": value})
         except DaemonUnreachableError:
             self.count_dropped_action()
-        except UserError as error:
+        except UserError:
             self.count_dropped_action()
-            self._error = SessionProblem.from_error(error)
+            raise
 
     def count_dropped_action(self) -> None:
         if self._current is not None:
@@ -142,7 +156,8 @@ class SessionEngine:
         self._commands.send(self._get_controlled(), command)
 
     def pause(self) -> None:
-        self._commands.pause(self._get_controlled())
+        run = self._get_controlled()
+        self._commands.change_state(run, self._client.pause, {RunState.PAUSED})
 
     def resume(self) -> None:
         self._commands.resume(self._get_controlled())
@@ -223,7 +238,7 @@ class SessionEngine:
         was_running = current.state.phase is SessionPhase.RUNNING
         if was_running:
             try:
-                self._commands.pause(current)
+                self._commands.change_state(current, self._client.pause, {RunState.PAUSED})
             except UserError:
                 if current.is_active:
                     raise  # otherwise it has finished, and there is nothing to pause
@@ -295,7 +310,9 @@ class SessionEngine:
         def on_update(source: FollowedRun, update: RunUpdate) -> None:
             self._post(lambda: self._on_update(source, update))
 
-        run = FollowedRun(self._client, self._home, record, config, actor, on_update)
+        run = FollowedRun(
+            self._client, self._home, record, config, actor, on_update, self._max_lines
+        )
         run.follow()
         return run
 

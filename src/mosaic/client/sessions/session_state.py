@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from mosaic.client.former_names import FormerName, resolve_former_names
+from mosaic.client.sessions.episode_tracker import CurrentEpisode
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import EnvironmentEvent, Log, PolicyEvent, StepRecord
 from mosaic.contract.run_states import RunState
@@ -49,20 +50,6 @@ class SessionProblem:
 
     def __str__(self) -> str:
         return f"{self.message} {self.remedy}".strip()
-
-
-@dataclass(frozen=True, slots=True)
-class CurrentEpisode:
-    """The current episode, as far as the newest events describe it."""
-
-    episode_id: str
-    ordinal: int | None = None
-    seed: int | None = None
-    steps: int = 0
-    total_return: float | None = None
-    """Known when the episode has ended."""
-    is_finished: bool = False
-    is_over = FormerName("is_finished")
 
 
 @dataclass(frozen=True, slots=True)

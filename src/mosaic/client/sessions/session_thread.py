@@ -20,6 +20,10 @@ MAX_QUEUED_ACTIONS = 256
 class SessionLoop(Protocol):
     """What the thread calls, on the thread only."""
 
+    def attempt(self, command: Callable[[], None], *, is_action: bool) -> None:
+        """Run a command; a `UserError` becomes part of the state."""
+        ...
+
     def run_due_tasks(self, now: float) -> float:
         """Run what is due; return the value of `time.monotonic()` at which more is due."""
         ...
@@ -60,13 +64,19 @@ class SessionThread:
         """Number of commands that were completed."""
         return self._completed
 
-    def submit(self, command: Callable[[], None]) -> None:
-        """Queue `command` after all commands submitted so far."""
-        self._enqueue(command, is_action=False)
+    def submit(self, command: Callable[[], None], *, is_action: bool = False) -> bool:
+        """Queue `command` after all commands submitted so far.
 
-    def submit_action(self, command: Callable[[], None]) -> bool:
-        """Queue an action; return False if the queue is full and the action was dropped."""
-        return self._enqueue(command, is_action=True)
+        Return False if it was dropped: the thread is closing, or too many actions are queued.
+        """
+        with self._changed:
+            if self._is_closing or (is_action and self._queued_actions >= MAX_QUEUED_ACTIONS):
+                return False
+            self._commands.append((command, is_action))
+            self._queued_actions += is_action
+            self._submitted += 1
+            self._changed.notify_all()
+            return True
 
     def post_update(self, update: Callable[[], None]) -> None:
         """Run `update` before all queued commands."""
@@ -80,16 +90,6 @@ class SessionThread:
             self._is_closing = True
             self._changed.notify_all()
 
-    def _enqueue(self, command: Callable[[], None], *, is_action: bool) -> bool:
-        with self._changed:
-            if self._is_closing or (is_action and self._queued_actions >= MAX_QUEUED_ACTIONS):
-                return False
-            self._commands.append((command, is_action))
-            self._queued_actions += is_action
-            self._submitted += 1
-            self._changed.notify_all()
-            return True
-
     def _run(self) -> None:
         due = time.monotonic()
         while True:
@@ -98,13 +98,19 @@ class SessionThread:
                     self._changed.wait_for(self._has_work, max(0.0, due - time.monotonic()))
                 updates = list(self._updates)
                 self._updates.clear()
-                command = self._next_command()
-                if self._is_closing and command is None:
-                    break
+                if self._is_closing:
+                    self._drop_actions()
+                    if not self._commands:
+                        break
+                command, is_action = self._commands.popleft() if self._commands else (None, False)
+                self._queued_actions -= is_action
             for update in updates:
                 self._run_guarded(update)
             if command is not None:
-                self._run_guarded(command)
+                try:
+                    self._loop.attempt(command, is_action=is_action)
+                except Exception:  # noqa: BLE001 - thread boundary
+                    _report_bug()
                 self._completed += 1
             due = self._run_due_tasks()
             self._run_guarded(self._loop.publish_state)
@@ -115,14 +121,11 @@ class SessionThread:
     def _has_work(self) -> bool:
         return bool(self._commands or self._updates or self._is_closing)
 
-    def _next_command(self) -> Callable[[], None] | None:
-        while self._commands:
-            command, is_action = self._commands.popleft()
-            self._queued_actions -= is_action
-            if not (is_action and self._is_closing):
-                return command
-            self._completed += 1
-        return None
+    def _drop_actions(self) -> None:
+        kept = [queued for queued in self._commands if not queued[1]]
+        self._completed += len(self._commands) - len(kept)
+        self._commands = deque(kept)
+        self._queued_actions = 0
 
     def _run_due_tasks(self) -> float:
         due = [time.monotonic() + 1.0]
@@ -134,4 +137,8 @@ class SessionThread:
         try:
             call()
         except Exception:  # noqa: BLE001 - thread boundary
-            _log.exception("C212 a session command failed unexpectedly")
+            _report_bug()
+
+
+def _report_bug() -> None:
+    _log.exception("C212 a session command failed unexpectedly")

@@ -1,4 +1,4 @@
-"""Mailbox: from one thread that reads a stream to the UI thread, bounded, and without losses."""
+"""Mailbox: passes items from a thread that reads a stream to its consumer, bounded and lossless."""
 
 import threading
 from collections.abc import Callable
@@ -6,24 +6,24 @@ from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
 
-MOST_WAITING = 20_000
+DEFAULT_CAPACITY = 20_000
 
 
 class Mailbox(Generic[Item]):
-    """`put` waits while it is full, so a stream that nobody looks at stands still in the store."""
+    """`put` blocks while the mailbox is full, so the rest of the stream stays in the store."""
 
-    def __init__(self, wake: Callable[[], None], limit: int = MOST_WAITING) -> None:
-        """`wake` is called, on the putting thread, when there is something to take."""
+    def __init__(self, wake: Callable[[], None], capacity: int = DEFAULT_CAPACITY) -> None:
+        """`wake` is called on the thread of `put` when the mailbox is no longer empty."""
         self._wake = wake
-        self._limit = limit
+        self._capacity = capacity
         self._changed = threading.Condition()
         self._items: list[Item] = []
         self._is_closed = False
 
     def put(self, item: Item) -> bool:
-        """False when the box is closed and the item was not taken."""
+        """Add an item; return False if the mailbox is closed and the item was discarded."""
         with self._changed:
-            while len(self._items) >= self._limit and not self._is_closed:
+            while len(self._items) >= self._capacity and not self._is_closed:
                 self._changed.wait()
             if self._is_closed:
                 return False
@@ -34,7 +34,7 @@ class Mailbox(Generic[Item]):
         return True
 
     def take(self) -> list[Item]:
-        """All that waits, at once."""
+        """Remove and return all items."""
         if not self._items:
             return []
         with self._changed:
@@ -43,7 +43,7 @@ class Mailbox(Generic[Item]):
         return items
 
     def close(self) -> None:
-        """Nothing is taken any more, and who waits to put something stops waiting."""
+        """Discard all items and unblock `put`."""
         with self._changed:
             self._is_closed = True
             self._items = []
