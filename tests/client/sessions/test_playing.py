@@ -260,14 +260,15 @@ def test_every_line_is_taken_once(client: TrainerClient) -> None:
         session.start(replace(TAXI, episodes=2, params={"tick_ms": 1}))
         run_id = until(session, lambda state: state.run_id).run_id
 
-        def take() -> bool:
-            taken.extend(session.take_lines())
-            return sum(isinstance(line, EpisodeEnd) for line in taken) == 2
+        client.wait(run_id, timeout_s=60)
+        stored = [(step.episode_id, step.step) for _, step in client.steps(run_id)]
 
-        eventually(take)
+        def steps() -> list[tuple[str, int]]:
+            taken.extend(session.take_lines())
+            return [(line.episode_id, line.step) for line in taken if isinstance(line, StepRecord)]
+
+        eventually(lambda: len(steps()) >= len(stored))
         until(session, lambda state: state.phase is SessionPhase.FINISHED)
-        eventually(lambda: not session.take_lines())
-    steps = [(line.episode_id, line.step) for line in taken if isinstance(line, StepRecord)]
-    stored = [(step.episode_id, step.step) for _, step in client.steps(run_id)]
-    assert steps == stored
+        assert steps() == stored
     assert sum(isinstance(line, EpisodeStart) for line in taken) == 2
+    assert sum(isinstance(line, EpisodeEnd) for line in taken) == 2
