@@ -7,8 +7,8 @@ import pytest
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
-from mosaic.client.mailbox import Mailbox
 from gym_gui.runtime.ui_ticker import UiTicker
+from mosaic.client.mailbox import Mailbox
 
 
 def test_it_rests_when_nobody_has_anything_to_do(pulse: UiTicker, qtbot: QtBot) -> None:
