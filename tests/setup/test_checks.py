@@ -58,6 +58,8 @@ def project(tmp_path: Path, repository: Path) -> Path:
         "small_package/__init__.py": "",
         "tests/test_small.py": TESTS,
         "tests/support/bundles.py": "",
+        "mkdocs.yml": "site_name: small\n",
+        "docs/index.md": "# Small\n",
     }
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
