@@ -6,19 +6,17 @@ pulse. Made once, by the wiring; `SessionPanelModel` starts sessions, `PlayModel
 
 import dataclasses
 import secrets
-import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from gym_gui.runtime.play_feed import PlayedLine, PlayFeed
 from gym_gui.runtime.trainer_link import LinkState, TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.client.results import Frame
 from mosaic.client.sessions.actor_descriptors import HUMAN, ActorDescriptor, is_session_worker_actor
-from mosaic.client.sessions.episode_tracker import CurrentEpisode
+from mosaic.client.sessions.episode_tracker import CurrentEpisode, EpisodeLine
 from mosaic.client.sessions.session_requests import SessionRequest
 from mosaic.client.sessions.session_state import SessionPhase, SessionProblem, SessionState
 from mosaic.envs import catalog
@@ -30,8 +28,8 @@ __all__ = [
     "HUMAN",
     "ActorDescriptor",
     "CurrentEpisode",
+    "EpisodeLine",
     "Frame",
-    "PlayedLine",
     "SessionPhase",
     "SessionProblem",
     "SessionRequest",
@@ -40,6 +38,8 @@ __all__ = [
 ]
 
 _MOST_SEEDS = 2**31
+_MAX_LINES = 2000
+"""Lines handled in one tick: more would be noticeable."""
 _REST_PER_READ = 4
 """A picture that takes long to read is read so much the seldomer: the window goes first."""
 
@@ -52,7 +52,7 @@ class SessionService(QObject):
     frame_changed = Signal()
     """`newest_frame` is new; at most once a beat."""
     lines_arrived = Signal(object)
-    """A list of `PlayedLine` of the run that is played, in order; at most once a beat."""
+    """A list of `EpisodeLine` of the run that is played, in order; at most once a beat."""
 
     def __init__(self, link: TrainerLink, pulse: UiTicker, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -65,8 +65,6 @@ class SessionService(QObject):
         self._is_own = False
         self._is_closed = False
         self._asked_early: Callable[[SessionController], None] | None = None
-        self._feed: PlayFeed | None = None
-        self._past_feeds: list[PlayFeed] = []
         self._look_at = 0.0
         link.connected.connect(self._on_connected)
         link.changed.connect(self._on_link_changed)
@@ -157,9 +155,6 @@ class SessionService(QObject):
             return
         self._is_closed = True
         self._asked_early = None
-        if self._feed is not None:
-            self._retire(self._feed)
-            self._feed = None
         if self._controller is not None:
             if self._is_own:
                 # Also when one is over as far as is known: the next may have been asked for since.
@@ -168,12 +163,7 @@ class SessionService(QObject):
 
     def join(self, timeout_s: float) -> bool:
         """After `close`: whether all threads have ended."""
-        deadline = time.monotonic() + timeout_s
-        is_done = self._controller is None or self._controller.join(timeout_s)
-        for thread in self._feed_threads():
-            thread.join(max(0.0, deadline - time.monotonic()))
-            is_done = is_done and not thread.is_alive()
-        return is_done
+        return self._controller is None or self._controller.join(timeout_s)
 
     # What happens.
 
@@ -183,7 +173,10 @@ class SessionService(QObject):
         from mosaic.client.sessions import session_controller  # noqa: PLC0415 - brings gRPC
 
         self._controller = session_controller.SessionController(
-            self._link.client, home=self._link.home, on_change=self._note_state
+            self._link.client,
+            home=self._link.home,
+            on_change=self._note_state,
+            max_lines=_MAX_LINES,
         )
         asked, self._asked_early = self._asked_early, None
         if asked is not None:
@@ -211,22 +204,15 @@ class SessionService(QObject):
         if newest is self.state:
             return False
         if newest.run_id != self.state.run_id:
-            self._turn_to(newest)
+            self.newest_frame = None
         self.state = newest
         self.changed.emit()
         return True
 
-    def _turn_to(self, state: SessionState) -> None:
-        """Another run than before. One that is only watched may be too fast to be followed."""
-        self.newest_frame = None
-        if self._feed is not None:
-            self._retire(self._feed)
-            self._feed = None
-        if state.run_id and state.can_control:
-            self._feed = PlayFeed(self._link.client, state.run_id, self._pulse.wake)
-
     def _take_lines(self) -> bool:
-        lines = self._feed.take() if self._feed is not None else []
+        if self._controller is None or not self.state.run_id:
+            return False
+        lines = self._controller.take_lines(self.state.run_id)
         if lines:
             self.lines_arrived.emit(lines)
         return bool(lines)
@@ -256,17 +242,6 @@ class SessionService(QObject):
         if self._controller is not None and not self._is_closed:
             asked(self._controller)
             self._pulse.wake()
-
-    def _retire(self, feed: PlayFeed) -> None:
-        feed.close()
-        self._past_feeds = [
-            past for past in self._past_feeds if any(map(threading.Thread.is_alive, past.threads))
-        ]
-        self._past_feeds.append(feed)
-
-    def _feed_threads(self) -> list[threading.Thread]:
-        feeds = [*self._past_feeds, *([self._feed] if self._feed is not None else [])]
-        return [thread for feed in feeds for thread in feed.threads]
 
 
 def _paced(request: SessionRequest) -> SessionRequest:

@@ -138,12 +138,13 @@ class SessionController:
         frames = self._engine.frames
         return frames.newest(after) if frames else None
 
-    def take_lines(self) -> list[EpisodeLine]:
+    def take_lines(self, run_id: str) -> list[EpisodeLine]:
         """Return the lines of episodes that arrived since the last call, if it can be controlled.
 
-        Steps and other lines arrive by two streams; starts come first and ends last.
+        Empty if `run_id` is not the run of the session. Steps and other lines arrive by two
+        streams; starts come first and ends last.
         """
-        lines = self._engine.lines
+        lines = self._engine.lines(run_id)
         taken = lines.take() if lines else []
         return sorted(taken, key=lambda line: _LINE_ORDER[type(line)])
 

@@ -66,10 +66,9 @@ class SessionEngine:
         current = self._current
         return current.frames if current else None
 
-    @property
-    def lines(self) -> Mailbox[EpisodeLine] | None:
+    def lines(self, run_id: str) -> Mailbox[EpisodeLine] | None:
         current = self._current
-        return current.lines if current else None
+        return current.lines if current and current.state.run_id == run_id else None
 
     @property
     def threads(self) -> tuple[threading.Thread, ...]:
