@@ -89,7 +89,7 @@ def record_episode(bench: AppContext) -> str:
     panel.choose_actor("scripted")
     panel.play()
     wait_for(
-        lambda: play.is_over or (play.step is not None and play.step.step > _MIN_STEPS),
+        lambda: play.is_episode_finished or (play.step is not None and play.step.step > _MIN_STEPS),
         "long enough game",
     )
     run_id = bench.models.sessions.state.run_id

@@ -43,7 +43,7 @@ def _of_session(bench: "AppContext") -> dict[str, Binding]:
         "session.stop": Binding(panel.stop, lambda: "" if play.is_on else "Nothing is played now."),
         "session.pause": Binding(play.pause_or_resume, not_playing),
         "session.step": Binding(play.single_step, not_playing),
-        "session.reset": Binding(play.begin_new_episode, not_playing),
+        "session.reset": Binding(play.start_new_episode, not_playing),
         "session.again": Binding(play.play_again, not_playing),
         "session.takeover": Binding(play.take_over_or_release, no_agent),
         "session.environment": Binding(lambda: _choose_environment(bench)),

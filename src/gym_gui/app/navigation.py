@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gym_gui.app.wiring import AppContext
 
 _WELCOME = "window/welcome"
-FIRST_ENVIRONMENT = "FrozenLake-v1"
+DEFAULT_ENVIRONMENT = "FrozenLake-v1"
 
 
 class Navigation(QObject):
@@ -175,7 +175,7 @@ class Navigation(QObject):
     def _connect_session(self) -> None:
         models = self._models
         models.sessions.changed.connect(self._on_session_changed)
-        models.play.play_wanted.connect(models.session_panel.play)
+        models.play.play_requested.connect(models.session_panel.play)
         models.play.environment_changed.connect(self._update_tabs)
         models.play.changed.connect(self._update_tabs)
         models.play.changed.connect(self._echo_actor)
@@ -195,7 +195,7 @@ class Navigation(QObject):
             if centre.current != "raw" or not centre.shows_tabs:
                 centre.show_tab(self._preferred_view())
             self._bench.window.show_telemetry("steps")
-            self._bench.keyboard.give_back()
+            self._bench.keyboard.return_keyboard()
 
     def _preferred_view(self) -> CentreTab:
         return cast("CentreTab", self._models.play.preferred_view)
@@ -303,6 +303,6 @@ class Navigation(QObject):
     def _play_first(self) -> None:
         panel = self._models.session_panel
         panel.set_mode("human")
-        panel.choice.choose(FIRST_ENVIRONMENT)
+        panel.choice.choose(DEFAULT_ENVIRONMENT)
         self._bench.window.centre.show_tab("grid")
         panel.play()

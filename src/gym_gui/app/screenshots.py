@@ -87,7 +87,7 @@ class Photographer:
         popup = QApplication.activePopupWidget()
         if popup is not None:
             popup.close()
-        self.wait(lambda: self._models.play.is_over or self._steps() > _ENOUGH_STEPS, "a landing")
+        self.wait(lambda: self._models.play.is_episode_finished or self._steps() > _ENOUGH_STEPS, "a landing")
 
     def _replay(self) -> None:
         run_id = self._models.sessions.state.run_id

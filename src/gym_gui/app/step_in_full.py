@@ -35,7 +35,7 @@ class StepInFull(QObject):
         models.live.steps.modelReset.connect(self.forget_selected)
         models.replay.step_changed.connect(self._show)
         models.live.changed.connect(partial(self._show_newest, _LIVE))
-        models.play.moment_changed.connect(partial(self._show_newest, _PLAYED))
+        models.play.step_view_changed.connect(partial(self._show_newest, _PLAYED))
         bench.window.centre.tab_changed.connect(self._on_tab_changed)
         bench.window.telemetry_tabs.currentChanged.connect(lambda _: self._show())
 

@@ -152,7 +152,7 @@ class Person:
         before = play.state.run_id
         self.command("session.play")
         self.wait(
-            lambda: play.is_playing and play.state.run_id != before and play.moment.episode_id
+            lambda: play.is_playing and play.state.run_id != before and play.step_view.episode_id
         )
         return play.state.run_id
 
@@ -163,7 +163,7 @@ class Person:
             self.wait(partial(self._has_stepped, step))
 
     def _has_stepped(self, step: int) -> bool:
-        return self.models.play.moment.step >= step
+        return self.models.play.step_view.step >= step
 
     # What they see.
 

@@ -112,7 +112,7 @@ def seen_of(person: Person, run_id: str) -> dict[str, Any]:
     curve = drawn_returns(person)
     person.look_at("run")
     model = person.bench.analysis.models.run_page
-    person.wait(lambda: model.facts.best is not None)
+    person.wait(lambda: model.overview.best is not None)
     person.settle()
     overview = person.words(person.bench.analysis.run_page.content)
     row = [person.listed(run_id, column) for column in RunColumn if column != RunColumn.CREATED]
@@ -146,7 +146,7 @@ def test_playing_what_was_learned(person: Person) -> None:
     person.wait(lambda: person.models.session_panel.actor_id == policy)
     person.click_on("Play", panel)
     play = person.models.play
-    person.wait(lambda: play.is_playing and play.moment.step > 0, LEARNS_MS)
+    person.wait(lambda: play.is_playing and play.step_view.step > 0, LEARNS_MS)
     assert person.centre.group == "watch"
     config = load_run_config(person.bench.link.client.run(play.state.run_id).config_json)
     assert (config.worker, config.mode, config.actor) == ("cleanrl_worker", "play", policy)
@@ -162,7 +162,7 @@ def test_an_offline_run_of_wandb(
     person.look_at("wandb")
     page = person.bench.analysis.wandb_page.content.page
     person.wait(lambda: page.summary.isVisible() and page.summary.model().rowCount())
-    assert page.facts.state.text() == "Offline, not uploaded"
+    assert page.run_info.state.text() == "Offline, not uploaded"
     assert "proof" in person.words(page.facts)
     rows = page.summary.model()
     values = {
@@ -170,10 +170,10 @@ def test_an_offline_run_of_wandb(
     }
     assert float(values["charts/episodic_return"]) > 0
     (folder,) = (shared_daemon.run(learned).path / "wandb").glob("offline-run-*")
-    (command,) = (words for words in person.words(page.facts.sync) if "wandb sync" in words)
+    (command,) = (words for words in person.words(page.run_info.sync) if "wandb sync" in words)
     assert str(folder) in command
-    assert not page.facts.open.isEnabled()
-    assert "offline" in page.facts.open.toolTip()
+    assert not page.run_info.open.isEnabled()
+    assert "offline" in page.run_info.open.toolTip()
 
 
 def test_the_trials_of_a_sweep(person: Person, shared_daemon: DaemonUnderTest) -> None:

@@ -21,7 +21,7 @@ def test_frozen_lake_is_played_to_the_goal_with_the_keys(person: Person) -> None
     play, card = person.models.play, person.play_bar.episode_card
     run_id = person.play("FrozenLake-v1", is_slippery=False)
     person.wait(lambda: person.centre.current == "grid" and play.has_keyboard)
-    assert person.play_bar.actor_mark.words == "You are acting"
+    assert person.play_bar.actor_mark.text == "You are acting"
 
     person.walk()
 
@@ -30,15 +30,15 @@ def test_frozen_lake_is_played_to_the_goal_with_the_keys(person: Person) -> None
     person.wait(lambda: person.models.runs.by_id(run_id) is not None)
     person.bench.runs_view.select(run_id)
     assert [run.run_id for run in person.bench.runs_view.chosen_runs()] == [run_id]
-    seed, episode = play.score.seed, play.moment.episode_id
+    seed, episode = play.score.seed, play.step_view.episode_id
 
     person.press(Qt.Key.Key_Return)
-    person.wait(lambda: not play.is_over and play.moment.episode_id != episode)
+    person.wait(lambda: not play.is_episode_finished and play.step_view.episode_id != episode)
     assert play.score.seed == seed
     person.walk()
     person.wait(card.isVisible)
-    person.click_on("Again with the same seed")
-    person.wait(lambda: not play.is_over)
+    person.click_on("Restart with the same seed")
+    person.wait(lambda: not play.is_episode_finished)
     assert play.score.seed == seed
     person.command("session.stop")
     person.wait(lambda: not play.is_on)
@@ -48,22 +48,22 @@ def test_a_person_takes_over_with_one_key_and_gives_back(person: Person) -> None
     """The bar says who acts at every moment, and each stored step says who chose it."""
     play, mark = person.models.play, person.play_bar.actor_mark
     run_id = person.play("FrozenLake-v1", mode="hybrid", actor="random", is_slippery=False)
-    person.wait(lambda: play.has_keyboard and play.moment.step >= 0)
+    person.wait(lambda: play.has_keyboard and play.step_view.step >= 0)
     assert not play.person_acts
-    assert "You" not in mark.words
+    assert "You" not in mark.text
 
     person.press(Qt.Key.Key_T)
     person.wait(lambda: play.person_acts)
-    assert mark.words.startswith("You are acting")
-    if play.is_over:
+    assert mark.text.startswith("You are acting")
+    if play.is_episode_finished:
         person.press(Qt.Key.Key_R)
-        person.wait(lambda: not play.is_over)
-    episode, before = play.moment.episode_id, play.moment.step
+        person.wait(lambda: not play.is_episode_finished)
+    episode, before = play.step_view.episode_id, play.step_view.step
     person.press(Qt.Key.Key_Left)  # against the wall: it never ends an episode
-    person.wait(lambda: play.moment.episode_id == episode and play.moment.step > before)
+    person.wait(lambda: play.step_view.episode_id == episode and play.step_view.step > before)
     person.press(Qt.Key.Key_T)
-    person.wait(lambda: not play.person_acts and play.moment.episode_id != episode)
-    assert not mark.words.startswith("You are acting")
+    person.wait(lambda: not play.person_acts and play.step_view.episode_id != episode)
+    assert not mark.text.startswith("You are acting")
     person.command("session.stop")
     person.wait(lambda: not play.is_on)
 

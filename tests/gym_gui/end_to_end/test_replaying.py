@@ -15,12 +15,12 @@ def test_what_was_played_is_replayed_exactly(person: Person) -> None:
     play, replay = person.models.play, person.models.replay
     run_id = person.play("FrozenLake-v1", is_slippery=False)
     person.walk()
-    person.wait(lambda: play.is_over)
-    first = play.moment.episode_id
+    person.wait(lambda: play.is_episode_finished)
+    first = play.step_view.episode_id
     person.press(Qt.Key.Key_Return)
-    person.wait(lambda: play.moment.episode_id != first)
+    person.wait(lambda: play.step_view.episode_id != first)
     person.walk(("down", "right"))  # into a hole
-    person.wait(lambda: play.is_over)
+    person.wait(lambda: play.is_episode_finished)
     person.command("session.stop")
     person.wait(lambda: not play.is_on)
 

@@ -1,25 +1,25 @@
-"""The keys of the session never take one of the environment's."""
+"""Session commands never use a key of the environment."""
 
 from gym_gui.play.model.play_keys import PlayKeys
 from mosaic.envs.catalog import environment, environments
 
 
-def test_pause_moves_aside_where_space_means_something() -> None:
-    """Space, else P, else with Ctrl."""
+def test_pause_uses_another_key_if_space_is_mapped() -> None:
+    """Space, then P, then with Ctrl."""
     assert PlayKeys(environment("FrozenLake-v1").keys).cap("pause") == "Space"
     assert PlayKeys(environment("Blackjack-v1").keys).cap("pause") == "P"
     assert PlayKeys(environment("HalfCheetah-v5").keys).cap("reset") == "Ctrl+Shift+R"
 
 
-def test_no_key_of_any_environment_is_taken() -> None:
-    """Of all that the catalog lists."""
+def test_no_key_of_any_environment_is_used() -> None:
+    """For all environments in the catalog."""
     for entry in environments():
-        steering = PlayKeys(entry.keys)
-        assert not [key for key in entry.keys.keys if steering.steering(key) is not None]
+        keys = PlayKeys(entry.keys)
+        assert not [key for key in entry.keys.keys if keys.command(key) is not None]
 
 
-def test_enter_plays_again_only_once_the_episode_is_over() -> None:
-    """Before, it may be a key of the environment."""
+def test_enter_restarts_only_a_finished_episode() -> None:
+    """During the episode it may be a key of the environment."""
     keys = PlayKeys(environment("Blackjack-v1").keys)
-    assert keys.steering("enter") is None
-    assert keys.steering("enter", is_over=True) == "again"
+    assert keys.command("enter") is None
+    assert keys.command("enter", is_finished=True) == "again"

@@ -1,4 +1,4 @@
-"""Playing against a real daemon: by keys to the goal, again, and taking over from an agent."""
+"""PlayModel with a real daemon: keys to the goal, restart, and takeover from an agent."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -27,13 +27,13 @@ def model(link: TrainerLink, pulse: UiTicker) -> Iterator[PlayModel]:
 
 
 def has_stepped(model: PlayModel, step: int) -> bool:
-    return model.moment.step >= step
+    return model.step_view.step >= step
 
 
-def test_a_person_walks_to_the_goal_and_plays_the_same_episode_again(
+def test_the_user_reaches_the_goal_and_restarts_with_the_same_seed(
     model: PlayModel, qtbot: QtBot
 ) -> None:
-    """The end stays to be looked at, with its outcome, until the person goes on."""
+    """The outcome stays visible until the user starts the next episode."""
     model.start(LAKE)
     qtbot.waitUntil(lambda: model.may_act and model.scene is not None, timeout=PATIENCE_MS)
     for step, key in enumerate(("down", "down", "right", "right", "down", "right")):
@@ -41,7 +41,7 @@ def test_a_person_walks_to_the_goal_and_plays_the_same_episode_again(
         assert model.is_key_lit(key)
         model.release_key(key)
         qtbot.waitUntil(partial(has_stepped, model, step), timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: model.is_over, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.is_episode_finished, timeout=PATIENCE_MS)
     assert model.outcome == "Reached the goal"
     assert (model.score.steps, model.score.total_return, model.score.seed) == (6, 1.0, 3)
     qtbot.waitUntil(lambda: model.visits.counts[3, 3] == 1, timeout=PATIENCE_MS)
@@ -54,8 +54,8 @@ def test_a_person_walks_to_the_goal_and_plays_the_same_episode_again(
     assert (scene.agent.row, scene.agent.column) == (0, 0)
 
 
-def test_a_person_takes_over_from_an_agent_and_gives_back(model: PlayModel, qtbot: QtBot) -> None:
-    """Keys do nothing but say so until then; afterwards they act, and the agent waits."""
+def test_the_user_takes_over_from_an_agent_and_releases(model: PlayModel, qtbot: QtBot) -> None:
+    """Before the takeover keys only set a hint; after it they act and the agent waits."""
     model.start(SessionRequest(env_id="MountainCar-v0", actor="random", seed=3))
     qtbot.waitUntil(lambda: model.is_playing and model.frame is not None, timeout=PATIENCE_MS)
     assert not model.person_acts

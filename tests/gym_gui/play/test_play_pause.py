@@ -1,6 +1,6 @@
-"""PlayPause: why a session stands still, told from its states alone."""
+"""PlayPause: the pause reason, from session states only."""
 
-from gym_gui.play.model.play_pause import PlayPause
+from gym_gui.play.model.play_model import PlayPause
 from gym_gui.runtime.session_service import SessionPhase, SessionProblem, SessionState
 
 RUNNING = SessionState(phase=SessionPhase.RUNNING)
@@ -8,10 +8,10 @@ PAUSED = SessionState(phase=SessionPhase.PAUSED)
 LOST = SessionState(phase=SessionPhase.RUNNING, is_connected=False)
 
 
-def test_the_daemon_is_back_once() -> None:
-    """It is said with the first state after it was lost, and not again."""
+def test_a_reconnect_is_reported_once() -> None:
+    """With the first state after the connection was lost, and not again."""
     pause = PlayPause()
-    assert [pause.take(state) for state in (RUNNING, LOST, LOST, RUNNING, RUNNING)] == [
+    assert [pause.update(state) for state in (RUNNING, LOST, LOST, RUNNING, RUNNING)] == [
         False,
         False,
         False,
@@ -20,23 +20,23 @@ def test_the_daemon_is_back_once() -> None:
     ]
 
 
-def test_a_reason_holds_until_the_session_goes_on() -> None:
-    """From before it stands still, whoever lets it go on."""
+def test_the_reason_lasts_until_the_session_resumes() -> None:
+    """It is set before the session pauses."""
     pause = PlayPause()
-    pause.begin("of that")
+    pause.start("the window is inactive")
     for state in (RUNNING, PAUSED):
-        pause.take(state)
-        assert pause.reason == "of that"
-    pause.take(RUNNING)
+        pause.update(state)
+        assert pause.reason == "the window is inactive"
+    pause.update(RUNNING)
     assert pause.reason == ""
 
 
-def test_going_on_is_asked_for_until_it_happens_or_fails() -> None:
-    """A key that comes meanwhile already counts."""
+def test_a_resume_is_pending_until_it_succeeds_or_fails() -> None:
+    """Keys are accepted while it is pending."""
     pause = PlayPause()
-    pause.take(PAUSED)
+    pause.update(PAUSED)
     pause.end()
-    pause.take(PAUSED)
-    assert pause.is_ending
-    pause.take(SessionState(phase=SessionPhase.PAUSED, error=SessionProblem("No.")))
-    assert not pause.is_ending
+    pause.update(PAUSED)
+    assert pause.is_resuming
+    pause.update(SessionState(phase=SessionPhase.PAUSED, error=SessionProblem("No.")))
+    assert not pause.is_resuming

@@ -1,4 +1,4 @@
-"""Arrows, values and visits are told cell by cell."""
+"""Arrows, values and visits of each cell."""
 
 from gym_gui.runtime.models.cell_policy import cell_policy
 from gym_gui.runtime.models.visit_counts import VisitCounts
@@ -14,40 +14,40 @@ def scene_of(env_id: str, observation: int) -> GridScene:
     return scene
 
 
-def test_each_cell_of_a_lake_has_its_arrow_and_value() -> None:
-    """Holes and the goal have none, and neither has a cell of which nothing is known."""
+def test_each_cell_of_frozen_lake_has_an_arrow_and_value() -> None:
+    """Except holes, the goal and cells without values."""
     values = [[0.0, 0.1, 0.9, 0.0] for _ in range(16)]
     values[1] = [0.0] * 4
     keys = environment("FrozenLake-v1").keys
-    drawn = cell_policy(PolicyEvent(q_values=values), scene_of("FrozenLake-v1", 0), 0, keys)
-    assert drawn.arrows[0, 0] == "right"
-    assert drawn.values[0, 0] == 0.9
-    assert (0, 1) not in drawn.arrows
-    assert (1, 1) not in drawn.arrows
-    assert (3, 3) not in drawn.values
+    policy_cells = cell_policy(PolicyEvent(q_values=values), scene_of("FrozenLake-v1", 0), 0, keys)
+    assert policy_cells.arrows[0, 0] == "right"
+    assert policy_cells.values[0, 0] == 0.9
+    assert (0, 1) not in policy_cells.arrows
+    assert (1, 1) not in policy_cells.arrows
+    assert (3, 3) not in policy_cells.values
 
 
-def test_a_taxi_is_drawn_as_its_passenger_stands_now() -> None:
-    """The rest of the number stays; what is no move is told in words."""
+def test_the_taxi_policy_depends_on_the_passenger() -> None:
+    """The rest of the state stays; actions that are not moves have a text."""
     actions: list[int | None] = [0] * 500
-    actions[(0 * 5 + 0) * 20 + 1] = 4  # at the passenger, who is at red and wants to go to green
+    actions[(0 * 5 + 0) * 20 + 1] = 4  # at the passenger, who is at red with destination green
     observation = (2 * 5 + 2) * 20 + 1
     keys = environment("Taxi-v4").keys
     scene = scene_of("Taxi-v4", observation)
-    drawn = cell_policy(PolicyEvent(actions=actions), scene, observation, keys)
-    assert drawn.others == {(0, 0): "pick up"}
-    assert drawn.arrows[2, 2] == "down"
+    policy_cells = cell_policy(PolicyEvent(actions=actions), scene, observation, keys)
+    assert policy_cells.others == {(0, 0): "pick up"}
+    assert policy_cells.arrows[2, 2] == "down"
 
 
-def test_a_policy_of_another_environment_is_not_drawn() -> None:
-    """Its numbers do not belong to these cells."""
+def test_a_policy_of_another_environment_is_ignored() -> None:
+    """Its states do not match the cells."""
     keys = environment("FrozenLake-v1").keys
     policy = PolicyEvent(actions=[0] * 7)
     assert cell_policy(policy, scene_of("FrozenLake-v1", 0), 0, keys).arrows == {}
 
 
 def test_visits_are_counted_for_numbers_and_for_grid_worlds() -> None:
-    """MiniGrid tells the column first."""
+    """MiniGrid positions are (column, row)."""
     visits = VisitCounts()
     for observation in (0, 4, 4):
         visits.add("FrozenLake-v1", {}, observation, None)

@@ -1,4 +1,4 @@
-"""The views by themselves: what is painted where, and what they say without a session."""
+"""The play views without a daemon: painting, texts and the empty state."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -27,11 +27,11 @@ from mosaic.contract.layout import Home
 
 @pytest.fixture
 def sessions(tmp_path: Path, pulse: UiTicker) -> Iterator[SessionService]:
-    """Without a daemon; tests say themselves what it has brought."""
+    """Without a daemon; tests set the state."""
     link = TrainerLink(Home(tmp_path))
-    made = SessionService(link, pulse)
-    yield made
-    made.close()
+    service = SessionService(link, pulse)
+    yield service
+    service.close()
     link.close()
 
 
@@ -41,7 +41,7 @@ def model(sessions: SessionService, pulse: UiTicker) -> PlayModel:
 
 
 def play_lake(sessions: SessionService) -> None:
-    """A run that is only watched, in its first moment."""
+    """Set the state of a running session in FrozenLake."""
     sessions._note_state(
         SessionState(
             phase=SessionPhase.RUNNING,
@@ -53,10 +53,10 @@ def play_lake(sessions: SessionService) -> None:
     )
 
 
-def test_a_cell_says_what_is_there(
+def test_a_cell_tooltip_describes_the_cell(
     sessions: SessionService, model: PlayModel, theme: ThemeModel, qtbot: QtBot
 ) -> None:
-    """Row, column, thing and visits; nothing beside the board."""
+    """Row, column, content and visits; empty outside of the grid."""
     canvas = GridCanvas(model, theme)
     qtbot.addWidget(canvas)
     canvas.resize(400, 400)
@@ -67,18 +67,18 @@ def test_a_cell_says_what_is_there(
     centre = GridGeometry.fitting(
         4, 4, QSizeF(400, 400), canvas.fontMetrics().height() * 0.75
     ).cell(1, 1)
-    words = canvas.words_at(QPointF(centre.center()))
-    assert words == "Row 2, column 2: hole, the agent\nVisited 1 time"
-    assert canvas.words_at(QPointF(1, 1)) == ""
+    text = canvas.text_at(QPointF(centre.center()))
+    assert text == "Row 2, column 2: hole, the agent\nVisited 1 time"
+    assert canvas.text_at(QPointF(1, 1)) == ""
     assert canvas.grab().toImage().pixelColor(centre.center().toPoint()).name() == (
         theme.colours.person
     )
 
 
-def test_a_picture_keeps_its_proportions_and_its_colours(
+def test_a_frame_keeps_its_aspect_ratio_and_colours(
     sessions: SessionService, model: PlayModel, qtbot: QtBot
 ) -> None:
-    """As large as fits, in the middle; or a whole multiple of its size."""
+    """Centred and as large as possible, or an integer multiple of its size."""
     canvas = FrameCanvas(model)
     qtbot.addWidget(canvas)
     canvas.resize(450, 300)
@@ -98,43 +98,41 @@ def test_a_picture_keeps_its_proportions_and_its_colours(
     assert canvas.target().size().toTuple() == (300, 300)
     canvas.set_scaling("pixels")
     assert canvas.target().size().toTuple() == (280, 280)
-    picture = canvas.grab().toImage()
-    assert picture.pixelColor(QPoint(100, 150)).name() == "#ff0000"
-    assert picture.pixelColor(QPoint(350, 150)).name() == "#0000ff"
+    image = canvas.grab().toImage()
+    assert image.pixelColor(QPoint(100, 150)).name() == "#ff0000"
+    assert image.pixelColor(QPoint(350, 150)).name() == "#0000ff"
 
 
-def test_without_a_session_a_view_offers_to_play(
-    model: PlayModel, theme: ThemeModel, qtbot: QtBot
-) -> None:
-    """Empty, with what to do about it."""
+def test_an_empty_view_offers_to_play(model: PlayModel, theme: ThemeModel, qtbot: QtBot) -> None:
+    """The empty state has a button that requests a session."""
     page = PlayArea(model, theme).grid_page
     qtbot.addWidget(page)
     page.show()
-    said = [label.text() for label in page.findChildren(QLabel) if label.isVisible()]
-    assert "Nothing is played yet" in said
-    button = next(each for each in page.findChildren(QPushButton) if each.isVisible())
-    with qtbot.waitSignal(model.play_wanted):
+    texts = [label.text() for label in page.findChildren(QLabel) if label.isVisible()]
+    assert "No session yet" in texts
+    button = next(button for button in page.findChildren(QPushButton) if button.isVisible())
+    with qtbot.waitSignal(model.play_requested):
         button.click()
 
 
-def test_hints_flow_into_as_many_rows_as_they_need(qtbot: QtBot) -> None:
-    """Narrow rooms have more rows, and nothing is wider than the room."""
-    room = QWidget()
-    qtbot.addWidget(room)
-    flow = FlowLayout(room, gap=10)
+def test_hints_wrap_into_rows(qtbot: QtBot) -> None:
+    """A narrow container has more rows, and no row is wider than the container."""
+    container = QWidget()
+    qtbot.addWidget(container)
+    flow = FlowLayout(container, gap=10)
     for _ in range(4):
-        thing = QWidget()
-        thing.setFixedSize(90, 20)
-        flow.addWidget(thing)
+        child = QWidget()
+        child.setFixedSize(90, 20)
+        flow.addWidget(child)
     assert flow.heightForWidth(400) == 20
     assert flow.heightForWidth(200) == 45
     assert flow.heightForWidth(100) == 95
 
 
-def test_a_narrow_bar_cuts_nothing_off(
+def test_a_narrow_bar_clips_no_label(
     sessions: SessionService, model: PlayModel, theme: ThemeModel, qtbot: QtBot
 ) -> None:
-    """Who acts and the score each have a row of their own when there is no room for both."""
+    """Actor and score use two rows when the bar is narrow."""
     bar = PlayBar(model, theme)
     qtbot.addWidget(bar)
     with qtbot.waitSignal(sessions.changed):
@@ -150,10 +148,10 @@ def test_a_narrow_bar_cuts_nothing_off(
         assert is_below == (em == 34)
 
 
-def test_the_legend_says_who_acts(
+def test_the_legend_names_the_actor(
     sessions: SessionService, model: PlayModel, theme: ThemeModel, qtbot: QtBot
 ) -> None:
-    """`you` is who plays; an agent has its name there."""
+    """`you` for the user, the display name for an agent."""
     legend = GridLegend(model, theme)
     qtbot.addWidget(legend)
     with qtbot.waitSignal(sessions.changed):

@@ -1,4 +1,4 @@
-"""A window around a real session: keys reach the environment, and nothing that is typed does."""
+"""A window with a real session: keys reach the environment, typed text does not."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -24,8 +24,8 @@ pytestmark = pytest.mark.process
 KEYS = {"down": Qt.Key.Key_Down, "right": Qt.Key.Key_Right}
 
 
-class Played:
-    """A window as small as it can be: the pages, the bar, and a field to type into."""
+class PlayWindow:
+    """A minimal window: the pages, the bar, and an input field."""
 
     def __init__(self, model: PlayModel, theme: ThemeModel) -> None:
         self.model = model
@@ -48,7 +48,7 @@ class Played:
         return tuple(self.model.held_keys)
 
     def has_stepped(self, step: int) -> bool:
-        return self.model.moment.step >= step
+        return self.model.step_view.step >= step
 
     @property
     def focused(self) -> QWidget:
@@ -56,94 +56,96 @@ class Played:
 
 
 @pytest.fixture
-def played(link: TrainerLink, pulse: UiTicker, theme: ThemeModel, qtbot: QtBot) -> Iterator[Played]:
+def play_window(
+    link: TrainerLink, pulse: UiTicker, theme: ThemeModel, qtbot: QtBot
+) -> Iterator[PlayWindow]:
     sessions = SessionService(link, pulse)
     model = PlayModel(sessions, pulse)
-    made = Played(model, theme)
-    qtbot.addWidget(made.window)
-    made.window.show()
-    made.window.activateWindow()
-    yield made
+    play_window = PlayWindow(model, theme)
+    qtbot.addWidget(play_window.window)
+    play_window.window.show()
+    play_window.window.activateWindow()
+    yield play_window
     sessions.close()
     assert sessions.join(20)
 
 
-def test_keys_lead_to_the_goal_from_wherever_the_focus_is(played: Played, qtbot: QtBot) -> None:
-    """Typing is never taken; Esc in a field, F2 and a click give the keys back."""
-    model, bar = played.model, played.bar
+def test_keys_reach_the_environment_from_any_focus(play_window: PlayWindow, qtbot: QtBot) -> None:
+    """Input fields keep their keys; Esc in a field, F2 and a click return the keyboard."""
+    model, bar = play_window.model, play_window.bar
     model.start(SessionRequest(env_id="FrozenLake-v1", env_kwargs={"is_slippery": False}, seed=3))
     qtbot.waitUntil(lambda: model.has_keyboard and model.scene is not None, timeout=PATIENCE_MS)
-    assert bar.actor_mark.words == "You are acting"
+    assert bar.actor_mark.text == "You are acting"
 
-    played.field.setFocus()
-    assert not played.has_keys()
-    QTest.keyClicks(played.field, "wasd")
-    assert played.field.text() == "wasd"
-    QTest.keyClick(played.field, Qt.Key.Key_Escape)
-    assert played.has_keys()
-    played.field.setFocus()
-    QTest.keyClick(played.field, Qt.Key.Key_F2)
-    assert played.has_keys()
-    QTest.keyClick(played.focused, Qt.Key.Key_Tab)
-    assert not played.has_keys()
-    QTest.mouseClick(played.area.grid_page, Qt.MouseButton.LeftButton)
-    assert played.has_keys()
-    assert model.moment.step == -1
+    play_window.field.setFocus()
+    assert not play_window.has_keys()
+    QTest.keyClicks(play_window.field, "wasd")
+    assert play_window.field.text() == "wasd"
+    QTest.keyClick(play_window.field, Qt.Key.Key_Escape)
+    assert play_window.has_keys()
+    play_window.field.setFocus()
+    QTest.keyClick(play_window.field, Qt.Key.Key_F2)
+    assert play_window.has_keys()
+    QTest.keyClick(play_window.focused, Qt.Key.Key_Tab)
+    assert not play_window.has_keys()
+    QTest.mouseClick(play_window.area.grid_page, Qt.MouseButton.LeftButton)
+    assert play_window.has_keys()
+    assert model.step_view.step == -1
 
     heights: list[int] = []
     path = ("down", "down", "right", "right", "down", "right")
     for step, key in enumerate(path):
         heights.append(bar.height())
-        QTest.keyPress(played.focused, KEYS[key])
+        QTest.keyPress(play_window.focused, KEYS[key])
         assert model.is_key_lit(key)
-        QTest.keyRelease(played.focused, KEYS[key])
-        qtbot.waitUntil(partial(played.has_stepped, step), timeout=PATIENCE_MS)
+        QTest.keyRelease(play_window.focused, KEYS[key])
+        qtbot.waitUntil(partial(play_window.has_stepped, step), timeout=PATIENCE_MS)
     qtbot.waitUntil(bar.episode_card.isVisible, timeout=PATIENCE_MS)
     assert bar.episode_card.accessibleName() == "Reached the goal, return 1 in 6 steps"
     assert bar.score_line.texts[1:3] == ("6", "1.00")
     assert bar.height() == heights[-1]
-    QTest.keyClick(played.focused, Qt.Key.Key_Space)
-    QTest.keyClick(played.focused, Qt.Key.Key_N)
-    said = "Episode over R begins a new episode"
-    qtbot.waitUntil(lambda: bar.actor_mark.words == said, timeout=PATIENCE_MS)
-    QTest.keyClick(played.focused, Qt.Key.Key_Return)
+    QTest.keyClick(play_window.focused, Qt.Key.Key_Space)
+    QTest.keyClick(play_window.focused, Qt.Key.Key_N)
+    expected = "Episode finished R starts a new episode"
+    qtbot.waitUntil(lambda: bar.actor_mark.text == expected, timeout=PATIENCE_MS)
+    QTest.keyClick(play_window.focused, Qt.Key.Key_Return)
     qtbot.waitUntil(bar.key_hints.isVisible, timeout=PATIENCE_MS)
-    assert bar.actor_mark.words == "You are acting"
+    assert bar.actor_mark.text == "You are acting"
     assert bar.height() == heights[-1]
     assert not model.is_paused
 
 
-def test_keys_stay_with_other_views_and_are_let_go_with_the_focus(
-    played: Played, qtbot: QtBot
+def test_other_views_keep_their_keys_and_focus_loss_releases_keys(
+    play_window: PlayWindow, qtbot: QtBot
 ) -> None:
-    """A page that is not of the session keeps its arrow keys; a key held meanwhile goes up."""
-    model = played.model
-    elsewhere = QWidget()
-    elsewhere.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    played.tabs.addTab(elsewhere, "Replay")
+    """A page outside of the session keeps its arrow keys; held keys are released."""
+    model = play_window.model
+    other_page = QWidget()
+    other_page.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    play_window.tabs.addTab(other_page, "Replay")
     model.start(SessionRequest(env_id="LunarLander-v3", seed=3))
     qtbot.waitUntil(lambda: model.has_keyboard, timeout=PATIENCE_MS)
-    QTest.keyPress(played.focused, Qt.Key.Key_Up)
-    assert played.held() == ("up",)
-    played.tabs.setCurrentWidget(elsewhere)
-    assert played.held() == ()
-    assert not played.has_keys()
-    QTest.keyClick(elsewhere, Qt.Key.Key_Up)
-    assert played.held() == ()
-    played.tabs.setCurrentWidget(played.area.frame_page)
-    assert played.has_keys()
+    QTest.keyPress(play_window.focused, Qt.Key.Key_Up)
+    assert play_window.held() == ("up",)
+    play_window.tabs.setCurrentWidget(other_page)
+    assert play_window.held() == ()
+    assert not play_window.has_keys()
+    QTest.keyClick(other_page, Qt.Key.Key_Up)
+    assert play_window.held() == ()
+    play_window.tabs.setCurrentWidget(play_window.area.frame_page)
+    assert play_window.has_keys()
 
 
-def test_a_game_in_real_time_waits_for_whoever_plays_it(played: Played, qtbot: QtBot) -> None:
-    """It begins with the first key, which counts, and stands still behind another window."""
-    model, mark = played.model, played.bar.actor_mark
+def test_a_real_time_session_waits_for_the_user(play_window: PlayWindow, qtbot: QtBot) -> None:
+    """It starts with the first key, which is sent, and pauses behind another window."""
+    model, mark = play_window.model, play_window.bar.actor_mark
     model.start(SessionRequest(env_id="LunarLander-v3", seed=3))
-    qtbot.waitUntil(lambda: mark.words == "Press a key to begin", timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: mark.text == "Press a key to start", timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: model.has_keyboard, timeout=PATIENCE_MS)
 
-    QTest.keyPress(played.focused, Qt.Key.Key_Up)
+    QTest.keyPress(play_window.focused, Qt.Key.Key_Up)
     qtbot.waitUntil(lambda: model.step is not None and model.step.action == 2, timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: mark.words == "You are acting", timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: mark.text == "You are acting", timeout=PATIENCE_MS)
     assert model.may_act
 
     other = QWidget()
@@ -151,11 +153,11 @@ def test_a_game_in_real_time_waits_for_whoever_plays_it(played: Played, qtbot: Q
     other.show()
     other.activateWindow()
     qtbot.waitUntil(lambda: model.is_paused, timeout=PATIENCE_MS)
-    said = "Paused: this window was not in front. Space goes on."
-    qtbot.waitUntil(lambda: mark.words == said, timeout=PATIENCE_MS)
-    assert played.held() == ()
+    expected = "Paused: the window is inactive. Space resumes."
+    qtbot.waitUntil(lambda: mark.text == expected, timeout=PATIENCE_MS)
+    assert play_window.held() == ()
 
-    played.window.activateWindow()
+    play_window.window.activateWindow()
     qtbot.waitUntil(lambda: model.has_keyboard, timeout=PATIENCE_MS)
-    QTest.keyClick(played.focused, Qt.Key.Key_Space)
-    qtbot.waitUntil(lambda: mark.words == "You are acting", timeout=PATIENCE_MS)
+    QTest.keyClick(play_window.focused, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: mark.text == "You are acting", timeout=PATIENCE_MS)

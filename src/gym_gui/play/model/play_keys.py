@@ -1,53 +1,53 @@
-"""PlayKeys: the keys that steer a session, chosen so that none of the environment's is taken.
+"""PlayKeys: the keys of session commands, which never overlap with keys of the environment.
 
-`PlayModel` makes one for each environment; the key hints print it, the keyboard obeys it.
+`PlayModel` creates one per environment; `KeyHints` shows it and `KeyboardFocus` uses it.
 """
 
 from typing import Literal, NamedTuple
 
 from mosaic.envs.key_maps import KeyMap, key_cap
 
-Steering = Literal["pause", "step", "reset", "takeover", "again"]
+SessionCommand = Literal["pause", "step", "reset", "takeover", "again"]
 
 
-class _Wish(NamedTuple):
-    steering: Steering
+class _KeyChoice(NamedTuple):
+    command: SessionCommand
     keys: tuple[str, ...]
-    """The first that the environment leaves free; the last always is. It starts the command of
-    the window that does the same."""
+    """Candidates, most preferred first. The last is the shortcut of the same window command and
+    always free."""
 
 
-_WISHES = (
-    _Wish("takeover", ("t", "ctrl+t")),
-    _Wish("pause", ("space", "p", "ctrl+space")),
-    _Wish("step", ("n", "f10")),
-    _Wish("reset", ("r", "ctrl+shift+r")),
+_KEY_CHOICES = (
+    _KeyChoice("takeover", ("t", "ctrl+t")),
+    _KeyChoice("pause", ("space", "p", "ctrl+space")),
+    _KeyChoice("step", ("n", "f10")),
+    _KeyChoice("reset", ("r", "ctrl+shift+r")),
 )
-_AT_THE_END: dict[str, Steering] = {"enter": "again"}
-"""Only once the episode is over, when no key of the environment does anything."""
+_AFTER_EPISODE: dict[str, SessionCommand] = {"enter": "again"}
+"""Keys after the end of an episode, when no key of the environment has an effect."""
 
 
 class PlayKeys:
-    """What each key does to the session, and what is printed on it."""
+    """Maps keys to session commands and back."""
 
     def __init__(self, environment: KeyMap) -> None:
-        self._by_key: dict[str, Steering] = {}
-        self._keys: dict[Steering, str] = {"again": "enter"}
-        for wish in _WISHES:
-            key = next(key for key in wish.keys if key not in environment.keys)
-            self._by_key[key] = wish.steering
-            self._keys[wish.steering] = key
+        self._by_key: dict[str, SessionCommand] = {}
+        self._keys: dict[SessionCommand, str] = {"again": "enter"}
+        for choice in _KEY_CHOICES:
+            key = next(key for key in choice.keys if key not in environment.keys)
+            self._by_key[key] = choice.command
+            self._keys[choice.command] = key
 
-    def steering(self, key: str, *, is_over: bool = False) -> Steering | None:
-        """What the key does to the session, if it does anything."""
-        if is_over and key in _AT_THE_END:
-            return _AT_THE_END[key]
+    def command(self, key: str, *, is_finished: bool = False) -> SessionCommand | None:
+        """The command of a key, or None."""
+        if is_finished and key in _AFTER_EPISODE:
+            return _AFTER_EPISODE[key]
         return self._by_key.get(key)
 
-    def key(self, steering: Steering) -> str:
-        return self._keys[steering]
+    def key(self, command: SessionCommand) -> str:
+        return self._keys[command]
 
-    def cap(self, steering: Steering) -> str:
-        """The key as it is printed."""
-        *modifiers, key = self.key(steering).split("+")
+    def cap(self, command: SessionCommand) -> str:
+        """The label of the key."""
+        *modifiers, key = self.key(command).split("+")
         return "+".join([*(name.capitalize() for name in modifiers), key_cap(key)])

@@ -1,26 +1,26 @@
-"""SessionFacts: what can be said of a session from its state alone. The base of `PlayModel`."""
+"""SessionInfo: properties derived from the state of a session. The base of `PlayModel`."""
 
 from PySide6.QtCore import QObject
 
-from gym_gui.play.model.session_text import actor_words, phase_words
+from gym_gui.play.model.session_text import actor_text, phase_text
 from gym_gui.runtime.session_service import HUMAN, Frame, SessionPhase, SessionService, SessionState
 from mosaic.envs.entries import EnvironmentEntry
 from mosaic.envs.scenes.factory import has_scene
 
-_NO_PICTURES = "W140"  # the worker's word for an environment that draws nothing
+_NO_FRAMES_CODE = "W140"  # log code of a worker whose environment renders no frames
 
 
-class SessionFacts(QObject):
-    """Read-only, and computed on every look."""
+class SessionInfo(QObject):
+    """Read-only; computed on every access."""
 
     def __init__(self, sessions: SessionService, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.entry: EnvironmentEntry | None = None
-        """Of the environment that is played, with the keys for its action space."""
+        """The environment of the session, with the keys of its action space."""
         self.actor_labels: dict[str, str] = {}
-        """What agents are called in lists, by id."""
-        self.draws_nothing = False
-        """The worker said that this environment has no pictures."""
+        """Display names of agents, by id."""
+        self.has_no_frames = False
+        """The worker reported that the environment renders no frames."""
         self._sessions = sessions
 
     @property
@@ -37,12 +37,12 @@ class SessionFacts(QObject):
 
     @property
     def is_on(self) -> bool:
-        """Something is played or watched now."""
+        """Whether a session or run is active."""
         return self.state.phase.is_active or self._sessions.is_waiting_for_daemon
 
     @property
     def is_playing(self) -> bool:
-        """There is an environment to act in, and it obeys."""
+        """Whether the session is running or paused and can be controlled."""
         phase = self.state.phase
         return self.state.can_control and phase in (SessionPhase.RUNNING, SessionPhase.PAUSED)
 
@@ -52,12 +52,12 @@ class SessionFacts(QObject):
 
     @property
     def is_empty(self) -> bool:
-        """Nothing was ever played here."""
+        """Whether no session was started yet."""
         return self.state.phase is SessionPhase.IDLE and not self._sessions.is_waiting_for_daemon
 
     @property
     def has_agent(self) -> bool:
-        """Somebody other than the person can act."""
+        """Whether an actor other than the user is selected."""
         return bool(self.state.actor) and self.state.actor != HUMAN
 
     @property
@@ -66,34 +66,34 @@ class SessionFacts(QObject):
 
     @property
     def is_timed(self) -> bool:
-        """A person acts, and the environment does not wait for them."""
+        """Whether the user acts in a real-time environment."""
         return self.person_acts and self.entry is not None and not self.entry.turn_based
 
     @property
     def can_single_step(self) -> bool:
-        """Where a person takes turns each key is one step, and there is no other."""
-        takes_turns = self.entry is not None and self.entry.turn_based
-        return self.is_playing and not (self.person_acts and takes_turns)
+        """Whether single steps make sense. In turn-based play each key is a step."""
+        is_turn_based = self.entry is not None and self.entry.turn_based
+        return self.is_playing and not (self.person_acts and is_turn_based)
 
     @property
     def actor_label(self) -> str:
-        """Of the agent that was chosen, whoever acts at the moment."""
+        """Display name of the selected agent, also while the user acts."""
         actor = self.state.actor
-        return self.actor_labels.get(actor) or actor_words(actor)
+        return self.actor_labels.get(actor) or actor_text(actor)
 
     @property
-    def phase_words(self) -> str:
+    def phase_text(self) -> str:
         sessions = self._sessions
         if sessions.is_without_daemon:
-            return "There is no daemon. The session begins as soon as one answers."
-        return phase_words(self.state, self.title, waits_for_daemon=sessions.is_waiting_for_daemon)
+            return "The daemon is not running. The session starts when it answers."
+        return phase_text(self.state, self.title, waits_for_daemon=sessions.is_waiting_for_daemon)
 
     @property
     def problem(self) -> str:
-        """What went wrong, and what to do next; empty when all is well."""
+        """The current error and its remedy; empty without an error."""
         state = self.state
         if not state.is_connected:
-            return "The daemon does not answer. It is tried again; nothing of the session is lost."
+            return "The daemon does not answer. Reconnecting; the session is not lost."
         if state.error is not None:
             return str(state.error)
         log = state.last_log
@@ -107,22 +107,22 @@ class SessionFacts(QObject):
 
     @property
     def no_scene_reason(self) -> str:
-        return "" if self.has_scene else f"{self.title} is no grid. Its pictures are under Frame."
+        return "" if self.has_scene else f"{self.title} has no grid view; see Frame."
 
     @property
     def has_frames(self) -> bool:
-        return self.frame is not None or not self.draws_nothing
+        return self.frame is not None or not self.has_no_frames
 
     @property
     def no_frames_reason(self) -> str:
-        return "" if self.has_frames else f"{self.title} draws no pictures."
+        return "" if self.has_frames else f"{self.title} renders no frames."
 
     @property
     def preferred_view(self) -> str:
-        """`grid` or `frame`: what the environment is best looked at with."""
+        """`grid` or `frame`: the default view of the environment."""
         return "grid" if self.entry is not None and self.has_scene else "frame"
 
-    def _note_pictures(self) -> None:
+    def _update_frame_support(self) -> None:
         log = self.state.last_log
-        if log is not None and log.code == _NO_PICTURES:
-            self.draws_nothing = True
+        if log is not None and log.code == _NO_FRAMES_CODE:
+            self.has_no_frames = True

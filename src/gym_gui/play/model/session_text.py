@@ -1,6 +1,6 @@
-"""What is said about a session in words: how far it is, how an episode ended, who acts."""
+"""Texts about a session: its phase, the outcome of an episode, the actor."""
 
-from gym_gui.play.model.play_score import EpisodeScore
+from gym_gui.play.model.step_view import EpisodeScore
 from gym_gui.runtime.models.notices import Tone
 from gym_gui.runtime.session_service import SessionPhase, SessionState
 from mosaic.contract.run_states import RunState
@@ -18,39 +18,39 @@ _TONES: dict[str, Tone] = {
 }
 
 
-def phase_words(state: SessionState, title: str, *, waits_for_daemon: bool) -> str:
-    """What goes on, for whoever looks at an empty view."""
+def phase_text(state: SessionState, title: str, *, waits_for_daemon: bool) -> str:
+    """The phase as a sentence, for an empty view."""
     if waits_for_daemon:
-        return "Waiting for the daemon. The session begins as soon as it answers."
+        return "Waiting for the daemon. The session starts when it answers."
     if state.phase is SessionPhase.STARTING:
         run_state = state.run.state if state.run else None
         if run_state is RunState.QUEUED:
-            return f"{title} waits for its turn."
+            return f"{title} is queued."
         if run_state is RunState.PREPARING:
-            return f"Preparing the packages of {title}. The first time takes a while."
+            return f"Installing the packages of {title}. The first time takes a few minutes."
         return f"Starting {title}."
     return {
-        SessionPhase.IDLE: "Nothing is played yet.",
+        SessionPhase.IDLE: "No session yet.",
         SessionPhase.RUNNING: "" if state.can_control else f"Watching a run in {title}.",
         SessionPhase.PAUSED: "Paused.",
-        SessionPhase.STOPPING: "Ending.",
-        SessionPhase.FINISHED: "The session is over.",
+        SessionPhase.STOPPING: "Stopping.",
+        SessionPhase.FINISHED: "The session has ended.",
     }[state.phase]
 
 
-def actor_words(actor: str) -> str:
-    """A name for an actor whose own label nobody has told."""
-    kind, _, what = actor.partition(":")
+def actor_text(actor: str) -> str:
+    """Display name of an actor without a label."""
+    kind, _, name = actor.partition(":")
     if kind in _BUILT_IN:
-        return f"{_BUILT_IN[kind]} {what}".strip()
+        return f"{_BUILT_IN[kind]} {name}".strip()
     return actor.removesuffix("_worker").replace("_", " ").capitalize() or "The agent"
 
 
-def outcome_words(score: EpisodeScore, scene: Scene | None, entry: EnvironmentEntry | None) -> str:
-    """How an episode ended, as far as one can tell without taking sides."""
+def outcome_text(score: EpisodeScore, scene: Scene | None, entry: EnvironmentEntry | None) -> str:
+    """How the episode ended."""
     if score.truncated and not score.terminated:
         limit = entry.max_episode_steps if entry else None
-        return "Time is up" if limit is None or score.steps >= limit else "Cut off"
+        return "Time limit reached" if limit is None or score.steps >= limit else "Truncated"
     kind = _ground(scene)
     if kind == "goal":
         return _REACHED
@@ -58,16 +58,16 @@ def outcome_words(score: EpisodeScore, scene: Scene | None, entry: EnvironmentEn
         return _FALLS[kind]
     if entry is not None and entry.env_id.startswith("Blackjack"):
         return {1: _WON, -1: _LOST}.get(_sign(score.total_return), "A draw")
-    return "The episode is over"
+    return "Episode finished"
 
 
 def outcome_tone(outcome: str) -> Tone:
-    """The words say it; this only colours them."""
+    """Colour of the outcome text."""
     return _TONES.get(outcome, "plain")
 
 
 def _ground(scene: Scene | None) -> str:
-    """What the agent stands on."""
+    """Kind of the cell below the agent."""
     if not isinstance(scene, GridScene) or scene.agent is None:
         return ""
     return scene.cells[scene.agent.row][scene.agent.column].kind

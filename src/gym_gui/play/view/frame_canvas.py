@@ -1,7 +1,4 @@
-"""FrameCanvas: the newest picture of the environment, in its own proportions, without tearing.
-
-A widget is painted into a buffer that is shown at once, and each frame is whole when it comes.
-"""
+"""FrameCanvas: the newest frame of the environment, with its aspect ratio kept."""
 
 from typing import Literal
 
@@ -14,7 +11,7 @@ from gym_gui.widgets.frame_image import as_image
 
 Scaling = Literal["smooth", "pixels"]
 
-_MOST_ZOOM = 16.0
+_MAX_ZOOM = 16.0
 _NOTCH = 1.15
 
 
@@ -30,7 +27,7 @@ class FrameCanvas(QWidget):
         self._shift = QPoint()
         self._dragged_from: QPoint | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setAccessibleName("Picture of the environment")
+        self.setAccessibleName("Frame of the environment")
         model.frame_changed.connect(self._show_frame)
         self._show_frame()
 
@@ -39,7 +36,7 @@ class FrameCanvas(QWidget):
         return self._zoom
 
     def set_scaling(self, scaling: Scaling) -> None:
-        """`pixels`: whole multiples of the picture's size, each pixel a square."""
+        """`pixels`: integer multiples of the frame size."""
         self._scaling = scaling
         self.update()
 
@@ -56,15 +53,15 @@ class FrameCanvas(QWidget):
         return QSize(side, side)
 
     def target(self) -> QRect:
-        """Where the picture is painted."""
+        """The rectangle of the frame in the widget."""
         if self._image is None:
             return QRect()
         size = self._image.size()
         ratio = self.devicePixelRatioF()
         fit = min(self.width() / size.width(), self.height() / size.height())
         if self._scaling == "pixels":
-            whole = int(fit * ratio * self._zoom)
-            fit = (whole if whole >= 1 else fit * ratio * self._zoom) / ratio
+            factor = int(fit * ratio * self._zoom)
+            fit = (factor if factor >= 1 else fit * ratio * self._zoom) / ratio
         else:
             fit *= self._zoom
         width, height = round(size.width() * fit), round(size.height() * fit)
@@ -84,14 +81,14 @@ class FrameCanvas(QWidget):
     def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802 - Qt's name
         notches = event.angleDelta().y() / 120
         before = self._zoom
-        self._zoom = max(1.0, min(_MOST_ZOOM, self._zoom * _NOTCH**notches))
+        self._zoom = max(1.0, min(_MAX_ZOOM, self._zoom * _NOTCH**notches))
         middle = self.rect().center()
         point = event.position().toPoint() - middle
-        grown = self._zoom / before
-        # What is under the pointer stays under it.
+        ratio = self._zoom / before
+        # The point under the pointer stays in place.
         self._shift = QPoint(
-            round(point.x() - (point.x() - self._shift.x()) * grown),
-            round(point.y() - (point.y() - self._shift.y()) * grown),
+            round(point.x() - (point.x() - self._shift.x()) * ratio),
+            round(point.y() - (point.y() - self._shift.y()) * ratio),
         )
         if self._zoom == 1.0:
             self._shift = QPoint()
@@ -101,7 +98,7 @@ class FrameCanvas(QWidget):
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
         if event.button() is Qt.MouseButton.LeftButton and self._zoom > 1.0:
             self._dragged_from = event.position().toPoint() - self._shift
-        event.ignore()  # a click is also for the surface around it
+        event.ignore()  # the surface around it handles the click, too
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
         if self._dragged_from is not None:

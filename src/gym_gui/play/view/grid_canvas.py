@@ -1,6 +1,6 @@
-"""GridCanvas: the scene of the environment, drawn from its state, crisp at any size.
+"""GridCanvas: the scene of the environment as vector graphics.
 
-A tooltip says of each cell what is there, how often it was visited, and what it is worth.
+The tooltip of a cell lists its content, number of visits and value.
 """
 
 from typing import Literal
@@ -23,7 +23,7 @@ _SHADES = 16
 
 
 class GridCanvas(QWidget):
-    """Paints; the page around it has the switches."""
+    """Shows `PlayModel.scene`; `GridPage` holds the controls."""
 
     def __init__(self, model: PlayModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -70,43 +70,43 @@ class GridCanvas(QWidget):
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            words = self.words_at(QPointF(event.pos()))
-            if words:
-                QToolTip.showText(event.globalPos(), words, self)
+            text = self.text_at(QPointF(event.pos()))
+            if text:
+                QToolTip.showText(event.globalPos(), text, self)
             else:
                 QToolTip.hideText()
             return True
         return super().event(event)
 
-    def words_at(self, point: QPointF) -> str:
-        """What there is to say about the cell under the point; empty beside the board."""
+    def text_at(self, point: QPointF) -> str:
+        """Tooltip of the cell at a point; empty outside of the grid."""
         scene = self._model.scene
         if not isinstance(scene, GridScene):
             return ""
-        place = self._geometry(scene).cell_at(point)
-        return "" if place is None else self._words(scene, place)
+        position = self._geometry(scene).cell_at(point)
+        return "" if position is None else self._cell_text(scene, position)
 
-    def _words(self, scene: GridScene, place: Place) -> str:
-        row, column = place
+    def _cell_text(self, scene: GridScene, position: Place) -> str:
+        row, column = position
         cell = scene.cells[row][column]
-        policy, visits = self._model.policy, self._model.visits.counts[place]
+        policy, visits = self._model.policy, self._model.visits.counts[position]
         things = [cell.label or cell.kind]
         things += [
             f"{mark.kind} ({mark.label})"
             for mark in scene.markers
-            if (mark.row, mark.column) == place
+            if (mark.row, mark.column) == position
         ]
-        if scene.agent is not None and (scene.agent.row, scene.agent.column) == place:
+        if scene.agent is not None and (scene.agent.row, scene.agent.column) == position:
             carried = scene.agent.carrying
             things.append(f"the agent with a {carried.label}" if carried else "the agent")
-        words = [f"Row {row + 1}, column {column + 1}: {', '.join(things)}"]
-        words.append(f"Visited {visits} time{'' if visits == 1 else 's'}")
-        if place in policy.values:
-            words.append(f"Value {policy.values[place]:.3g}")
-        intention = policy.arrows.get(place) or policy.others.get(place)
+        lines = [f"Row {row + 1}, column {column + 1}: {', '.join(things)}"]
+        lines.append(f"Visited {visits} time{'' if visits == 1 else 's'}")
+        if position in policy.values:
+            lines.append(f"Value {policy.values[position]:.3g}")
+        intention = policy.arrows.get(position) or policy.others.get(position)
         if intention:
-            words.append(f"The policy goes: {intention}")
-        return "\n".join(words)
+            lines.append(f"Policy: {intention}")
+        return "\n".join(lines)
 
     def _geometry(self, scene: GridScene) -> GridGeometry:
         margin = self.fontMetrics().height() * 0.75
@@ -123,11 +123,11 @@ class GridCanvas(QWidget):
 
     def _heat_shares(self) -> dict[Place, float]:
         if self._heat == "visits":
-            most = self._model.visits.most
-            # The root lets what was seldom visited be seen beside what was visited most; in
-            # shades that can be told apart, so that not every step repaints every cell.
+            max_visits = self._model.visits.most
+            # The square root keeps rarely visited cells visible. Quantized to a few shades, so
+            # that not every step repaints every cell.
             return {
-                place: round((count / most) ** 0.5 * _SHADES) / _SHADES
-                for place, count in self._model.visits.counts.items()
+                position: round((count / max_visits) ** 0.5 * _SHADES) / _SHADES
+                for position, count in self._model.visits.counts.items()
             }
         return self._model.policy.heat if self._heat == "values" else {}

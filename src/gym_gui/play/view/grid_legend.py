@@ -1,4 +1,4 @@
-"""GridLegend: what the things on a grid are, each as it is drawn and in a word."""
+"""GridLegend: icon and name of each kind of cell and object in the scene."""
 
 from PySide6.QtCore import QRectF, QSize
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
@@ -13,13 +13,13 @@ from mosaic.envs.scenes.scene import Agent, GridCell, GridScene, LegendEntry
 
 
 class GridLegend(QWidget):
-    """Follows the scene; changes only when other things are on it."""
+    """Shows the legend of `PlayModel.scene`; rebuilt only when it changes."""
 
     def __init__(self, model: PlayModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._model = model
         self._theme = theme
-        self._shown: tuple[LegendEntry, ...] = ()
+        self._displayed: tuple[LegendEntry, ...] = ()
         line = self.fontMetrics().height()
         self._flow = FlowLayout(self, gap=round(line * 0.9))
         model.scene_changed.connect(self._show_scene)
@@ -28,9 +28,9 @@ class GridLegend(QWidget):
     def _show_scene(self) -> None:
         scene = self._model.scene
         legend = scene.legend if isinstance(scene, GridScene) else ()
-        if legend == self._shown:
+        if legend == self._displayed:
             return
-        self._shown = legend
+        self._displayed = legend
         self._flow.clear()
         for entry in legend:
             self._flow.addWidget(_Entry(entry, self._model, self._theme))
@@ -54,13 +54,13 @@ class _Entry(QWidget):
 
     def _show_who_acts(self) -> None:
         by_person = self._model.person_acts or not self._model.has_agent
-        words = "you" if by_person else self._model.actor_label
-        if words != self._text.text():
-            self._text.setText(words)
+        text = "you" if by_person else self._model.actor_label
+        if text != self._text.text():
+            self._text.setText(text)
 
 
 class _Sample(QWidget):
-    """A little cell with the thing on it."""
+    """A small cell with the object."""
 
     def __init__(self, entry: LegendEntry, model: PlayModel, theme: ThemeModel) -> None:
         super().__init__()

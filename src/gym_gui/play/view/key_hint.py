@@ -1,4 +1,4 @@
-"""KeyHint: keys as they look on the keyboard and what they do; the mouse can press them too."""
+"""KeyHintLabel: key caps with a label; a click presses the key."""
 
 from collections.abc import Sequence
 
@@ -12,8 +12,8 @@ from gym_gui.widgets.key_cap import KeyCap
 _PRESSING = (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
-class KeyHint(QWidget):
-    """Press and release, as a key has; each cap is one key."""
+class KeyHintLabel(QWidget):
+    """Emits `pressed` and `released` with the name of the key."""
 
     pressed = Signal(str)
     released = Signal(str)
@@ -25,7 +25,7 @@ class KeyHint(QWidget):
         theme: ThemeModel,
         parent: QWidget | None = None,
     ) -> None:
-        """`keys` are names and what is printed on them."""
+        """`keys` are pairs of key name and cap text."""
         super().__init__(parent)
         self._theme = theme
         self._caps: dict[str, KeyCap] = {}
@@ -56,7 +56,7 @@ class KeyHint(QWidget):
     def label(self) -> str:
         return self._label.text()
 
-    def say(self, label: str) -> None:
+    def set_label(self, label: str) -> None:
         self._label.setText(label)
 
     def set_lit(self, key: str, is_lit: bool) -> None:
@@ -70,7 +70,7 @@ class KeyHint(QWidget):
             self._press(self._key_at(event.position().x()))
 
     def mouseReleaseEvent(self, _event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
-        self._let_go()
+        self._release()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         if event.key() in _PRESSING:
@@ -81,19 +81,19 @@ class KeyHint(QWidget):
 
     def keyReleaseEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         if event.key() in _PRESSING and not event.isAutoRepeat():
-            self._let_go()
+            self._release()
         else:
             super().keyReleaseEvent(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802 - Qt's name
         super().focusOutEvent(event)
-        self._let_go()
+        self._release()
         self.update()
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
         super().changeEvent(event)
         if event.type() is QEvent.Type.EnabledChange and not self.isEnabled():
-            self._let_go()
+            self._release()
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
         if self.hasFocus():
@@ -104,7 +104,7 @@ class KeyHint(QWidget):
             painter.end()
 
     def _key_at(self, x: float) -> str:
-        """The cap under the pointer; beside them the first one, whose label it is."""
+        """The key at `x`; the first key next to the caps."""
         for key, cap in self._caps.items():
             if cap.x() <= x <= cap.x() + cap.width():
                 return key
@@ -114,7 +114,7 @@ class KeyHint(QWidget):
         self._down = key
         self.pressed.emit(key)
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         key, self._down = self._down, ""
         if key:
             self.released.emit(key)

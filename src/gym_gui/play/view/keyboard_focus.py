@@ -1,8 +1,7 @@
-"""KeyboardFocus: keys reach the environment while a person plays, wherever the focus went.
+"""KeyboardFocus: routes keys to the environment during play, wherever the focus is.
 
-It sits before the widget that has the focus and before the window, not before the whole
-application: only these get keys, so only these need to be watched. What is typed into a field is
-never taken, and who walks through the window with Tab keeps the keys until they come back.
+An event filter on the focused widget and on the window, not on the application. It never takes
+keys from input fields, nor during Tab navigation.
 """
 
 from PySide6.QtCore import QEvent, QObject, Qt
@@ -43,7 +42,7 @@ _MODIFIERS = (
 
 
 def plain_key_name(event: QKeyEvent) -> str:
-    """Whatever is held beside it: for a key that goes up."""
+    """Name of a key without its modifiers, for key releases."""
     key = event.key()
     if ord("A") <= key <= ord("Z") or ord("0") <= key <= ord("9"):
         return chr(key).lower()
@@ -51,7 +50,7 @@ def plain_key_name(event: QKeyEvent) -> str:
 
 
 def key_name(event: QKeyEvent) -> str:
-    """`a`, `left`, `ctrl+shift+r`; empty for keys that mean nothing in a session."""
+    """`a`, `left`, `ctrl+shift+r`; empty for keys that sessions do not use."""
     name = plain_key_name(event)
     modifiers = event.modifiers() & _MODIFIERS
     if not modifiers or not name:
@@ -65,11 +64,11 @@ def key_name(event: QKeyEvent) -> str:
 _KNOWN = frozenset(int(key) for key in _NAMES)
 
 
-_WALKING = (Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
+_TAB_KEYS = (Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
 
 
 class KeyboardFocus(QObject):
-    """Made once, by the wiring, for the window that holds the play area."""
+    """Created once, by the wiring, for the window of the play area."""
 
     def __init__(self, model: PlayModel, area: PlayArea, window: QWidget) -> None:
         super().__init__(window)
@@ -78,7 +77,7 @@ class KeyboardFocus(QObject):
         self._window = window
         self._watched: QWidget | None = None
         self._is_active = True
-        self._walks_by_tab = False
+        self._is_tab_navigating = False
         self._was_playing = False
         window.installEventFilter(self)
         app = QApplication.instance()
@@ -87,12 +86,12 @@ class KeyboardFocus(QObject):
         for page in area.pages:
             page.installEventFilter(self)
         model.changed.connect(self._on_state)
-        model.keyboard_wanted.connect(self.give_back)
+        model.keyboard_requested.connect(self.return_keyboard)
 
-    def give_back(self) -> None:
-        """To the environment, from wherever the keyboard is now."""
-        self._walks_by_tab = False
-        page = self._area.shown_page
+    def return_keyboard(self) -> None:
+        """Move the focus to the visible play view."""
+        self._is_tab_navigating = False
+        page = self._area.visible_page
         if page is not None:
             page.setFocus(Qt.FocusReason.OtherFocusReason)
         self._update()
@@ -102,7 +101,7 @@ class KeyboardFocus(QObject):
         if isinstance(event, QKeyEvent):
             if kind is QEvent.Type.KeyRelease:
                 return self._on_release(event)
-            return self._on_press(event, is_asking=kind is QEvent.Type.ShortcutOverride)
+            return self._on_press(event, is_override=kind is QEvent.Type.ShortcutOverride)
         if kind is QEvent.Type.FocusOut:
             self._model.release_all()
         elif watched is self._window and kind in (
@@ -112,39 +111,39 @@ class KeyboardFocus(QObject):
             self._is_active = kind is QEvent.Type.WindowActivate
             self._update()
             if not self._is_active and isValid(self._model):
-                self._model.pause_unattended("this window was not in front")
+                self._model.pause_unattended("the window is inactive")
         elif kind in (QEvent.Type.Show, QEvent.Type.Hide) and isinstance(watched, PlaySurface):
             self._update()
         return False
 
-    def _on_press(self, event: QKeyEvent, *, is_asking: bool) -> bool:
-        """`is_asking`: whether the key shall come here rather than start a command."""
+    def _on_press(self, event: QKeyEvent, *, is_override: bool) -> bool:
+        """`is_override`: Qt asks whether the key overrides a shortcut."""
         if event.key() == Qt.Key.Key_F2 and self._model.is_playing:
-            if not is_asking:
-                self.give_back()
+            if not is_override:
+                self.return_keyboard()
             event.accept()
             return True
         if event.key() == Qt.Key.Key_Escape:
-            return self._on_escape(event, is_asking=is_asking)
+            return self._on_escape(event, is_override=is_override)
         name = key_name(event)
-        if not name or not self._takes_keys() or not self._model.wants_key(name):
-            if event.key() in _WALKING and not is_asking and self._model.is_playing:
-                self._walks_by_tab = True
+        if not name or not self._has_keyboard() or not self._model.handles_key(name):
+            if event.key() in _TAB_KEYS and not is_override and self._model.is_playing:
+                self._is_tab_navigating = True
                 self._update()
             return False
-        if not is_asking and not event.isAutoRepeat():
+        if not is_override and not event.isAutoRepeat():
             self._model.press(name)
         event.accept()
         return True
 
-    def _on_escape(self, event: QKeyEvent, *, is_asking: bool) -> bool:
-        """Out of a field and back into the game."""
-        if not self._model.is_playing or self._takes_keys() or self._area.shown_page is None:
+    def _on_escape(self, event: QKeyEvent, *, is_override: bool) -> bool:
+        """Leave an input field or Tab navigation."""
+        if not self._model.is_playing or self._has_keyboard() or self._area.visible_page is None:
             return False
-        if not _is_field(QApplication.focusWidget()) and not self._walks_by_tab:
+        if not _is_field(QApplication.focusWidget()) and not self._is_tab_navigating:
             return False
-        if not is_asking:
-            self.give_back()
+        if not is_override:
+            self.return_keyboard()
         event.accept()
         return True
 
@@ -155,19 +154,19 @@ class KeyboardFocus(QObject):
         self._model.release_key(name)
         return True
 
-    def _takes_keys(self) -> bool:
-        if not (self._is_active and self._model.is_playing) or self._area.shown_page is None:
+    def _has_keyboard(self) -> bool:
+        if not (self._is_active and self._model.is_playing) or self._area.visible_page is None:
             return False
         if QApplication.activePopupWidget() is not None or QApplication.activeModalWidget():
             return False
         focused = QApplication.focusWidget()
         if focused is None or isinstance(focused, PlaySurface):
             return True
-        return not self._walks_by_tab and not _is_field(focused)
+        return not self._is_tab_navigating and not _is_field(focused)
 
     def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
         if self._watched is not None:
-            if isValid(self._watched):  # else it was deleted with the focus on it
+            if isValid(self._watched):  # else it was deleted while focused
                 self._watched.removeEventFilter(self)
             self._watched = None
         if new is not None and new is not self._window and _belongs_to(new, self._window):
@@ -175,26 +174,26 @@ class KeyboardFocus(QObject):
                 new.installEventFilter(self)
                 self._watched = new
             else:
-                self._walks_by_tab = False
+                self._is_tab_navigating = False
         self._update()
 
     def _on_state(self) -> None:
-        """A session that begins gets the keyboard, unless somebody is typing."""
+        """A session that starts gets the focus, unless an input field has it."""
         is_playing = self._model.is_playing
-        begins = is_playing and not self._was_playing
+        starts = is_playing and not self._was_playing
         self._was_playing = is_playing
-        if begins and not _is_field(QApplication.focusWidget()):
-            self.give_back()
+        if starts and not _is_field(QApplication.focusWidget()):
+            self.return_keyboard()
         else:
             self._update()
 
     def _update(self) -> None:
-        if isValid(self._model):  # the focus still moves while the window is taken apart
-            self._model.set_has_keyboard(self._takes_keys())
+        if isValid(self._model):  # the focus still changes while the window is destroyed
+            self._model.set_has_keyboard(self._has_keyboard())
 
 
 def _is_field(widget: QWidget | None) -> bool:
-    """Whether what is typed there is text or a value."""
+    """Whether the widget accepts typed text or values."""
     if isinstance(widget, QLineEdit | QPlainTextEdit | QTextEdit):
         return not widget.isReadOnly()
     if isinstance(widget, QComboBox):
@@ -203,7 +202,7 @@ def _is_field(widget: QWidget | None) -> bool:
 
 
 def _belongs_to(widget: QObject, window: QWidget) -> bool:
-    """Also in a panel of the window that floats."""
+    """Also true for floating panels of the window."""
     owner: QObject | None = widget
     while owner is not None and owner is not window:
         owner = owner.parent()

@@ -1,9 +1,10 @@
-"""PlayBar: what a person plays with, under the view: who acts, the score, the keys, the end."""
+"""PlayBar: actor, score, key hints and episode result, below the play view."""
 
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QHBoxLayout,
+    QLabel,
     QPushButton,
     QStackedWidget,
     QVBoxLayout,
@@ -12,18 +13,79 @@ from PySide6.QtWidgets import (
 
 from gym_gui.play.model.play_model import PlayModel
 from gym_gui.play.view.actor_mark import ActorMark
-from gym_gui.play.view.episode_card import EpisodeCard
 from gym_gui.play.view.key_hints import KeyHints
-from gym_gui.play.view.score_line import ScoreLine
+from gym_gui.play.view.score_line import ScoreLine, number_text
 from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.badge import Badge
+from gym_gui.widgets.flow_layout import FlowLayout
 from gym_gui.widgets.icons import keep_icon
+from gym_gui.widgets.set_disabled_reason import set_disabled_reason
+
+_WIDEST = "Time limit reached Return -0000.00, seed 0000000000"
+
+
+class EpisodeCard(QWidget):
+    """Replaces the key hints between episodes."""
+
+    def __init__(self, model: PlayModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        line = self.fontMetrics().height()
+        self._outcome = Badge("", "plain", theme)
+        self._stats = QLabel()
+        self._again = QPushButton("Same seed (Enter)")
+        self._again.setAccessibleName("Restart with the same seed")
+        self._again.setProperty("role", "primary")
+        self._again.setToolTip("Restart the episode with the same seed")
+        keep_icon(self._again, "reset", theme, "on_accent")
+        self._again.clicked.connect(model.play_again)
+        self._next = QPushButton("New episode (R)")
+        self._next.setAccessibleName("New episode")
+        self._next.setToolTip("Start an episode with a new seed")
+        keep_icon(self._next, "dice", theme)
+        self._next.clicked.connect(model.start_new_episode)
+        labels = QWidget()
+        row = QHBoxLayout(labels)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(line // 2)
+        row.addWidget(self._outcome)
+        row.addWidget(self._stats)
+        row.addStretch(1)
+        # A fixed minimum width, so that the view above keeps its size.
+        labels.setMinimumWidth(self.fontMetrics().horizontalAdvance(_WIDEST) + line * 2)
+        layout = FlowLayout(self, gap=line // 2)
+        for widget in (labels, self._again, self._next):
+            layout.addWidget(widget)
+        model.changed.connect(self._show_end)
+        self._show_end()
+
+    def _show_end(self) -> None:
+        model = self._model
+        if not model.is_episode_finished:
+            return
+        score = model.score
+        steps = f"{score.steps} step{'' if score.steps == 1 else 's'}"
+        stats = f"Return <b>{number_text(score.total_return)}</b>"
+        if score.seed is not None:
+            stats += f", seed {score.seed}"
+        self._outcome.show_text(model.outcome, model.outcome_tone)
+        self._stats.setText(stats)
+        ended = "" if model.is_playing else "The session has ended."
+        set_disabled_reason(
+            self._again, ended or ("" if score.seed is not None else "The seed is unknown.")
+        )
+        set_disabled_reason(self._next, ended)
+        self._next.setText(f"New episode ({model.keys.cap('reset')})")
+        self.setAccessibleName(f"{model.outcome}, return {score.total_return:g} in {steps}")
+        self.updateGeometry()
+
 
 _WIDE_EMS = 48
-"""From here on the score has room beside who acts and how to get the keys."""
+"""Minimum width for the score next to the actor."""
 
 
 class PlayBar(QWidget):
-    """Not there before anything was played; from then on always there, so that nothing jumps."""
+    """Shows `PlayModel`. Hidden until the first session."""
 
     def __init__(self, model: PlayModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -33,10 +95,10 @@ class PlayBar(QWidget):
         self.score_line = ScoreLine(model)
         self.key_hints = KeyHints(model, theme)
         self.episode_card = EpisodeCard(model, theme)
-        self._get_keys = QPushButton("Click here or press F2 to play with the keys")
+        self._get_keys = QPushButton("Click or press F2 to use the keyboard")
         self._get_keys.setProperty("role", "quiet")
         keep_icon(self._get_keys, "keyboard", theme, "person")
-        self._get_keys.clicked.connect(model.ask_for_keyboard)
+        self._get_keys.clicked.connect(model.request_keyboard)
         self._lower = QStackedWidget()
         self._lower.addWidget(self.key_hints)
         self._lower.addWidget(self.episode_card)
@@ -82,5 +144,5 @@ class PlayBar(QWidget):
         model = self._model
         self._content.setVisible(not model.is_empty)
         self._get_keys.setVisible(model.person_acts and not model.has_keyboard)
-        shows_end = model.is_over and model.person_acts
+        shows_end = model.is_episode_finished and model.person_acts
         self._lower.setCurrentWidget(self.episode_card if shows_end else self.key_hints)

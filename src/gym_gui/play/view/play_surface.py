@@ -1,6 +1,6 @@
-"""PlaySurface: the frame around one view of the session. It says who acts and where keys go.
+"""PlaySurface: the border around a play view; it shows the actor and the keyboard focus.
 
-Grid, Frame and Raw are each a surface with a content. Without a session it says how to begin one.
+Grid, Frame and Raw are one surface each. Without a session it shows how to start one.
 """
 
 from PySide6.QtCore import QRectF, Qt
@@ -16,7 +16,7 @@ _RING = 3.0
 
 
 class PlaySurface(QWidget):
-    """A click gives it the keyboard, and with it the environment."""
+    """A click routes keys to the environment."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class PlaySurface(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(name)
         self._empty = EmptyState(icon, "", "", theme)
-        self._empty.acted.connect(model.play_wanted)
+        self._empty.acted.connect(model.play_requested)
         inside = QWidget()
         self._stack = QStackedLayout(inside)
         self._stack.addWidget(self._empty)
@@ -51,10 +51,10 @@ class PlaySurface(QWidget):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
         super().mousePressEvent(event)
-        self._model.ask_for_keyboard()
+        self._model.request_keyboard()
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
-        """Solid: keys go to the environment. Dashed: an agent acts. Thin: they go elsewhere."""
+        """Solid: the environment gets keys. Dashed: an agent acts. Thin: no keyboard focus."""
         model, colours = self._model, self._theme.colours
         painter = QPainter(self)
         painter.fillRect(self.rect(), QColor(colours.canvas))
@@ -72,33 +72,33 @@ class PlaySurface(QWidget):
 
     def _show_state(self) -> None:
         model = self._model
-        has_something = bool(model.moment.episode_id) or model.frame is not None or model.step
-        if has_something and not model.is_empty:
+        has_content = bool(model.step_view.episode_id) or model.frame is not None or model.step
+        if has_content and not model.is_empty:
             self._stack.setCurrentWidget(self._content)
         else:
-            self._say_why_empty()
+            self._show_empty_reason()
             self._stack.setCurrentWidget(self._empty)
         self._show_ring()
 
     def _show_ring(self) -> None:
-        """Only when it changes: everything inside would be painted along with it."""
+        """Repaint only on changes, because the content is repainted, too."""
         model = self._model
         ring = (model.is_playing, model.person_acts, model.has_keyboard)
         if ring != self._ring:
             self._ring = ring
             self.update()
 
-    def _say_why_empty(self) -> None:
+    def _show_empty_reason(self) -> None:
         model = self._model
         if model.problem and not model.is_on:
-            self._empty.say("The session could not begin", model.problem, "Try again")
+            self._empty.say("Session failed to start", model.problem, "Try again")
         elif model.is_on:
-            self._empty.say(model.phase_words, model.problem)
+            self._empty.say(model.phase_text, model.problem)
         elif model.is_empty:
             self._empty.say(
-                "Nothing is played yet",
-                "Choose an environment and who acts in it, then press Play.",
+                "No session yet",
+                "Select an environment and an actor, then press Play.",
                 "Play now",
             )
         else:
-            self._empty.say(model.phase_words, "", "Play again")
+            self._empty.say(model.phase_text, "", "Play again")

@@ -1,4 +1,4 @@
-"""RawPage: observation, info and the step as text, for reading and for copying."""
+"""RawPage: observation, info and step as text."""
 
 import time
 
@@ -11,29 +11,29 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.icons import keep_icon
 from gym_gui.widgets.raw_text import readable, whole
 
-_BETWEEN_MS = 100
-"""Text that changes faster cannot be read."""
+_INTERVAL_MS = 100
+"""Minimum time between two updates of the text."""
 
 
 class RawPage(QWidget):
-    """The content of the Raw tab. Keeps its place and does not change under a selection."""
+    """Content of the Raw tab. Keeps its scroll position; not updated while text is selected."""
 
     def __init__(self, model: PlayModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._model = model
-        self._shown_at = 0.0
-        self._later = QTimer(self, singleShot=True, interval=_BETWEEN_MS)
-        self._later.timeout.connect(self._show_moment)
+        self._displayed_at = 0.0
+        self._timer = QTimer(self, singleShot=True, interval=_INTERVAL_MS)
+        self._timer.timeout.connect(self._show_step)
         self._title = QLabel()
         self._title.setProperty("role", "muted")
         self._text = QPlainTextEdit(readOnly=True)
         self._text.setAccessibleName("Observation and info as text")
         self._text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self._text.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
-        self._text.selectionChanged.connect(self._note_selection)
+        self._text.selectionChanged.connect(self._on_selection_changed)
         copy = QPushButton("Copy all")
         copy.setProperty("role", "quiet")
-        copy.setToolTip("Copy the whole step as JSON, nothing abbreviated")
+        copy.setToolTip("Copy the complete step as JSON")
         keep_icon(copy, "copy", theme, "muted")
         copy.clicked.connect(self._copy)
         line = self.fontMetrics().height()
@@ -45,61 +45,61 @@ class RawPage(QWidget):
         layout.setSpacing(line // 2)
         layout.addLayout(row)
         layout.addWidget(self._text, 1)
-        model.moment_changed.connect(self._show_soon)
+        model.step_view_changed.connect(self._show_soon)
         self._show_soon()
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         super().showEvent(event)
-        self._show_moment()
+        self._show_step()
 
     def _show_soon(self) -> None:
-        """Nothing is written for nobody, and not more often than one can read."""
-        if not self.isVisible() or self._later.isActive():
+        """Update the text if it is visible, at most once per interval."""
+        if not self.isVisible() or self._timer.isActive():
             return
-        waited_ms = (time.monotonic() - self._shown_at) * 1000
-        if waited_ms >= _BETWEEN_MS:
-            self._show_moment()
+        waited_ms = (time.monotonic() - self._displayed_at) * 1000
+        if waited_ms >= _INTERVAL_MS:
+            self._show_step()
         else:
-            self._later.start()
+            self._timer.start()
 
-    def _show_moment(self) -> None:
-        self._shown_at = time.monotonic()
+    def _show_step(self) -> None:
+        self._displayed_at = time.monotonic()
         step = self._model.step
         number = f"Step {step.step + 1}" if step else "Before the first step"
         if self._text.textCursor().hasSelection():
-            self._title.setText(f"{number} is there; shown again when nothing is selected")
+            self._title.setText(f"{number} available; clear the selection to show it")
             return
         self._title.setText(number)
-        text = readable(self._told())
+        text = readable(self._fields())
         if text != self._text.toPlainText():
             across, down = self._text.horizontalScrollBar(), self._text.verticalScrollBar()
-            place = (across.value(), down.value())
+            position = (across.value(), down.value())
             self._text.setPlainText(text)
-            across.setValue(place[0])
-            down.setValue(place[1])
+            across.setValue(position[0])
+            down.setValue(position[1])
 
-    def _note_selection(self) -> None:
+    def _on_selection_changed(self) -> None:
         if not self._text.textCursor().hasSelection():
             self._show_soon()
 
-    def _told(self) -> dict[str, object]:
-        moment, step = self._model.moment, self._model.step
-        observed = moment.observation, moment.info, moment.render
-        if not moment.episode_id and step is not None:
+    def _fields(self) -> dict[str, object]:
+        step_view, step = self._model.step_view, self._model.step
+        observed = step_view.observation, step_view.info, step_view.render
+        if not step_view.episode_id and step is not None:
             observed = step.obs, step.info, step.render
-        told: dict[str, object] = {"observation": observed[0]}
+        fields: dict[str, object] = {"observation": observed[0]}
         if step is not None:
-            told |= {
+            fields |= {
                 "action": step.action,
                 "reward": step.reward,
                 "terminated": step.terminated,
                 "truncated": step.truncated,
                 "actor": step.actor,
             }
-        told["info"] = observed[1]
+        fields["info"] = observed[1]
         if observed[2] is not None:
-            told["render"] = observed[2]
-        return told
+            fields["render"] = observed[2]
+        return fields
 
     def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(whole(self._told()))
+        QGuiApplication.clipboard().setText(whole(self._fields()))

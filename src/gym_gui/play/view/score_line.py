@@ -1,4 +1,4 @@
-"""ScoreLine: episode, step, return and pictures a second, in columns that do not jump."""
+"""ScoreLine: episode, step, return and frames per second, in columns of fixed width."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
@@ -12,7 +12,7 @@ _COLUMNS = (("Episode", "00000"), ("Step", "000000"), ("Return", "-00000.00"), (
 
 
 class ScoreLine(QWidget):
-    """Numbers right-aligned under their names."""
+    """Shows `PlayModel.score`; numbers are right-aligned."""
 
     def __init__(self, model: PlayModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -31,21 +31,21 @@ class ScoreLine(QWidget):
             value.setAccessibleName(name)
             self._titles.append(title)
             self._values.append(value)
-            self._place(column)
+            self._add_to_grid(column)
         model.changed.connect(self._show_score)
         self._show_score()
 
     def set_one_line(self, is_one_line: bool) -> None:
-        """Names beside the numbers instead of above them: half as high."""
+        """Put the titles beside the numbers instead of above them."""
         if is_one_line != self._is_one_line:
             self._is_one_line = is_one_line
             line = self.fontMetrics().height()
             self._grid.setHorizontalSpacing(line // 2 if is_one_line else line)
             for column in range(len(_COLUMNS)):
-                self._place(column)
+                self._add_to_grid(column)
             self._grid.setColumnStretch(2 * len(_COLUMNS), 1 if is_one_line else 0)
 
-    def _place(self, column: int) -> None:
+    def _add_to_grid(self, column: int) -> None:
         title, value = self._titles[column], self._values[column]
         side = Qt.AlignmentFlag.AlignLeft if self._is_one_line else Qt.AlignmentFlag.AlignRight
         for at, label in enumerate((title, value)):
@@ -63,7 +63,7 @@ class ScoreLine(QWidget):
         score = model.score
         known = bool(score.episode_id)
         ordinal = "" if score.ordinal is None else str(score.ordinal)
-        steps = max(score.steps, model.moment.step + 1)
+        steps = max(score.steps, model.step_view.step + 1)
         texts = (
             ordinal if known else _NONE,
             str(steps) if known else _NONE,
@@ -75,6 +75,6 @@ class ScoreLine(QWidget):
 
 
 def number_text(number: float) -> str:
-    """As many places as can be told apart; a true minus sign."""
+    """Two decimals, four digits for large numbers; with a Unicode minus sign."""
     text = f"{number:.2f}" if abs(number) < 1e6 else f"{number:.4g}"
     return text.replace("-", _MINUS)
