@@ -164,8 +164,8 @@ class AppContext(QObject):
         from gym_gui.replay.view.replay_page import ReplayPage  # noqa: PLC0415 - when shown
 
         page = ReplayPage(self.models.replay, self.theme)
-        page.run_wanted.connect(self.window.show_runs)
-        page.video_wanted.connect(self.conduct.show_video)
+        page.run_requested.connect(self.window.show_runs)
+        page.video_requested.connect(self.conduct.show_video)
         return page
 
     def _make_video_page(self) -> "VideoPage":

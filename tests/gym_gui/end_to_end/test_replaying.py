@@ -28,13 +28,13 @@ def test_what_was_played_is_replayed_exactly(person: Person) -> None:
     person.command("run.replay")
     person.wait(lambda: replay.state.is_checked)
     assert person.centre.current == "replay"
-    assert replay.verdict is not None
-    assert replay.verdict.headline == "exact"
+    assert replay.status is not None
+    assert replay.status.headline == "exact"
 
     person.click_on("Best")
     person.wait(lambda: replay.episode == 0 and replay.state.is_checked)
     assert replay.steps == 6
-    assert replay.verdict.text == "6 of 6 rewards identical"
+    assert replay.status.text == "6 of 6 rewards identical"
     person.bench.replay_page.setFocus()
     person.press(Qt.Key.Key_End)
     person.wait(lambda: replay.playhead == 6 and replay.is_frame_current)

@@ -1,4 +1,4 @@
-"""The list of episodes beside a replay."""
+"""The episode table of the Replay tab."""
 
 from PySide6.QtGui import QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QScrollBar
@@ -7,8 +7,8 @@ from pytestqt.qtbot import QtBot
 from gym_gui.replay.view.episodes_panel import _EpisodeTable
 
 
-def test_the_chosen_episode_stays_in_sight_when_the_list_gets_shorter(qtbot: QtBot) -> None:
-    """What stands below it appears only once the episode is known; who scrolled away stays away."""
+def test_the_selected_episode_stays_visible_when_the_table_shrinks(qtbot: QtBot) -> None:
+    """Until the user scrolls."""
     model = QStandardItemModel()
     table = _EpisodeTable()
     table.setModel(model)
@@ -17,16 +17,16 @@ def test_the_chosen_episode_stays_in_sight_when_the_list_gets_shorter(qtbot: QtB
     table.show()
     for number in range(100):
         model.appendRow(QStandardItem(str(number)))
-    chosen = model.index(60, 0)
-    table.setCurrentIndex(chosen)
-    table.bring_into_sight(chosen)
+    selected = model.index(60, 0)
+    table.setCurrentIndex(selected)
+    table.scroll_to_selected(selected)
 
-    def is_seen() -> bool:
-        return table.viewport().rect().contains(table.visualRect(chosen))
+    def is_visible() -> bool:
+        return table.viewport().rect().contains(table.visualRect(selected))
 
-    qtbot.waitUntil(is_seen)
+    qtbot.waitUntil(is_visible)
     table.resize(200, 200)
-    qtbot.waitUntil(is_seen)
+    qtbot.waitUntil(is_visible)
     bar = table.verticalScrollBar()
     bar.triggerAction(QScrollBar.SliderAction.SliderToMinimum)
     with qtbot.waitSignal(bar.rangeChanged):

@@ -1,4 +1,4 @@
-"""ReplayPage against a real daemon: an episode back on the screen, exactly."""
+"""ReplayPage with a real daemon: exact replays."""
 
 from collections.abc import Iterator
 
@@ -27,24 +27,24 @@ pytestmark = [pytest.mark.process, pytest.mark.qt_log_ignore("propagateSizeHints
 def model(
     link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices
 ) -> Iterator[ReplayModel]:
-    made = ReplayModel(link, tasks, pulse, notices)
-    yield made
-    made.close()
-    assert made.join(20)
+    created = ReplayModel(link, tasks, pulse, notices)
+    yield created
+    created.close()
+    assert created.join(20)
 
 
 @pytest.fixture
 def page(model: ReplayModel, theme: ThemeModel, qtbot: QtBot) -> ReplayPage:
-    made = ReplayPage(model, theme)
-    qtbot.addWidget(made)
-    made.resize(1000, 700)
-    made.show()
-    return made
+    created = ReplayPage(model, theme)
+    qtbot.addWidget(created)
+    created.resize(1000, 700)
+    created.show()
+    return created
 
 
 @pytest.fixture
 def run_id(link: TrainerLink, tasks: Tasks, qtbot: QtBot) -> str:
-    """Six episodes of a random actor on the frozen lake."""
+    """Six episodes of a random actor in FrozenLake."""
 
     def record() -> str:
         config = ActorService(link.client).make_run_config(
@@ -60,26 +60,26 @@ def run_id(link: TrainerLink, tasks: Tasks, qtbot: QtBot) -> str:
         link.client.wait(submitted, timeout_s=PATIENCE_MS / 1_000)
         return submitted
 
-    found: list[str] = []
-    tasks.run(link, record, found.append)
-    qtbot.waitUntil(lambda: bool(found), timeout=PATIENCE_MS)
-    return found[0]
+    run_ids: list[str] = []
+    tasks.run(link, record, run_ids.append)
+    qtbot.waitUntil(lambda: bool(run_ids), timeout=PATIENCE_MS)
+    return run_ids[0]
 
 
 def is_exact(model: ReplayModel) -> bool:
-    return model.verdict is not None and model.verdict.headline == "exact"
+    return model.status is not None and model.status.headline == "exact"
 
 
-def test_an_episode_is_replayed_exactly_and_scrubbed_by_keys(
+def test_an_episode_is_replayed_exactly_and_keys_move_the_playhead(
     run_id: str, model: ReplayModel, page: ReplayPage, qtbot: QtBot
 ) -> None:
-    """Opened without a number it is the newest; every key moves the playhead and the picture."""
+    """The default is the newest episode; keys move the playhead and the frame."""
     model.open(run_id)
     qtbot.waitUntil(lambda: is_exact(model), timeout=PATIENCE_MS)
     assert model.episode == 5
-    assert model.verdict is not None
-    assert model.verdict.text == f"{model.steps} of {model.steps} rewards identical"
-    canvas = page._stage.canvas
+    assert model.status is not None
+    assert model.status.text == f"{model.steps} of {model.steps} rewards identical"
+    canvas = page._view.canvas
     QTest.keyClick(canvas, Qt.Key.Key_End)
     assert model.playhead == model.steps
     qtbot.waitUntil(lambda: model.is_frame_current and model.step is not None, timeout=PATIENCE_MS)
@@ -92,7 +92,7 @@ def test_an_episode_is_replayed_exactly_and_scrubbed_by_keys(
     assert last is not None
     assert model.frame is not None
     assert model.frame.pixels != last.pixels
-    QTest.keyClick(page._stage._timeline, Qt.Key.Key_Right)
+    QTest.keyClick(page._view._timeline, Qt.Key.Key_Right)
     assert model.playhead == 1
     model.set_speed(16)
     QTest.keyClick(canvas, Qt.Key.Key_Space)
@@ -100,7 +100,7 @@ def test_an_episode_is_replayed_exactly_and_scrubbed_by_keys(
     qtbot.waitUntil(lambda: not model.playback.is_playing, timeout=PATIENCE_MS)
 
 
-def test_the_longest_episode_is_a_button_away_and_is_exported(
+def test_the_longest_episode_is_opened_and_exported(
     run_id: str,
     link: TrainerLink,
     model: ReplayModel,
@@ -108,15 +108,17 @@ def test_the_longest_episode_is_a_button_away_and_is_exported(
     notices: Notices,
     qtbot: QtBot,
 ) -> None:
-    """The list shows who acted, an export is offered to be shown, a wrong run says so."""
-    steps = {each.episode: each.steps for each in link.client.episodes(run_id)}
+    """The table shows actors, an export offers to show the file, an unknown run fails."""
+    steps = {episode.episode: episode.steps for episode in link.client.episodes(run_id)}
     model.open(run_id, 0)
     qtbot.waitUntil(lambda: model.episodes.rowCount() == 6, timeout=PATIENCE_MS)
     model.open(run_id, max(steps))
     model.seek(1)
     qtbot.waitUntil(lambda: model.phase == "ready", timeout=PATIENCE_MS)
     assert model.playhead == 1
-    longest = next(each for each in page.findChildren(QPushButton) if each.text() == "Longest")
+    longest = next(
+        button for button in page.findChildren(QPushButton) if button.text() == "Longest"
+    )
     qtbot.waitUntil(longest.isEnabled, timeout=PATIENCE_MS)
     longest.click()
     qtbot.waitUntil(
@@ -135,7 +137,7 @@ def test_the_longest_episode_is_a_button_away_and_is_exported(
     assert page._empty.isVisible()
 
 
-def test_a_verdict_outlives_the_daemon(
+def test_the_status_survives_a_daemon_restart(
     run_id: str,
     daemon: DaemonUnderTest,
     link: TrainerLink,
@@ -143,29 +145,29 @@ def test_a_verdict_outlives_the_daemon(
     qtbot: QtBot,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Killed and back, with all pictures in memory: the replay is as exact as it was."""
+    """All frames are cached: the replay is exact again after the restart."""
     model.open(run_id)
     qtbot.waitUntil(lambda: is_exact(model), timeout=PATIENCE_MS)
-    whole = (range(model.steps + 1),)
-    qtbot.waitUntil(lambda: model.state.cached == whole, timeout=PATIENCE_MS)
+    all_frames = (range(model.steps + 1),)
+    qtbot.waitUntil(lambda: model.state.cached == all_frames, timeout=PATIENCE_MS)
     daemon.kill()
     qtbot.waitUntil(lambda: model.state.error is not None, timeout=PATIENCE_MS)
-    assert model.verdict is not None
-    assert model.verdict.can_retry
-    replay = model._shown._replay if model._shown is not None else None
+    assert model.status is not None
+    assert model.status.can_retry
+    replay = model._episode._replay if model._episode is not None else None
     assert replay is not None
-    taken: list[SimulationMessage] = []
-    take = replay._handle_message
+    messages: list[SimulationMessage] = []
+    handle = replay._handle_message
 
-    def take_and_note(part: SimulationMessage) -> None:
-        take(part)
-        taken.append(part)
+    def handle_and_record(message: SimulationMessage) -> None:
+        handle(message)
+        messages.append(message)
 
-    monkeypatch.setattr(replay, "_handle_message", take_and_note)
+    monkeypatch.setattr(replay, "_handle_message", handle_and_record)
     qtbot.waitUntil(lambda: not link.is_ready, timeout=PATIENCE_MS)
     with qtbot.waitSignal(link.recovered, timeout=PATIENCE_MS):
         daemon.restart()
-    qtbot.waitUntil(lambda: bool(taken), timeout=PATIENCE_MS)
-    assert taken[0] == SimulationChecked(steps=0, is_over=False)
+    qtbot.waitUntil(lambda: bool(messages), timeout=PATIENCE_MS)
+    assert messages[0] == SimulationChecked(steps=0, is_over=False)
     assert replay.state.is_checked
     qtbot.waitUntil(lambda: is_exact(model), timeout=PATIENCE_MS)

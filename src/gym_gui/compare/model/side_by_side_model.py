@@ -1,4 +1,4 @@
-"""SideBySideModel: two recorded episodes, moved by one playhead, step by step alike."""
+"""SideBySideModel: two recorded episodes with a common playhead."""
 
 import time
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.compare.feed.compare_pairs import Origin, origin_of
-from gym_gui.compare.feed.divergence import Divergence, Place, find_divergence
+from gym_gui.compare.feed.divergence import Divergence, RunEpisode, find_divergence
 from gym_gui.replay.model.replay_model import ReplayModel
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.playhead_model import PlayheadModel
@@ -15,14 +15,14 @@ from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 
 _CACHE_BYTES = 128 << 20
-"""For the pictures of each of the two."""
+"""Frame cache of each of the two replays."""
 
 
 class SideBySideModel(PlayheadModel):
-    """Owned by `CompareModel`. The shorter episode rests at its end while the longer goes on."""
+    """Owned by `CompareModel`. The shorter episode stays at its end while the longer one plays."""
 
     pair_changed = Signal()
-    """Other episodes, or none."""
+    """The episodes changed."""
 
     def __init__(
         self,
@@ -41,15 +41,15 @@ class SideBySideModel(PlayheadModel):
         self.left = ReplayModel(link, tasks, pulse, notices, self)
         self.right = ReplayModel(link, tasks, pulse, notices, self)
         self.sides = (self.left, self.right)
-        self.parting: Divergence | None = None
+        self.divergence: Divergence | None = None
         self.is_searched = False
-        """Whether it is known where they part."""
-        self._compared: tuple[Place, Place] | None = None
+        """Whether the search for the first difference is finished."""
+        self._compared: tuple[RunEpisode, RunEpisode] | None = None
         for side in self.sides:
             side.cache_bytes = _CACHE_BYTES
             side.changed.connect(self._on_side)
             side.episode_changed.connect(self._on_episode)
-        pulse.subscribe(self, self._on_beat)
+        pulse.subscribe(self, self._on_tick)
 
     @property
     def can_play(self) -> bool:
@@ -57,7 +57,7 @@ class SideBySideModel(PlayheadModel):
 
     @property
     def steps(self) -> int:
-        """Of the longer one."""
+        """Steps of the longer episode."""
         return max(side.steps for side in self.sides)
 
     @property
@@ -66,50 +66,50 @@ class SideBySideModel(PlayheadModel):
 
     @property
     def origins(self) -> tuple[Origin | None, Origin | None]:
-        """How both began, where that was recorded."""
+        """The starts of both episodes; None if not recorded."""
         left, right = (
             origin_of(side.opening.details) if side.opening else None for side in self.sides
         )
         return left, right
 
     @property
-    def began_alike(self) -> bool | None:
-        """None where it is not known."""
+    def has_same_start(self) -> bool | None:
+        """None if it is not known."""
         left, right = self.origins
         return None if left is None or right is None else left == right
 
     @property
-    def has_parting(self) -> bool:
-        """There is a moment that can be jumped to."""
-        return self.parting is not None and self.parting.what != "unrecorded"
+    def has_divergence(self) -> bool:
+        """Whether there is a first difference to go to."""
+        return self.divergence is not None and self.divergence.what != "unrecorded"
 
     def open(self, left: tuple[str, int | None], right: tuple[str, int | None]) -> None:
-        """Runs and numbers of episodes; without a number the newest that was over."""
+        """Run ids and episode numbers; without a number, the newest finished episode."""
         self.pause()
         self.playback.move_to(0)
-        for side, wanted in zip(self.sides, (left, right), strict=True):
-            if (side.run_id, side.episode) != wanted or side.phase == "failed":
-                side.open(*wanted)
+        for side, requested in zip(self.sides, (left, right), strict=True):
+            if (side.run_id, side.episode) != requested or side.phase == "failed":
+                side.open(*requested)
             else:
                 side.seek(0)
-        self._forget_parting()
+        self._clear_divergence()
         self.pair_changed.emit()
         self.playhead_changed.emit()
         self._on_side()
 
     def clear(self) -> None:
-        """Show nothing; does not wait."""
+        """Close both episodes; does not block."""
         self.pause()
         for side in self.sides:
             side.close()
-        self._forget_parting()
+        self._clear_divergence()
         self.pair_changed.emit()
 
-    def seek_to_parting(self) -> None:
-        """The first moment at which something is different to be seen."""
-        if self.parting is not None and self.has_parting:
+    def seek_to_divergence(self) -> None:
+        """Go to the first step that differs."""
+        if self.divergence is not None and self.has_divergence:
             self.pause()
-            self.seek(self.parting.step + 1 if self.parting.what != "start" else 0)
+            self.seek(self.divergence.step + 1 if self.divergence.what != "start" else 0)
 
     def close(self) -> None:
         self._compared = None
@@ -120,10 +120,10 @@ class SideBySideModel(PlayheadModel):
         left, right = (side.join(timeout_s) for side in self.sides)
         return left and right
 
-    # How it comes about
+    # Implementation.
 
-    def _forget_parting(self) -> None:
-        self._compared, self.parting, self.is_searched = None, None, False
+    def _clear_divergence(self) -> None:
+        self._compared, self.divergence, self.is_searched = None, None, False
 
     def _on_episode(self) -> None:
         self._search()
@@ -138,43 +138,43 @@ class SideBySideModel(PlayheadModel):
         self.changed.emit()
 
     def _search(self) -> None:
-        """Once both are open: where do they part?"""
+        """Search for the first difference when both episodes are open."""
         left, right = ((side.run_id, side.episode) for side in self.sides)
         if left[1] is None or right[1] is None or not self.is_ready:
             return
-        wanted: tuple[Place, Place] = ((left[0], left[1]), (right[0], right[1]))
-        if wanted == self._compared or not self._link.has_client:
+        requested: tuple[RunEpisode, RunEpisode] = ((left[0], left[1]), (right[0], right[1]))
+        if requested == self._compared or not self._link.has_client:
             return
-        self._forget_parting()
-        self._compared = wanted
+        self._clear_divergence()
+        self._compared = requested
         environments = {side.opening.run.run.env_id for side in self.sides if side.opening}
-        if self.began_alike is False or len(environments) > 1:
-            self.parting, self.is_searched = Divergence(0, "start"), True
+        if self.has_same_start is False or len(environments) > 1:
+            self.divergence, self.is_searched = Divergence(0, "start"), True
             return
         client = self._link.client
 
-        def take(found: Divergence | None) -> None:
-            if self._compared == wanted:
-                self.parting, self.is_searched = found, True
+        def apply(divergence: Divergence | None) -> None:
+            if self._compared == requested:
+                self.divergence, self.is_searched = divergence, True
                 self.changed.emit()
 
         self._tasks.run(
             self,
-            lambda: find_divergence(client, *wanted, lambda: self._compared == wanted),
-            take,
+            lambda: find_divergence(client, *requested, lambda: self._compared == requested),
+            apply,
         )
 
-    def _on_beat(self) -> bool:
+    def _on_tick(self) -> bool:
         playback = self.playback
         before = (playback.is_playing, playback.is_waiting)
-        if playback.advance(self._now(), self._is_there):
+        if playback.advance(self._now(), self._is_available):
             self._show_playhead()
         if before != (playback.is_playing, playback.is_waiting):
             self.changed.emit()
         return playback.is_playing
 
-    def _is_there(self, index: int) -> bool:
-        return all(side.is_there(min(index, side.steps)) for side in self.sides)
+    def _is_available(self, index: int) -> bool:
+        return all(side.is_available(min(index, side.steps)) for side in self.sides)
 
     def _show_playhead(self) -> None:
         for side in self.sides:

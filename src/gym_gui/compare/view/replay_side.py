@@ -1,4 +1,4 @@
-"""ReplaySide: one of two replays: which run and episode, its picture, and its figures so far."""
+"""ReplaySide: one of two replays: run, episode, frame and stats. Shows a `ReplayModel`."""
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
@@ -24,7 +24,7 @@ from gym_gui.widgets.steady_label import SteadyLabel
 
 
 class ReplaySide(QWidget):
-    """Moved by the pair, not by itself."""
+    """`ReplayPair` moves the playhead."""
 
     run_chosen = Signal(str)
     episode_chosen = Signal(int)
@@ -35,7 +35,7 @@ class ReplaySide(QWidget):
         """`name`: left or right."""
         super().__init__(parent)
         self._model = model
-        self._shown_runs: list[tuple[str, str]] = []
+        self._run_choices: list[tuple[str, str]] = []
         line = self.fontMetrics().height()
         self.run = QComboBox()
         self.run.setAccessibleName(f"Run on the {name}")
@@ -47,44 +47,44 @@ class ReplaySide(QWidget):
         self.run.setMinimumContentsLength(6)
         self.episode = QSpinBox()
         self.episode.setAccessibleName(f"Episode on the {name}")
-        self.episode.setToolTip("Number of the episode; Enter opens it")
+        self.episode.setToolTip("Episode number; Enter opens it")
         self.episode.setPrefix("# ")
         self.episode.setKeyboardTracking(False)
-        self.canvas = PictureCanvas(theme, f"Picture on the {name}")
+        self.canvas = PictureCanvas(theme, f"Frame on the {name}")
         self._record = RecordView(model, theme, is_narrow=True)
         self._problem = EmptyState("error", "", "", theme, action="Try again")
-        self._pictures = QStackedWidget()
-        for each in (self.canvas, self._record, self._problem):
-            self._pictures.addWidget(each)
+        self._stack = QStackedWidget()
+        for page in (self.canvas, self._record, self._problem):
+            self._stack.addWidget(page)
         self._return = SteadyLabel("000")
         self._reward = SteadyLabel("reward +1", "muted")
-        self._ending = ElidedLabel("muted")
-        self._ending.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        head = QHBoxLayout()
-        head.setSpacing(line // 3)
-        head.addWidget(self.run, 1)
-        head.addWidget(self.episode)
-        figures = QHBoxLayout()
-        figures.setSpacing(line // 2)
+        self._end_label = ElidedLabel("muted")
+        self._end_label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        header = QHBoxLayout()
+        header.setSpacing(line // 3)
+        header.addWidget(self.run, 1)
+        header.addWidget(self.episode)
+        stats = QHBoxLayout()
+        stats.setSpacing(line // 2)
         caption = QLabel("return")
         caption.setProperty("role", "muted")
         for label in (caption, self._return, self._reward):
-            figures.addWidget(label)
-        figures.addWidget(self._ending, 1)
+            stats.addWidget(label)
+        stats.addWidget(self._end_label, 1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(line // 3)
-        layout.addLayout(head)
-        layout.addWidget(self._pictures, 1)
-        layout.addLayout(figures)
+        layout.addLayout(header)
+        layout.addWidget(self._stack, 1)
+        layout.addLayout(stats)
         self._subscribe()
         self._show_all()
 
     def show_runs(self, runs: list[tuple[str, str]], chosen: str) -> None:
-        """Ids and titles to choose from."""
+        """Set the choice of runs: ids and titles."""
         with QSignalBlocker(self.run):
-            if runs != self._shown_runs:
-                self._shown_runs = runs
+            if runs != self._run_choices:
+                self._run_choices = runs
                 self.run.clear()
                 for run_id, title in runs:
                     self.run.addItem(title, run_id)
@@ -97,14 +97,14 @@ class ReplaySide(QWidget):
         self._problem.acted.connect(model.retry)
         for signal in (model.changed, model.episode_changed):
             signal.connect(self._show_all)
-        model.playhead_changed.connect(self._show_moment)
-        model.step_changed.connect(self._show_moment)
+        model.playhead_changed.connect(self._show_step)
+        model.step_changed.connect(self._show_step)
         model.episodes.rowsInserted.connect(self._show_episode)
         model.episodes.modelReset.connect(self._show_episode)
 
     def _show_all(self) -> None:
         self._show_episode()
-        self._show_moment()
+        self._show_step()
 
     def _show_episode(self) -> None:
         model = self._model
@@ -117,20 +117,20 @@ class ReplaySide(QWidget):
             if model.episode is not None:
                 self.episode.setValue(model.episode)
 
-    def _show_moment(self) -> None:
+    def _show_step(self) -> None:
         model = self._model
         if model.phase == "failed" and model.problem is not None:
             self._problem.say(model.problem.message, model.problem.remedy, "Try again")
-            self._pictures.setCurrentWidget(self._problem)
-        elif model.picture_problem:
-            self._record.show_record(model.picture_problem)
-            self._pictures.setCurrentWidget(self._record)
+            self._stack.setCurrentWidget(self._problem)
+        elif model.frame_problem:
+            self._record.show_record(model.frame_problem)
+            self._stack.setCurrentWidget(self._record)
         else:
-            self._show_picture()
-            self._pictures.setCurrentWidget(self.canvas)
-        self._show_figures()
+            self._show_frame()
+            self._stack.setCurrentWidget(self.canvas)
+        self._show_stats()
 
-    def _show_picture(self) -> None:
+    def _show_frame(self) -> None:
         frame = self._model.frame
         if frame is None:
             self.canvas.clear()
@@ -145,18 +145,18 @@ class ReplaySide(QWidget):
         if model.phase == "loading":
             return "opening…"
         if model.phase == "ready" and not model.is_frame_current:
-            return "drawing…" if model.state.is_open else "making the environment…"
+            return "rendering…" if model.state.is_open else "creating the environment…"
         return ""
 
-    def _show_figures(self) -> None:
+    def _show_stats(self) -> None:
         model = self._model
         total = model.return_so_far
         reward = model.track.reward(model.playhead - 1)
         self._return.setText("" if total is None else significant(total))
         self._reward.setText("" if reward is None else f"reward {signed(reward)}")
-        self._ending.say(self._ending_words())
+        self._end_label.say(self._end_text())
 
-    def _ending_words(self) -> str:
+    def _end_text(self) -> str:
         model = self._model
         if model.opening is None:
             return ""
@@ -164,5 +164,5 @@ class ReplaySide(QWidget):
             return f"{model.steps:,} steps"
         rollup = model.opening.rollup
         if not rollup.is_over:
-            return "not over yet"
-        return "ended: time limit" if rollup.truncated else "ended by itself"
+            return "not finished"
+        return "truncated" if rollup.truncated else "terminated"

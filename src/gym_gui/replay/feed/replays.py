@@ -1,16 +1,18 @@
-"""Replays: recorded episodes from the daemon, as plain values, pictures and files.
+"""Replays: recorded episodes of the daemon as values, frames and files.
 
-`ReplayModel` is the one who calls it. What waits is called on a task's thread; what `open`, `parts`
-and `export` return works on threads of its own and calls `wake` when there is news.
+Used by `ReplayModel`. Blocking methods run on task threads. The results of `open`, `chunks` and
+`export` use their own threads and call `wake` on updates.
 """
 
-from collections.abc import Callable, Sequence
+import math
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 import msgspec
 
-from gym_gui.replay.feed.episode_parts import EpisodePart, EpisodeParts
 from gym_gui.runtime.export_target import free_target
 from gym_gui.runtime.stream_thread import StreamThread
 from gym_gui.runtime.trainer_link import TrainerLink
@@ -27,9 +29,65 @@ if TYPE_CHECKING:
     from mosaic.replay.episode_replay import EpisodeReplay
     from mosaic.replay.export.export_job import ExportJob, ExportState
 
+
+_PER_CALL = 1_000
+ReadSteps = Callable[[int, int], list[StepRecord]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeChunk:
+    """Consecutive steps. `rewards[i]` is the reward of step `first + i`; NaN if not stored."""
+
+    first: int
+    rewards: "array[float]"
+    actors: tuple[tuple[int, str], ...]
+    """First step and name of each actor; "" for an unnamed actor."""
+    steps: tuple[StepRecord, ...]
+
+
+class EpisodeChunks:
+    """Reads steps 0 to `end` (exclusive) in order, for a `StreamThread`."""
+
+    def __init__(self, read: ReadSteps, end: int) -> None:
+        """`read(first, count)` blocks."""
+        self._read = read
+        self._end = end
+        self._is_closed = False
+
+    def close(self) -> None:
+        """Stop reading; thread-safe."""
+        self._is_closed = True
+
+    def __iter__(self) -> Iterator[EpisodeChunk]:
+        first = 0
+        while first < self._end and not self._is_closed:
+            page_end = min(self._end, first + _PER_CALL)
+            steps = [
+                step
+                for step in self._read(first, page_end - first)
+                if first <= step.step < self._end
+            ]
+            # A response may be shortened by its size; steps missing within it were not stored.
+            end = steps[-1].step + 1 if steps else page_end
+            yield make_chunk(first, end, steps)
+            first = end
+
+
+def make_chunk(first: int, end: int, steps: list[StepRecord]) -> EpisodeChunk:
+    """Build the chunk of `first` to `end` (exclusive)."""
+    rewards = array("d", [math.nan]) * (end - first)
+    actors: list[tuple[int, str]] = []
+    for step in steps:
+        rewards[step.step - first] = step.reward
+        actor = step.actor or ""
+        if not actors or actors[-1][1] != actor:
+            actors.append((step.step, actor))
+    return EpisodeChunk(first=first, rewards=rewards, actors=tuple(actors), steps=tuple(steps))
+
+
 __all__ = [
+    "EpisodeChunk",
     "EpisodeOpening",
-    "EpisodePart",
     "EpisodeReplay",
     "ExportFormat",
     "ExportJob",
@@ -50,11 +108,11 @@ _ORDERS: dict[Outstanding, tuple[EpisodeOrder, bool]] = {
     "worst": ("return", False),
     "longest": ("steps", True),
 }
-_MOST_PARTS_WAITING = 16
+_MAX_QUEUED_CHUNKS = 16
 
 
 class EpisodeOpening(msgspec.Struct, kw_only=True, frozen=True):
-    """What has to be known of an episode before anything of it can be shown."""
+    """Data that is needed before an episode can be shown."""
 
     run: RunDetails
     details: EpisodeDetails
@@ -62,7 +120,7 @@ class EpisodeOpening(msgspec.Struct, kw_only=True, frozen=True):
     start: EpisodeStart | None
     steps: int
     videos: tuple[VideoFile, ...] = ()
-    """What the run has recorded, where it can be played here."""
+    """Playable videos of the run."""
 
     @property
     def rollup(self) -> EpisodeRollup:
@@ -70,14 +128,14 @@ class EpisodeOpening(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class Replays:
-    """Of the daemon of one link."""
+    """Recorded episodes of the daemon of one link."""
 
     def __init__(self, link: TrainerLink, wake: Callable[[], None]) -> None:
         self._link = link
         self._wake = wake
 
     def opening(self, run_id: str, episode: int | None) -> EpisodeOpening:
-        """Waits. Without a number the newest finished episode is meant. Raises `UserError`."""
+        """Blocks. Default episode: the newest finished one. Raises `UserError`."""
         client = self._link.client
         run = client.run(run_id)
         if episode is None:
@@ -93,26 +151,26 @@ class Replays:
         )
 
     def steps(self, run_id: str, episode: int, first: int, count: int) -> list[StepRecord]:
-        """Waits."""
+        """Blocks."""
         return self._link.client.episode_steps(run_id, episode, first, count)
 
-    def parts(self, run_id: str, opening: EpisodeOpening) -> StreamThread[EpisodePart]:
-        """All steps of the episode, part by part, on a thread."""
+    def chunks(self, run_id: str, opening: EpisodeOpening) -> StreamThread[EpisodeChunk]:
+        """All steps of the episode in chunks, on a thread."""
         client, episode = self._link.client, opening.rollup.episode
         return StreamThread(
-            "episode parts",
-            lambda: EpisodeParts(
+            "episode chunks",
+            lambda: EpisodeChunks(
                 lambda first, count: client.episode_steps(run_id, episode, first, count),
                 opening.steps,
             ),
             self._wake,
-            _MOST_PARTS_WAITING,
+            _MAX_QUEUED_CHUNKS,
         )
 
     def open(
         self, run_id: str, episode: int, memory_bytes: int, on_change: Callable[[], None]
     ) -> "EpisodeReplay":
-        """Its pictures. `on_change` is called on the replay's own thread."""
+        """Render the frames. `on_change` is called on the thread of the replay."""
         from mosaic.replay.episode_replay import EpisodeReplay  # noqa: PLC0415 - brings gRPC
 
         return EpisodeReplay(
@@ -122,51 +180,51 @@ class Replays:
     def export(
         self, run_id: str, episode: int, target: Path, kind: ExportFormat, *, captions: bool
     ) -> "ExportJob":
-        """Begins at once, on a thread of its own."""
+        """Start an export on its own thread."""
         from mosaic.replay.export.export_job import ExportJob  # noqa: PLC0415 - brings gRPC
 
         request = ExportRequest(target=target, format=kind, overlay=captions)
         return ExportJob(self._link.client, run_id, episode, request, on_change=self._wake)
 
     def episodes(self, run_id: str, first: int, count: int) -> EpisodePage:
-        """Some of the run's episodes by number. Waits."""
+        """Episodes by number. Blocks."""
         return self._link.client.episodes_page(run_id, first=first, count=count)
 
     def outstanding(self, run_id: str, which: Outstanding) -> int:
-        """The number of the finished episode that is the best, worst or longest. Waits."""
+        """Number of the best, worst or longest finished episode. Blocks."""
         order, descending = _ORDERS[which]
         return self._first(run_id, order=order, descending=descending)
 
     def actors(self, run_id: str, episodes: Sequence[EpisodeRollup]) -> dict[int, tuple[str, ...]]:
-        """Who acted, judged by the first step, the last and the one between them. Waits."""
-        found = {}
-        for each in episodes:
-            last = max(each.steps, each.reported_steps or 0) - 1
+        """Actors of episodes, from the first, middle and last step. Blocks."""
+        actors = {}
+        for rollup in episodes:
+            last = max(rollup.steps, rollup.reported_steps or 0) - 1
             names = (
                 step.actor
                 for number in sorted({0, last // 2, last})
                 if number >= 0
-                for step in self.steps(run_id, each.episode, number, 1)
+                for step in self.steps(run_id, rollup.episode, number, 1)
             )
-            found[each.episode] = tuple(dict.fromkeys(name for name in names if name))
-        return found
+            actors[rollup.episode] = tuple(dict.fromkeys(name for name in names if name))
+        return actors
 
     def _first(self, run_id: str, *, order: EpisodeOrder, descending: bool) -> int:
-        ask = self._link.client.episodes_page
-        page = ask(run_id, count=1, order=order, descending=descending, ended="over")
-        if not page.episodes:  # then one that has not ended is better than none
-            page = ask(run_id, count=1, order=order, descending=descending)
+        read_page = self._link.client.episodes_page
+        page = read_page(run_id, count=1, order=order, descending=descending, ended="over")
+        if not page.episodes:  # fall back to an unfinished episode
+            page = read_page(run_id, count=1, order=order, descending=descending)
         if not page.episodes:
             raise UserError(
                 "This run has no recorded episodes.",
-                remedy="Wait until one has begun, or turn on step telemetry for the next run.",
+                remedy="Wait until an episode starts, or enable step telemetry for the next run.",
                 code="C340",
             )
         return page.episodes[0].episode
 
 
 def _decoded(line: bytes | None, kind: type[Line]) -> Line | None:
-    """None where the line is missing, or is none that this version understands."""
+    """None if the line is missing or cannot be decoded."""
     if not line:
         return None
     try:

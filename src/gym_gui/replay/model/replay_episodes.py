@@ -1,6 +1,6 @@
-"""ReplayEpisodes: the episodes of the run that is replayed, as a table; read as it is looked at.
+"""ReplayEpisodes: table model of the episodes of the replayed run.
 
-A run may have a million of them: only pages that somebody has scrolled to are asked for.
+A run may have a million episodes, so only visible pages are read.
 """
 
 from collections import OrderedDict
@@ -18,13 +18,13 @@ from mosaic.contract.errors import UserError
 
 COLUMNS = ("#", "return", "steps", "actor")
 _TIPS = (
-    "Number of the episode",
+    "Episode number",
     "Sum of its rewards",
-    "How many steps it has",
-    "Who acted: judged by a few of its steps until it is opened",
+    "Number of steps",
+    "Actors; estimated from a few steps until the episode is opened",
 )
 _PAGE = 50
-_MOST_PAGES = 40
+_MAX_PAGES = 40
 AnyIndex = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -32,7 +32,7 @@ _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
 class ReplayEpisodes(QAbstractTableModel):
-    """Rows are in the order of the episodes' numbers. `ReplayModel` makes it."""
+    """Rows are ordered by episode number. Created by `ReplayModel`."""
 
     def __init__(
         self, replays: Replays, tasks: Tasks, notices: Notices, parent: QObject | None = None
@@ -46,35 +46,35 @@ class ReplayEpisodes(QAbstractTableModel):
         self._total = 0
         self._pages: OrderedDict[int, tuple[EpisodeRollup, ...]] = OrderedDict()
         self._actors: dict[int, tuple[str, ...]] = {}
-        self._asked: set[int] = set()
+        self._requested_pages: set[int] = set()
 
     def show(self, run_id: str) -> None:
-        """Of that run, or of none when it is empty. Nothing happens when it is shown already."""
+        """Show the episodes of a run; an empty id clears the table."""
         if run_id != self._run_id:
             self._run_id = run_id
             self._actors.clear()
-            self._begin()
+            self._reset()
 
     def refresh(self) -> None:
-        """Ask again what there is: a run that goes on has more."""
+        """Read new episodes of a running run."""
         if self._run_id:
             self._read(max(0, self._total - 1) // _PAGE)
 
-    def note_actors(self, episode: int, actors: tuple[str, ...]) -> None:
-        """Of an episode that was read in full."""
+    def set_actors(self, episode: int, actors: tuple[str, ...]) -> None:
+        """Set the actors of an episode that was read completely."""
         if actors and self._actors.get(episode) != actors:
             self._actors[episode] = actors
-            self._tell_changed(0, self._total)
+            self._emit_changed(0, self._total)
 
     def episode_at(self, row: int) -> EpisodeRollup | None:
         page = self._pages.get(row // _PAGE, ())
         return page[row % _PAGE] if 0 <= row % _PAGE < len(page) else None
 
     def row_of(self, episode: int) -> int | None:
-        """Numbers are consecutive in nearly every run, so its own number is where to look first."""
+        """Find the row of an episode. Numbers are usually consecutive, so try that row first."""
         for row in (episode, *(page * _PAGE + at for page in self._pages for at in range(_PAGE))):
-            found = self.episode_at(row)
-            if found is not None and found.episode == episode:
+            rollup = self.episode_at(row)
+            if rollup is not None and rollup.episode == episode:
                 return row
         return episode if episode < self._total else None
 
@@ -104,89 +104,91 @@ class ReplayEpisodes(QAbstractTableModel):
             return _LEFT if index.column() == len(COLUMNS) - 1 else _RIGHT
         if role not in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
             return None
-        found = self.episode_at(index.row())
-        if found is None:
+        rollup = self.episode_at(index.row())
+        if rollup is None:
             self._read(index.row() // _PAGE)
             return "…" if role == Qt.ItemDataRole.DisplayRole else None
         if role == Qt.ItemDataRole.ToolTipRole:
-            return _ending(found)
-        return self._text(found, index.column())
+            return _end_text(rollup)
+        return self._text(rollup, index.column())
 
-    def _text(self, found: EpisodeRollup, column: int) -> str:
+    def _text(self, rollup: EpisodeRollup, column: int) -> str:
         if column == 0:
-            return f"{found.episode:,}"
+            return f"{rollup.episode:,}"
         if column == 1:
-            total = found.total_return if found.reported_return is None else found.reported_return
+            total = (
+                rollup.total_return if rollup.reported_return is None else rollup.reported_return
+            )
             return fixed(total)
         if column == 2:
-            return f"{max(found.steps, found.reported_steps or 0):,}"
-        actors = self._actors.get(found.episode)
+            return f"{max(rollup.steps, rollup.reported_steps or 0):,}"
+        actors = self._actors.get(rollup.episode)
         return "…" if actors is None else actors_words(actors)
 
-    # How it comes about
+    # Reading
 
-    def _begin(self) -> None:
+    def _reset(self) -> None:
         self.beginResetModel()
         self._ticket += 1
         self._total = 0
         self._pages.clear()
-        self._asked.clear()
+        self._requested_pages.clear()
         self.endResetModel()
         if self._run_id:
             self._read(0)
 
     def _read(self, page: int) -> None:
-        if page in self._asked:
+        if page in self._requested_pages:
             return
-        self._asked.add(page)
+        self._requested_pages.add(page)
         run_id, ticket = self._run_id, self._ticket
         self._tasks.run(
             self,
             lambda: self._replays.episodes(run_id, page * _PAGE, _PAGE),
-            lambda found: self._take(ticket, page, found),
-            lambda error: self._lose(ticket, page, error),
+            lambda result: self._apply_page(ticket, page, result),
+            lambda error: self._handle_error(ticket, page, error),
         )
 
-    def _lose(self, ticket: int, page: int, error: UserError) -> None:
+    def _handle_error(self, ticket: int, page: int, error: UserError) -> None:
         if ticket == self._ticket:
-            self._asked.discard(page)  # it is asked for again when somebody looks
+            self._requested_pages.discard(page)  # requested again when it becomes visible
             self._notices.fail(error)
 
-    def _take(self, ticket: int, page: int, found: EpisodePage) -> None:
+    def _apply_page(self, ticket: int, page: int, result: EpisodePage) -> None:
         if ticket != self._ticket:
             return
-        self._asked.discard(page)
-        if found.total > self._total:
-            self.beginInsertRows(_NOWHERE, self._total, found.total - 1)
-            self._total = found.total
+        self._requested_pages.discard(page)
+        if result.total > self._total:
+            self.beginInsertRows(_NOWHERE, self._total, result.total - 1)
+            self._total = result.total
             self.endInsertRows()
-        self._pages[page] = found.episodes
-        while len(self._pages) > _MOST_PAGES:
+        self._pages[page] = result.episodes
+        while len(self._pages) > _MAX_PAGES:
             self._pages.popitem(last=False)
-        self._tell_changed(page * _PAGE, (page + 1) * _PAGE)
-        unknown = tuple(each for each in found.episodes if each.episode not in self._actors)
+        self._emit_changed(page * _PAGE, (page + 1) * _PAGE)
+        unknown = tuple(rollup for rollup in result.episodes if rollup.episode not in self._actors)
         run_id = self._run_id
         if unknown:
             self._tasks.run(
                 self,
                 lambda: self._replays.actors(run_id, unknown),
-                lambda actors: self._take_actors(ticket, page, actors),
-                lambda _: None,  # the column keeps its dots
+                lambda actors: self._apply_actors(ticket, page, actors),
+                lambda _: None,  # the column keeps the ellipsis
             )
 
-    def _take_actors(self, ticket: int, page: int, actors: dict[int, tuple[str, ...]]) -> None:
+    def _apply_actors(self, ticket: int, page: int, actors: dict[int, tuple[str, ...]]) -> None:
         if ticket == self._ticket:
-            # What was read in full is known better.
+            # Completely read episodes take precedence.
             self._actors = {**actors, **self._actors}
-            self._tell_changed(page * _PAGE, (page + 1) * _PAGE)
+            self._emit_changed(page * _PAGE, (page + 1) * _PAGE)
 
-    def _tell_changed(self, first: int, end: int) -> None:
+    def _emit_changed(self, first: int, end: int) -> None:
         end = min(end, self._total)
         if first < end:
             self.dataChanged.emit(self.index(first, 0), self.index(end - 1, len(COLUMNS) - 1))
 
 
-def _ending(found: EpisodeRollup) -> str:
-    if not found.is_over:
-        return "Not over yet, or cut off"
-    return "Ended by its time limit" if found.truncated else "Ended by itself"
+def _end_text(rollup: EpisodeRollup) -> str:
+    if not rollup.is_over:
+        return "Not finished"
+    return "Truncated by the time limit" if rollup.truncated else "Terminated"

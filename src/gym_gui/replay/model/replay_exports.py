@@ -1,4 +1,4 @@
-"""ReplayExports: an episode out as MP4, GIF or JSONL, one at a time, with progress and a notice."""
+"""ReplayExports: exports an episode as MP4, GIF or JSONL, one export at a time."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 class ReplayExports(QObject):
-    """Files go to `folder`, under a name that is not taken."""
+    """Files go to `folder`, under an unused name. Reports the result as a notice."""
 
     changed = Signal()
-    reveal_wanted = Signal(str)
-    """A person wants to see that file in its folder."""
+    reveal_requested = Signal(str)
+    """Request to show the file in its folder."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class ReplayExports(QObject):
         self._state: ExportState | None = None
         self._is_starting = False
         self._ended: list[ExportJob] = []
-        pulse.subscribe(self, self._on_beat)
+        pulse.subscribe(self, self._on_tick)
 
     @property
     def is_running(self) -> bool:
@@ -51,13 +51,13 @@ class ReplayExports(QObject):
 
     @property
     def fraction(self) -> float:
-        """How far it is, from 0 to 1."""
+        """Progress from 0 to 1."""
         return self._state.fraction if self._state else 0.0
 
     def start(
         self, run_id: str, episode: int, title: str, kind: ExportFormat, *, captions: bool
     ) -> None:
-        """Nothing happens while another one is running."""
+        """Start an export. Ignored while another one is running."""
         if self.is_running:
             return
         self._is_starting = True
@@ -66,7 +66,7 @@ class ReplayExports(QObject):
         self._tasks.run(
             self,
             lambda: free_target(self.folder, name, kind.value),
-            lambda target: self._begin(run_id, episode, target, kind, captions),
+            lambda target: self._start_job(run_id, episode, target, kind, captions),
             self._fail,
         )
 
@@ -75,7 +75,7 @@ class ReplayExports(QObject):
             self._job.cancel()
 
     def close(self) -> None:
-        """Give up what runs; does not wait."""
+        """Cancel the running export; does not wait."""
         if self._job is not None:
             self._job.cancel()
             self._ended.append(self._job)
@@ -84,7 +84,7 @@ class ReplayExports(QObject):
     def join(self, timeout_s: float) -> bool:
         return all(job.wait(timeout_s) for job in self._ended)
 
-    def _begin(
+    def _start_job(
         self, run_id: str, episode: int, target: Path, kind: ExportFormat, captions: bool
     ) -> None:
         self._is_starting = False
@@ -96,29 +96,29 @@ class ReplayExports(QObject):
         self.changed.emit()
         self._notices.fail(error)
 
-    def _on_beat(self) -> bool:
+    def _on_tick(self) -> bool:
         job = self._job
         if job is None or job.state is self._state:
             return False
         self._state = state = job.state
         if state.phase != "running":
             self._job = self._state = None
-            self._ended = [each for each in (*self._ended, job) if not each.wait(0.0)]
-            self._tell_end(state)
+            self._ended = [ended for ended in (*self._ended, job) if not ended.wait(0.0)]
+            self._report_result(state)
         self.changed.emit()
         return True
 
-    def _tell_end(self, state: "ExportState") -> None:
+    def _report_result(self, state: "ExportState") -> None:
         if state.result is not None:
             path = str(state.result.path)
-            doubt = f" {state.result.warnings[0]}" if state.result.warnings else ""
+            warning = f" {state.result.warnings[0]}" if state.result.warnings else ""
             self._notices.offer(
-                f"Saved {state.result.path.name} ({size(state.result.size_bytes)}).{doubt}",
+                f"Saved {state.result.path.name} ({size(state.result.size_bytes)}).{warning}",
                 "Show",
-                lambda: self.reveal_wanted.emit(path),
-                tone="warning" if doubt else "good",
+                lambda: self.reveal_requested.emit(path),
+                tone="warning" if warning else "good",
             )
         elif state.phase == "cancelled":
-            self._notices.say("Export cancelled. Nothing was left behind.")
+            self._notices.say("Export cancelled. Partial files were removed.")
         elif state.error is not None:
             self._notices.fail(state.error)

@@ -1,9 +1,10 @@
-"""ReplayedEpisode: all that is known of the episode that is replayed, as it comes in.
+"""ReplayedEpisode: the data of the replayed episode as it arrives.
 
-`ReplayModel` makes one per episode it opens, and asks it on every beat. It has no playhead.
+`ReplayModel` creates one per opened episode and polls it on every tick. It has no playhead.
 """
 
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +16,13 @@ from gym_gui.replay.feed.replays import (
     Replays,
     ReplayState,
 )
-from gym_gui.replay.model.replay_steps import ReplaySteps
-from gym_gui.replay.model.replay_verdict import ReplayVerdict, verdict_of
+from gym_gui.replay.model.replay_status import ReplayStatus, replay_status
 from gym_gui.replay.model.reward_track import RewardTrack
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.playback import DEFAULT_FPS
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.ui_ticker import UiTicker
+from mosaic.contract.errors import UserError
 from mosaic.contract.events import EnvironmentEvent, EpisodeStart, StepRecord
 from mosaic.envs.catalog import environment as catalogued
 from mosaic.envs.scenes.factory import scene_for
@@ -30,15 +31,78 @@ from mosaic.envs.scenes.scene import Scene
 if TYPE_CHECKING:
     from gym_gui.replay.feed.replays import EpisodeReplay
 
-_KEEPS_STEPS_UP_TO = 5_000
-"""Steps of an episode that is no longer than this are all kept as they are read."""
+
+_STEPS_PER_PAGE = 100
+_MAX_STEP_PAGES = 60
+
+ReadSteps = Callable[[int, int], list[StepRecord]]
+
+
+class ReplaySteps(QObject):
+    """Recorded steps of one episode, read by page on access. An LRU cache."""
+
+    arrived = Signal()
+    """Requested steps are available."""
+
+    def __init__(
+        self, read: ReadSteps, tasks: Tasks, notices: Notices, parent: QObject | None = None
+    ) -> None:
+        """`read(first, count)` blocks."""
+        super().__init__(parent)
+        self._read = read
+        self._tasks = tasks
+        self._notices = notices
+        self._pages: OrderedDict[int, dict[int, StepRecord]] = OrderedDict()
+        self._complete_pages: set[int] = set()
+        """Pages that were read completely."""
+        self._is_reading = False
+
+    def get(self, step: int) -> StepRecord | None:
+        """The cached step, or None; then it is read and `arrived` fires."""
+        number = step // _STEPS_PER_PAGE
+        page = self._pages.get(number)
+        if page is not None:
+            self._pages.move_to_end(number)
+        record = page.get(step) if page is not None else None
+        if record is None and number not in self._complete_pages and not self._is_reading:
+            # One request at a time: while scrubbing, only the newest position matters.
+            self._is_reading = True
+            self._tasks.run(
+                self,
+                lambda: self._read(number * _STEPS_PER_PAGE, _STEPS_PER_PAGE),
+                lambda steps: self._apply_page(number, steps),
+                self._fail,
+            )
+        return record
+
+    def put(self, steps: Iterable[StepRecord]) -> None:
+        """Add steps that were read elsewhere."""
+        for step in steps:
+            self._pages.setdefault(step.step // _STEPS_PER_PAGE, {})[step.step] = step
+        while len(self._pages) > _MAX_STEP_PAGES:
+            self._complete_pages.discard(self._pages.popitem(last=False)[0])
+
+    def _apply_page(self, page: int, steps: list[StepRecord]) -> None:
+        self._is_reading = False
+        self._pages.setdefault(page, {})
+        self._complete_pages.add(page)
+        self.put(steps)
+        self.arrived.emit()
+
+    def _fail(self, error: UserError) -> None:
+        self._is_reading = False
+        self._notices.fail(error)
+
+
+_MAX_CACHED_STEPS = 5_000
+"""All steps of episodes up to this length stay in memory."""
 
 
 class ReplayedEpisode(QObject):
-    """Threads of its own read rewards and draw pictures until `close`."""
+    """Own threads read rewards and render frames until `close`."""
 
     steps_arrived = Signal()
-    """`step` may find what it did not find before."""
+    """Requested steps are available."""
 
     def __init__(
         self,
@@ -56,11 +120,11 @@ class ReplayedEpisode(QObject):
         self.state = ReplayState()
         self._pulse = pulse
         self._notices = notices
-        self._has_news = Event()
-        self._reader = replays.parts(self.run_id, opening)
+        self._has_update = Event()
+        self._reader = replays.chunks(self.run_id, opening)
         self._replay: EpisodeReplay | None = None
         if not opening.details.not_replayable:
-            self._replay = replays.open(self.run_id, self.number, cache_bytes, self._note_news)
+            self._replay = replays.open(self.run_id, self.number, cache_bytes, self._on_update)
         self._steps = ReplaySteps(
             lambda first, count: replays.steps(self.run_id, self.number, first, count),
             tasks,
@@ -92,23 +156,23 @@ class ReplayedEpisode(QObject):
 
     @property
     def step_count(self) -> int:
-        """As far as is known."""
+        """Number of steps known so far."""
         return max(self.opening.steps, self.state.steps, len(self.track))
 
     @property
     def fps(self) -> float:
-        """How fast it was shown when it was played."""
+        """Frame rate of the recorded session."""
         recorded = self.environment.render_fps if self.environment else None
         catalogue = catalogued(self.opening.run.run.env_id).render_fps
         return self.state.fps or recorded or catalogue or DEFAULT_FPS
 
     @property
-    def verdict(self) -> ReplayVerdict:
+    def status(self) -> ReplayStatus:
         packages = self.environment.packages if self.environment else None
-        return verdict_of(self.opening.details, self.state, packages)
+        return replay_status(self.opening.details, self.state, packages)
 
-    def picture_problem(self, frame: ReplayFrame | None) -> str:
-        """Why there is no picture and none will come; empty otherwise. `frame` is what came."""
+    def frame_problem(self, frame: ReplayFrame | None) -> str:
+        """Why there is no frame; empty while one is expected. `frame` is the received frame."""
         if self.opening.details.not_replayable:
             return self.opening.details.not_replayable
         if frame is not None:
@@ -116,7 +180,7 @@ class ReplayedEpisode(QObject):
         return self.state.error.message if self.state.error else ""
 
     def scene(self, seen: StepRecord | EpisodeStart) -> Scene | None:
-        """What the record alone lets one draw, where it says enough for that."""
+        """The scene from recorded data only; None where that is not enough."""
         made, step = self.environment, seen if isinstance(seen, StepRecord) else None
         kwargs: Mapping[str, Any] | None = made.env_kwargs if made else None
         return scene_for(
@@ -129,42 +193,42 @@ class ReplayedEpisode(QObject):
         )
 
     def seek(self, index: int) -> None:
-        """Pictures around `index` are wanted most."""
+        """Render frames around `index` first."""
         if self._replay is not None:
             self._replay.seek(index)
 
     def frame(self, index: int) -> ReplayFrame | None:
-        """The picture, if it is in memory."""
+        """The cached frame, or None."""
         return self._replay.frame(index) if self._replay is not None else None
 
-    def is_there(self, index: int) -> bool:
-        """Whether a playhead that moves by itself may move there."""
+    def is_available(self, index: int) -> bool:
+        """Whether playback may move to the index."""
         if self._replay is None or self.state.error is not None:
             return True
         return any(index in cached for cached in self.state.cached)
 
     def step(self, number: int) -> StepRecord | None:
-        """The recorded step, if it is in memory; otherwise it is read."""
+        """The cached step, or None; then it is read."""
         return self._steps.get(number)
 
     def retry(self) -> None:
-        """After an error of the simulation."""
+        """Retry after a simulation error."""
         if self._replay is not None:
             self._replay.retry()
-            self._note_news()
+            self._on_update()
 
-    def take_news(self) -> bool:
-        """Take in what has come since the last beat. Whether anything has."""
-        has_read = self._read_parts()
-        if self._replay is None or not self._has_news.is_set():
+    def drain_updates(self) -> bool:
+        """Apply updates since the last tick. Return whether there were any."""
+        has_read = self._read_chunks()
+        if self._replay is None or not self._has_update.is_set():
             return has_read
-        self._has_news.clear()
+        self._has_update.clear()
         self.state = self._replay.state
         return True
 
     @property
     def is_read(self) -> bool:
-        """Whether all rewards are here."""
+        """Whether all rewards were read."""
         return len(self.track) >= self.opening.steps
 
     def close(self) -> None:
@@ -179,18 +243,18 @@ class ReplayedEpisode(QObject):
         has_ended = self._replay is None or self._replay.join(timeout_s)
         return has_ended and not self._reader.thread.is_alive()
 
-    def _read_parts(self) -> bool:
-        parts = self._reader.take()
-        for part in parts:
-            self.track.extend(part)
-            if self.step_count <= _KEEPS_STEPS_UP_TO:
-                self._steps.put(part.steps)
+    def _read_chunks(self) -> bool:
+        chunks = self._reader.take()
+        for chunk in chunks:
+            self.track.extend(chunk)
+            if self.step_count <= _MAX_CACHED_STEPS:
+                self._steps.put(chunk.steps)
         if self._reader.error is not None:
             self._notices.fail(self._reader.error)
             self._reader.error = None
-        return bool(parts)
+        return bool(chunks)
 
-    def _note_news(self) -> None:
-        """On the replay's thread."""
-        self._has_news.set()
+    def _on_update(self) -> None:
+        """Called on the thread of the replay."""
+        self._has_update.set()
         self._pulse.wake()

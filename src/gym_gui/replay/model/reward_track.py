@@ -1,6 +1,6 @@
-"""RewardTrack: the rewards of one episode as a timeline draws them, however long it is.
+"""RewardTrack: the rewards of one episode for the timeline.
 
-Filled by `ReplayModel` part by part; read by the timeline on every paint.
+Filled by `ReplayModel` in chunks; read by the timeline on every paint.
 """
 
 import math
@@ -8,20 +8,20 @@ from array import array
 from bisect import bisect_right
 from itertools import accumulate
 
-from gym_gui.replay.feed.replays import EpisodePart
+from gym_gui.replay.feed.replays import EpisodeChunk
 
 _BLOCK = 16
-"""Steps whose lowest and highest reward are kept, so that a million steps paint as fast as few."""
+"""Steps per block of cached extrema, so that a million steps paint quickly."""
 
 _SAMPLES = 2_000
 _USUAL = 0.9
 
 Extent = tuple[float, float]
-"""The lowest and the highest reward of some steps; (0, 0) when nothing is known of them."""
+"""The lowest and the highest reward of some steps; (0, 0) without rewards."""
 
 
 class RewardTrack:
-    """Rewards, returns and who acted, by number of step."""
+    """Rewards, returns and actors by step."""
 
     def __init__(self) -> None:
         self.rewards = array("d")
@@ -36,10 +36,10 @@ class RewardTrack:
     def __len__(self) -> int:
         return len(self.rewards)
 
-    def extend(self, part: EpisodePart) -> None:
-        """The part that follows what is here."""
-        known = array("d", [0.0 if math.isnan(value) else value for value in part.rewards])
-        self.rewards.extend(part.rewards)
+    def extend(self, chunk: EpisodeChunk) -> None:
+        """Append the next chunk."""
+        known = array("d", [0.0 if math.isnan(value) else value for value in chunk.rewards])
+        self.rewards.extend(chunk.rewards)
         totals = accumulate(known, initial=self._returns[-1])
         next(totals)
         self._returns.extend(totals)
@@ -50,14 +50,14 @@ class RewardTrack:
             low, high = _extent(self.rewards[start : start + _BLOCK])
             self._lows.append(low)
             self._highs.append(high)
-        for step, actor in part.actors:
+        for step, actor in chunk.actors:
             if not self._actors or self._actors[-1] != actor:
                 self._actor_starts.append(step)
                 self._actors.append(actor)
 
     @property
     def usual_size(self) -> float:
-        """How large rewards are, a few of the largest aside: for the scale of a drawing."""
+        """The 90th percentile of absolute rewards, for the scale of the timeline."""
         stride = max(1, len(self.rewards) // _SAMPLES)
         sizes = sorted(
             abs(value) for value in self.rewards[::stride] if value and math.isfinite(value)
@@ -65,23 +65,23 @@ class RewardTrack:
         return sizes[int(len(sizes) * _USUAL)] if sizes else 0.0
 
     def return_after(self, steps: int) -> float | None:
-        """The sum of the first `steps` rewards, once they are here."""
+        """The sum of the first `steps` rewards; None until they are read."""
         return self._returns[steps] if 0 <= steps < len(self._returns) else None
 
     def reward(self, step: int) -> float | None:
-        """None where it is not stored, or not here yet."""
+        """None where it is not stored or not read yet."""
         if not 0 <= step < len(self.rewards) or math.isnan(self.rewards[step]):
             return None
         return self.rewards[step]
 
     def actor(self, step: int) -> str | None:
-        """Who acted; None where it is not known yet."""
+        """The actor of a step; None until it is read."""
         at = bisect_right(self._actor_starts, step) - 1
         return self._actors[at] if at >= 0 and step < len(self.rewards) else None
 
     @property
     def actor_spans(self) -> tuple[tuple[range, str], ...]:
-        """Who acted in which steps, in order."""
+        """Ranges of steps and their actors, in order."""
         if not self._actors:
             return ()
         ends = (*self._actor_starts[1:], len(self.rewards))
@@ -91,8 +91,8 @@ class RewardTrack:
         )
 
     @property
-    def everyone(self) -> tuple[str, ...]:
-        """Who acted at all, in order of appearance."""
+    def all_actors(self) -> tuple[str, ...]:
+        """All actors, in order of appearance."""
         return tuple(dict.fromkeys(self._actors))
 
     def extent(self, first: int, end: int) -> Extent:
@@ -110,7 +110,7 @@ class RewardTrack:
 
 
 def _extent(rewards: "array[float]") -> Extent:
-    """Zero is always within: bars are drawn from there."""
+    """Always contains zero, where bars start."""
     if math.isnan(sum(rewards)):  # a step that was not stored, or opposite infinities
         rewards = array("d", [value for value in rewards if not math.isnan(value)])
     return (min(min(rewards, default=0.0), 0.0), max(max(rewards, default=0.0), 0.0))

@@ -1,4 +1,4 @@
-"""EpisodesPanel: the run's episodes, the verdict on the one that is shown, and its exports."""
+"""EpisodesPanel: the episodes of the run, the replay status and exports."""
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QResizeEvent
@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from gym_gui.replay.model.replay_episodes import COLUMNS
 from gym_gui.replay.model.replay_model import Outstanding, ReplayModel
-from gym_gui.replay.model.replay_verdict import ReplayVerdict
+from gym_gui.replay.model.replay_status import ReplayStatus
 from gym_gui.replay.view.export_row import ExportRow
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.badge import Badge
@@ -28,16 +28,16 @@ from gym_gui.widgets.set_disabled_reason import set_disabled_reason
 _MARKS = {"good": "✓ ", "warning": "! ", "bad": "✕ ", "plain": ""}
 
 
-class VerdictCard(QFrame):
-    """Hidden while there is nothing to say."""
+class ReplayStatusCard(QFrame):
+    """Shows a `ReplayStatus`; hidden without one."""
 
-    retry_wanted = Signal()
+    retry_requested = Signal()
 
     def __init__(self, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._shown: ReplayVerdict | None = None
+        self._displayed: ReplayStatus | None = None
         self.setProperty("role", "card")
-        self.setAccessibleName("Exactness of the replay")
+        self.setAccessibleName("Replay status")
         line = self.fontMetrics().height()
         self._badge = Badge("", "plain", theme)
         self._text = QLabel()
@@ -46,34 +46,34 @@ class VerdictCard(QFrame):
         self._detail.setProperty("role", "caption")
         self._detail.setWordWrap(True)
         self._retry = QPushButton("Try again")
-        self._retry.clicked.connect(self.retry_wanted)
-        head = QHBoxLayout()
-        head.addWidget(self._badge)
-        head.addStretch(1)
+        self._retry.clicked.connect(self.retry_requested)
+        header = QHBoxLayout()
+        header.addWidget(self._badge)
+        header.addStretch(1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(line // 2, line // 2, line // 2, line // 2)
         layout.setSpacing(line // 4)
-        layout.addLayout(head)
+        layout.addLayout(header)
         layout.addWidget(self._text)
         layout.addWidget(self._detail)
         layout.addWidget(self._retry)
         self.hide()
 
-    def show_verdict(self, verdict: ReplayVerdict | None) -> None:
-        """Said anew only when it is another one."""
-        if verdict == self._shown:
+    def show_status(self, status: ReplayStatus | None) -> None:
+        """Update the card if the status changed."""
+        if status == self._displayed:
             return
-        self._shown = verdict
-        self.setVisible(verdict is not None)
-        if verdict is None:
+        self._displayed = status
+        self.setVisible(status is not None)
+        if status is None:
             return
-        self._badge.show_text(_MARKS[verdict.tone] + verdict.headline, verdict.tone)
-        self._text.setText(verdict.text)
-        self._text.setVisible(bool(verdict.text))
-        self._detail.setText(verdict.detail)
-        self._detail.setVisible(bool(verdict.detail))
-        self._retry.setVisible(verdict.can_retry)
-        self.setAccessibleDescription(f"{verdict.headline}: {verdict.text} {verdict.detail}")
+        self._badge.show_text(_MARKS[status.tone] + status.headline, status.tone)
+        self._text.setText(status.text)
+        self._text.setVisible(bool(status.text))
+        self._detail.setText(status.detail)
+        self._detail.setVisible(bool(status.detail))
+        self._retry.setVisible(status.can_retry)
+        self.setAccessibleDescription(f"{status.headline}: {status.text} {status.detail}")
 
 
 _ACTOR = COLUMNS.index("actor")
@@ -84,14 +84,14 @@ _OUTSTANDING: tuple[tuple[str, Outstanding, str], ...] = (
 )
 
 _MEASURED_ROWS = 30
-"""Qt would look at a thousand for the width of a column, and all of them would be read."""
+"""Rows measured for column widths. The default of Qt, 1000, would read all of them."""
 
 
 class EpisodesPanel(QWidget):
-    """The left side of the Replay tab."""
+    """The left side of the Replay tab. Shows `ReplayModel`."""
 
-    video_wanted = Signal(str, str)
-    """Run and file: to be played in the Video tab."""
+    video_requested = Signal(str, str)
+    """Run id and path of a video to play."""
 
     def __init__(
         self, model: ReplayModel, theme: ThemeModel, parent: QWidget | None = None
@@ -101,40 +101,40 @@ class EpisodesPanel(QWidget):
         line = self.fontMetrics().height()
         self._run = ElidedLabel("muted")
         self._table = self._make_table(line)
-        self._verdict = VerdictCard(theme)
+        self._status = ReplayStatusCard(theme)
         self._exports = ExportRow(model, theme)
         self._videos = self._make_video_row(theme, line)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(line * 2 // 3, line * 2 // 3, line * 2 // 3, line * 2 // 3)
         layout.setSpacing(line * 2 // 3)
-        layout.addLayout(self._make_head(theme))
+        layout.addLayout(self._make_header(theme))
         layout.addLayout(self._make_outstanding(line))
         layout.addWidget(self._table, 1)
-        layout.addWidget(self._verdict)
+        layout.addWidget(self._status)
         layout.addWidget(self._videos)
         layout.addWidget(self._exports)
-        self._verdict.retry_wanted.connect(model.retry)
+        self._status.retry_requested.connect(model.retry)
         model.changed.connect(self._show_state)
         model.episode_changed.connect(self._show_state)
-        model.episode_changed.connect(self._select_shown)
-        model.episodes.rowsInserted.connect(self._select_shown)
+        model.episode_changed.connect(self._select_current)
+        model.episodes.rowsInserted.connect(self._select_current)
         model.episodes.rowsInserted.connect(self._fit_columns)
         self._show_state()
 
-    def _make_head(self, theme: ThemeModel) -> QHBoxLayout:
+    def _make_header(self, theme: ThemeModel) -> QHBoxLayout:
         title = QLabel("Episodes")
         title.setProperty("role", "heading")
         refresh = QToolButton()
         keep_icon(refresh, "refresh", theme, "muted")
-        refresh.setToolTip("Look for new episodes")
-        refresh.setAccessibleName("Look for new episodes")
+        refresh.setToolTip("Refresh episodes")
+        refresh.setAccessibleName("Refresh episodes")
         refresh.clicked.connect(self._model.episodes.refresh)
-        head = QHBoxLayout()
-        head.addWidget(title)
-        head.addWidget(self._run, 1)
-        head.addWidget(refresh)
+        header = QHBoxLayout()
+        header.addWidget(title)
+        header.addWidget(self._run, 1)
+        header.addWidget(refresh)
         self._run.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        return head
+        return header
 
     def _make_outstanding(self, line: int) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -176,34 +176,34 @@ class EpisodesPanel(QWidget):
         return table
 
     def _fit_columns(self) -> None:
-        """For numbers of the size that they usually have: to look at all would mean to read all."""
+        """Fit typical values; measuring all rows would read all rows."""
         metrics, padding = self.fontMetrics(), round(self.fontMetrics().height() * 1.3)
         widest = (f"{self._model.episodes.rowCount():,}", "-9,999.9", "99,999")
         for column, text in enumerate(widest):
             width = round(max(metrics.horizontalAdvance(text), metrics.height() * 1.4)) + padding
             seen = self._table.sizeHintForColumn(column)
             self._table.horizontalHeader().resizeSection(column, max(width, seen))
-        self._give_way()
+        self._update_actor_column()
 
-    def _give_way(self) -> None:
-        """Who acted is left out where there is room for the numbers alone."""
+    def _update_actor_column(self) -> None:
+        """Hide the actor column if the table is too narrow."""
         numbers = sum(self._table.columnWidth(column) for column in range(_ACTOR))
-        least = self.fontMetrics().horizontalAdvance("scripted")
-        self._table.setColumnHidden(_ACTOR, numbers + least > self._table.viewport().width())
+        min_width = self.fontMetrics().horizontalAdvance("scripted")
+        self._table.setColumnHidden(_ACTOR, numbers + min_width > self._table.viewport().width())
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         super().resizeEvent(event)
-        self._give_way()
+        self._update_actor_column()
 
     def _make_video_row(self, theme: ThemeModel, line: int) -> QWidget:
         row = QWidget()
         self._play_video = QPushButton("Play video")
         keep_icon(self._play_video, "film", theme)
-        self._play_video.setToolTip("Play the run's newest video in the Video tab")
+        self._play_video.setToolTip("Play the newest video of the run in the Video tab")
         self._play_video.clicked.connect(self._on_play_video)
         self._open_video = QPushButton("Open externally")
         keep_icon(self._open_video, "external", theme)
-        self._open_video.setToolTip("Open the run's newest video in the desktop's own player")
+        self._open_video.setToolTip("Open the newest video of the run in the system player")
         self._open_video.clicked.connect(self._on_open_video)
         layout = QHBoxLayout(row)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -214,7 +214,7 @@ class EpisodesPanel(QWidget):
 
     def _on_play_video(self) -> None:
         if self._model.videos:
-            self.video_wanted.emit(self._model.run_id, str(self._model.videos[-1].path))
+            self.video_requested.emit(self._model.run_id, str(self._model.videos[-1].path))
 
     def _on_open_video(self) -> None:
         if self._model.videos:
@@ -226,7 +226,7 @@ class EpisodesPanel(QWidget):
         if chosen is not None and chosen.episode != self._model.episode:
             self._model.open(self._model.run_id, chosen.episode)
 
-    def _select_shown(self) -> None:
+    def _select_current(self) -> None:
         episode = self._model.episode
         row = self._model.episodes.row_of(episode) if episode is not None else None
         if row is not None and row != self._table.currentIndex().row():
@@ -239,12 +239,12 @@ class EpisodesPanel(QWidget):
                 | QItemSelectionModel.SelectionFlag.Rows,
             )
             selection.blockSignals(False)
-            self._table.bring_into_sight(index)
+            self._table.scroll_to_selected(index)
             self._table.viewport().update()
 
     def _show_state(self) -> None:
         self._run.say(self._model.run_title)
-        self._verdict.show_verdict(self._model.verdict)
+        self._status.show_status(self._model.status)
         self._videos.setVisible(bool(self._model.videos))
         for button in self._outstanding:
             has_some = self._model.episodes.rowCount() > 0
@@ -253,24 +253,24 @@ class EpisodesPanel(QWidget):
 
 
 class _EpisodeTable(QTableView):
-    """The chosen row is in sight, also when rows come or what stands below takes some room."""
+    """Keeps the selected row visible when rows are added or the table is resized."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._stays_at_chosen = False
+        self._follows_selection = False
         bar = self.verticalScrollBar()
-        # Qt knows how far it can scroll only some time after rows came or the table was resized.
-        bar.rangeChanged.connect(lambda *_: self._scroll_to_chosen())
-        bar.actionTriggered.connect(lambda _: self._let_go())
+        # Qt updates the scroll range some time after rows were added or the table was resized.
+        bar.rangeChanged.connect(lambda *_: self._scroll_to_selection())
+        bar.actionTriggered.connect(lambda _: self._stop_following())
 
-    def bring_into_sight(self, index: QModelIndex) -> None:
-        """Until a person scrolls."""
-        self._stays_at_chosen = True
+    def scroll_to_selected(self, index: QModelIndex) -> None:
+        """Keep the row visible until the user scrolls."""
+        self._follows_selection = True
         self.scrollTo(index)
 
-    def _scroll_to_chosen(self) -> None:
-        if self._stays_at_chosen and self.currentIndex().isValid():
+    def _scroll_to_selection(self) -> None:
+        if self._follows_selection and self.currentIndex().isValid():
             self.scrollTo(self.currentIndex())
 
-    def _let_go(self) -> None:
-        self._stays_at_chosen = False
+    def _stop_following(self) -> None:
+        self._follows_selection = False

@@ -1,4 +1,4 @@
-"""ExportRow: the episode into a file, and how far that is."""
+"""ExportRow: buttons to export the episode, and the progress."""
 
 from pathlib import Path
 
@@ -21,9 +21,9 @@ from gym_gui.widgets.icons import keep_icon
 from gym_gui.widgets.set_disabled_reason import set_disabled_reason
 
 _KINDS = (
-    ("MP4", ExportFormat.MP4, "A video that any player shows"),
-    ("GIF", ExportFormat.GIF, "A moving picture for pages and messages"),
-    ("JSONL", ExportFormat.JSONL, "The recorded steps as text, one a line"),
+    ("MP4", ExportFormat.MP4, "Video file"),
+    ("GIF", ExportFormat.GIF, "Animated image"),
+    ("JSONL", ExportFormat.JSONL, "Recorded steps, one JSON object per line"),
 )
 
 
@@ -31,7 +31,7 @@ _NOTHING = "No episode is open."
 
 
 class ExportRow(QWidget):
-    """One button a format; a bar with a way out while one is being written."""
+    """Shows `ReplayModel.exports`: one button per format, or a progress bar."""
 
     def __init__(
         self, model: ReplayModel, theme: ThemeModel, parent: QWidget | None = None
@@ -42,11 +42,11 @@ class ExportRow(QWidget):
         title = QLabel("Export")
         title.setProperty("role", "heading")
         self._captions = QCheckBox("Captions")
-        self._captions.setToolTip("Step, action, reward and return below each picture")
-        head = QHBoxLayout()
-        head.addWidget(title)
-        head.addStretch(1)
-        head.addWidget(self._captions)
+        self._captions.setToolTip("Step, action, reward and return below each frame")
+        header = QHBoxLayout()
+        header.addWidget(title)
+        header.addStretch(1)
+        header.addWidget(self._captions)
         buttons = QHBoxLayout()
         buttons.setSpacing(line // 3)
         self._buttons = []
@@ -57,7 +57,7 @@ class ExportRow(QWidget):
             buttons.addWidget(button, 1)
             self._buttons.append(button)
         self._progress = QProgressBar()
-        self._progress.setAccessibleName("Progress of the export")
+        self._progress.setAccessibleName("Export progress")
         self._progress.setTextVisible(False)
         self._percent = QLabel()
         self._percent.setProperty("role", "muted")
@@ -66,28 +66,28 @@ class ExportRow(QWidget):
         self._cancel.setToolTip("Cancel the export")
         self._cancel.setAccessibleName("Cancel the export")
         self._cancel.clicked.connect(model.exports.cancel)
-        going = QHBoxLayout()
-        going.addWidget(self._percent)
-        going.addWidget(self._progress, 1)
-        going.addWidget(self._cancel)
+        progress = QHBoxLayout()
+        progress.addWidget(self._percent)
+        progress.addWidget(self._progress, 1)
+        progress.addWidget(self._cancel)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(line // 3)
-        layout.addLayout(head)
+        layout.addLayout(header)
         layout.addLayout(buttons)
-        layout.addLayout(going)
+        layout.addLayout(progress)
         model.exports.changed.connect(self.show_state)
-        model.exports.reveal_wanted.connect(reveal)
+        model.exports.reveal_requested.connect(reveal)
         self.show_state()
 
     def show_state(self) -> None:
         exports, is_ready = self._model.exports, self._model.phase == "ready"
         for (_, kind, _), button in zip(_KINDS, self._buttons, strict=True):
             is_text = kind is ExportFormat.JSONL
-            why_not = "" if is_text else self._model.picture_problem
-            set_disabled_reason(button, why_not if is_ready else _NOTHING)
+            reason = "" if is_text else self._model.frame_problem
+            set_disabled_reason(button, reason if is_ready else _NOTHING)
             button.setVisible(not exports.is_running)
-        set_disabled_reason(self._captions, self._model.picture_problem if is_ready else _NOTHING)
+        set_disabled_reason(self._captions, self._model.frame_problem if is_ready else _NOTHING)
         self._progress.setVisible(exports.is_running)
         self._cancel.setVisible(exports.is_running)
         self._percent.setVisible(exports.is_running)
@@ -99,5 +99,5 @@ class ExportRow(QWidget):
 
 
 def reveal(path: str) -> None:
-    """Show the folder of a file in the desktop's own file browser."""
+    """Show the folder of a file in the system file browser."""
     QDesktopServices.openUrl(QUrl.fromLocalFile(str(Path(path).parent)))

@@ -1,4 +1,4 @@
-"""RecordView: what was recorded at the playhead, where no picture of it can be drawn."""
+"""RecordView: the recorded data at the playhead, for episodes without frames."""
 
 from PySide6.QtCore import QSizeF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
@@ -38,23 +38,23 @@ class SceneView(QWidget):
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
-        colours, room = self._theme.colours, QSizeF(self.size())
+        colours, size = self._theme.colours, QSizeF(self.size())
         line = self.fontMetrics().height()
         painter = QPainter(self)
         painter.fillRect(self.rect(), QColor(colours.canvas))
         if isinstance(self._scene, GridScene):
-            geometry = GridGeometry.fitting(self._scene.rows, self._scene.columns, room, line)
+            geometry = GridGeometry.fitting(self._scene.rows, self._scene.columns, size, line)
             overlay = GridOverlay(person_acts=self._person_acts)
             ground = self._ground.picture(self, self._scene, geometry, colours, overlay)
             painter.drawPixmap(0, 0, ground)
             paint_things(painter, self._scene, geometry, colours, overlay)
         elif self._scene is not None:
-            paint_text_scene(painter, self._scene, room, colours, line)
+            paint_text_scene(painter, self._scene, size, colours, line)
         painter.end()
 
 
 class RecordView(QWidget):
-    """The scene where the record has one; the observation as text otherwise. Says why."""
+    """Shows the scene of `ReplayModel`, or the observation as text, and the reason."""
 
     def __init__(
         self,
@@ -64,14 +64,14 @@ class RecordView(QWidget):
         *,
         is_narrow: bool = False,
     ) -> None:
-        """`is_narrow`: why there is no picture is said in one line instead of a banner."""
+        """`is_narrow`: show the reason in one line instead of a banner."""
         super().__init__(parent)
         self._model = model
         line = self.fontMetrics().height()
-        self._why = Banner(theme)
-        self._why_short = ElidedLabel("muted")
+        self._banner = Banner(theme)
+        self._short_reason = ElidedLabel("muted")
         self._is_narrow = is_narrow
-        self._told = ""
+        self._reason = ""
         self._scene = SceneView(theme)
         self._text = QPlainTextEdit()
         self._text.setReadOnly(True)
@@ -83,20 +83,20 @@ class RecordView(QWidget):
         margin = 0 if is_narrow else line
         layout.setContentsMargins(margin, margin, margin, margin)
         layout.setSpacing(line // 2)
-        layout.addWidget(self._why_short if is_narrow else self._why)
+        layout.addWidget(self._short_reason if is_narrow else self._banner)
         layout.addWidget(self._scene, 1)
         layout.addWidget(self._text, 1)
         layout.addWidget(self._caption)
 
-    def show_record(self, why: str) -> None:
-        """What is known at the playhead of the model."""
-        if why != self._told:
-            self._told = why
+    def show_record(self, reason: str) -> None:
+        """Show the record at the playhead. `reason`: why there are no frames."""
+        if reason != self._reason:
+            self._reason = reason
             if self._is_narrow:
-                self._why_short.say(f"No pictures: {why}")
+                self._short_reason.say(f"No frames: {reason}")
             else:
-                words = f"No pictures: {why} What was recorded is shown instead."
-                self._why.say(words, "warning", ())
+                text = f"No frames: {reason} Recorded data is shown instead."
+                self._banner.say(text, "warning", ())
         scene = self._model.scene
         self._scene.setVisible(scene is not None)
         self._text.setVisible(scene is None)
@@ -105,16 +105,16 @@ class RecordView(QWidget):
             person_acts = isinstance(seen, StepRecord) and seen.actor == HUMAN
             self._scene.show_scene(scene, person_acts=person_acts)
         else:
-            self._text.setPlainText(_words(seen))
+            self._text.setPlainText(_record_text(seen))
         is_lost = self._model.playhead == 0 and self._model.opening is not None
-        words = "How it began was not recorded" if is_lost else "Reading the record"
-        self._caption.setText("" if seen else words)
+        text = "The start of the episode was not recorded" if is_lost else "Reading the record"
+        self._caption.setText("" if seen else text)
         self._caption.setVisible(seen is None)
 
 
-def _words(seen: StepRecord | EpisodeStart | None) -> str:
+def _record_text(seen: StepRecord | EpisodeStart | None) -> str:
     if seen is None:
         return ""
     if seen.obs is None and seen.info is None:
-        return "Neither an observation nor an info was recorded with this step."
+        return "No observation or info was recorded for this step."
     return readable({"observation": seen.obs, "info": seen.info})

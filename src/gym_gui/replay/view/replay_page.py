@@ -1,4 +1,4 @@
-"""ReplayPage: the Replay tab, with episodes at the left, picture and timeline beside them."""
+"""ReplayPage: the Replay tab: episodes at the left, frame and timeline at the right."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent
@@ -24,30 +24,30 @@ from gym_gui.widgets.transport_keys import act_on_key
 
 _NO_RUN = (
     "Nothing to replay yet",
-    "Choose a run, or play an episode: every step is recorded and can be watched again exactly.",
+    "Select a run, or play an episode; every step is recorded.",
 )
 
 
 class ReplayPage(QWidget):
-    """Keys act while something on the page has the keyboard."""
+    """Shows `ReplayModel`. Its keys work while a child has the focus."""
 
-    run_wanted = Signal()
-    """A person wants to choose a run."""
-    video_wanted = Signal(str, str)
-    """Run and file: to be played in the Video tab."""
+    run_requested = Signal()
+    """Request to select a run."""
+    video_requested = Signal(str, str)
+    """Run id and path of a video to play."""
 
     def __init__(
         self, model: ReplayModel, theme: ThemeModel, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self._model = model
-        self._empty = EmptyState("replay", *_NO_RUN, theme, action="Choose a run")
-        self._stage = _Stage(model, theme)
+        self._empty = EmptyState("replay", *_NO_RUN, theme, action="Select a run")
+        self._view = _ReplayView(model, theme)
         self._panel = EpisodesPanel(model, theme)
         self._body = QSplitter(Qt.Orientation.Horizontal)
         self._body.setChildrenCollapsible(False)
-        # The stage comes first for Tab too, as it is where the keyboard is given to.
-        self._body.addWidget(self._stage)
+        # The replay view is first in the Tab order, because it gets the focus.
+        self._body.addWidget(self._view)
         self._body.insertWidget(0, self._scrolling(self._panel))
         self._body.setStretchFactor(1, 1)
         self._pages = QStackedWidget()
@@ -56,9 +56,9 @@ class ReplayPage(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._pages)
-        self.setFocusProxy(self._stage.canvas)
+        self.setFocusProxy(self._view.canvas)
         self._empty.acted.connect(self._on_empty_acted)
-        self._panel.video_wanted.connect(self.video_wanted)
+        self._panel.video_requested.connect(self.video_requested)
         model.changed.connect(self._show_state)
         model.episode_changed.connect(self._show_state)
         self._show_state()
@@ -68,7 +68,7 @@ class ReplayPage(QWidget):
         super().hideEvent(event)
 
     def _scrolling(self, panel: QWidget) -> QWidget:
-        """In a low window the side scrolls, and nothing of it is cut off."""
+        """Scroll the panel in a low window."""
         line = self.fontMetrics().height()
         area = QScrollArea()
         area.setWidget(panel)
@@ -84,30 +84,30 @@ class ReplayPage(QWidget):
         if self._model.phase == "failed":
             self._model.retry()
         else:
-            self.run_wanted.emit()
+            self.run_requested.emit()
 
     def _show_state(self) -> None:
         problem = self._model.problem
         if self._model.phase == "failed" and problem is not None:
             self._empty.say(problem.message, problem.remedy, "Try again")
         elif self._model.phase == "empty":
-            self._empty.say(*_NO_RUN, "Choose a run")
-        is_shown = self._model.phase in ("loading", "ready")
-        self._pages.setCurrentWidget(self._body if is_shown else self._empty)
+            self._empty.say(*_NO_RUN, "Select a run")
+        is_open = self._model.phase in ("loading", "ready")
+        self._pages.setCurrentWidget(self._body if is_open else self._empty)
 
 
-class _Stage(QWidget):
-    """Picture, timeline and buttons; the keys of the tab."""
+class _ReplayView(QWidget):
+    """Frame, timeline and transport buttons; handles the keys of the tab."""
 
     def __init__(self, model: ReplayModel, theme: ThemeModel) -> None:
         super().__init__()
         self._model = model
         line = self.fontMetrics().height()
-        self.canvas = PictureCanvas(theme, "Picture of the episode")
+        self.canvas = PictureCanvas(theme, "Frame of the episode")
         self._record = RecordView(model, theme)
-        self._pictures = QStackedWidget()
-        self._pictures.addWidget(self.canvas)
-        self._pictures.addWidget(self._record)
+        self._frames = QStackedWidget()
+        self._frames.addWidget(self.canvas)
+        self._frames.addWidget(self._record)
         self._timeline = RewardTimeline(model, theme)
         self._transport = TransportBar(model, "step", theme)
         below = QVBoxLayout()
@@ -118,22 +118,22 @@ class _Stage(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(self._pictures, 1)
+        layout.addWidget(self._frames, 1)
         layout.addLayout(below)
         model.changed.connect(self._show_state)
         model.episode_changed.connect(self._show_state)
         model.playhead_changed.connect(self._show_state)
-        model.playhead_changed.connect(self._show_picture)
-        model.episode_changed.connect(self._show_picture)
+        model.playhead_changed.connect(self._show_frame)
+        model.episode_changed.connect(self._show_frame)
         model.step_changed.connect(self._show_record)
-        self._show_picture()
+        self._show_frame()
         self._show_state()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         if not act_on_key(event, self._model):
             super().keyPressEvent(event)
 
-    def _show_picture(self) -> None:
+    def _show_frame(self) -> None:
         frame = self._model.frame
         if frame is None:
             self.canvas.clear()
@@ -143,10 +143,10 @@ class _Stage(QWidget):
             )
 
     def _show_record(self) -> None:
-        why = self._model.picture_problem
-        if why:
-            self._record.show_record(why)
-        self._pictures.setCurrentWidget(self._record if why else self.canvas)
+        reason = self._model.frame_problem
+        if reason:
+            self._record.show_record(reason)
+        self._frames.setCurrentWidget(self._record if reason else self.canvas)
 
     def _show_state(self) -> None:
         model = self._model
@@ -156,21 +156,21 @@ class _Stage(QWidget):
             self._hint(),
             is_enabled=model.steps > 0,
         )
-        if bool(model.picture_problem) != (self._pictures.currentWidget() is self._record):
+        if bool(model.frame_problem) != (self._frames.currentWidget() is self._record):
             self._show_record()
 
     def _note(self) -> str:
         if self._model.phase == "loading":
             return "opening…"
         if self._model.phase == "ready" and not self._model.is_frame_current:
-            return "drawing…" if self._model.state.is_open else "making the environment…"
+            return "rendering…" if self._model.state.is_open else "creating the environment…"
         return ""
 
     def _hint(self) -> str:
         model = self._model
         if model.opening is not None and len(model.track) < model.opening.steps:
             return f"reading rewards, {len(model.track):,} of {model.opening.steps:,}"
-        everyone = model.track.everyone
-        if HUMAN in everyone and len(everyone) > 1:
-            return f"{actors_words(everyone)} · thick band: you acted"
+        all_actors = model.track.all_actors
+        if HUMAN in all_actors and len(all_actors) > 1:
+            return f"{actors_words(all_actors)} · thick band: you acted"
         return "drag to scrub"

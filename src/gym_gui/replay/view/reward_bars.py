@@ -1,4 +1,4 @@
-"""The bars of a timeline: one per step while there is room, then one for several, spikes kept."""
+"""Bars of a reward timeline: one per step, or one per range of steps with its extrema."""
 
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QPainter, QPen
@@ -6,31 +6,31 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from gym_gui.replay.model.reward_track import RewardTrack
 from gym_gui.runtime.models.theme_model import Colours
 
-_NARROWEST = 2.0
-_GAP_FROM = 3.0
-"""Bars that are at least so wide have a gap between them."""
-_CUT_ABOVE = 4.0
-"""Rewards so many times as large as usual would leave nothing to be seen of the others."""
-_LARGEST = 1e300
+_MIN_WIDTH = 2.0
+_MIN_WIDTH_WITH_GAP = 3.0
+"""Bars at least this wide have a gap between them."""
+_CLIP_FACTOR = 4.0
+"""Bars longer than this multiple of the usual size are clipped."""
+_MAX_REWARD = 1e300
 
 
 def paint_bars(
     painter: QPainter, chart: QRectF, track: RewardTrack, steps: int, colours: Colours
 ) -> None:
-    """`steps` is how many there will be; `track` has those that are known so far.
+    """`steps` is the final number of steps; `track` has the steps read so far.
 
-    A bar that would be far longer than all others is cut, and has a notch near its end.
+    Clipped bars have a notch near the end.
     """
     usual = track.usual_size
-    most = min(max(track.highest, -track.lowest), _LARGEST)
-    limit = usual * 2 if usual and most > usual * _CUT_ABOVE else most
+    peak = min(max(track.highest, -track.lowest), _MAX_REWARD)
+    limit = usual * 2 if usual and peak > usual * _CLIP_FACTOR else peak
     up, down = min(track.highest, limit), min(-track.lowest, limit)
     scale = chart.height() / (up + down) if up + down > 0 else 0.0
     zero = chart.top() + (up * scale if scale else chart.height() / 2)
     gains, losses, behind = QColor(colours.good), QColor(colours.bad), QColor(colours.surface)
-    columns = max(1, min(steps, int(chart.width() / _NARROWEST)))
+    columns = max(1, min(steps, int(chart.width() / _MIN_WIDTH)))
     width = chart.width() / columns
-    bar = width - 1.0 if width >= _GAP_FROM else width
+    bar = width - 1.0 if width >= _MIN_WIDTH_WITH_GAP else width
     for column in range(columns):
         first, end = column * steps // columns, (column + 1) * steps // columns
         if first >= len(track):

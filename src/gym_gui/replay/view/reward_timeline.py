@@ -1,7 +1,7 @@
-"""RewardTimeline: a slider with the episode's rewards drawn along it.
+"""RewardTimeline: a slider with the rewards of the episode.
 
-Bars go up for gains and down for losses; below them the rail shows how far the playhead is and
-which pictures are in memory, above them a thin band who acted.
+Bars show rewards. The rail below shows the playhead and the cached frames; the band above shows
+the actors.
 """
 
 import math
@@ -27,13 +27,13 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.rail import paint_rail
 from gym_gui.widgets.scrub_slider import ScrubSlider
 
-_DRAWN_WHILE_READING = 30
+_REDRAWS_WHILE_READING = 30
 _FUTURE = 0.55
-"""How much of what has not been reached yet shines through."""
+"""Opacity of the overlay after the playhead."""
 
 
 class RewardTimeline(ScrubSlider):
-    """Value k is the playhead after k steps. Arrows, Page, Home, End and the mouse move it."""
+    """Value k is the playhead after k steps. Shows `ReplayModel`."""
 
     def __init__(
         self, model: ReplayModel, theme: ThemeModel, parent: QWidget | None = None
@@ -43,16 +43,16 @@ class RewardTimeline(ScrubSlider):
         self._theme = theme
         self._bars: QPixmap | None = None
         self._bars_of: tuple[object, ...] = ()
-        self.setAccessibleName("Timeline of the episode")
+        self.setAccessibleName("Episode timeline")
         self.setAccessibleDescription(
-            "Rewards along the steps. Arrow keys go step by step, Page keys a tenth of the way."
+            "Rewards by step. Arrow keys: one step. Page keys: a tenth of the episode."
         )
         self.valueChanged.connect(model.seek)
-        model.changed.connect(self._take_model)
-        model.episode_changed.connect(self._take_model)
-        model.playhead_changed.connect(self._take_playhead)
+        model.changed.connect(self._update_range)
+        model.episode_changed.connect(self._update_range)
+        model.playhead_changed.connect(self._update_playhead)
         theme.changed.connect(self._repaint_all)
-        self._take_model()
+        self._update_range()
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         line = self.fontMetrics().height()
@@ -67,7 +67,7 @@ class RewardTimeline(ScrubSlider):
         return chart.left(), chart.right()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
-        # Space belongs to the page; all others that a slider knows are its own.
+        # The page handles Space; the slider handles its other keys.
         if event.key() == Qt.Key.Key_Space:
             event.ignore()
         else:
@@ -81,7 +81,7 @@ class RewardTimeline(ScrubSlider):
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
         painter = QPainter(self)
         chart = self._chart()
-        painter.drawPixmap(0, 0, self._drawn_bars(chart))
+        painter.drawPixmap(0, 0, self._bars_pixmap(chart))
         self._paint_absence(painter, chart)
         self._paint_future(painter, chart)
         self._paint_difference(painter, chart)
@@ -90,7 +90,7 @@ class RewardTimeline(ScrubSlider):
         self._paint_rail(painter)
         painter.end()
 
-    # Where things are
+    # Geometry
 
     @property
     def _knob(self) -> float:
@@ -108,14 +108,14 @@ class RewardTimeline(ScrubSlider):
         chart = self._chart()
         return chart.left() + chart.width() * index / max(1, self.maximum())
 
-    # What is painted
+    # Painting
 
-    def _drawn_bars(self, chart: QRectF) -> QPixmap:
-        """Painted anew only when there are other rewards, another size or another theme."""
+    def _bars_pixmap(self, chart: QRectF) -> QPixmap:
+        """Cached; repainted when rewards, size or theme change."""
         track = self._model.track
         ratio = self.devicePixelRatioF()
-        # While a long episode is being read it is drawn again only now and then.
-        read = len(track) * _DRAWN_WHILE_READING // max(1, self.maximum())
+        # While a long episode is being read, limit the number of redraws.
+        read = len(track) * _REDRAWS_WHILE_READING // max(1, self.maximum())
         is_of = (id(track), read, self.maximum(), self.size(), ratio)
         if self._bars is None or self._bars_of != is_of:
             self._bars = QPixmap(self.size() * ratio)
@@ -137,7 +137,7 @@ class RewardTimeline(ScrubSlider):
             band = QRectF(self._x(steps.start), 1, self._x(steps.stop) - self._x(steps.start), 3)
             is_person = actor == HUMAN
             painter.fillRect(band, QColor(colours.person if is_person else colours.agent))
-            if is_person:  # also told without colour: a person's part is thicker
+            if is_person:  # a thicker band, so that colour is not the only cue
                 painter.fillRect(band.adjusted(0, 3, 0, 1), QColor(colours.person))
 
     def _paint_absence(self, painter: QPainter, chart: QRectF) -> None:
@@ -145,8 +145,8 @@ class RewardTimeline(ScrubSlider):
         if len(track) and track.highest == track.lowest == 0.0:
             painter.setPen(QColor(self._theme.colours.muted))
             above = QRectF(chart.left(), chart.top(), chart.width(), chart.height() / 2 - 2)
-            words = "all rewards are 0" if len(track) >= self.maximum() else "no reward so far"
-            painter.drawText(above, Qt.AlignmentFlag.AlignCenter, words)
+            text = "all rewards are 0" if len(track) >= self.maximum() else "no reward so far"
+            painter.drawText(above, Qt.AlignmentFlag.AlignCenter, text)
 
     def _paint_future(self, painter: QPainter, chart: QRectF) -> None:
         veil = QColor(self._theme.colours.surface)
@@ -191,8 +191,8 @@ class RewardTimeline(ScrubSlider):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(colours.muted))
         for cached in self._model.state.cached:
-            begin, end = self._x(cached.start), self._x(cached.stop - 1)
-            painter.drawRect(QRectF(begin, y + 3.5, max(1.0, end - begin), 1.5))
+            start, end = self._x(cached.start), self._x(cached.stop - 1)
+            painter.drawRect(QRectF(start, y + 3.5, max(1.0, end - start), 1.5))
         ends, at = (self._x(0), self._x(self.maximum())), QPointF(self._x(self.value()), y)
         paint_rail(painter, self, ends, at, self._knob, colours)
 
@@ -201,23 +201,23 @@ class RewardTimeline(ScrubSlider):
             return "Start of the episode"
         track, step = self._model.track, index - 1
         reward, total = track.reward(step), track.return_after(index)
-        parts = [f"Step {step:,}, after {index:,} of {self.maximum():,}"]
+        lines = [f"Step {step:,}, after {index:,} of {self.maximum():,}"]
         if reward is not None:
-            parts.append(f"reward {signed(reward)}")
+            lines.append(f"reward {signed(reward)}")
         if total is not None and not math.isnan(total):
-            parts.append(f"return so far {significant(total)}")
+            lines.append(f"return so far {significant(total)}")
         actor = track.actor(step)
         if actor:
-            parts.append(f"{actor_word(actor)} acted")
-        return "\n".join(parts)
+            lines.append(f"{actor_word(actor)} acted")
+        return "\n".join(lines)
 
-    # What comes from the model
+    # Updates from the model
 
-    def _take_model(self) -> None:
+    def _update_range(self) -> None:
         self.show_range(self._model.steps, is_enabled=self._model.steps > 0)
-        self._take_playhead()
+        self._update_playhead()
 
-    def _take_playhead(self) -> None:
+    def _update_playhead(self) -> None:
         self.show_value(self._model.playhead)
 
     def _repaint_all(self) -> None:

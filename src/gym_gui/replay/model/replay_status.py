@@ -1,4 +1,4 @@
-"""ReplayVerdict: how far a replay is proven to be what happened, in words."""
+"""ReplayStatus: how far a replay matches the recorded episode, as text."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ Tone = Literal["plain", "good", "warning", "bad"]
 
 
 @dataclass(frozen=True, slots=True)
-class ReplayVerdict:
-    """`headline` is a word or two; `text` and `detail` say the rest."""
+class ReplayStatus:
+    """`headline` is one or two words; `text` and `detail` explain it."""
 
     headline: str
     text: str = ""
@@ -21,40 +21,40 @@ class ReplayVerdict:
     can_retry: bool = False
 
 
-def verdict_of(
+def replay_status(
     details: EpisodeDetails, state: ReplayState, packages: Mapping[str, Any] | None
-) -> ReplayVerdict:
-    """What can be said now; it becomes more while the simulation runs."""
+) -> ReplayStatus:
+    """The current status; it changes while the simulation runs."""
     if details.not_replayable:
-        return ReplayVerdict(
+        return ReplayStatus(
             "not replayable",
             details.not_replayable,
-            "What was recorded is shown instead.",
+            "Recorded data is shown instead.",
             "warning",
         )
     if state.error is not None:
-        return ReplayVerdict(
+        return ReplayStatus(
             "stopped", state.error.message, state.error.remedy, "bad", can_retry=True
         )
     if not state.is_open:
-        return ReplayVerdict("opening", "making the environment again")
+        return ReplayStatus("opening", "recreating the environment")
     if state.first_difference is not None:
-        return ReplayVerdict(
+        return ReplayStatus(
             f"differs from step {state.first_difference}",
             state.difference,
-            _beside(state, packages),
+            _provenance(state, packages),
             "bad",
         )
     if state.is_checked:
         text = f"{state.checked_steps:,} of {state.steps:,} rewards identical"
         tone: Tone = "warning" if state.warnings else "good"
-        return ReplayVerdict("exact", text, _beside(state, packages), tone)
-    return ReplayVerdict(
+        return ReplayStatus("exact", text, _provenance(state, packages), tone)
+    return ReplayStatus(
         "checking", f"{state.checked_steps:,} of {state.steps:,} rewards identical so far"
     )
 
 
-def _beside(state: ReplayState, packages: Mapping[str, Any] | None) -> str:
+def _provenance(state: ReplayState, packages: Mapping[str, Any] | None) -> str:
     if state.warnings:
         return " ".join(state.warnings)
     version = (packages or {}).get("gymnasium")
