@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gym_gui.charts.view.charts_page import ChartsPage
     from gym_gui.compare.view.compare_page import ComparePage
     from gym_gui.optuna.view.study_page import StudyPage
-    from gym_gui.run_page.view.run_page import RunPage
+    from gym_gui.run_page.view.run_page_view import RunPageView
     from gym_gui.tensorboard.view.tensorboard_page import TensorBoardPage
     from gym_gui.wandb.view.wandb_page import WandbPage
 
@@ -37,7 +37,7 @@ class Analysis(QObject):
         """Kinds of tabs that only some runs open, of the shown one."""
         self.models = AnalysisModels(bench)
         self.shown = self.models.shown
-        self.run_page: LazyPage[RunPage] = LazyPage(
+        self.run_page: LazyPage[RunPageView] = LazyPage(
             self._make_run_page,
             bench.tasks,
             ("run_page.model.run_page_model", "run_page.view.run_page"),
@@ -76,8 +76,8 @@ class Analysis(QObject):
     def begin(self) -> None:
         """Once the window is there."""
         self.shown.changed.connect(self._update_tabs)
-        self.shown.papers_changed.connect(self._update_tabs)
-        self.shown.papers_changed.connect(self._show_first_tab)
+        self.shown.metadata_changed.connect(self._update_tabs)
+        self.shown.metadata_changed.connect(self._show_first_tab)
         self._update_tabs()
 
     # What is shown.
@@ -127,7 +127,7 @@ class Analysis(QObject):
             centre.set_tab_reason(name, why_not)
         centre.set_tab_reason("replay", run_tabs.no_replay(shown.run))
         if self._is_settled:  # between two runs that both have a tab, it stays in front
-            further = run_tabs.further(shown.descriptor, shown.told)
+            further = run_tabs.further(shown.descriptor, shown.event_types)
             centre.show_further(further)
             if further != self._further:
                 self._further = further
@@ -168,20 +168,20 @@ class Analysis(QObject):
 
     # Pages, and what leads from them.
 
-    def _make_run_page(self) -> "RunPage":
-        from gym_gui.run_page.view.run_page import RunPage  # noqa: PLC0415 - when shown
+    def _make_run_page(self) -> "RunPageView":
+        from gym_gui.run_page.view.run_page_view import RunPageView  # noqa: PLC0415 - when shown
 
         bench, model = self._bench, self.models.run_page
-        page = RunPage(model, bench.theme)
-        page.replay_wanted.connect(bench.conduct.replay)
-        page.compare_wanted.connect(self.compare)
-        page.duplicate_wanted.connect(bench.training_conduct.duplicate)
-        page.tab_wanted.connect(bench.window.centre.show_tab)
-        page.video_wanted.connect(bench.conduct.show_video)
-        page.open_wanted.connect(bench.conduct.open_outside)
+        page = RunPageView(model, bench.theme)
+        page.replay_requested.connect(bench.conduct.replay)
+        page.compare_requested.connect(self.compare)
+        page.duplicate_requested.connect(bench.training_conduct.duplicate)
+        page.tab_requested.connect(bench.window.centre.show_tab)
+        page.video_requested.connect(bench.conduct.show_video)
+        page.open_requested.connect(bench.conduct.open_outside)
         page.checkpoint_requested.connect(bench.training_conduct.play_checkpoint)
         page.train_on_requested.connect(bench.training_conduct.train_on)
-        page.runs_wanted.connect(bench.window.show_runs)
+        page.runs_requested.connect(bench.window.show_runs)
         model.show_requested.connect(bench.conduct.open_outside)
         return page
 
@@ -190,9 +190,9 @@ class Analysis(QObject):
 
         bench, model = self._bench, self.models.charts
         page = ChartsPage(model, bench.theme)
-        page.episode_wanted.connect(bench.conduct.replay_step)
-        page.run_wanted.connect(bench.window.show_runs)
-        model.exports.reveal_wanted.connect(bench.conduct.open_outside)
+        page.episode_requested.connect(bench.conduct.replay_step)
+        page.run_requested.connect(bench.window.show_runs)
+        model.exports.reveal_requested.connect(bench.conduct.open_outside)
         model.show(self._charted)
         return page
 
@@ -204,8 +204,8 @@ class Analysis(QObject):
         bench, charts = self._bench, self.models.compare_charts
         curves = ChartsPage(charts, bench.theme, has_scores=False)
         curves.bar.folder.hide()  # what is compared are runs
-        curves.episode_wanted.connect(bench.conduct.replay_step)
-        charts.exports.reveal_wanted.connect(bench.conduct.open_outside)
+        curves.episode_requested.connect(bench.conduct.replay_step)
+        charts.exports.reveal_requested.connect(bench.conduct.open_outside)
         scores = ScorePanel(charts, bench.theme)
         return ComparePage(self.models.compare, curves, scores, bench.theme)
 
@@ -218,9 +218,9 @@ class Analysis(QObject):
         bench, model = self._bench, self.models.tensorboard
         page = TensorBoardPage(model, bench.theme)
         host = DashboardHost(page, bench.theme)
-        page.charts_wanted.connect(lambda _: bench.window.centre.show_tab("charts"))
+        page.charts_requested.connect(lambda _: bench.window.centre.show_tab("charts"))
         model.address_ready.connect(lambda url: self._open_dashboard(host, url))
-        model.reveal_wanted.connect(bench.conduct.open_outside)
+        model.reveal_requested.connect(bench.conduct.open_outside)
         model.changed.connect(self._update_tabs)
         return host
 
@@ -231,17 +231,17 @@ class Analysis(QObject):
         bench = self._bench
         page = WandbPage(self.models.wandb, bench.theme)
         host = DashboardHost(page, bench.theme)
-        page.open_wanted.connect(lambda url, proxy: self._open_dashboard(host, url, proxy))
+        page.open_requested.connect(lambda url, proxy: self._open_dashboard(host, url, proxy))
         page.key_requested.connect(lambda _: bench.training_conduct.show_keys())
         bench.models.settings.secrets.changed.connect(self.models.wandb.refresh_key)
-        page.reveal_wanted.connect(bench.conduct.open_outside)
+        page.reveal_requested.connect(bench.conduct.open_outside)
         return host
 
     def _make_study_page(self) -> "StudyPage":
         from gym_gui.optuna.view.study_page import StudyPage  # noqa: PLC0415 - when shown
 
         page = StudyPage(self.models.study, self._bench.theme)
-        page.run_wanted.connect(self.open_run)
-        page.compare_wanted.connect(self.compare)
-        self.models.study.exports.reveal_wanted.connect(self._bench.conduct.open_outside)
+        page.run_requested.connect(self.open_run)
+        page.compare_requested.connect(self.compare)
+        self.models.study.exports.reveal_requested.connect(self._bench.conduct.open_outside)
         return page

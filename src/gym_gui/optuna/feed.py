@@ -1,6 +1,6 @@
-"""Studies of Optuna as the window shows them: read on a thread, again whenever the file is new.
+"""Optuna studies for the window, read on a thread whenever the file changes.
 
-The file is opened for reading only, for a moment at a time, so that a sweep can write to it.
+The file is opened read-only and only briefly, so that a sweep can write to it.
 """
 
 import math
@@ -18,8 +18,8 @@ from mosaic.client.sweeps.study import Study, StudyError, StudyTrial, TrialState
 
 __all__ = [
     "MIN_TRIALS",
-    "DrawnTrials",
     "Importance",
+    "PlottedTrials",
     "ReadStudy",
     "Study",
     "StudyError",
@@ -30,70 +30,70 @@ __all__ = [
     "watch_studies",
 ]
 
-_BESIDE = ("", "-wal", "-journal")
+_SUFFIXES = ("", "-wal", "-journal")
 _Stamp = tuple[tuple[int, int] | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnTrials:
-    """The trials that have a finite value to be drawn at, in order; all lists are as long."""
+class PlottedTrials:
+    """The trials with a finite value, in order; all lists have the same length."""
 
     trials: list[StudyTrial]
     values: list[float]
-    """Of a pruned trial the last one on the way."""
+    """For pruned trials the last intermediate value."""
     is_pruned: list[bool]
     is_best: list[bool]
 
 
 @dataclass(frozen=True, slots=True)
 class ReadStudy:
-    """A study, and what follows from it and takes a while to work out."""
+    """A study and derived data that is slow to compute."""
 
     study: Study
     importance: tuple[tuple[Importance, ...], ...]
-    """For each objective."""
+    """Per objective."""
     best: tuple[StudyTrial, ...]
-    """One, or for several objectives all that no other trial beats."""
-    drawn: tuple[DrawnTrials, ...]
-    """For each objective."""
+    """The best trial, or the Pareto front for several objectives."""
+    plotted: tuple[PlottedTrials, ...]
+    """Per objective."""
     counts: dict[TrialState, int]
-    """How many trials there are in each state that there is."""
+    """Number of trials per state."""
     params: tuple[str, ...]
     attributes: tuple[str, ...]
-    """Names of what was noted at trials."""
+    """Names of user attributes."""
     numeric: frozenset[str]
-    """Names of parameters and attributes that are numbers in all trials."""
+    """Parameters and attributes that are numeric in all trials."""
 
 
 def watch_studies(path: Path) -> Callable[[], tuple[ReadStudy, ...] | None]:
-    """For `FilePoller`: all studies in the file, oldest first; None while it is as it was."""
+    """For `FilePoller`: all studies in the file, oldest first; None if it did not change."""
     seen: _Stamp | None = None
 
-    def look() -> tuple[ReadStudy, ...] | None:
+    def poll() -> tuple[ReadStudy, ...] | None:
         nonlocal seen
         stamp = _stamp(path)
         if stamp == seen:
             return None
-        read = tuple(_worked_out(study) for study in read_studies(path))
-        seen = stamp  # not when reading failed: it is tried again
+        read = tuple(_analyse(study) for study in read_studies(path))
+        seen = stamp  # not after a failed read, which is retried
         return read
 
-    return look
+    return poll
 
 
 def _stamp(path: Path) -> _Stamp:
-    """Size and time of the file, and of those that SQLite writes beside it."""
-    found: list[tuple[int, int] | None] = []
-    for ending in _BESIDE:
+    """Size and time of the file and of the SQLite journal files."""
+    stamps: list[tuple[int, int] | None] = []
+    for suffix in _SUFFIXES:
         try:
-            state = path.with_name(path.name + ending).stat()
-            found.append((state.st_size, state.st_mtime_ns))
+            state = path.with_name(path.name + suffix).stat()
+            stamps.append((state.st_size, state.st_mtime_ns))
         except OSError:
-            found.append(None)
-    return tuple(found)
+            stamps.append(None)
+    return tuple(stamps)
 
 
-def _worked_out(study: Study) -> ReadStudy:
+def _analyse(study: Study) -> ReadStudy:
     complete = [trial for trial in study.trials if trial.state == "complete"]
     params = dict.fromkeys(name for trial in study.trials for name in trial.params)
     attributes = dict.fromkeys(name for trial in study.trials for name in trial.user_attrs)
@@ -107,7 +107,7 @@ def _worked_out(study: Study) -> ReadStudy:
             for at in range(len(study.directions))
         ),
         best=tuple(trial for trial in study.trials if trial.number in front),
-        drawn=tuple(_drawn(study, at, front) for at in range(len(study.directions))),
+        plotted=tuple(_plotted(study, at, front) for at in range(len(study.directions))),
         counts=dict(Counter(trial.state for trial in study.trials)),
         params=tuple(params),
         attributes=tuple(attributes),
@@ -115,8 +115,8 @@ def _worked_out(study: Study) -> ReadStudy:
     )
 
 
-def _drawn(study: Study, objective: int, front: set[int]) -> DrawnTrials:
-    found = DrawnTrials([], [], [], [])
+def _plotted(study: Study, objective: int, front: set[int]) -> PlottedTrials:
+    plotted = PlottedTrials([], [], [], [])
     for trial in study.trials:
         is_pruned = trial.state == "pruned"
         value: float | None = None
@@ -125,11 +125,11 @@ def _drawn(study: Study, objective: int, front: set[int]) -> DrawnTrials:
         elif is_pruned and objective == 0:
             value = trial.last_value
         if value is not None and math.isfinite(value):
-            found.trials.append(trial)
-            found.values.append(value)
-            found.is_pruned.append(is_pruned)
-            found.is_best.append(trial.number in front)
-    return found
+            plotted.trials.append(trial)
+            plotted.values.append(value)
+            plotted.is_pruned.append(is_pruned)
+            plotted.is_best.append(trial.number in front)
+    return plotted
 
 
 def _not_numeric(study: Study) -> set[str]:
@@ -142,10 +142,10 @@ def _not_numeric(study: Study) -> set[str]:
 
 
 def pareto_front(study: Study) -> tuple[int, ...]:
-    """The complete trials that none is better than in everything."""
+    """Numbers of the complete trials that no other trial dominates."""
     if len(study.directions) == 1:
         return (study.best_trial.number,) if study.best_trial else ()
-    signs = [-1.0 if each == "maximize" else 1.0 for each in study.directions]
+    signs = [-1.0 if direction == "maximize" else 1.0 for direction in study.directions]
     points = sorted(
         (tuple(sign * value for sign, value in zip(signs, trial.values, strict=True)), trial.number)
         for trial in study.trials
@@ -154,18 +154,18 @@ def pareto_front(study: Study) -> tuple[int, ...]:
         and not any(math.isnan(value) for value in trial.values)
     )
     front: list[tuple[tuple[float, ...], int]] = []
-    for point, number in points:  # in this order nobody is beaten by one that comes later
-        if not any(_beats(other, point) for other, _ in front):
+    for point, number in points:  # sorted, so no point is dominated by a later one
+        if not any(_dominates(other, point) for other, _ in front):
             front.append((point, number))
     return tuple(sorted(number for _, number in front))
 
 
-def _beats(other: tuple[float, ...], point: tuple[float, ...]) -> bool:
+def _dominates(other: tuple[float, ...], point: tuple[float, ...]) -> bool:
     return other != point and all(a <= b for a, b in zip(other, point, strict=True))
 
 
 def best_so_far(study: Study, objective: int = 0) -> tuple[list[int], list[float]]:
-    """A staircase: the trials at which the value was the best until then, and that value."""
+    """Trial numbers at which the best value improved, and these values."""
     better = max if study.directions[objective] == "maximize" else min
     numbers: list[int] = []
     values: list[float] = []

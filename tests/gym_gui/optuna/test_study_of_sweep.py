@@ -1,4 +1,4 @@
-"""The table of a real Optuna study, made by Optuna itself while the page looks on."""
+"""The table of a real Optuna study, written by Optuna while the page is open."""
 
 import sqlite3
 import subprocess
@@ -41,9 +41,9 @@ def objective(trial):
     return value
 study.optimize(objective, n_trials=int(sys.argv[2]))
 try:
-    ways = optuna.importance.get_param_importances(
+    importances = optuna.importance.get_param_importances(
         study, evaluator=optuna.importance.PedAnovaImportanceEvaluator())
-    print(next(iter(ways)))
+    print(next(iter(importances)))
 except ImportError:
     print("rate")
 """
@@ -51,9 +51,9 @@ except ImportError:
 
 @pytest.fixture
 def shown(
-    link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices
+    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices
 ) -> Iterator[SelectedRun]:
-    runs = RunsModel(link, tasks, pulse, notices)
+    runs = RunsModel(link, tasks, ticker, notices)
     yield SelectedRun(link, tasks, runs)
     runs.close()
     assert runs.join(10)
@@ -61,33 +61,33 @@ def shown(
 
 @pytest.fixture
 def model(
-    link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices, shown: SelectedRun
+    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices, shown: SelectedRun
 ) -> Iterator[StudyModel]:
-    made = StudyModel(link, tasks, pulse, notices, shown)
-    yield made
-    made.close()
-    assert made.join(10)
+    created = StudyModel(link, tasks, ticker, notices, shown)
+    yield created
+    created.close()
+    assert created.join(10)
 
 
 @pytest.fixture
 def page(qtbot: QtBot, model: StudyModel, theme: ThemeModel) -> StudyPage:
-    made = StudyPage(model, theme)
-    qtbot.addWidget(made)
-    made.resize(750, 560)
-    made.show()
-    return made
+    created = StudyPage(model, theme)
+    qtbot.addWidget(created)
+    created.resize(750, 560)
+    created.show()
+    return created
 
 
-def _said(page: QWidget) -> str:
+def _visible_text(page: QWidget) -> str:
     return " | ".join(each.text() for each in page.findChildren(QLabel) if each.isVisible())
 
 
 def _in_database(path: Path) -> list[dict[str, Any]]:
-    """The trials by plain SQL."""
+    """Read the trials with SQL."""
     with closing(sqlite3.connect(path)) as database:
         rows = database.execute("SELECT trial_id, number, state FROM trials ORDER BY number")
-        found = [{"id": each[0], "trial": each[1], "state": each[2]} for each in rows]
-        for trial in found:
+        trials = [{"id": row[0], "trial": row[1], "state": row[2]} for row in rows]
+        for trial in trials:
             given = database.execute(
                 "SELECT param_name, param_value FROM trial_params WHERE trial_id=?", (trial["id"],)
             )
@@ -96,7 +96,7 @@ def _in_database(path: Path) -> list[dict[str, Any]]:
                 "SELECT value FROM trial_values WHERE trial_id=?", (trial["id"],)
             ).fetchone()
             trial["value"] = value[0] if value else None
-    return found
+    return trials
 
 
 def test_the_table_of_a_real_sweep_matches_its_database(
@@ -108,12 +108,12 @@ def test_the_table_of_a_real_sweep_matches_its_database(
     link: TrainerLink,
     give_bundles: Callable[..., None],
 ) -> None:
-    """Optuna writes it while the page is open; every row is there, and what matters is known."""
+    """Every row matches the database, and the most important parameter is known."""
     give_bundles(daemon.home, "sweep_worker")
     python = next(daemon.home.venvs.glob("sweep_worker-*/bin/python"))
     run_id = daemon.submit(steps=1_000_000, rate=20.0)
     shown.show(run_id)
-    qtbot.waitUntil(lambda: "This run is no sweep" in _said(page), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "This run is not a sweep" in _visible_text(page), timeout=PATIENCE_MS)
     path = daemon.run(run_id).study
     with subprocess.Popen(
         [str(python), "-I", "-W", "ignore", "-c", _SWEEP, str(path), "30"],
@@ -129,17 +129,17 @@ def test_the_table_of_a_real_sweep_matches_its_database(
         lambda: model.read is not None and model.read.counts["complete"] == 27,
         timeout=PATIENCE_MS,
     )
-    head, *rows = model.trials.as_rows()
-    shown_rows = [dict(zip(head, row, strict=True)) for row in rows]
-    for told, stored in zip(shown_rows, _in_database(path), strict=True):
-        assert int(told["trial"]) == stored["trial"]
-        assert told["state"] == stored["state"].lower()
-        assert float(told["rate"]) == stored["rate"]
-        assert told["kind"] == ("tanh", "relu")[int(stored["kind"])]
-        assert int(told["idle"]) == stored["idle"]
-        assert (float(told["value"]) if told["value"] else None) == stored["value"]
+    header, *rows = model.trials.as_rows()
+    displayed_rows = [dict(zip(header, row, strict=True)) for row in rows]
+    for row_fields, stored in zip(displayed_rows, _in_database(path), strict=True):
+        assert int(row_fields["trial"]) == stored["trial"]
+        assert row_fields["state"] == stored["state"].lower()
+        assert float(row_fields["rate"]) == stored["rate"]
+        assert row_fields["kind"] == ("tanh", "relu")[int(stored["kind"])]
+        assert int(row_fields["idle"]) == stored["idle"]
+        assert (float(row_fields["value"]) if row_fields["value"] else None) == stored["value"]
     assert model.importance[0].parameter == most_important == "rate"
     assert "27 complete · 3 pruned" in page.bar.counts.text()
-    best = max(_in_database(path), key=lambda each: each["value"] or -1e9)
-    assert f"Best, trial {best['trial']}" in _said(page)
+    best = max(_in_database(path), key=lambda trial: trial["value"] or -1e9)
+    assert f"Best, trial {best['trial']}" in _visible_text(page)
     link.client.cancel(run_id)

@@ -1,4 +1,4 @@
-"""The page of an Optuna study: any database, what a person does with it, and no daemon at all."""
+"""StudyPage without a daemon: any database and the commands of the page."""
 
 import csv
 from collections.abc import Iterator
@@ -32,9 +32,9 @@ def link(tmp_path: Path) -> TrainerLink:
 
 @pytest.fixture
 def shown(
-    link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices
+    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices
 ) -> Iterator[SelectedRun]:
-    runs = RunsModel(link, tasks, pulse, notices)
+    runs = RunsModel(link, tasks, ticker, notices)
     yield SelectedRun(link, tasks, runs)
     runs.close()
     assert runs.join(10)
@@ -42,26 +42,26 @@ def shown(
 
 @pytest.fixture
 def model(
-    link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices, shown: SelectedRun
+    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices, shown: SelectedRun
 ) -> Iterator[StudyModel]:
-    made = StudyModel(link, tasks, pulse, notices, shown)
-    yield made
-    made.close()
-    assert made.join(10)
+    created = StudyModel(link, tasks, ticker, notices, shown)
+    yield created
+    created.close()
+    assert created.join(10)
 
 
 @pytest.fixture
 def page(qtbot: QtBot, model: StudyModel, theme: ThemeModel) -> StudyPage:
-    made = StudyPage(model, theme)
-    qtbot.addWidget(made)
-    made.resize(750, 560)
-    made.show()
-    return made
+    created = StudyPage(model, theme)
+    qtbot.addWidget(created)
+    created.resize(750, 560)
+    created.show()
+    return created
 
 
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
-    """Twelve trials that a sweep of ours could have made."""
+    """Twelve trials as a MOSAIC sweep writes them."""
     path = tmp_path / "any.db"
     new_study(path, "small")
     for number in range(12):
@@ -75,54 +75,54 @@ def study(tmp_path: Path) -> Path:
     return path
 
 
-def _said(page: QWidget) -> str:
+def _visible_text(page: QWidget) -> str:
     return " | ".join(each.text() for each in page.findChildren(QLabel) if each.isVisible())
 
 
 def test_any_database_can_be_opened(
     qtbot: QtBot, page: StudyPage, model: StudyModel, study: Path
 ) -> None:
-    """Several studies to pick from; trials that come are shown; back to the run it goes."""
-    assert "No run is shown" in _said(page)
+    """Several studies, new trials, and the way back to the run."""
+    assert "No run selected" in _visible_text(page)
     assert not page.bar.back.isVisible()
     page.bar.opened.emit(str(study))
     qtbot.waitUntil(lambda: model.trials.rowCount() == 12, timeout=PATIENCE_MS)
-    assert "Best, trial 4" in _said(page)
+    assert "Best, trial 4" in _visible_text(page)
     add_trial(study, 12, 50.0)
-    qtbot.waitUntil(lambda: "Best, trial 12" in _said(page), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "Best, trial 12" in _visible_text(page), timeout=PATIENCE_MS)
     new_study(study, "goals", ("MAXIMIZE", "MINIMIZE"))
     add_trial(study, 0, 1.0, 2.0, study=2, params={"x": 1})
     add_trial(study, 1, 2.0, 3.0, study=2, params={"x": 2})
     qtbot.waitUntil(page.bar.studies.isVisible, timeout=PATIENCE_MS)
     assert model.names == ("small", "goals")
     page.bar.studies.textActivated.emit("goals")
-    assert "2 trials are on the Pareto front" in _said(page)
+    assert "2 trials are on the Pareto front" in _visible_text(page)
     assert page.charts.objective.isVisible()
     page.best.choose.click()
     assert page.table.chosen_rows() == [0, 1]
     page.bar.back.click()
-    qtbot.waitUntil(lambda: "No run is shown" in _said(page), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "No run selected" in _visible_text(page), timeout=PATIENCE_MS)
 
 
-def test_what_a_person_does_with_trials(
+def test_commands_on_trials(
     qtbot: QtBot, page: StudyPage, model: StudyModel, study: Path, notices: Notices
 ) -> None:
-    """Sort by a heading, open and compare runs, copy, export; what cannot be done says why."""
+    """Sort, open and compare runs, copy, export; disabled buttons have a reason."""
     page.bar.opened.emit(str(study))
     qtbot.waitUntil(lambda: model.trials.rowCount() == 12, timeout=PATIENCE_MS)
-    head = page.table.horizontalHeader()
-    place = QPoint(head.sectionViewportPosition(2) + head.sectionSize(2) // 2, 5)
-    QTest.mouseClick(head.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    header = page.table.horizontalHeader()
+    point = QPoint(header.sectionViewportPosition(2) + header.sectionSize(2) // 2, 5)
+    QTest.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=point)
     assert model.trials.trial(0).number == 4
     assert not page.open_run.isEnabled()
-    assert "Choose a trial" in page.open_run.toolTip()
+    assert "Select a trial" in page.open_run.toolTip()
     page.choose_trials([3])
-    assert "Nothing is noted" in page.open_run.toolTip()
+    assert "are unknown" in page.open_run.toolTip()
     page.choose_trials([4, 9])
-    with qtbot.waitSignal(page.compare_wanted) as wanted:
+    with qtbot.waitSignal(page.compare_requested) as requested:
         page.compare.click()
-    assert wanted.args == [["run-4", "run-9"]]
-    with qtbot.waitSignal(page.run_wanted) as opened:
+    assert requested.args == [["run-4", "run-9"]]
+    with qtbot.waitSignal(page.run_requested) as opened:
         page.best.open.click()
     assert opened.args == ["run-4"]
     page.copy.click()
@@ -138,7 +138,7 @@ def test_what_a_person_does_with_trials(
 def test_plots_and_importance(
     qtbot: QtBot, page: StudyPage, model: StudyModel, study: Path, theme: ThemeModel
 ) -> None:
-    """Each is drawn when it is looked at; a point chooses its trial; a bar leads to its plot."""
+    """Created when visible; a point selects its trial; a bar opens the plot of its parameter."""
     page.bar.opened.emit(str(study))
     qtbot.waitUntil(lambda: page.charts.history is not None, timeout=PATIENCE_MS)
     history = page.charts.history
@@ -149,13 +149,13 @@ def test_plots_and_importance(
     page.charts.which.choose("importance")
     page.charts.update_charts()
     assert page.charts.importance.bars.isVisible()
-    assert "Kruskal-Wallis" in _said(page)
+    assert "Kruskal-Wallis" in _visible_text(page)
     page.charts.importance.bars.param_chosen.emit("rate")
     assert page.charts.which.current == "parameter"
     assert page.charts.param.currentText() == "rate"
-    assert "logarithmic" in _said(page)
+    assert "logarithmic" in _visible_text(page)
     page.charts.show_param("kind")
-    assert "by kind" in _said(page)
+    assert "by kind" in _visible_text(page)
     theme.choose("dark")
     page.grab()
     page.resize(480, 400)
@@ -167,31 +167,31 @@ def test_plots_and_importance(
 def test_too_few_trials_and_broken_files(
     qtbot: QtBot, page: StudyPage, model: StudyModel, tmp_path: Path
 ) -> None:
-    """What cannot be said is explained; a file that is none says so, and can be tried again."""
+    """Missing importance is explained; a broken file has an error and can be retried."""
     few = tmp_path / "few.db"
     new_study(few)
     page.bar.opened.emit(str(few))
-    qtbot.waitUntil(lambda: "No trial is complete yet" in _said(page), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "No complete trial yet" in _visible_text(page), timeout=PATIENCE_MS)
     add_trial(few, 0, 1.0)
     page.charts.which.choose("importance")
-    qtbot.waitUntil(lambda: "there is 1" in _said(page), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "there is 1" in _visible_text(page), timeout=PATIENCE_MS)
     broken = tmp_path / "broken.db"
     broken.write_text("no database")
     page.bar.opened.emit(str(broken))
-    qtbot.waitUntil(lambda: "The study cannot be read" in _said(page), timeout=PATIENCE_MS)
-    assert "is not a SQLite file" in _said(page)
+    qtbot.waitUntil(lambda: "The study cannot be read" in _visible_text(page), timeout=PATIENCE_MS)
+    assert "is not a SQLite file" in _visible_text(page)
     page.empty.acted.emit()
-    qtbot.waitUntil(lambda: "The study cannot be read" in _said(page), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "The study cannot be read" in _visible_text(page), timeout=PATIENCE_MS)
     broken.unlink()
-    new_study(broken, "mended")
+    new_study(broken, "repaired")
     page.empty.acted.emit()
-    qtbot.waitUntil(lambda: model.names == ("mended",), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.names == ("repaired",), timeout=PATIENCE_MS)
 
 
-def test_a_file_that_is_written_anew_with_fewer_objectives(
+def test_a_rewritten_file_with_fewer_objectives(
     qtbot: QtBot, page: StudyPage, model: StudyModel, tmp_path: Path
 ) -> None:
-    """The objective that was chosen is no longer there: the first one is shown."""
+    """The selected objective no longer exists: the first one is selected."""
     path = tmp_path / "two.db"
     new_study(path, directions=("MAXIMIZE", "MINIMIZE"))
     add_trial(path, 0, 1.0, 2.0)

@@ -1,4 +1,4 @@
-"""The table of trials: any order, growing while it is sorted, and out as plain text."""
+"""TrialsTable: sorting, new trials and export."""
 
 from pathlib import Path
 
@@ -13,13 +13,13 @@ from tests.gym_gui.study_writing import add_trial, new_study
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    made = tmp_path / "optuna.db"
-    new_study(made)
-    add_trial(made, 0, 2.0, params={"rate": 0.01, "kind": "b"}, attributes={"runs": ["r0"]})
-    add_trial(made, 1, -1.5, params={"rate": 0.0001, "kind": "a"}, seconds=5)
-    add_trial(made, 2, state="RUNNING", params={"rate": 0.001}, on_the_way=7.0)
-    add_trial(made, 3, None, params={"rate": 0.02, "kind": "a"}, attributes={"note": "odd"})
-    return made
+    created = tmp_path / "optuna.db"
+    new_study(created)
+    add_trial(created, 0, 2.0, params={"rate": 0.01, "kind": "b"}, attributes={"runs": ["r0"]})
+    add_trial(created, 1, -1.5, params={"rate": 0.0001, "kind": "a"}, seconds=5)
+    add_trial(created, 2, state="RUNNING", params={"rate": 0.001}, on_the_way=7.0)
+    add_trial(created, 3, None, params={"rate": 0.02, "kind": "a"}, attributes={"note": "odd"})
+    return created
 
 
 def _read(path: Path) -> ReadStudy:
@@ -29,9 +29,9 @@ def _read(path: Path) -> ReadStudy:
 
 @pytest.fixture
 def table(path: Path) -> TrialsTable:
-    made = TrialsTable()
-    made.show(_read(path))
-    return made
+    created = TrialsTable()
+    created.show(_read(path))
+    return created
 
 
 def _column(table: TrialsTable, title: str) -> int:
@@ -81,21 +81,21 @@ def test_it_grows_while_it_is_sorted(table: TrialsTable, path: Path) -> None:
     assert table.rowCount() == table.columnCount() == 0
 
 
-def test_out_as_plain_text(table: TrialsTable) -> None:
-    """Numbers in full, in the order of the table, with names that programs know."""
+def test_export_as_plain_text(table: TrialsTable) -> None:
+    """Numbers in full precision, in the order of the table, with column names."""
     table.sort(_column(table, "rate"))
-    head, first, *rest = table.as_rows()
-    assert head == ["trial", "state", "value", "duration_s", "rate", "kind", "note"]
+    header, first, *others = table.as_rows()
+    assert header == ["trial", "state", "value", "duration_s", "rate", "kind", "note"]
     assert first == ["1", "complete", "-1.5", "5.000", "0.0001", "a", ""]
-    assert len(rest) == 3
-    assert table.as_rows([0]) == [head, first]
+    assert len(others) == 3
+    assert table.as_rows([0]) == [header, first]
 
 
 def test_points_of_the_plots(path: Path) -> None:
-    """By trial, by a number on a logarithmic scale, by choices beside each other."""
+    """By trial, on a logarithmic scale, and by category with offsets."""
     add_trial(path, 4, 5.0, params={"rate": 0.001, "kind": "a"})
     read = _read(path)
-    assert list(zip(history_points(read, 0).x, read.drawn[0].values, strict=True)) == [
+    assert list(zip(history_points(read, 0).x, read.plotted[0].values, strict=True)) == [
         (0, 2.0),
         (1, -1.5),
         (4, 5.0),
@@ -109,4 +109,4 @@ def test_points_of_the_plots(path: Path) -> None:
     points = setting_points(read, 0, "kind", kind)
     assert [round(x) for x in points.x] == [1, 0, 0]
     assert points.x[1] != points.x[2]
-    assert points.words(0) == "kind b"
+    assert points.text(0) == "kind b"

@@ -1,4 +1,4 @@
-"""Reading a study while somebody else writes to it, and looking again only when it is new."""
+"""Reading a study while it is written, and only when the file changed."""
 
 import sqlite3
 import subprocess
@@ -41,12 +41,12 @@ def _numbers(read: tuple[ReadStudy, ...] | None) -> list[int]:
 
 @pytest.mark.process
 @pytest.mark.parametrize("journal", ["delete", "wal"])
-def test_a_sweep_writes_meanwhile(tmp_path: Path, journal: str) -> None:
-    """What is committed is read, also while the next trial is being written; nobody waits."""
+def test_reading_while_a_sweep_writes(tmp_path: Path, journal: str) -> None:
+    """Committed trials are read while the next trial is written; no reader or writer blocks."""
     path = tmp_path / "optuna.db"
     new_study(path, journal=journal)
     add_trial(path, 0, 1.5)
-    look = watch_studies(path)
+    poll = watch_studies(path)
     writer = subprocess.Popen(
         [sys.executable, "-c", _WRITE, str(path)],
         stdin=subprocess.PIPE,
@@ -57,25 +57,25 @@ def test_a_sweep_writes_meanwhile(tmp_path: Path, journal: str) -> None:
         assert writer.stdin is not None
         assert writer.stdout is not None
 
-        def say(words: str) -> str:
-            writer.stdin.write(f"{words}\n")  # type: ignore[union-attr]
+        def send(line: str) -> str:
+            writer.stdin.write(f"{line}\n")  # type: ignore[union-attr]
             writer.stdin.flush()  # type: ignore[union-attr]
             return str(writer.stdout.readline().strip())  # type: ignore[union-attr]
 
         assert writer.stdout.readline().strip() == "ready"
-        assert _numbers(look()) == [0]
-        assert look() is None
-        assert say("1") == "began"
+        assert _numbers(poll()) == [0]
+        assert poll() is None
+        assert send("1") == "began"
         assert _numbers(watch_studies(path)()) == [0]
-        assert say("go on") == "done"
-        assert _numbers(look()) == [0, 1]
+        assert send("continue") == "done"
+        assert _numbers(poll()) == [0, 1]
         writer.stdin.close()
     assert writer.returncode == 0
 
 
 @pytest.mark.parametrize("journal", ["delete", "wal"])
-def test_reading_leaves_no_trace(tmp_path: Path, journal: str) -> None:
-    """The file and its folder are as they were; a file that is not there is not made."""
+def test_reading_does_not_modify_files(tmp_path: Path, journal: str) -> None:
+    """The file and its folder are unchanged; a missing file is not created."""
     path = tmp_path / "optuna.db"
     new_study(path, journal=journal)
     before = path.read_bytes()
@@ -86,8 +86,8 @@ def test_reading_leaves_no_trace(tmp_path: Path, journal: str) -> None:
     assert path.read_bytes() == before
 
 
-def test_what_is_worked_out(tmp_path: Path) -> None:
-    """For several objectives the trials that none beats; what is not finite is not drawn."""
+def test_derived_data(tmp_path: Path) -> None:
+    """The Pareto front for several objectives; only finite values are plotted."""
     path = tmp_path / "optuna.db"
     new_study(path, directions=("MAXIMIZE", "MINIMIZE"))
     for number, values in enumerate([(1.0, 1.0), (2.0, 2.0), (1.0, 2.0), (0.5, 0.5), (9.0, None)]):
@@ -97,59 +97,59 @@ def test_what_is_worked_out(tmp_path: Path) -> None:
     (read,) = watch_studies(path)() or ()
     assert [trial.number for trial in read.best] == [0, 1, 3]
     assert read.counts == {"complete": 5, "pruned": 1, "failed": 1}
-    assert [trial.number for trial in read.drawn[0].trials] == [0, 1, 2, 3, 4, 5]
-    assert read.drawn[0].values[-1] == 0.25
-    assert read.drawn[0].is_pruned[-1]
-    assert [trial.number for trial in read.drawn[1].trials] == [0, 1, 2, 3]
+    assert [trial.number for trial in read.plotted[0].trials] == [0, 1, 2, 3, 4, 5]
+    assert read.plotted[0].values[-1] == 0.25
+    assert read.plotted[0].is_pruned[-1]
+    assert [trial.number for trial in read.plotted[1].trials] == [0, 1, 2, 3]
     assert read.numeric == {"x"}
 
 
 @pytest.fixture
-def news() -> threading.Semaphore:
+def updates() -> threading.Semaphore:
     return threading.Semaphore(0)
 
 
 @pytest.fixture
 def watch(
-    news: threading.Semaphore,
+    updates: threading.Semaphore,
 ) -> Iterator[FilePoller[Path, tuple[ReadStudy, ...]]]:
-    made = FilePoller("test", watch_studies, news.release, pace_s=0.01)
-    yield made
-    made.close()
-    assert made.join(10)
+    created = FilePoller("test", watch_studies, updates.release, pace_s=0.01)
+    yield created
+    created.close()
+    assert created.join(10)
 
 
-def test_a_watch_tells_what_is_new_and_a_failure_once(
+def test_a_poller_reports_changes_and_each_failure_once(
     qtbot: QtBot,
     tmp_path: Path,
     watch: FilePoller[Path, tuple[ReadStudy, ...]],
-    news: threading.Semaphore,
+    updates: threading.Semaphore,
 ) -> None:
-    """Nothing there, then a study, then more trials; while nobody watches nothing is looked at."""
+    """No file, then a study, then more trials; nothing is polled without a target."""
     path = tmp_path / "optuna.db"
     assert watch.thread is None
 
-    def told() -> list[object]:
-        assert news.acquire(timeout=PATIENCE_MS / 1000)
-        return [each.error or _numbers(each.found) for each in watch.take()]
+    def drain() -> list[object]:
+        assert updates.acquire(timeout=PATIENCE_MS / 1000)
+        return [each.error or _numbers(each.found) for each in watch.drain()]
 
     watch.watch(path)
-    (error,) = told()
+    (error,) = drain()
     assert isinstance(error, UserError)
     new_study(path)
-    qtbot.waitUntil(lambda: told()[-1] == [], timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: drain()[-1] == [], timeout=PATIENCE_MS)
     add_trial(path, 0, 1.0)
-    qtbot.waitUntil(lambda: told()[-1] == [0], timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: drain()[-1] == [0], timeout=PATIENCE_MS)
     watch.watch(None)
     add_trial(path, 1, 1.0)
     watch.watch(path, is_live=False)
-    qtbot.waitUntil(lambda: told()[-1] == [0, 1], timeout=PATIENCE_MS)
-    watch.begin_again()
-    qtbot.waitUntil(lambda: told()[-1] == [0, 1], timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: drain()[-1] == [0, 1], timeout=PATIENCE_MS)
+    watch.restart()
+    qtbot.waitUntil(lambda: drain()[-1] == [0, 1], timeout=PATIENCE_MS)
 
 
 def test_a_database_of_something_else(tmp_path: Path) -> None:
-    """It is said what it is not."""
+    """The error says that Optuna tables are missing."""
     path = tmp_path / "other.db"
     with closing(sqlite3.connect(path)) as database:
         database.execute("CREATE TABLE things (name TEXT)")
@@ -169,8 +169,8 @@ def test_a_database_of_something_else(tmp_path: Path) -> None:
         "ALTER TABLE trials RENAME COLUMN state TO status",
     ],
 )
-def test_what_optuna_does_not_write(tmp_path: Path, damage: str) -> None:
-    """It is said that this is no study; nothing breaks."""
+def test_a_damaged_study_is_rejected(tmp_path: Path, damage: str) -> None:
+    """The error says that the file cannot be read as a study."""
     path = tmp_path / "optuna.db"
     new_study(path)
     add_trial(path, 0, 1.0)
@@ -180,59 +180,59 @@ def test_what_optuna_does_not_write(tmp_path: Path, damage: str) -> None:
         watch_studies(path)()
 
 
-def test_a_database_that_is_just_being_made(tmp_path: Path) -> None:
-    """An empty file has no studies yet; one without a direction minimizes, as Optuna does."""
+def test_a_database_without_tables(tmp_path: Path) -> None:
+    """An empty file has no studies; the default direction is to minimize."""
     path = tmp_path / "optuna.db"
     path.touch()
-    look = watch_studies(path)
-    assert look() == ()
+    poll = watch_studies(path)
+    assert poll() == ()
     new_study(path, directions=())
     add_trial(path, 0, 1.0)
     add_trial(path, 1, 0.5)
-    (read,) = look() or ()
+    (read,) = poll() or ()
     assert [trial.number for trial in read.best] == [1]
 
 
-def test_a_locked_database_says_that_it_is_locked(
+def test_a_locked_database_has_its_own_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And not that it is of another kind; it is read as soon as the lock is gone."""
+    """It is read after the lock was released."""
     monkeypatch.setattr("mosaic.client.sweeps.study._BUSY_TIMEOUT_S", 0.0)
     path = tmp_path / "optuna.db"
     new_study(path)
-    look = watch_studies(path)
+    poll = watch_studies(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
         database.execute("BEGIN EXCLUSIVE")
         with pytest.raises(UserError, match="is locked"):
-            look()
+            poll()
         database.execute("ROLLBACK")
-    assert _numbers(look()) == []
+    assert _numbers(poll()) == []
 
 
-def test_a_bug_is_told_once(qtbot: QtBot) -> None:
-    """Whoever waits for the answer hears that there is none, and the watch goes on."""
-    looks: list[int] = []
+def test_a_bug_is_reported_once(qtbot: QtBot) -> None:
+    """One error is reported, and polling continues."""
+    polls: list[int] = []
 
     def begin(_: str) -> Callable[[], str]:
-        def look() -> str:
-            looks.append(1)
-            if len(looks) < 4:
+        def poll() -> str:
+            polls.append(1)
+            if len(polls) < 4:
                 raise ZeroDivisionError("of a test")
             return "found"
 
-        return look
+        return poll
 
-    news: list[object] = []
+    updates: list[object] = []
     watch: FilePoller[str, str] = FilePoller("test", begin, lambda: None, pace_s=0.001)
     watch.watch("it")
 
     def is_found() -> bool:
-        news.extend(each.error or each.found for each in watch.take())
-        return "found" in news
+        updates.extend(each.error or each.found for each in watch.drain())
+        return "found" in updates
 
     qtbot.waitUntil(is_found, timeout=PATIENCE_MS)
     watch.close()
     assert watch.join(10)
-    errors = [each for each in news if isinstance(each, UserError)]
+    errors = [each for each in updates if isinstance(each, UserError)]
     assert len(errors) == 1
     assert "ZeroDivisionError" in errors[0].message

@@ -1,4 +1,4 @@
-"""StudyModel: the study of a sweep, or of any Optuna database, read while it is written to."""
+"""StudyModel: the study of a sweep or of any Optuna database, also while it is written."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -28,12 +28,12 @@ from mosaic.contract.run_states import FINAL_STATES
 
 __all__ = ["NO_STUDY", "Phase", "ReadStudy", "Study", "StudyModel", "StudyTrial"]
 
-NO_STUDY = "This run is no sweep: it has left no Optuna study"
+NO_STUDY = "This run is not a sweep and has no Optuna study"
 Phase = Literal["none", "loading", "off", "waiting", "failed", "ready"]
 
 
 class StudyModel(QObject):
-    """`changed` fires at most once a beat."""
+    """`changed` fires at most once per tick."""
 
     changed = Signal()
 
@@ -41,9 +41,9 @@ class StudyModel(QObject):
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: UiTicker,
+        ticker: UiTicker,
         notices: Notices,
-        shown: SelectedRun,
+        selected_run: SelectedRun,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -52,25 +52,25 @@ class StudyModel(QObject):
         self.problem: UserError | None = None
         self.objective = 0
         self._tasks = tasks
-        self._pulse = pulse
-        self._shown = shown
-        self._of_run = ""
-        self._told: tuple[str, Phase, bool] | None = None
+        self._ticker = ticker
+        self._selected_run = selected_run
+        self._run_id = ""
+        self._last_state: tuple[str, Phase, bool] | None = None
         self._opened: Path | None = None
         self._studies: tuple[ReadStudy, ...] | None = None
-        """None: nobody has looked yet."""
+        """None until the file was read."""
         self._chosen = ""
-        self._is_in_sight = False
+        self._is_visible = False
         self._is_new = True
         self._path: Path | None = None
-        self._watch = FilePoller("optuna study", watch_studies, pulse.wake)
+        self._watch = FilePoller("optuna study", watch_studies, ticker.wake)
         self._watched: tuple[Path | None, bool] = (None, False)
-        shown.changed.connect(self._on_run)
-        shown.papers_changed.connect(self._on_papers)
-        pulse.subscribe(self, self._on_beat)
+        selected_run.changed.connect(self._on_run)
+        selected_run.metadata_changed.connect(self._on_metadata)
+        ticker.subscribe(self, self._on_tick)
         self._on_run()
 
-    # What the page shows.
+    # Displayed state.
 
     @property
     def phase(self) -> Phase:
@@ -83,45 +83,48 @@ class StudyModel(QObject):
         return "ready" if self._studies else "waiting"
 
     def _phase_without_file(self) -> Phase:
-        if not self._shown.run_id:
+        if not self._selected_run.run_id:
             return "none"
-        if not self._shown.is_known and self._shown.problem is None:
+        if not self._selected_run.is_known and self._selected_run.problem is None:
             return "loading"
-        run = self._shown.run
+        run = self._selected_run.run
         is_sweep = run is not None and run.mode == "sweep"
-        return "waiting" if is_sweep and run is not None and not _is_over(run.state) else "off"
+        return "waiting" if is_sweep and run is not None and not _is_finished(run.state) else "off"
 
     @property
     def path(self) -> Path | None:
-        """The file that is read: one that was opened, or the one of the run."""
+        """The opened database, or the database of the run."""
         if self._opened is not None:
             return self._opened
-        place, directory = self._shown.manifest.optuna_db_path, self._shown.directory
-        return directory / place if place and directory else None
+        relative_path, directory = (
+            self._selected_run.manifest.optuna_db_path,
+            self._selected_run.directory,
+        )
+        return directory / relative_path if relative_path and directory else None
 
     @property
     def is_opened(self) -> bool:
-        """It is a file that a person has opened, not the run's."""
+        """Whether the user opened a database."""
         return self._opened is not None
 
     @property
     def is_live(self) -> bool:
-        """More trials may come."""
+        """Whether more trials may arrive."""
         if self._opened is not None:
             return True
-        run = self._shown.run
-        return run is not None and not _is_over(run.state)
+        run = self._selected_run.run
+        return run is not None and not _is_finished(run.state)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the studies in the file."""
-        return tuple(each.study.name for each in self._studies or ())
+        """Names of the studies in the file."""
+        return tuple(read.study.name for read in self._studies or ())
 
     @property
     def read(self) -> ReadStudy | None:
-        """The study that was chosen, or the newest."""
+        """The selected study. Default: the newest."""
         studies = self._studies or ()
-        chosen = (each for each in studies if each.study.name == self._chosen)
+        chosen = (read for read in studies if read.study.name == self._chosen)
         return next(chosen, studies[-1] if studies else None)
 
     @property
@@ -130,61 +133,60 @@ class StudyModel(QObject):
 
     @property
     def best(self) -> tuple[StudyTrial, ...]:
-        """One, or for several objectives all that no other trial beats."""
+        """The best trial, or the Pareto front for several objectives."""
         return self.read.best if self.read else ()
 
     @property
     def best_so_far(self) -> tuple[list[int], list[float]]:
-        """The trials at which the value was the best until then, and that value."""
+        """Trial numbers at which the best value improved, and these values."""
         study = self.study
         return best_so_far(study, self.objective) if study and study.directions else ([], [])
 
     @property
     def importance(self) -> tuple[Importance, ...]:
-        """Of the parameters for the objective that was chosen; most important first."""
+        """Parameter importance for the selected objective; most important first."""
         read = self.read
         return read.importance[self.objective] if read and read.importance else ()
 
     @property
-    def importance_words(self) -> str:
-        """How it was worked out, or why it was not."""
+    def importance_text(self) -> str:
+        """How the importance was computed, or why it is missing."""
         complete = self.read.counts.get("complete", 0) if self.read else 0
         if complete < MIN_TRIALS:
             return (
-                f"After {MIN_TRIALS} complete trials it can be said which parameters matter;"
+                f"Parameter importance needs {MIN_TRIALS} complete trials;"
                 f" there {'is' if complete == 1 else 'are'} {complete}."
             )
         if not self.importance:
-            return "All trials have the same parameters, so none can be compared."
+            return "All trials have the same parameters, so importance is undefined."
         return (
-            "How much of the order of the trials each parameter explains by itself"
-            " (Kruskal-Wallis effect size, less what chance gives). What matters only in"
-            " combination does not show."
+            "Share of the ranking of trials that each parameter explains alone (Kruskal-Wallis"
+            " effect size, corrected for chance). Interactions are not included."
         )
 
     @property
     def params(self) -> tuple[str, ...]:
-        """The names, most important first where that is known."""
-        names = [each.parameter for each in self.importance]
+        """Parameter names, most important first."""
+        names = [importance.parameter for importance in self.importance]
         read = self.read
         return (*names, *(name for name in (read.params if read else ()) if name not in names))
 
     def runs_of(self, trial: StudyTrial) -> tuple[str, ...]:
-        """The ids of the runs that tried it; empty where nobody has kept them."""
-        kept = trial.attributes.get(RUNS)
-        return tuple(map(str, kept)) if isinstance(kept, list) else ()
+        """Ids of the runs of a trial; empty if they are unknown."""
+        runs = trial.attributes.get(RUNS)
+        return tuple(map(str, runs)) if isinstance(runs, list) else ()
 
-    # What a person does.
+    # Commands.
 
     def open_database(self, path: str) -> None:
-        """Any file of Optuna's, for as long as no other run is shown."""
+        """Show any Optuna database until another run is selected."""
         self._opened = Path(path)
-        self._begin_again()
+        self._restart()
 
     def close_database(self) -> None:
-        """Back to the run's own study."""
+        """Return to the study of the run."""
         self._opened = None
-        self._begin_again()
+        self._restart()
 
     def choose(self, name: str) -> None:
         if name != self._chosen:
@@ -199,24 +201,24 @@ class StudyModel(QObject):
 
     def retry(self) -> None:
         self.problem = None
-        self._watch.begin_again()
+        self._watch.restart()
         self._is_new = True
-        self._pulse.wake()
+        self._ticker.wake()
 
     def export(self) -> None:
-        """All trials as CSV, in the order of the table."""
+        """Export all trials as CSV, in the order of the table."""
         if self.study is not None:
             self.exports.save_rows(f"{self.study.name} trials", self.trials.as_rows())
 
     def prepare(self, load: Callable[[], Any], on_loaded: Callable[[Any], None]) -> None:
-        """Import on a thread what takes too long for the UI thread."""
+        """Run a slow import on a thread."""
         self._tasks.run(self, load, on_loaded)
 
     def set_in_sight(self, is_in_sight: bool) -> None:
-        """The file is looked at while somebody sees the page."""
-        if is_in_sight != self._is_in_sight:
-            self._is_in_sight = is_in_sight
-            self._look()
+        """Poll the file only while the page is visible."""
+        if is_in_sight != self._is_visible:
+            self._is_visible = is_in_sight
+            self._update_watch()
 
     def close(self) -> None:
         self._watch.close()
@@ -224,52 +226,52 @@ class StudyModel(QObject):
     def join(self, timeout_s: float) -> bool:
         return self._watch.join(timeout_s)
 
-    # How it comes about.
+    # Updates.
 
-    def _on_papers(self) -> None:
-        """Sooner than the next look: the daemon may have found something."""
+    def _on_metadata(self) -> None:
+        """Poll now, because the daemon reported new files."""
         self._on_run()
-        self._watch.look_now()
+        self._watch.poll_now()
         self._is_new = True
-        self._pulse.wake()
+        self._ticker.wake()
 
     def _on_run(self) -> None:
-        if self._shown.run_id != self._of_run:
-            self._of_run = self._shown.run_id
+        if self._selected_run.run_id != self._run_id:
+            self._run_id = self._selected_run.run_id
             self._opened = None
         if self.path != self._path:
-            self._begin_again()
-        self._look()
-        told = (self._of_run, self.phase, self.is_live)
-        if told != self._told:  # and not with every figure of a run that goes on
-            self._told = told
+            self._restart()
+        self._update_watch()
+        state = (self._run_id, self.phase, self.is_live)
+        if state != self._last_state:  # not for every metric of a running run
+            self._last_state = state
             self._is_new = True
-            self._pulse.wake()
+            self._ticker.wake()
 
-    def _begin_again(self) -> None:
+    def _restart(self) -> None:
         self._path = self.path
         self._studies = self.problem = None
         self._chosen, self.objective = "", 0
         self._show_trials()
-        self._watch.begin_again()
-        self._look()
+        self._watch.restart()
+        self._update_watch()
         self._is_new = True
-        self._pulse.wake()
+        self._ticker.wake()
 
-    def _look(self) -> None:
-        wanted = (self.path if self._is_in_sight else None, self.is_live)
-        if wanted != self._watched:
-            self._watched = wanted
-            self._watch.watch(wanted[0], is_live=wanted[1])
+    def _update_watch(self) -> None:
+        target = (self.path if self._is_visible else None, self.is_live)
+        if target != self._watched:
+            self._watched = target
+            self._watch.watch(target[0], is_live=target[1])
 
-    def _on_beat(self) -> bool:
-        for news in self._watch.take():
-            if news.target != self._path:
+    def _on_tick(self) -> bool:
+        for update in self._watch.drain():
+            if update.target != self._path:
                 continue
-            self.problem = news.error
-            if news.found is not None:
-                self._studies = news.found
-                # A file that was written anew may have fewer of them.
+            self.problem = update.error
+            if update.found is not None:
+                self._studies = update.found
+                # A rewritten file may have fewer objectives.
                 known = len(self.study.directions) if self.study else 0
                 self.objective = self.objective if self.objective < known else 0
                 self._show_trials()
@@ -284,5 +286,5 @@ class StudyModel(QObject):
         self.trials.show(self.read)
 
 
-def _is_over(state: object) -> bool:
+def _is_finished(state: object) -> bool:
     return state in FINAL_STATES

@@ -1,89 +1,93 @@
-"""What the plots of a study draw: its trials as points, by their number or by a parameter."""
+"""Points of the study plots: trials by number or by parameter."""
 
 import math
 from dataclasses import dataclass
 from typing import Any
 
-from gym_gui.optuna.feed import DrawnTrials, ReadStudy
-from gym_gui.runtime.models.value_text import in_words
+from gym_gui.optuna.feed import PlottedTrials, ReadStudy
+from gym_gui.runtime.models.value_text import format_value
 
 _SPREAD = 0.36
-_PLACES = 7
-"""Points with the same choice stand at so many places beside each other."""
+_OFFSETS = 7
+"""Number of x offsets of points with the same category."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One parameter as the bottom axis shows it."""
+    """A parameter on the x axis."""
 
     choices: tuple[str, ...] = ()
-    """Of one that is no number."""
+    """Categories of a parameter that is not numeric."""
     is_log: bool = False
-    """Points stand at the logarithm to the base of ten."""
+    """x is the base-10 logarithm."""
 
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Where the trials stand on the x axis; what they are at and look like is in `drawn`."""
+    """x positions of trials; values and markers are in `plotted`."""
 
     x: list[float]
-    drawn: DrawnTrials
+    plotted: PlottedTrials
     param: str = ""
 
     def __len__(self) -> int:
         return len(self.x)
 
-    def words(self, at: int) -> str:
-        """What the x axis says of a point, in full."""
-        trial = self.drawn.trials[at]
-        return f"{self.param} {in_words(trial.params[self.param])}" if self.param else "value"
+    def text(self, at: int) -> str:
+        """Parameter name and value of a point."""
+        trial = self.plotted.trials[at]
+        return f"{self.param} {format_value(trial.params[self.param])}" if self.param else "value"
 
 
-NO_POINTS = Points([], DrawnTrials([], [], [], []))
+NO_POINTS = Points([], PlottedTrials([], [], [], []))
 
 
 def history_points(read: ReadStudy, objective: int) -> Points:
-    """Each trial at its number."""
-    drawn = read.drawn[objective]
-    return Points([trial.number for trial in drawn.trials], drawn)
+    """Points by trial number."""
+    plotted = read.plotted[objective]
+    return Points([trial.number for trial in plotted.trials], plotted)
 
 
 def setting_of(read: ReadStudy, param: str) -> Setting:
     trials = read.study.trials
     if param not in read.numeric:
-        texts = {in_words(trial.params[param]) for trial in trials if param in trial.params}
+        texts = {format_value(trial.params[param]) for trial in trials if param in trial.params}
         return Setting(choices=tuple(sorted(texts)))
     is_log = param in read.study.log_params
     return Setting(is_log=is_log and all(trial.params.get(param, 1) > 0 for trial in trials))
 
 
 def setting_points(read: ReadStudy, objective: int, param: str, setting: Setting) -> Points:
-    """Each trial that has the parameter, at its value."""
-    drawn = read.drawn[objective]
-    if any(param not in trial.params for trial in drawn.trials):
-        drawn = _those_with(param, drawn)
-    values = [trial.params[param] for trial in drawn.trials]
+    """Points by the value of a parameter."""
+    plotted = read.plotted[objective]
+    if any(param not in trial.params for trial in plotted.trials):
+        plotted = _with_param(param, plotted)
+    values = [trial.params[param] for trial in plotted.trials]
     if setting.choices:
-        places = {text: at for at, text in enumerate(setting.choices)}
-        numbers = (trial.number for trial in drawn.trials)
+        positions = {text: at for at, text in enumerate(setting.choices)}
+        numbers = (trial.number for trial in plotted.trials)
         x = [
-            _beside(places[in_words(value)], at) for value, at in zip(values, numbers, strict=True)
+            _jittered(positions[format_value(value)], at)
+            for value, at in zip(values, numbers, strict=True)
         ]
     else:
         x = list(map(math.log10 if setting.is_log else float, values))
-    return Points(x, drawn, param)
+    return Points(x, plotted, param)
 
 
-def _those_with(param: str, drawn: DrawnTrials) -> DrawnTrials:
-    kept = [at for at, trial in enumerate(drawn.trials) if param in trial.params]
+def _with_param(param: str, plotted: PlottedTrials) -> PlottedTrials:
+    indexes = [at for at, trial in enumerate(plotted.trials) if param in trial.params]
 
-    def those(all_of_them: list[Any]) -> list[Any]:
-        return [all_of_them[at] for at in kept]
+    def select(items: list[Any]) -> list[Any]:
+        return [items[at] for at in indexes]
 
-    return DrawnTrials(
-        those(drawn.trials), those(drawn.values), those(drawn.is_pruned), those(drawn.is_best)
+    return PlottedTrials(
+        select(plotted.trials),
+        select(plotted.values),
+        select(plotted.is_pruned),
+        select(plotted.is_best),
     )
 
 
-def _beside(place: int, number: int) -> float:
-    return place + (number * 3 % _PLACES - _PLACES // 2) / _PLACES * _SPREAD
+def _jittered(position: int, number: int) -> float:
+    return position + (number * 3 % _OFFSETS - _OFFSETS // 2) / _OFFSETS * _SPREAD

@@ -1,7 +1,6 @@
-"""TrialsTable: every trial of a study, a row each, in any order. Thousands are no burden.
+"""TrialsTable: table model of the trials of a study, one row per trial.
 
-Texts are made when they are looked at. New trials join while it is sorted, and what is chosen
-stays chosen.
+Texts are created on access. New trials are inserted in sort order, and the selection is kept.
 """
 
 import json
@@ -17,19 +16,19 @@ from gym_gui.optuna.feed import ReadStudy, StudyTrial, TrialState
 from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.notices import Tone
 from gym_gui.runtime.models.number_text import significant
-from gym_gui.runtime.models.value_text import in_words
+from gym_gui.runtime.models.value_text import format_value
 
-__all__ = ["RUNS", "STATE_LOOKS", "TrialColumn", "TrialState", "TrialsTable"]
+__all__ = ["RUNS", "TRIAL_STATE_STYLES", "TrialColumn", "TrialState", "TrialsTable"]
 
 Index = QModelIndex | QPersistentModelIndex
 ColumnKind = Literal["number", "state", "value", "time", "param", "attribute"]
 RUNS = "runs"
-"""The attribute in which a sweep of ours keeps the runs of a trial."""
+"""The attribute in which MOSAIC sweeps store the runs of a trial."""
 _OWN_ATTRIBUTES = (RUNS,)
-_MOST_TEXT = 200
+_MAX_TEXT = 200
 _SHORT_S = 10.0
 
-STATE_LOOKS: dict[TrialState, tuple[str, Tone]] = {
+TRIAL_STATE_STYLES: dict[TrialState, tuple[str, Tone]] = {
     "waiting": ("◷ waiting", "warning"),
     "running": ("● running", "good"),
     "complete": ("✓ complete", "plain"),
@@ -37,7 +36,7 @@ STATE_LOOKS: dict[TrialState, tuple[str, Tone]] = {
     "failed": ("✕ failed", "bad"),
     "stopped": ("○ stopped", "plain"),
 }
-"""The symbol and the word; the colour only repeats them."""
+"""Label and tone of each state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +44,16 @@ class TrialColumn:
     kind: ColumnKind
     name: str
     title: str
-    place: int = 0
-    """Of a value: which objective."""
+    objective: int = 0
+    """Index of the objective, for value columns."""
 
     @property
-    def is_right(self) -> bool:
+    def is_right_aligned(self) -> bool:
         return self.kind in ("number", "value", "time")
 
 
 class TrialsTable(QAbstractTableModel):
-    """A mark in its heading says which column it is sorted by."""
+    """The title of the sorted column has an arrow."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -66,7 +65,7 @@ class TrialsTable(QAbstractTableModel):
         self._numeric: frozenset[str] = frozenset()
         self._directions: tuple[str, ...] = ()
 
-    # What the model gives it.
+    # Content.
 
     def show(self, read: ReadStudy | None) -> None:
         trials = list(read.study.trials) if read else []
@@ -79,13 +78,13 @@ class TrialsTable(QAbstractTableModel):
             if columns != self.columns:
                 self._sorted_by, self._is_descending = 0, False
             self.columns, self._trials = columns, trials
-            self._put_in_order()
+            self._sort_trials()
             self.endResetModel()
             return
         self._update(trials)
 
     def _update(self, trials: list[StudyTrial]) -> None:
-        """The same study a moment later."""
+        """Update the trials of the same study."""
         known = {trial.number for trial in self._trials}
         added = [trial for trial in trials if trial.number not in known]
         if added:
@@ -97,25 +96,25 @@ class TrialsTable(QAbstractTableModel):
         by_number = {trial.number: trial for trial in trials}
         before = [by_number.get(trial.number, trial) for trial in self._trials]
         self._trials = list(before)
-        self._put_in_order()
-        self._move_marks(before)
+        self._sort_trials()
+        self._move_persistent_indexes(before)
         self.layoutChanged.emit()
 
-    # What it says of itself.
+    # Access.
 
     def trial(self, row: int) -> StudyTrial:
         return self._trials[row]
 
     def row_of(self, number: int) -> int | None:
-        return next((row for row, each in enumerate(self._trials) if each.number == number), None)
+        return next((row for row, trial in enumerate(self._trials) if trial.number == number), None)
 
     def is_best(self, row: int) -> bool:
         return self._trials[row].number in self._best
 
     def first_order(self, column: int) -> Qt.SortOrder:
-        """What a person wants to see first: the best value, else the least."""
+        """Default sort order: best value first, otherwise ascending."""
         what = self.columns[column]
-        is_high = what.kind == "value" and self._directions[what.place] == "maximize"
+        is_high = what.kind == "value" and self._directions[what.objective] == "maximize"
         return Qt.SortOrder.DescendingOrder if is_high else Qt.SortOrder.AscendingOrder
 
     @property
@@ -126,17 +125,17 @@ class TrialsTable(QAbstractTableModel):
         )
 
     def as_rows(self, rows: Sequence[int] | None = None) -> list[list[str]]:
-        """For files and the clipboard: with a head, and numbers that programs can read."""
+        """Header and rows for files and the clipboard, with numbers in full precision."""
         chosen = range(len(self._trials)) if rows is None else rows
-        heads = [column.name for column in self.columns]
-        return [heads, *([self._plain(row, each) for each in self.columns] for row in chosen)]
+        header = [column.name for column in self.columns]
+        return [header, *([self._plain(row, column) for column in self.columns] for row in chosen)]
 
-    # What Qt asks for.
+    # Qt interface.
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's way
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's name
         return 0 if parent.isValid() else len(self._trials)
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's way
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's name
         return 0 if parent.isValid() else len(self.columns)
 
     def headerData(  # noqa: N802 - Qt's name
@@ -151,13 +150,17 @@ class TrialsTable(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return self.columns[section].name
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignRight if self.is_right(section) else Qt.AlignmentFlag(0)
+            side = (
+                Qt.AlignmentFlag.AlignRight
+                if self.is_right_aligned(section)
+                else Qt.AlignmentFlag(0)
+            )
             return int(side | Qt.AlignmentFlag.AlignVCenter)
         return None
 
-    def is_right(self, column: int) -> bool:
-        """Numbers stand at the right."""
-        return self.columns[column].is_right or self.columns[column].name in self._numeric
+    def is_right_aligned(self, column: int) -> bool:
+        """Whether the column is numeric."""
+        return self.columns[column].is_right_aligned or self.columns[column].name in self._numeric
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         if role == Qt.ItemDataRole.DisplayRole:
@@ -173,8 +176,8 @@ class TrialsTable(QAbstractTableModel):
         self._sorted_by = column
         self._is_descending = order == Qt.SortOrder.DescendingOrder
         before = list(self._trials)
-        self._put_in_order()
-        self._move_marks(before)
+        self._sort_trials()
+        self._move_persistent_indexes(before)
         self.layoutChanged.emit()
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(self.columns) - 1)
 
@@ -184,20 +187,20 @@ class TrialsTable(QAbstractTableModel):
             case "number":
                 return f"★ {trial.number}" if trial.number in self._best else str(trial.number)
             case "state":
-                return STATE_LOOKS[trial.state][0]
+                return TRIAL_STATE_STYLES[trial.state][0]
             case "value":
-                return value_words(trial, what.place)
+                return value_text(trial, what.objective)
             case "time":
-                return duration_words(trial)
-        held = trial.params if what.kind == "param" else trial.user_attrs
-        return in_words(held[what.name])[:_MOST_TEXT] if what.name in held else ""
+                return duration_text(trial)
+        values = trial.params if what.kind == "param" else trial.user_attrs
+        return format_value(values[what.name])[:_MAX_TEXT] if what.name in values else ""
 
     def _tip(self, row: int, column: int) -> str:
         trial, what = self._trials[row], self.columns[column]
         if what.kind == "state" and (why := trial.user_attrs.get("reason")):
             return str(why)
         if what.kind == "value" and not trial.values and trial.last_value is not None:
-            return "The newest value on the way; the trial is not over."
+            return "Newest intermediate value; the trial is running."
         return self._plain(row, what)
 
     def _plain(self, row: int, column: TrialColumn) -> str:
@@ -208,37 +211,41 @@ class TrialsTable(QAbstractTableModel):
             case "state":
                 return trial.state
             case "value":
-                return repr(trial.values[column.place]) if len(trial.values) > column.place else ""
+                return (
+                    repr(trial.values[column.objective])
+                    if len(trial.values) > column.objective
+                    else ""
+                )
             case "time":
                 seconds = duration_s(trial)
                 return "" if seconds is None else f"{seconds:.3f}"
-        held = trial.params if column.kind == "param" else trial.user_attrs
-        value = held.get(column.name, "")
+        values = trial.params if column.kind == "param" else trial.user_attrs
+        value = values.get(column.name, "")
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
-    # In order.
+    # Sorting.
 
-    def _put_in_order(self) -> None:
-        """What has nothing to say comes last, either way."""
+    def _sort_trials(self) -> None:
+        """Trials without a value come last in both orders."""
         if not self.columns:
             return
         key_of = _sort_key(self.columns[self._sorted_by])
         self._trials.sort(key=attrgetter("number"))
         keyed = [(key_of(trial), trial) for trial in self._trials]
-        known = [each for each in keyed if each[0] is not None]
+        known = [pair for pair in keyed if pair[0] is not None]
         known.sort(key=itemgetter(0), reverse=self._is_descending)
-        rest = [trial for key, trial in keyed if key is None]
-        self._trials = [*(trial for _, trial in known), *rest]
+        missing = [trial for key, trial in keyed if key is None]
+        self._trials = [*(trial for _, trial in known), *missing]
 
-    def _move_marks(self, before: Sequence[StudyTrial]) -> None:
-        """What is chosen and where the cursor is, to where their trials are now."""
+    def _move_persistent_indexes(self, before: Sequence[StudyTrial]) -> None:
+        """Keep the selection and the cursor at their trials."""
         rows = {trial.number: row for row, trial in enumerate(self._trials)}
         old = self.persistentIndexList()
-        new = [self.index(rows[before[each.row()].number], each.column()) for each in old]
+        new = [self.index(rows[before[index.row()].number], index.column()) for index in old]
         self.changePersistentIndexList(old, new)
 
 
-def value_words(trial: StudyTrial, objective: int) -> str:
+def value_text(trial: StudyTrial, objective: int) -> str:
     if len(trial.values) > objective:
         return significant(trial.values[objective])
     if objective == 0 and trial.state == "running" and trial.last_value is not None:
@@ -252,7 +259,7 @@ def duration_s(trial: StudyTrial) -> float | None:
     return max(0.0, trial.ended_at - trial.started_at)
 
 
-def duration_words(trial: StudyTrial) -> str:
+def duration_text(trial: StudyTrial) -> str:
     seconds = duration_s(trial)
     if seconds is None:
         return ""
@@ -265,25 +272,25 @@ def _columns(read: ReadStudy) -> tuple[TrialColumn, ...]:
     values = [
         TrialColumn(
             "value",
-            f"value_{place}" if several else "value",
-            f"value {place + 1}" if several else "value",
-            place,
+            f"value_{objective}" if several else "value",
+            f"value {objective + 1}" if several else "value",
+            objective,
         )
-        for place in range(objectives)
+        for objective in range(objectives)
     ]
-    noted = [name for name in read.attributes if name not in _OWN_ATTRIBUTES]
+    attributes = [name for name in read.attributes if name not in _OWN_ATTRIBUTES]
     return (
         TrialColumn("number", "trial", "trial"),
         TrialColumn("state", "state", "state"),
         *values,
         TrialColumn("time", "duration_s", "time"),
         *(TrialColumn("param", name, name) for name in read.params),
-        *(TrialColumn("attribute", name, name) for name in noted),
+        *(TrialColumn("attribute", name, name) for name in attributes),
     )
 
 
 def _sort_key(column: TrialColumn) -> Callable[[StudyTrial], Any]:
-    """Of one kind within a column: numbers before texts. None: nothing to say."""
+    """Sort key of a column: numbers before texts; None without a value."""
     match column.kind:
         case "number":
             return lambda trial: (0, trial.number)
@@ -292,9 +299,9 @@ def _sort_key(column: TrialColumn) -> Callable[[StudyTrial], Any]:
         case "time":
             return lambda trial: _number_key(duration_s(trial))
         case "value":
-            place = column.place
+            objective = column.objective
             return lambda trial: _number_key(
-                trial.values[place] if len(trial.values) > place else None
+                trial.values[objective] if len(trial.values) > objective else None
             )
         case "param":
             return lambda trial: _any_key(trial.params.get(column.name))

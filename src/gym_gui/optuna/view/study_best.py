@@ -1,4 +1,4 @@
-"""StudyBest: the best trial at a glance, or those that no other one beats."""
+"""StudyBest: the best trial, or the Pareto front."""
 
 import json
 
@@ -8,19 +8,19 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLay
 from gym_gui.optuna.model.study_model import StudyModel, StudyTrial
 from gym_gui.runtime.models.number_text import significant
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.runtime.models.value_text import in_words
+from gym_gui.runtime.models.value_text import format_value
 from gym_gui.widgets.copy_button import CopyButton
 from gym_gui.widgets.elided_label import ElidedLabel
 
-_NO_RUN = "Nothing is noted of the run that tried it"
+_NO_RUN = "The run of this trial is unknown"
 
 
 class StudyBest(QFrame):
-    """One card, two lines."""
+    """Shows `StudyModel.best` as a card of two lines."""
 
-    run_wanted = Signal(str)
-    trials_wanted = Signal(list)
-    """Numbers of trials to be chosen in the table."""
+    run_requested = Signal(str)
+    trials_requested = Signal(list)
+    """Numbers of trials to select in the table."""
 
     def __init__(self, model: StudyModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,7 +34,7 @@ class StudyBest(QFrame):
         self._params = ElidedLabel("muted")
         self.choose = QPushButton("Show in table")
         self.open = QPushButton("Open run")
-        self._copy = CopyButton("Copy its parameters as JSON", self._params_json, theme)
+        self._copy = CopyButton("Copy the parameters as JSON", self._params_json, theme)
         top = QHBoxLayout()
         top.setSpacing(line // 2)
         top.addWidget(self._title)
@@ -48,7 +48,7 @@ class StudyBest(QFrame):
         layout.addLayout(top)
         layout.addWidget(self._params)
         self.choose.clicked.connect(
-            lambda: self.trials_wanted.emit([trial.number for trial in model.best])
+            lambda: self.trials_requested.emit([trial.number for trial in model.best])
         )
         self.open.clicked.connect(self._open)
 
@@ -59,7 +59,7 @@ class StudyBest(QFrame):
             widget.setVisible(bool(best))
         self._value.setVisible(bool(best) and not several)
         if study is None or not best:
-            self._title.setText("No trial is complete yet")
+            self._title.setText("No complete trial yet")
             self._about.say("")
             return
         if several:
@@ -70,7 +70,7 @@ class StudyBest(QFrame):
     def _show_front(self, best: tuple[StudyTrial, ...]) -> None:
         trials = "1 trial is" if len(best) == 1 else f"{len(best)} trials are"
         self._title.setText(f"★ {trials} on the Pareto front")
-        self._about.say("none is beaten in all objectives at once")
+        self._about.say("no other trial is better in all objectives")
         numbers = (f"{trial.number} ({_values(trial)})" for trial in best)
         self._params.say(" · ".join(numbers))
         self.open.hide()
@@ -79,8 +79,8 @@ class StudyBest(QFrame):
     def _show_one(self, trial: StudyTrial, direction: str) -> None:
         self._title.setText(f"★ Best, trial {trial.number}")
         self._value.setText(_values(trial))
-        self._about.say("the highest" if direction == "maximize" else "the lowest")
-        pairs = (f"{name} {in_words(value)}" for name, value in trial.params.items())
+        self._about.say("highest value" if direction == "maximize" else "lowest value")
+        pairs = (f"{name} {format_value(value)}" for name, value in trial.params.items())
         self._params.say(" · ".join(pairs))
         runs = self._model.runs_of(trial)
         self.open.setEnabled(bool(runs))
@@ -89,7 +89,7 @@ class StudyBest(QFrame):
     def _open(self) -> None:
         runs = self._model.runs_of(self._model.best[0]) if self._model.best else ()
         if runs:
-            self.run_wanted.emit(runs[0])
+            self.run_requested.emit(runs[0])
 
     def _params_json(self) -> str:
         best = self._model.best

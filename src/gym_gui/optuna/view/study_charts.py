@@ -1,4 +1,4 @@
-"""StudyCharts: history, one parameter, and importance: one of them at a time."""
+"""StudyCharts: history plot, parameter plot or importance bars."""
 
 import importlib
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ _PLOTS = "gym_gui.optuna.view.study_plots"
 
 
 class StudyCharts(QWidget):
-    """Plots are made when they are first seen; what draws them is imported on a thread."""
+    """Shows `StudyModel`. Plots are created when first visible, after an import on a thread."""
 
     picked = Signal(int)
 
@@ -30,7 +30,7 @@ class StudyCharts(QWidget):
         self._model = model
         self._theme = theme
         self._plots: Any = None
-        self._drawn: dict[str, tuple[ReadStudy, int, str]] = {}
+        self._plotted: dict[str, tuple[ReadStudy, int, str]] = {}
         self._is_loading = False
         self._marked: frozenset[int] = frozenset()
         self.history: StudyPlot | None = None
@@ -40,13 +40,13 @@ class StudyCharts(QWidget):
             (("history", "History"), ("parameter", "Parameter"), ("importance", "Importance")),
             theme,
         )
-        self.param = _Picker("Parameter to draw")
-        self.objective = _Picker("Objective to draw")
+        self.param = _Picker("Parameter to plot")
+        self.objective = _Picker("Objective to plot")
         self.importance = StudyImportance(model, theme)
         self._legends = {"history": QLabel(), "parameter": QLabel()}
         self._stack = QStackedWidget()
-        self._history_place, self._scatter_place = map(_place, self._legends.values())
-        for page in (self._history_place, self._scatter_place, self.importance):
+        self._history_page, self._scatter_page = map(_plot_container, self._legends.values())
+        for page in (self._history_page, self._scatter_page, self.importance):
             self._stack.addWidget(page)
         bar = QHBoxLayout()
         bar.setSpacing(line // 2)
@@ -77,14 +77,14 @@ class StudyCharts(QWidget):
         self.update_charts()
 
     def mark(self, numbers: frozenset[int]) -> None:
-        """Those trials are chosen in the table."""
+        """Highlight the selected trials."""
         self._marked = numbers
         for plot in (self.history, self.scatter):
             if plot is not None:
                 plot.mark(numbers)
 
     def update_charts(self) -> None:
-        """Only what is in sight is drawn."""
+        """Update the visible chart only."""
         which, read = self.which.current, self._model.read
         self._update_pickers()
         at = {"history": 0, "parameter": 1, "importance": 2}[which]
@@ -98,9 +98,9 @@ class StudyCharts(QWidget):
         self._plots = plots
         self.update_charts()
 
-    def _plot(self, name: str, place: QWidget) -> "StudyPlot":
+    def _plot(self, name: str, container: QWidget) -> "StudyPlot":
         plot: StudyPlot = self._plots.StudyPlot(name, self._theme)
-        layout = place.layout()
+        layout = container.layout()
         if isinstance(layout, QVBoxLayout):
             layout.insertWidget(0, plot, 1)
         plot.picked.connect(self.picked)
@@ -108,12 +108,12 @@ class StudyCharts(QWidget):
         return plot
 
     def _draw(self, which: str, read: "ReadStudy") -> None:
-        """Unless that is what is drawn already."""
-        wanted = (read, self._model.objective, self.param.currentText())
-        drawn = self._drawn.get(which)
-        if drawn is not None and drawn[0] is read and drawn[1:] == wanted[1:]:
+        """Draw the chart unless it is up to date."""
+        request = (read, self._model.objective, self.param.currentText())
+        plotted = self._plotted.get(which)
+        if plotted is not None and plotted[0] is read and plotted[1:] == request[1:]:
             return
-        self._drawn[which] = wanted
+        self._plotted[which] = request
         if which == "history":
             self._draw_history(read)
         else:
@@ -121,28 +121,30 @@ class StudyCharts(QWidget):
 
     def _draw_history(self, read: "ReadStudy") -> None:
         if self.history is None:
-            self.history = self._plot("Values of the trials", self._history_place)
+            self.history = self._plot("Values of the trials", self._history_page)
         points = history_points(read, self._model.objective)
         self.history.show_points(points, self._model.best_so_far)
-        self._say("history", len(points), "by trial; the line is the best so far")
+        self._show_legend("history", len(points), "by trial; line: best so far")
 
     def _draw_scatter(self, read: "ReadStudy") -> None:
         if self.scatter is None:
-            self.scatter = self._plot("Values by parameter", self._scatter_place)
+            self.scatter = self._plot("Values by parameter", self._scatter_page)
         name = self.param.currentText()
         setting = setting_of(read, name)
         points = setting_points(read, self._model.objective, name, setting)
         self.scatter.show_points(points, setting=setting)
-        self._say("parameter", len(points), f"by {name}{', logarithmic' if setting.is_log else ''}")
+        self._show_legend(
+            "parameter", len(points), f"by {name}{', logarithmic' if setting.is_log else ''}"
+        )
 
-    def _say(self, which: str, points: int, by: str) -> None:
+    def _show_legend(self, which: str, points: int, by: str) -> None:
         read = self._model.read
         if not points or read is None:
             self._legends[which].setText("No trial has a value yet.")
             return
         several = len(read.study.directions) > 1
         value = f"Value {self._model.objective + 1}" if several else "Value"
-        best = "on the front" if several else "best"
+        best = "on the Pareto front" if several else "best"
         pruned = " · hollow: pruned" if read.counts.get("pruned") else ""
         self._legends[which].setText(f"{value} {by} · ★ {best}{pruned}")
 
@@ -152,7 +154,7 @@ class StudyCharts(QWidget):
         self.param.setVisible(self.which.current == "parameter")
         directions = study.directions if study else ()
         self.objective.show_texts(
-            tuple(f"value {at + 1}, {each[:3]}" for at, each in enumerate(directions))
+            tuple(f"value {at + 1}, {direction[:3]}" for at, direction in enumerate(directions))
         )
         self.objective.setVisible(len(directions) > 1)
         if len(directions) > self._model.objective:
@@ -160,7 +162,7 @@ class StudyCharts(QWidget):
 
 
 class _Picker(QComboBox):
-    """Keeps what was chosen while more to choose from comes."""
+    """Keeps the selection when items are added."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -178,12 +180,12 @@ class _Picker(QComboBox):
         self.setCurrentIndex(max(0, self.findText(chosen)))
 
 
-def _place(legend: QLabel) -> QWidget:
-    """Where a plot will stand, with the words below it."""
+def _plot_container(legend: QLabel) -> QWidget:
+    """A container for a plot, with its legend below."""
     legend.setProperty("role", "caption")
-    place = QWidget()
-    layout = QVBoxLayout(place)
+    container = QWidget()
+    layout = QVBoxLayout(container)
     layout.setContentsMargins(0, 0, 0, 0)
     layout.setSpacing(legend.fontMetrics().height() // 3)
     layout.addWidget(legend, 0, Qt.AlignmentFlag.AlignBottom)
-    return place
+    return container

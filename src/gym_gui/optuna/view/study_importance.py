@@ -1,4 +1,4 @@
-"""ImportanceBars: how much each parameter matters, as bars. A click shows the parameter."""
+"""StudyImportance: parameter importance as bars."""
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
@@ -9,11 +9,11 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.mixing import mixed
 
 _ROW = 1.75
-_WIDEST_NAME = 0.42
+_MAX_NAME_SHARE = 0.42
 
 
 class StudyImportance(QWidget):
-    """The bars, and in words how they came about."""
+    """Shows `StudyModel.importance`: bars and an explanation."""
 
     param_chosen = Signal(str)
 
@@ -23,9 +23,9 @@ class StudyImportance(QWidget):
         line = self.fontMetrics().height()
         self.bars = ImportanceBars(theme)
         self.bars.param_chosen.connect(self.param_chosen)
-        self._words = QLabel()
-        self._words.setWordWrap(True)
-        self._words.setProperty("role", "caption")
+        self._caption = QLabel()
+        self._caption.setWordWrap(True)
+        self._caption.setProperty("role", "caption")
         scroll = QScrollArea()
         scroll.setWidget(self.bars)
         scroll.setWidgetResizable(True)
@@ -35,16 +35,16 @@ class StudyImportance(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(line // 3)
         layout.addWidget(scroll, 1)
-        layout.addWidget(self._words)
+        layout.addWidget(self._caption)
 
     def update_bars(self) -> None:
-        self.bars.show_shares([(each.parameter, each.share) for each in self._model.importance])
+        self.bars.show_shares([(item.parameter, item.share) for item in self._model.importance])
         self._scroll.setVisible(bool(self._model.importance))
-        self._words.setText(self._model.importance_words)
+        self._caption.setText(self._model.importance_text)
 
 
 class ImportanceBars(QWidget):
-    """Arrow keys move, Enter chooses."""
+    """Arrow keys move the cursor; Enter or a click selects a parameter."""
 
     param_chosen = Signal(str)
 
@@ -56,7 +56,7 @@ class ImportanceBars(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
-        self.setToolTip("Click a parameter to see its values")
+        self.setToolTip("Click a parameter to plot its values")
         theme.changed.connect(self.update)
 
     def show_shares(self, shares: list[tuple[str, float]]) -> None:
@@ -64,8 +64,8 @@ class ImportanceBars(QWidget):
             return
         self._shares = shares
         self._current = min(self._current, max(0, len(shares) - 1))
-        words = ", ".join(f"{name} {share:.0%}" for name, share in shares)
-        self.setAccessibleName(f"Parameter importance: {words}")
+        text = ", ".join(f"{name} {share:.0%}" for name, share in shares)
+        self.setAccessibleName(f"Parameter importance: {text}")
         self.updateGeometry()
         self.update()
 
@@ -101,10 +101,12 @@ class ImportanceBars(QWidget):
         colours, metrics = self._theme.colours, self.fontMetrics()
         line = metrics.height()
         gap, row = line // 2, line * _ROW
-        longest = max((metrics.horizontalAdvance(name) for name, _ in self._shares), default=0) + 2
-        names = min(longest, round(self.width() * _WIDEST_NAME))
+        max_width = (
+            max((metrics.horizontalAdvance(name) for name, _ in self._shares), default=0) + 2
+        )
+        names = min(max_width, round(self.width() * _MAX_NAME_SHARE))
         numbers = metrics.horizontalAdvance("100 %")
-        room = max(1.0, self.width() - names - numbers - 3.0 * gap)
+        track_width = max(1.0, self.width() - names - numbers - 3.0 * gap)
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for at, (name, share) in enumerate(self._shares):
@@ -112,20 +114,18 @@ class ImportanceBars(QWidget):
             if at == self._current and self.hasFocus():
                 painter.fillRect(QRectF(0, top, self.width(), row), QColor(colours.selection))
             painter.setPen(QColor(colours.text))
-            shown = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, names)
+            label = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, names)
             middle = Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(QRectF(gap / 2, top, names, row), middle, shown)
-            track = QRectF(names + gap * 1.5, top + row * 0.3, room, row * 0.4)
+            painter.drawText(QRectF(gap / 2, top, names, row), middle, label)
+            track = QRectF(names + gap * 1.5, top + row * 0.3, track_width, row * 0.4)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(mixed(colours.line, colours.surface, 0.5))
             painter.drawRoundedRect(track, 3, 3)
             if share > 0:
-                track.setWidth(max(3.0, room * min(1.0, share)))
+                track.setWidth(max(3.0, track_width * min(1.0, share)))
                 painter.setBrush(QColor(colours.accent))
                 painter.drawRoundedRect(track, 3, 3)
             painter.setPen(QColor(colours.muted))
-            place = QRectF(self.width() - numbers - gap / 2, top, numbers, row)
-            painter.drawText(
-                place, middle | Qt.AlignmentFlag.AlignRight, f"{share:.0%}"[:-1] + " %"
-            )
+            rect = QRectF(self.width() - numbers - gap / 2, top, numbers, row)
+            painter.drawText(rect, middle | Qt.AlignmentFlag.AlignRight, f"{share:.0%}"[:-1] + " %")
         painter.end()

@@ -1,8 +1,10 @@
-"""StudyPage: an Optuna study: its best trial, plots and all trials, while the sweep goes on."""
+"""StudyPage: the Optuna tab: best trial, plots and all trials of a study."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
+    QComboBox,
+    QFileDialog,
     QHBoxLayout,
     QPushButton,
     QSplitter,
@@ -12,29 +14,117 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.optuna.model.study_model import NO_STUDY, StudyModel
-from gym_gui.optuna.view.study_bar import StudyBar
+from gym_gui.optuna.model.study_model import NO_STUDY, ReadStudy, StudyModel
+from gym_gui.optuna.model.trials_table import TrialState
 from gym_gui.optuna.view.study_best import StudyBest
 from gym_gui.optuna.view.study_charts import StudyCharts
 from gym_gui.optuna.view.trial_table import TrialTable
+from gym_gui.runtime.models.run_text import integer
 from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.badge import Badge
 from gym_gui.widgets.banner import Banner
 from gym_gui.widgets.elided_label import ElidedLabel
 from gym_gui.widgets.empty_state import EmptyState
 from gym_gui.widgets.icons import IconName, keep_icon
 from gym_gui.widgets.segmented import SegmentedControl
 
+_STATES: tuple[TrialState, ...] = ("complete", "running", "waiting", "pruned", "failed", "stopped")
+_OPEN = "Open database…"
+_WIDE_BAR_LINES = 40
+_FILES = "Optuna databases (*.db *.sqlite *.sqlite3);;All files (*)"
+
+
+class StudyBar(QWidget):
+    """Name, direction and counts of the study; opens databases. Shows `StudyModel`."""
+
+    opened = Signal(str)
+
+    def __init__(self, model: StudyModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        line = self.fontMetrics().height()
+        self.name = ElidedLabel("heading")
+        self.studies = QComboBox()
+        self.studies.setAccessibleName("Study")
+        self.studies.setToolTip("Studies in this file")
+        self.studies.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        self.studies.setMinimumContentsLength(10)
+        self.direction = Badge("", "plain", theme)
+        self.counts = ElidedLabel("muted")
+        self.back = QPushButton("Back to run")
+        self.back.setToolTip("Show the study of the selected run")
+        self.open = QPushButton(_OPEN)
+        self.open.setAccessibleName("Open database")
+        self.open.setToolTip("Open an Optuna database: any SQLite file such as optuna.db")
+        keep_icon(self.open, "folder", theme, "muted")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(line * 3 // 4, line // 2, line * 3 // 4, line // 3)
+        layout.setSpacing(line // 2)
+        layout.addWidget(self.name, 2)
+        layout.addWidget(self.studies, 2)
+        layout.addWidget(self.direction)
+        layout.addWidget(self.counts, 3)
+        layout.addWidget(self.back)
+        layout.addWidget(self.open)
+        self.studies.textActivated.connect(model.choose)
+        self.back.clicked.connect(model.close_database)
+        self.open.clicked.connect(self._choose_file)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """In a narrow bar the button has no text."""
+        super().resizeEvent(event)
+        is_narrow = self.width() < self.fontMetrics().height() * _WIDE_BAR_LINES
+        self.open.setText("" if is_narrow else _OPEN)
+
+    def update_bar(self) -> None:
+        model, read = self._model, self._model.read
+        study = read.study if read else None
+        names = list(model.names)
+        if names != [self.studies.itemText(at) for at in range(self.studies.count())]:
+            self.studies.clear()
+            self.studies.addItems(names)
+        self.studies.setVisible(len(names) > 1)
+        self.name.setVisible(len(names) <= 1)
+        self.direction.setVisible(study is not None)
+        self.back.setVisible(model.is_opened)
+        if read is None or study is None:
+            self.name.say(model.path.name if model.is_opened and model.path else "Optuna trials")
+            self.counts.say("")
+            return
+        self.name.say(study.name)
+        self.studies.setCurrentText(study.name)
+        directions = " · ".join(study.directions) or "no objective"
+        self.direction.show_text(directions)
+        self.direction.setToolTip(directions)
+        counts = _counted(read)
+        self.counts.say(counts)
+        self.counts.setToolTip(f"{counts}\n{model.path}")
+
+    def _choose_file(self) -> None:
+        path, _ = QFileDialog.getOpenFileName(self, "Open Optuna database", "", _FILES)
+        if path:
+            self.opened.emit(path)
+
+
+def _counted(read: ReadStudy) -> str:
+    """`50 complete · 3 failed`."""
+    known = [(state, read.counts.get(state, 0)) for state in _STATES]
+    return " · ".join(f"{integer(count)} {state}" for state, count in known if count) or "no trials"
+
+
 _TALL_LINES = 30
-"""Below so many lines of text table and plots take turns."""
-_MOST_COMPARED = 20
+"""Minimum height, in lines, to show table and plots together."""
+_MAX_COMPARED = 20
 
 
 class StudyPage(QWidget):
-    """The file is looked at only while it is in sight."""
+    """Shows `StudyModel`. The file is polled only while the page is visible."""
 
-    run_wanted = Signal(str)
-    compare_wanted = Signal(list)
-    """Ids of runs."""
+    run_requested = Signal(str)
+    compare_requested = Signal(list)
+    """Run ids."""
 
     def __init__(self, model: StudyModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -50,8 +140,8 @@ class StudyPage(QWidget):
         self.chosen = ElidedLabel("muted")
         self.open_run = QPushButton("Open run")
         self.compare = QPushButton("Compare")
-        self.copy = _tool("copy", "Copy the chosen trials (Ctrl+C)", theme)
-        self.export = _tool("export", "Export all trials as CSV to the folder exports", theme)
+        self.copy = _tool("copy", "Copy selected trials (Ctrl+C)", theme)
+        self.export = _tool("export", "Export all trials as CSV", theme)
         self._trials = QWidget()
         trials = QVBoxLayout(self._trials)
         trials.setContentsMargins(0, 0, 0, 0)
@@ -61,7 +151,7 @@ class StudyPage(QWidget):
         self._splitter.setChildrenCollapsible(False)
         self._splitter.addWidget(self.charts)
         self._splitter.addWidget(self._trials)
-        self._splitter.setSizes([1000, 1000])  # half each, of whatever there is
+        self._splitter.setSizes([1000, 1000])  # equal halves
         full = QWidget()
         inside = QVBoxLayout(full)
         inside.setContentsMargins(0, 0, 0, 0)
@@ -71,7 +161,7 @@ class StudyPage(QWidget):
         card.addWidget(self.best)
         inside.addLayout(card)
         inside.addWidget(self._splitter, 1)
-        inside.addLayout(self._foot(line))
+        inside.addLayout(self._make_footer(line))
         self._stack = QStackedWidget()
         self._stack.addWidget(self.empty)
         self._stack.addWidget(full)
@@ -84,37 +174,37 @@ class StudyPage(QWidget):
         self._subscribe()
         self._update()
 
-    def _foot(self, line: int) -> QHBoxLayout:
-        foot = QHBoxLayout()
-        foot.setContentsMargins(line * 3 // 4, line // 3, line * 3 // 4, line // 3)
-        foot.setSpacing(line // 2)
-        foot.addWidget(self.turns)
-        foot.addWidget(self.chosen, 1)
+    def _make_footer(self, line: int) -> QHBoxLayout:
+        footer = QHBoxLayout()
+        footer.setContentsMargins(line * 3 // 4, line // 3, line * 3 // 4, line // 3)
+        footer.setSpacing(line // 2)
+        footer.addWidget(self.turns)
+        footer.addWidget(self.chosen, 1)
         for widget in (self.open_run, self.compare, self.copy, self.export):
-            foot.addWidget(widget)
-        return foot
+            footer.addWidget(widget)
+        return footer
 
     def _subscribe(self) -> None:
         model = self._model
         model.changed.connect(self._update)
         self.bar.opened.connect(model.open_database)
-        self.best.run_wanted.connect(self.run_wanted)
-        self.best.trials_wanted.connect(self.choose_trials)
+        self.best.run_requested.connect(self.run_requested)
+        self.best.trials_requested.connect(self.choose_trials)
         self.charts.picked.connect(lambda number: self.choose_trials([number]))
-        self.turns.chosen.connect(lambda _: self._take_turns())
+        self.turns.chosen.connect(lambda _: self._update_layout())
         self.table.chosen_changed.connect(self._update_chosen)
         self.table.trial_activated.connect(self._open_row)
-        self.table.copy_wanted.connect(self._copy)
+        self.table.copy_requested.connect(self._copy)
         self.open_run.clicked.connect(self._open_chosen)
-        self.compare.clicked.connect(lambda: self.compare_wanted.emit(self._chosen_runs()))
+        self.compare.clicked.connect(lambda: self.compare_requested.emit(self._chosen_runs()))
         self.copy.clicked.connect(self._copy)
         self.export.clicked.connect(model.export)
         self.empty.acted.connect(model.retry)
 
-    # What a person does.
+    # Commands.
 
     def choose_trials(self, numbers: list[int]) -> None:
-        rows = [row for each in numbers if (row := self._model.trials.row_of(each)) is not None]
+        rows = [row for number in numbers if (row := self._model.trials.row_of(number)) is not None]
         self.table.choose_rows(rows)
 
     def _chosen_runs(self) -> list[str]:
@@ -124,18 +214,18 @@ class StudyPage(QWidget):
     def _open_row(self, row: int) -> None:
         runs = self._model.runs_of(self._model.trials.trial(row))
         if runs:
-            self.run_wanted.emit(runs[0])
+            self.run_requested.emit(runs[0])
 
     def _open_chosen(self) -> None:
         runs = self._chosen_runs()
         if runs:
-            self.run_wanted.emit(runs[0])
+            self.run_requested.emit(runs[0])
 
     def _copy(self) -> None:
         rows = self._model.trials.as_rows(self.table.chosen_rows() or None)
         QGuiApplication.clipboard().setText("\n".join("\t".join(row) for row in rows))
 
-    # What it shows.
+    # Display.
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         super().showEvent(event)
@@ -147,9 +237,9 @@ class StudyPage(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         super().resizeEvent(event)
-        self._take_turns()
+        self._update_layout()
 
-    def _take_turns(self) -> None:
+    def _update_layout(self) -> None:
         is_tall = self.height() >= self.fontMetrics().height() * _TALL_LINES
         shows_plots = self.turns.current == "plots"
         self.turns.setVisible(not is_tall)
@@ -164,48 +254,52 @@ class StudyPage(QWidget):
             self.charts.update_charts()
             self._update_chosen()
         else:
-            self.empty.say(*self._words())
+            self.empty.say(*self._empty_text())
         self._stack.setCurrentIndex(1 if is_ready else 0)
         problem = model.problem if is_ready else None
         if problem is None:
             self.banner.clear()
         elif problem.message not in self.banner.message:
-            said = f"{problem.message} The trials are as they were read last."
-            self.banner.say(said, "warning", [("Try again", model.retry)])
+            message = f"{problem.message} Showing the last trials that were read."
+            self.banner.say(message, "warning", [("Try again", model.retry)])
 
     def _update_chosen(self) -> None:
         rows, runs = self.table.chosen_rows(), self._chosen_runs()
         count = self._model.trials.rowCount()
-        self.chosen.say(f"{len(rows)} of {count} chosen" if rows else f"{count} trials")
+        self.chosen.say(f"{len(rows)} of {count} selected" if rows else f"{count} trials")
         self.charts.mark(frozenset(self._model.trials.trial(row).number for row in rows))
-        none = "Choose a trial first" if not rows else "Nothing is noted of the runs that tried it"
+        none = "Select a trial first" if not rows else "The runs of these trials are unknown"
         self.open_run.setEnabled(bool(runs))
-        self.open_run.setToolTip("Open the run of the first chosen trial" if runs else none)
-        can_compare = 2 <= len(runs) <= _MOST_COMPARED
+        self.open_run.setToolTip("Open the run of the first selected trial" if runs else none)
+        can_compare = 2 <= len(runs) <= _MAX_COMPARED
         self.compare.setEnabled(can_compare)
-        too_many = len(runs) > _MOST_COMPARED
+        too_many = len(runs) > _MAX_COMPARED
         why = (
-            f"At most {_MOST_COMPARED} runs can be compared"
+            f"At most {_MAX_COMPARED} runs can be compared"
             if too_many
-            else ("Choose two or more trials whose runs are known")
+            else "Select two or more trials with known runs"
         )
-        self.compare.setToolTip("Draw the curves of these runs together" if can_compare else why)
+        self.compare.setToolTip("Compare the curves of these runs" if can_compare else why)
 
-    def _words(self) -> tuple[str, str, str]:
+    def _empty_text(self) -> tuple[str, str, str]:
         model = self._model
         match model.phase:
             case "none":
-                return ("No run is shown", "Choose a sweep in the list, or open a database.", "")
+                return (
+                    "No run selected",
+                    "Select a sweep in the run list, or open a database.",
+                    "",
+                )
             case "loading":
                 return ("Reading the study", "", "")
             case "waiting":
-                return ("No study yet", "It appears as soon as the sweep has begun one.", "")
+                return ("No study yet", "It appears when the sweep creates one.", "")
             case "failed":
-                said = f"{model.problem.message} {model.problem.remedy}" if model.problem else ""
-                return ("The study cannot be read", said, "Try again")
+                message = f"{model.problem.message} {model.problem.remedy}" if model.problem else ""
+                return ("The study cannot be read", message, "Try again")
         return (
             NO_STUDY,
-            "Sweeps are started with the command “mosaic sweep”. Or open a database of Optuna.",
+            "Start sweeps with “mosaic sweep”, or open an Optuna database.",
             "",
         )
 

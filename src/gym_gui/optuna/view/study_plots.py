@@ -1,6 +1,6 @@
-"""The plots of a study: values over trials, and values over one parameter.
+"""Study plots: values by trial or by parameter.
 
-Imported off the UI thread, for pyqtgraph. A click on a point chooses its trial.
+Imported on a thread, because pyqtgraph is slow to import. A click on a point selects its trial.
 """
 
 import math
@@ -29,11 +29,11 @@ _EVEN = (1.0, 2.0, 5.0)
 _DOT, _STAR = 7, 14
 _SMOOTH_EDGES_UP_TO = 3_000
 _MANY_SCALE = 0.5
-"""Of the dots, where there are more of them."""
+"""Scale of dots in larger plots."""
 
 
 class SettingAxis(PlaceAxis):
-    """The bottom one: trials and numbers, exponents of ten, or the names of choices."""
+    """The x axis: trial numbers, values, powers of ten or categories."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,11 +48,11 @@ class SettingAxis(PlaceAxis):
                 (None, [float(at) for at in range(len(self.setting.choices)) if low <= at <= high])
             ]
         if not self.setting.is_log:
-            found: list[tuple[float | None, list[float]]] = super().tickValues(low, high, size)
-            return found
-        between = [math.log10(each) for each in _EVEN] if high - low < _FEW_POWERS else [0.0]
+            ticks: list[tuple[float | None, list[float]]] = super().tickValues(low, high, size)
+            return ticks
+        between = [math.log10(step) for step in _EVEN] if high - low < _FEW_POWERS else [0.0]
         powers = range(math.floor(low), math.ceil(high) + 1)
-        marks = [power + part for power in powers for part in between]
+        marks = [power + offset for power in powers for offset in between]
         return [(None, [mark for mark in marks if low <= mark <= high])]
 
     def tickStrings(  # noqa: N802 - the base's name
@@ -66,17 +66,17 @@ class SettingAxis(PlaceAxis):
 
 
 class StudyPlot(pg.PlotWidget):  # type: ignore[misc, unused-ignore]
-    """Drag to move along, wheel to zoom, double-click for all of it."""
+    """Drag: pan. Wheel: zoom. Double click: show all."""
 
     picked = Signal(int)
     """The number of a trial."""
 
     def __init__(self, name: str, theme: ThemeModel, parent: QWidget | None = None) -> None:
-        self._places, self._values = SettingAxis(), ValueAxis()
+        self._x_axis, self._values = SettingAxis(), ValueAxis()
         super().__init__(
             parent=parent,
             background=None,
-            axisItems={"bottom": self._places, "left": self._values},
+            axisItems={"bottom": self._x_axis, "left": self._values},
             enableMenu=False,
         )
         self._theme = theme
@@ -94,14 +94,14 @@ class StudyPlot(pg.PlotWidget):  # type: ignore[misc, unused-ignore]
         box.setDefaultPadding(0.0)
         self._values.setZValue(-10)
         self._values.setWidth(self.fontMetrics().averageCharWidth() * 8)
-        self._places.setHeight(round(self.fontMetrics().height() * 1.5))
+        self._x_axis.setHeight(round(self.fontMetrics().height() * 1.5))
         box.addItem(self._line, ignoreBounds=True)
         item.addItem(self._dots, ignoreBounds=True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setMinimumSize(1, 1)
         self.setMouseTracking(True)
         self.setAccessibleName(name)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the table beside it says the same
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the table has the same data
         box.sigRangeChangedManually.connect(self._on_moved)
         self.scene().sigMouseClicked.connect(self._on_click)
         theme.changed.connect(self._draw)
@@ -110,24 +110,24 @@ class StudyPlot(pg.PlotWidget):  # type: ignore[misc, unused-ignore]
         self,
         points: Points,
         stairs: tuple[Sequence[float], Sequence[float]] = ((), ()),
-        setting: Setting = Setting(),  # noqa: B008 - it cannot be changed
+        setting: Setting = Setting(),  # noqa: B008 - immutable
     ) -> None:
-        """`stairs`: where the best value changed, and to what. Both in order."""
-        if setting != self._places.setting:
-            self._places.setting = setting
+        """`stairs`: trial numbers and values of improvements, in order."""
+        if setting != self._x_axis.setting:
+            self._x_axis.setting = setting
             self._is_moved = False
         self._points, self._stairs = points, stairs
         self._draw()
 
     def mark(self, numbers: frozenset[int]) -> None:
-        """The trials that are chosen elsewhere."""
+        """Highlight the selected trials."""
         if numbers != self._chosen:
             self._chosen = numbers
             self._dots.mark(self._points, numbers)
 
     def show_all(self) -> None:
         self._is_moved = False
-        self._place()
+        self._fit_view()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
         super().mouseMoveEvent(event)
@@ -135,11 +135,11 @@ class StudyPlot(pg.PlotWidget):  # type: ignore[misc, unused-ignore]
         if at is None or event.buttons():
             self._readout.hide()
             return
-        drawn = self._points.drawn
-        value = significant(drawn.values[at])
-        row = ReadoutRow(QColor(self._theme.colours.accent), self._points.words(at), value)
-        head = f"trial {drawn.trials[at].number}{', pruned' if drawn.is_pruned[at] else ''}"
-        self._readout.show_rows(head, [row], event.position().toPoint(), self.rect())
+        plotted = self._points.plotted
+        value = significant(plotted.values[at])
+        row = ReadoutRow(QColor(self._theme.colours.accent), self._points.text(at), value)
+        title = f"trial {plotted.trials[at].number}{', pruned' if plotted.is_pruned[at] else ''}"
+        self._readout.show_rows(title, [row], event.position().toPoint(), self.rect())
 
     def leaveEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
         super().leaveEvent(event)
@@ -147,8 +147,8 @@ class StudyPlot(pg.PlotWidget):  # type: ignore[misc, unused-ignore]
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         super().resizeEvent(event)
-        if hasattr(self, "_dots") and not self._is_moved:  # it is resized while it is made
-            self._place()
+        if hasattr(self, "_dots") and not self._is_moved:  # resized by the base constructor
+            self._fit_view()
 
     def _on_moved(self, *_: object) -> None:
         self._is_moved = True
@@ -161,32 +161,32 @@ class StudyPlot(pg.PlotWidget):  # type: ignore[misc, unused-ignore]
             return
         at = self._nearest(self.mapFromScene(event.scenePos()))
         if at is not None:
-            self.picked.emit(self._points.drawn.trials[at].number)
+            self.picked.emit(self._points.plotted.trials[at].number)
 
     def _nearest(self, at: QPoint) -> int | None:
-        """Which point lies there."""
+        """Index of the nearest point, or None."""
         if not len(self._points):
             return None
         box = self.getPlotItem().getViewBox()
-        place = box.mapSceneToView(self.mapToScene(at))
+        position = box.mapSceneToView(self.mapToScene(at))
         across, up = box.viewPixelSize()
-        xs, ys = self._dots.places
-        far = np.hypot((xs - place.x()) / (across or 1), (ys - place.y()) / (up or 1))
+        xs, ys = self._dots.positions
+        far = np.hypot((xs - position.x()) / (across or 1), (ys - position.y()) / (up or 1))
         nearest = int(far.argmin())
         return nearest if far[nearest] <= _NEAR_PX else None
 
     def _draw(self) -> None:
-        style_axes((self._places, self._values), self._theme.colours, scaled(self.font(), 0.88))
+        style_axes((self._x_axis, self._values), self._theme.colours, scaled(self.font(), 0.88))
         self._dots.show_points(self._points, self._theme.colours)
         self._dots.mark(self._points, self._chosen)
         x, y = self._staircase()
         green = mixed(self._theme.colours.good, self._theme.colours.surface, 0.9)
         self._line.show_lines([Line(x, y, green)], True)
         if not self._is_moved:
-            self._place()
+            self._fit_view()
 
     def _staircase(self) -> Any:
-        """Level until the next better value, and on to the newest trial."""
+        """x and y of the best-so-far line."""
         numbers, values = self._stairs
         if not len(numbers):
             return np.array([]), np.array([])
@@ -195,24 +195,24 @@ class StudyPlot(pg.PlotWidget):  # type: ignore[misc, unused-ignore]
         y = np.repeat(np.array(values, float), 2)
         return x[: len(y)], y
 
-    def _place(self) -> None:
-        """All points in sight."""
+    def _fit_view(self) -> None:
+        """Show all points."""
         box = self.getPlotItem().getViewBox()
         if not len(self._points):
             box.setRange(xRange=(0, 1), yRange=(0, 1), padding=0.0)
             return
-        xs, ys = self._dots.places
-        choices = len(self._places.setting.choices)
+        xs, ys = self._dots.positions
+        choices = len(self._x_axis.setting.choices)
         x_range = _padded(xs.min(), xs.max(), _PAD / 2) if not choices else (-0.5, choices - 0.5)
         box.setRange(xRange=x_range, yRange=_padded(ys.min(), ys.max(), _PAD * 1.6), padding=0.0)
 
 
 class _Dots(pg.GraphicsObject):  # type: ignore[misc, unused-ignore]
-    """All trials as one item: pyqtgraph's own takes seconds for ten thousand of them."""
+    """All trials as one item; the pyqtgraph scatter plot is too slow for 10,000 points."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.places: tuple[Any, Any] = (np.array([]), np.array([]))
+        self.positions: tuple[Any, Any] = (np.array([]), np.array([]))
         self._layers: list[tuple[QPolygonF, QColor, float]] = []
         self._stars = QPolygonF()
         self._star_colour = self._mark_colour = QColor()
@@ -220,9 +220,9 @@ class _Dots(pg.GraphicsObject):  # type: ignore[misc, unused-ignore]
         self.setZValue(10)
 
     def show_points(self, points: Points, colours: Colours) -> None:
-        drawn = points.drawn
-        self.places = xs, ys = np.array(points.x, float), np.array(drawn.values, float)
-        is_pruned, is_best = np.array(drawn.is_pruned, bool), np.array(drawn.is_best, bool)
+        plotted = points.plotted
+        self.positions = xs, ys = np.array(points.x, float), np.array(plotted.values, float)
+        is_pruned, is_best = np.array(plotted.is_pruned, bool), np.array(plotted.is_best, bool)
         pruned = _some(xs, ys, is_pruned)
         self._layers = [
             (pruned, QColor(colours.muted), _DOT),
@@ -238,10 +238,10 @@ class _Dots(pg.GraphicsObject):  # type: ignore[misc, unused-ignore]
         self.update()
 
     def mark(self, points: Points, chosen: frozenset[int]) -> None:
-        """Those trials get a ring."""
-        trials = points.drawn.trials
+        """Draw a ring around the selected trials."""
+        trials = points.plotted.trials
         which = np.fromiter((trial.number in chosen for trial in trials), bool, len(trials))
-        self._marks = _some(*self.places, which)
+        self._marks = _some(*self.positions, which)
         self.update()
 
     def boundingRect(self) -> QRectF:  # noqa: N802 - Qt's name
@@ -256,10 +256,10 @@ class _Dots(pg.GraphicsObject):  # type: ignore[misc, unused-ignore]
         _option: QStyleOptionGraphicsItem,
         _widget: QWidget | None = None,
     ) -> None:
-        place = painter.transform()
+        position = painter.transform()
         scale = painter.device().devicePixelRatio()
         painter.resetTransform()
-        is_fine = len(self.places[0]) <= _SMOOTH_EDGES_UP_TO
+        is_fine = len(self.positions[0]) <= _SMOOTH_EDGES_UP_TO
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, is_fine)
         scale *= 1.0 if is_fine else _MANY_SCALE
         rings = (self._marks, self._mark_colour, _DOT * 1.6)
@@ -268,12 +268,12 @@ class _Dots(pg.GraphicsObject):  # type: ignore[misc, unused-ignore]
                 pen = QPen(colour, size * scale)
                 pen.setCapStyle(Qt.PenCapStyle.RoundCap)
                 painter.setPen(pen)
-                painter.drawPoints(place.map(polygon))
+                painter.drawPoints(position.map(polygon))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._star_colour)
         scale = painter.device().devicePixelRatio()
-        stars = place.map(self._stars)
+        stars = position.map(self._stars)
         for number in range(stars.size()):
             painter.drawPolygon(_star(stars.at(number), _STAR * scale / 2))
 
@@ -284,14 +284,14 @@ def _padded(low: float, high: float, share: float) -> tuple[float, float]:
 
 
 def _some(xs: Any, ys: Any, which: Any) -> QPolygonF:
-    if not which.any():  # of nothing pyqtgraph makes nothing
+    if not which.any():  # pyqtgraph does not accept empty arrays
         return QPolygonF()
     polygon: QPolygonF = pg.functions.arrayToQPolygonF(xs[which], ys[which])
     return polygon
 
 
 def _star(at: QPointF, radius: float) -> QPolygonF:
-    """With five points, upright."""
+    """A five-pointed star."""
     corners = []
     for number in range(10):
         angle = math.pi * (number / 5 - 0.5)

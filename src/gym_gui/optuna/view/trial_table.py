@@ -12,23 +12,23 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.optuna.model.trials_table import STATE_LOOKS, TrialsTable
+from gym_gui.optuna.model.trials_table import TRIAL_STATE_STYLES, TrialsTable
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.tables.cell_painter import ROW_HEIGHTS, CellDelegate, Index
 
 _SAMPLE = 40
-"""Rows at each end that the widths of columns are measured by."""
-_LEAST, _MOST = 5, 26
+"""Rows at each end that are measured for column widths."""
+_MIN_CHARS, _MAX_CHARS = 5, 26
 """Characters."""
 
 
 class TrialTable(QTableView):
-    """Enter or a double click opens a trial's run; Ctrl+C copies the chosen rows."""
+    """Shows `TrialsTable`. Enter or a double click opens the run; Ctrl+C copies the selection."""
 
     chosen_changed = Signal()
     trial_activated = Signal(int)
     """A row."""
-    copy_wanted = Signal()
+    copy_requested = Signal()
 
     def __init__(
         self, trials: TrialsTable, theme: ThemeModel, parent: QWidget | None = None
@@ -46,16 +46,16 @@ class TrialTable(QTableView):
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setWordWrap(False)
         self.setTabKeyNavigation(False)
-        head = _SortHeader(self)
-        self.setHorizontalHeader(head)
+        header = _SortHeader(self)
+        self.setHorizontalHeader(header)
         rows = self.verticalHeader()
         rows.hide()
         rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         rows.setDefaultSectionSize(round(self.fontMetrics().height() * ROW_HEIGHTS))
-        head.setHighlightSections(False)
-        head.sort_wanted.connect(self._sort_by)
-        # One of its own, always empty: it would go through every row to see whether all are chosen.
-        head.setSelectionModel(QItemSelectionModel(trials, head))
+        header.setHighlightSections(False)
+        header.sort_requested.connect(self._sort_by)
+        # Its own empty selection model; otherwise the header checks every row for selection.
+        header.setSelectionModel(QItemSelectionModel(trials, header))
         trials.modelReset.connect(self._on_reset)
         theme.changed.connect(self.viewport().update)
         self.selectionModel().selectionChanged.connect(lambda *_: self.chosen_changed.emit())
@@ -64,11 +64,13 @@ class TrialTable(QTableView):
 
     def chosen_rows(self) -> list[int]:
         chosen = self.selectionModel().selection()
-        parts = (chosen.at(place) for place in range(chosen.size()))
-        return sorted({row for part in parts for row in range(part.top(), part.bottom() + 1)})
+        ranges = (chosen.at(index) for index in range(chosen.size()))
+        return sorted(
+            {row for selected in ranges for row in range(selected.top(), selected.bottom() + 1)}
+        )
 
     def choose_rows(self, rows: Sequence[int]) -> None:
-        """And have the first of them in sight."""
+        """Select the rows and scroll to the first."""
         selection = QItemSelection()
         for row in rows:
             index = self._trials.index(row, 0)
@@ -82,7 +84,7 @@ class TrialTable(QTableView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         if event.matches(QKeySequence.StandardKey.Copy):
-            self.copy_wanted.emit()
+            self.copy_requested.emit()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             if self.currentIndex().isValid():
                 self.trial_activated.emit(self.currentIndex().row())
@@ -94,7 +96,7 @@ class TrialTable(QTableView):
         self._share_width()
 
     def _sort_by(self, column: int) -> None:
-        """The first click brings the best or the first to the top, the next one turns it round."""
+        """The first click uses the default order of the column; the next click reverses it."""
         before, order = self._trials.sorted_by
         if column == before:
             is_up = order == Qt.SortOrder.AscendingOrder
@@ -114,13 +116,13 @@ class TrialTable(QTableView):
         rows = {*range(min(_SAMPLE, count)), *range(max(0, count - _SAMPLE), count)}
         texts = {self._trials.text(row, column) for row in rows}
         longest = sorted(texts, key=len)[-3:]
-        # A heading leaves room for the mark of its order.
+        # The title needs space for the sort arrow.
         heading = metrics.horizontalAdvance(self._trials.columns[column].title) + edge
         widest = max([heading, *(metrics.horizontalAdvance(text) for text in longest)])
-        return min(max(widest, one * _LEAST), one * _MOST) + edge
+        return min(max(widest, one * _MIN_CHARS), one * _MAX_CHARS) + edge
 
     def _share_width(self) -> None:
-        """What is left over goes to all of them."""
+        """Distribute the remaining width over all columns."""
         spare = self.viewport().width() - sum(self._needed)
         more = spare // len(self._needed) if self._needed and spare > 0 else 0
         for column, needed in enumerate(self._needed):
@@ -128,14 +130,14 @@ class TrialTable(QTableView):
 
 
 class _SortHeader(QHeaderView):
-    """A click on a heading sorts. Not Qt's own way: its mark lies on words at the right."""
+    """Sorts on click. The sort arrow of Qt would cover right-aligned titles."""
 
-    sort_wanted = Signal(int)
+    sort_requested = Signal(int)
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
         self._pressed = -1
-        """The heading under the mouse's button."""
+        """The pressed section; -1 without one."""
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
         super().mousePressEvent(event)
@@ -148,7 +150,7 @@ class _SortHeader(QHeaderView):
         super().mouseReleaseEvent(event)
         pressed, self._pressed = self._pressed, -1
         if pressed >= 0 and pressed == self.logicalIndexAt(event.position().toPoint()):
-            self.sort_wanted.emit(pressed)
+            self.sort_requested.emit(pressed)
 
 
 class _TrialDelegate(CellDelegate):
@@ -161,13 +163,15 @@ class _TrialDelegate(CellDelegate):
         row, column = index.row(), index.column()
         text = self._trials.text(row, column)
         if text:
-            is_right = self._trials.is_right(column)
-            self.paint_text(painter, option, text, self._tone(row, column), is_right=is_right)
+            is_right_aligned = self._trials.is_right_aligned(column)
+            self.paint_text(
+                painter, option, text, self._tone(row, column), is_right=is_right_aligned
+            )
 
     def _tone(self, row: int, column: int) -> str:
         kind = self._trials.columns[column].kind
         if kind == "state":
-            tone = STATE_LOOKS[self._trials.trial(row).state][1]
+            tone = TRIAL_STATE_STYLES[self._trials.trial(row).state][1]
             return "muted" if tone == "plain" else tone
         if kind == "number" and self._trials.is_best(row):
             return "good"
