@@ -71,7 +71,7 @@ class Frames:
     frames: int
     wall_s: float
     cpu_s: float
-    longest_ms: float
+    max_ms: float
 
     def row(self) -> tuple[object, ...]:
         per = 1_000 / self.frames
@@ -81,7 +81,7 @@ class Frames:
             self.frames / self.cpu_s,
             self.wall_s * per,
             self.cpu_s * per,
-            self.longest_ms,
+            self.max_ms,
         )
 
 
@@ -131,11 +131,11 @@ def make_runs(client: TrainerClient, home: Home) -> tuple[list[str], str]:
 @contextmanager
 def open_page(home: Home) -> Iterator[tuple[ChartsPage, ChartsModel]]:
     """Open the page in a separate window, connected to the daemon."""
-    theme, notices, tasks, pulse = ThemeModel(), Notices(), Tasks(), UiTicker()
+    theme, notices, tasks, ticker = ThemeModel(), Notices(), Tasks(), UiTicker()
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
     link = TrainerLink(home)
-    model = ChartsModel(link, tasks, pulse, notices, SettingsStore(home))
+    model = ChartsModel(link, tasks, ticker, notices, SettingsStore(home))
     page = ChartsPage(model, theme)
     apply_theme(app, theme, page)
     page.resize(*_SIZES[0])
@@ -148,7 +148,7 @@ def open_page(home: Home) -> Iterator[tuple[ChartsPage, ChartsModel]]:
         page.close()
         page.deleteLater()
         tasks.close()
-        pulse.close()
+        ticker.close()
         link.close()
         link.join(10)
         tasks.join()
@@ -165,13 +165,15 @@ def opening(home: Home, run_id: str) -> tuple[float, float]:
         while painted is None or not painted.count:
             app.processEvents()
             card = page.board.card(_KEY)
-            if painted is None and card and card.plot and model.picture(_KEY):
+            if painted is None and card and card.plot and model.plot_data(_KEY):
                 painted = Painted(card.plot.viewport())
             time.sleep(0.0005)
         return (time.perf_counter() - started_at) * 1_000, (time.process_time() - cpu) * 1_000
 
 
-def move(name: str, frames: int, look_at: Callable[[float, float], None], view: QWidget) -> Frames:
+def move(
+    name: str, frames: int, set_visible_range: Callable[[float, float], None], view: QWidget
+) -> Frames:
     """Zoom and pan a little in each frame; each frame is painted."""
     app = QApplication.instance()
     assert app is not None
@@ -182,7 +184,7 @@ def move(name: str, frames: int, look_at: Callable[[float, float], None], view: 
         start, before = time.perf_counter(), painted.count
         width = full_range * (0.1 + 0.8 * abs(math.cos(number / 60)))
         first = (full_range - width) * (0.5 + 0.5 * math.sin(number / 23))
-        look_at(first, first + width)
+        set_visible_range(first, first + width)
         while painted.count == before:
             app.processEvents()
         longest = max(longest, (time.perf_counter() - start) * 1_000)
@@ -205,35 +207,35 @@ def moved(home: Home, runs: list[str], frames: int) -> list[tuple[Frames, Frames
             assert card.plot is not None
             plot = card.plot
             size_text = f"{size[0]} x {size[1]}"
-            ours = move(f"mosaic, {size_text}", frames, plot.look_at, plot.viewport())
-            plot.show_whole()
+            ours = move(f"mosaic, {size_text}", frames, plot.set_visible_range, plot.viewport())
+            plot.show_full_range()
             wait_for(lambda: _is_complete(model), "curves")
             pairs.append((ours, baseline(f"pyqtgraph, {size_text}", frames, model, plot.size())))
     return pairs
 
 
 def _is_complete(model: ChartsModel) -> bool:
-    picture = model.picture(_KEY)
-    return picture is not None and len(picture.runs) == _CURVES
+    plot_data = model.plot_data(_KEY)
+    return plot_data is not None and len(plot_data.runs) == _CURVES
 
 
 def baseline(name: str, frames: int, model: ChartsModel, size: object) -> Frames:
     """Plain pyqtgraph with the downsampled points of the complete curves."""
     pg = importlib.import_module("pyqtgraph")
-    picture = model.picture(_KEY)
-    assert picture is not None
+    plot_data = model.plot_data(_KEY)
+    assert plot_data is not None
     plot = pg.PlotWidget()
     plot.resize(size)
-    for run in picture.runs:
+    for run in plot_data.runs:
         plot.plot(run.x, run.y, pen=pg.mkPen("#9ec5e0", width=1))
         plot.plot(run.smooth_x, run.smooth_y, pen=pg.mkPen("#0072b2", width=1))
     plot.show()
     plot.enableAutoRange(y=True)
 
-    def look_at(first: float, last: float) -> None:
+    def set_visible_range(first: float, last: float) -> None:
         plot.setXRange(first, last, padding=0)
 
-    made = move(name, frames, look_at, plot.viewport())
+    made = move(name, frames, set_visible_range, plot.viewport())
     plot.close()
     return made
 
@@ -265,15 +267,15 @@ def live(home: Home, runs: list[str], seconds: float) -> tuple[Gaps, Gaps, float
         model.show(runs)
         wait_for(lambda: _is_live(model), "curves")
         run_for(2.0)
-        model.picture_changed.connect(lambda key: drawn.update([key]))
+        model.plot_changed.connect(lambda key: drawn.update([key]))
         watch = GapMonitor()
         watch.start()
         run_for(seconds)
         ours = watch.stop()
-        plots = sum(card.is_in_sight for card in page.board.cards)
-        picture = model.picture(_LIVE_KEY)
-        assert picture is not None
-        curves = [(run.x, run.y) for run in picture.runs]
+        plots = sum(card.is_on_screen for card in page.board.cards)
+        plot_data = model.plot_data(_LIVE_KEY)
+        assert plot_data is not None
+        curves = [(run.x, run.y) for run in plot_data.runs]
     return ours, bare_live(curves, plots, seconds), drawn[_LIVE_KEY] / seconds, plots
 
 
@@ -311,8 +313,8 @@ def bare_live(curves: list[tuple[Any, Any]], plots: int, seconds: float) -> Gaps
 
 
 def _is_live(model: ChartsModel) -> bool:
-    picture = model.picture(_LIVE_KEY)
-    return picture is not None and len(picture.runs) == _LIVE_RUNS
+    plot_data = model.plot_data(_LIVE_KEY)
+    return plot_data is not None and len(plot_data.runs) == _LIVE_RUNS
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Any folder with TensorBoard's event files in the charts, without a daemon."""
+"""Charts of a folder with TensorBoard event files, without a daemon."""
 
 from pathlib import Path
 
@@ -20,9 +20,9 @@ _RETURN = MetricKey("charts/episodic_return")
 
 
 @pytest.fixture
-def model(tmp_path: Path, tasks: Tasks, pulse: UiTicker, notices: Notices) -> ChartsModel:
+def model(tmp_path: Path, tasks: Tasks, ticker: UiTicker, notices: Notices) -> ChartsModel:
     link = TrainerLink(Home(tmp_path / "home"))
-    return ChartsModel(link, tasks, pulse, notices, Remembered())
+    return ChartsModel(link, tasks, ticker, notices, Remembered())
 
 
 def _write(folder: Path, values: list[float]) -> None:
@@ -31,23 +31,23 @@ def _write(folder: Path, values: list[float]) -> None:
             file.add(1_000.0 + number, number * 10, {_RETURN.name: value})
 
 
-def test_each_folder_below_is_drawn_like_a_run(
+def test_each_subfolder_is_shown_like_a_run(
     model: ChartsModel, tmp_path: Path, qtbot: QtBot
 ) -> None:
-    """By step and by time, with scores and points as a file, though no daemon is there."""
+    """By step and by time, with scores and exported points, without a daemon."""
     _write(tmp_path / "logs" / "a", [1.0, 2.0, 3.0])
     _write(tmp_path / "logs" / "b", [5.0, 5.0])
     model.set_smoothing(0.0)
     model.show_folder(tmp_path / "logs")
     qtbot.waitUntil(lambda: model.phase == "ready", timeout=PATIENCE_MS)
     assert sorted(model.titles.values()) == ["a", "b"]
-    model.want(_RETURN, None, 1.0, 320)
+    model.subscribe(_RETURN, None, 1.0, 320)
 
-    def is_drawn() -> bool:
-        picture = model.picture(_RETURN)
-        return picture is not None and len(picture.runs) == 2
+    def has_two_curves() -> bool:
+        plot_data = model.plot_data(_RETURN)
+        return plot_data is not None and len(plot_data.runs) == 2
 
-    qtbot.waitUntil(is_drawn, timeout=PATIENCE_MS)
+    qtbot.waitUntil(has_two_curves, timeout=PATIENCE_MS)
     qtbot.waitUntil(
         lambda: all(model.scores.score(run_id) for run_id in model.run_ids), timeout=PATIENCE_MS
     )
@@ -55,20 +55,20 @@ def test_each_folder_below_is_drawn_like_a_run(
     assert first is not None
     assert (first.last, first.best, first.step) == (2.0, 3.0, 20)
     model.set_axis("time")
-    model.want(_RETURN, None, 1.0, 320)
-    qtbot.waitUntil(is_drawn, timeout=PATIENCE_MS)
-    picture = model.picture(_RETURN)
-    assert picture is not None
-    assert picture.x_range == (0.0, 2.0)
+    model.subscribe(_RETURN, None, 1.0, 320)
+    qtbot.waitUntil(has_two_curves, timeout=PATIENCE_MS)
+    plot_data = model.plot_data(_RETURN)
+    assert plot_data is not None
+    assert plot_data.x_range == (0.0, 2.0)
     model.save_points("points", [_RETURN])
     qtbot.waitUntil(lambda: not model.exports.is_running, timeout=PATIENCE_MS)
     assert len((model.exports.folder / "points.csv").read_text().splitlines()) == 1 + 5
 
 
-def test_a_folder_without_event_files_says_so(
+def test_a_folder_without_event_files_is_reported(
     model: ChartsModel, tmp_path: Path, notices: Notices, qtbot: QtBot
 ) -> None:
-    """And what was shown before stays."""
+    """The charts stay unchanged."""
     posted: list[Notice] = []
     notices.posted.connect(posted.append)
     model.show_folder(tmp_path)

@@ -1,13 +1,13 @@
-"""Which runs belong together, what they are called, and which metrics come first."""
+"""Groups and titles of runs, and the order of metrics."""
 
-from gym_gui.charts.feed.curves import RunFacts
+from gym_gui.charts.feed.curves import ChartRunInfo
 from gym_gui.charts.model.chart_metrics import MetricKey, grouped, matching, name_of
 from gym_gui.charts.model.chart_runs import EACH, SEED, fields_of, groups_of, titles_of
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
 
 
-def _facts(run_id: str, seed: int, **config: str) -> RunFacts:
+def _run_info(run_id: str, seed: int, **config: str) -> ChartRunInfo:
     run = RunRecord(
         run_id=run_id,
         worker="cleanrl_worker",
@@ -18,13 +18,13 @@ def _facts(run_id: str, seed: int, **config: str) -> RunFacts:
         state=RunState.SUCCEEDED,
         created_at=0.0,
     )
-    return RunFacts(run, {"seed": str(seed), "algo": "ppo", **config}, {})
+    return ChartRunInfo(run, {"seed": str(seed), "algo": "ppo", **config}, {})
 
 
-def test_runs_that_differ_only_in_their_seed_are_one_group() -> None:
-    """Two learning rates with two seeds each are two groups, named by what differs."""
+def test_runs_that_differ_only_in_seed_are_one_group() -> None:
+    """Two learning rates with two seeds each are two groups, named by the difference."""
     runs = [
-        _facts(f"{rate}{seed}", seed, learning_rate=rate, run_name=f"{rate} {seed}")
+        _run_info(f"{rate}{seed}", seed, learning_rate=rate, run_name=f"{rate} {seed}")
         for rate in ("0.1", "0.2")
         for seed in (1, 2)
     ]
@@ -39,14 +39,14 @@ def test_runs_that_differ_only_in_their_seed_are_one_group() -> None:
     assert len(groups_of(runs, EACH)) == 4
 
 
-def test_runs_of_the_same_name_are_told_apart() -> None:
-    """By the end of their ids."""
-    titles = titles_of([_facts("01AAAAAA", 1), _facts("01BBBBBB", 1)])
+def test_runs_with_the_same_name_have_unique_titles() -> None:
+    """The end of the run id is added."""
+    titles = titles_of([_run_info("01AAAAAA", 1), _run_info("01BBBBBB", 1)])
     assert titles["01AAAAAA"] != titles["01BBBBBB"]
 
 
-def test_returns_come_first_and_metrics_are_found_by_words() -> None:
-    """Groups by prefix, the one with the returns before all others."""
+def test_returns_come_first_and_metrics_match_a_search() -> None:
+    """Groups by prefix; the group with the returns is the first."""
     names = ("losses/value_loss", "charts/SPS", "charts/episodic_return", "reward")
     keys = [MetricKey(name) for name in names]
     groups = grouped(keys, MetricKey("charts/episodic_return"))

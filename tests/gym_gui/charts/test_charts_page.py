@@ -1,4 +1,4 @@
-"""The charts of real runs, from the daemon to the plot and out to files."""
+"""The charts of real runs, from the daemon to the plot and exported files."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -29,19 +29,19 @@ _RETURN = MetricKey("episode_return")
 
 
 @pytest.fixture
-def model(link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices) -> ChartsModel:
-    return ChartsModel(link, tasks, pulse, notices, Remembered())
+def model(link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices) -> ChartsModel:
+    return ChartsModel(link, tasks, ticker, notices, Remembered())
 
 
 @pytest.fixture
 def page(model: ChartsModel, theme: ThemeModel, qtbot: QtBot) -> Iterator[ChartsPage]:
-    made = ChartsPage(model, theme)
-    qtbot.addWidget(made)
-    made.resize(740, 560)
-    with qtbot.waitExposed(made):
-        made.show()
-    yield made
-    made.hide()
+    page = ChartsPage(model, theme)
+    qtbot.addWidget(page)
+    page.resize(740, 560)
+    with qtbot.waitExposed(page):
+        page.show()
+    yield page
+    page.hide()
 
 
 @pytest.fixture
@@ -49,12 +49,12 @@ def wait(qtbot: QtBot) -> Callable[[Callable[[], object]], None]:
     return lambda condition: qtbot.waitUntil(lambda: bool(condition()), timeout=PATIENCE_MS)
 
 
-def _is_drawn(page: ChartsPage, model: ChartsModel, runs: int) -> bool:
-    card, picture = page.board.card(_RETURN), model.picture(_RETURN)
-    return bool(card and card.plot and picture and len(picture.runs) == runs)
+def _is_rendered(page: ChartsPage, model: ChartsModel, runs: int) -> bool:
+    card, plot_data = page.board.card(_RETURN), model.plot_data(_RETURN)
+    return bool(card and card.plot and plot_data and len(plot_data.runs) == runs)
 
 
-def test_runs_over_each_other(
+def test_two_runs_in_one_chart(
     page: ChartsPage,
     model: ChartsModel,
     daemon: DaemonUnderTest,
@@ -62,14 +62,14 @@ def test_runs_over_each_other(
     qtbot: QtBot,
     wait: Callable[[Callable[[], object]], None],
 ) -> None:
-    """Two runs drawn, one hidden, zoomed, a click that leads to a step, a table, and files."""
+    """Two runs, one hidden, zoom, a click that opens a step, the scores and exported files."""
     first, second = (daemon.submit(steps=2_000, episode_length=10) for _ in range(2))
     daemon.until(first)
     daemon.until(second)
     model.set_group_by("")
     model.set_smoothing(0.0)
     model.show([first, second])
-    wait(lambda: _is_drawn(page, model, 2))
+    wait(lambda: _is_rendered(page, model, 2))
     assert page.board.cards[0].key == _RETURN
     wait(lambda: all(model.scores.score(run_id) for run_id in (first, second)))
     score = model.scores.score(first)
@@ -77,33 +77,35 @@ def test_runs_over_each_other(
     assert score.counted == 100
 
     model.set_hidden([second], True)
-    wait(lambda: _is_drawn(page, model, 1))
+    wait(lambda: _is_rendered(page, model, 1))
     card = page.board.card(_RETURN)
     assert card is not None
     assert card.plot is not None
     plot = card.plot
-    plot.look_at(500.0, 600.0)
-    assert plot.stretch == (500.0, 600.0)
+    plot.set_visible_range(500.0, 600.0)
+    assert plot.visible_range == (500.0, 600.0)
 
     def is_fetched() -> bool:
-        picture = model.picture(_RETURN)
-        return picture is not None and picture.x_range is not None and picture.x_range[0] > 400
+        plot_data = model.plot_data(_RETURN)
+        return (
+            plot_data is not None and plot_data.x_range is not None and plot_data.x_range[0] > 400
+        )
 
     wait(is_fetched)
-    picture = model.picture(_RETURN)
-    assert picture is not None
+    plot_data = model.plot_data(_RETURN)
+    assert plot_data is not None
     box = plot.getPlotItem().getViewBox()
-    place = box.mapViewToScene(QPointF(picture.runs[0].x[8], picture.runs[0].y[8]))
-    at = plot.mapFromScene(place)
-    with qtbot.waitSignal(page.episode_wanted, timeout=PATIENCE_MS) as wanted:
+    position = box.mapViewToScene(QPointF(plot_data.runs[0].x[8], plot_data.runs[0].y[8]))
+    at = plot.mapFromScene(position)
+    with qtbot.waitSignal(page.episode_requested, timeout=PATIENCE_MS) as requested:
         QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(at))
-    # Episodes have ten steps, and each return stands at the step at which its episode was over.
-    assert wanted.args == [first, round(picture.runs[0].x[8]) // 10 - 1, 10]
+    # Episodes have ten steps, and each return has the step at which its episode ended.
+    assert requested.args == [first, round(plot_data.runs[0].x[8]) // 10 - 1, 10]
 
     posted: list[Notice] = []
     notices.posted.connect(posted.append)
     for number, kind in enumerate(("png", "svg", "csv", "scores"), start=1):
-        page.bar.export_wanted.emit(kind)
+        page.bar.export_requested.emit(kind)
         wait(lambda number=number: len(posted) == number)  # type: ignore[misc]
     assert all(notice.action == "Show" for notice in posted)
     points = next(model.exports.folder.glob("*metrics.csv")).read_text().splitlines()
@@ -112,14 +114,13 @@ def test_runs_over_each_other(
     assert Path(model.exports.folder / "final scores.csv").exists()
 
 
-def test_event_files_say_what_the_run_does_not(
+def test_metrics_of_event_files_are_added(
     page: ChartsPage,
     model: ChartsModel,
     daemon: DaemonUnderTest,
     wait: Callable[[Callable[[], object]], None],
 ) -> None:
-    """A scalar that only TensorBoard was told is drawn and marked; one that both were told is the
-    run's own."""
+    """A scalar that is only in event files is shown and marked; of duplicates the run's is used."""
     run_id = daemon.submit(steps=400, rate=400, episode_length=10)
     with EventFileWriter(daemon.run(run_id).path / "runs" / "echo", 1.0) as file:
         for step in range(50):
@@ -130,20 +131,20 @@ def test_event_files_say_what_the_run_does_not(
     wait(lambda: model.is_from_events(entropy))
     assert not model.is_from_events(reward)
     wait(lambda: entropy in {card.key for card in page.board.cards})
-    model.want(entropy, None, 1.0, 320)
-    wait(lambda: model.picture(entropy))
-    picture = model.picture(entropy)
-    assert picture is not None
-    assert picture.x_range == (0.0, 49.0)
+    model.subscribe(entropy, None, 1.0, 320)
+    wait(lambda: model.plot_data(entropy))
+    plot_data = model.plot_data(entropy)
+    assert plot_data is not None
+    assert plot_data.x_range == (0.0, 49.0)
 
 
-def test_groups_have_a_mean_and_its_confidence(
+def test_groups_have_a_mean_and_a_confidence_interval(
     page: ChartsPage,
     model: ChartsModel,
     daemon: DaemonUnderTest,
     wait: Callable[[Callable[[], object]], None],
 ) -> None:
-    """Three runs alike are one row of scores; it can be copied, and a group hidden as a whole."""
+    """Three equal runs are one row of scores; it can be copied, and the group can be hidden."""
     runs = [daemon.submit(steps=100, episode_length=10) for _ in range(3)]
     for run_id in runs:
         daemon.until(run_id)
@@ -151,7 +152,7 @@ def test_groups_have_a_mean_and_its_confidence(
     scores = model.group_scores
     wait(lambda: scores.rowCount() == 1 and scores.as_rows()[1][1] == "3")
     _, row = scores.as_rows()
-    # Runs of the same seed come out the same, so there is nothing to be unsure of.
+    # Runs with the same seed have the same result, so the interval is empty.
     assert float(row[3]) == pytest.approx(float(row[4]))
     assert " ± 0.00" in str(scores.data(scores.index(0, 2)))
     panel = page.board.findChild(ScorePanel)
@@ -162,27 +163,27 @@ def test_groups_have_a_mean_and_its_confidence(
     assert len(copied) == 2 + 1 + 1 + 3
     model.set_hidden(runs, True)
 
-    def is_bare() -> bool:
-        picture = model.picture(_RETURN)
-        return picture is not None and not picture.runs
+    def is_empty() -> bool:
+        plot_data = model.plot_data(_RETURN)
+        return plot_data is not None and not plot_data.runs
 
-    wait(is_bare)
+    wait(is_empty)
 
 
-def test_a_run_that_goes_on(
+def test_a_running_run(
     page: ChartsPage,
     model: ChartsModel,
     daemon: DaemonUnderTest,
     wait: Callable[[Callable[[], object]], None],
 ) -> None:
-    """Its curve grows; after the daemon was killed it says so, and grows on with the next one."""
+    """Its curve grows; a killed daemon is reported, and the curve grows after its restart."""
     run_id = daemon.submit(steps=1_000_000, rate=400, episode_length=10)
     model.show([run_id])
-    wait(lambda: _is_drawn(page, model, 1))
+    wait(lambda: _is_rendered(page, model, 1))
 
     def points() -> int:
-        picture = model.picture(_RETURN)
-        return picture.points if picture else 0
+        plot_data = model.plot_data(_RETURN)
+        return plot_data.points if plot_data else 0
 
     before = points()
     wait(lambda: points() > before + 2)
@@ -199,36 +200,36 @@ def test_every_axis(
     daemon: DaemonUnderTest,
     wait: Callable[[Callable[[], object]], None],
 ) -> None:
-    """Steps, episodes and time, and the way back to the step."""
+    """Steps, episodes and time, and the step of a position."""
     run_id = daemon.submit(steps=1_000, episode_length=10)
     daemon.until(run_id)
     model.show([run_id])
-    wait(lambda: _is_drawn(page, model, 1))
+    wait(lambda: _is_rendered(page, model, 1))
     model.set_axis("episode")
-    wait(lambda: _is_drawn(page, model, 1))
-    picture = model.picture(_RETURN)
-    assert picture is not None
-    assert picture.x_range == (1.0, 100.0)
+    wait(lambda: _is_rendered(page, model, 1))
+    plot_data = model.plot_data(_RETURN)
+    assert plot_data is not None
+    assert plot_data.x_range == (1.0, 100.0)
     step = model.step_at(run_id, 50.0)
     assert step is not None
     assert 490 <= step <= 500
     model.set_axis("time")
-    wait(lambda: _is_drawn(page, model, 1))
-    picture = model.picture(_RETURN)
-    assert picture is not None
-    assert picture.x_range is not None
-    assert 0 <= picture.x_range[0] <= picture.x_range[1] < 3_600
+    wait(lambda: _is_rendered(page, model, 1))
+    plot_data = model.plot_data(_RETURN)
+    assert plot_data is not None
+    assert plot_data.x_range is not None
+    assert 0 <= plot_data.x_range[0] <= plot_data.x_range[1] < 3_600
 
 
-def test_what_stands_where_there_is_nothing(
+def test_empty_and_failed_states(
     page: ChartsPage,
     model: ChartsModel,
     qtbot: QtBot,
     wait: Callable[[Callable[[], object]], None],
 ) -> None:
-    """Without a run one can be chosen; a run that is not there says so and can be tried again."""
+    """Without a run one can be chosen; an unknown run is reported."""
     assert model.phase == "empty"
-    with qtbot.waitSignal(page.run_wanted, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(page.run_requested, timeout=PATIENCE_MS):
         page.empty.acted.emit()
     model.show(["01HZZZZZZZZZZZZZZZZZZZZZZZ"])
     wait(lambda: model.phase == "failed")

@@ -1,4 +1,4 @@
-"""The curves of one run, from all that tells them."""
+"""The curves of one run, from all sources."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture
 def daemon(daemon: DaemonUnderTest, tmp_path: Path) -> DaemonUnderTest:
-    """One that knows a worker whose curves have the name of an agent."""
+    """A daemon with a worker whose curves have the name of an agent."""
     install_thinking_worker(tmp_path / "workers", daemon.home)
     daemon.stop()
     daemon.start()
@@ -24,14 +24,14 @@ def daemon(daemon: DaemonUnderTest, tmp_path: Path) -> DaemonUnderTest:
 
 
 def test_an_agent_has_each_curve_once(link: TrainerLink, daemon: DaemonUnderTest) -> None:
-    """Event files put the agent's name before the metric's; that is no other curve."""
+    """Event files prefix the metric with the agent; that is the same curve."""
     run_id = link.client.submit(thinking_run()).run_id
     with EventFileWriter(daemon.run(run_id).path / "runs" / "thinking", 1.0) as file:
         file.add(10.0, 1, {"learner/charts/rate": 1.0, "losses/entropy": 2.0})
     daemon.until(run_id)
     source = CurveSource(link.client, run_id)
-    source.look("step", {}, {}, asks_state=True)
+    source.poll("step", {}, {}, with_state=True)
     assert source.read_events()
-    facts = source.look("step", {}, {}, asks_state=True).facts
-    assert facts.from_events == {MetricKey("losses/entropy")}
-    assert MetricKey("charts/rate", "learner") in facts.series
+    info = source.poll("step", {}, {}, with_state=True).info
+    assert info.from_events == {MetricKey("losses/entropy")}
+    assert MetricKey("charts/rate", "learner") in info.series

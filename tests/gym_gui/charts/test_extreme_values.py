@@ -1,4 +1,4 @@
-"""Values at the edge of what a computer counts: drawn, and no bug."""
+"""Plots of values at the limits of floating point."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 from gym_gui.charts.feed.curves import Curve
 from gym_gui.charts.model.chart_metrics import MetricKey
 from gym_gui.charts.model.charts_model import ChartsModel
-from gym_gui.charts.model.plot_data import Traced, compose
+from gym_gui.charts.model.plot_data import RunCurve, compose
 from gym_gui.charts.view.metric_plot import MetricPlot
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.theme_model import ThemeModel
@@ -19,21 +19,28 @@ from mosaic.contract.layout import Home
 from tests.gym_gui.remembered import Remembered
 
 
-def test_the_largest_numbers_and_none_at_all(
-    qtbot: QtBot, tmp_path: Path, tasks: Tasks, pulse: UiTicker, notices: Notices, theme: ThemeModel
+def test_largest_values_and_not_a_number(
+    qtbot: QtBot,
+    tmp_path: Path,
+    tasks: Tasks,
+    ticker: UiTicker,
+    notices: Notices,
+    theme: ThemeModel,
 ) -> None:
-    """A loss that has diverged to both ends, and one that is no number anywhere."""
+    """A loss that diverged in both directions, and one that is NaN everywhere."""
     link = TrainerLink(Home(tmp_path / "home"))
-    model = ChartsModel(link, tasks, pulse, notices, Remembered())
+    model = ChartsModel(link, tasks, ticker, notices, Remembered())
     plot = MetricPlot(MetricKey("losses/a"), model, theme)
     qtbot.addWidget(plot)
     plot.resize(300, 200)
     x = np.arange(4.0)
     for values in ([1e308, -1e308, 1e308, 0.0], [np.nan] * 4, [np.inf, -np.inf, np.nan, 1.0]):
-        traced = Traced("run", 0, Curve(x, np.array(values), 4))
+        run_curve = RunCurve("run", 0, Curve(x, np.array(values), 4))
         for is_log in (False, True):
-            picture = compose([traced], smoothing=0.6, is_log=is_log, has_means=False, pixels=300)
-            plot.draw(picture)
+            plot_data = compose(
+                [run_curve], smoothing=0.6, is_log=is_log, has_means=False, pixels=300
+            )
+            plot.draw(plot_data)
             plot.grab()
     low, high = plot.getPlotItem().getViewBox().viewRange()[1]
     assert np.isfinite([low, high]).all()

@@ -1,4 +1,4 @@
-"""A run with hundreds of metrics: the window stays quick, and plots go to where they are seen."""
+"""A run with hundreds of metrics: plots are created only for visible cards."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,25 +23,25 @@ _COUNT = 200
 
 
 @pytest.fixture
-def model(tmp_path: Path, tasks: Tasks, pulse: UiTicker, notices: Notices) -> ChartsModel:
-    return ChartsModel(TrainerLink(Home(tmp_path / "home")), tasks, pulse, notices, Remembered())
+def model(tmp_path: Path, tasks: Tasks, ticker: UiTicker, notices: Notices) -> ChartsModel:
+    return ChartsModel(TrainerLink(Home(tmp_path / "home")), tasks, ticker, notices, Remembered())
 
 
 @pytest.fixture
 def page(model: ChartsModel, theme: ThemeModel, qtbot: QtBot) -> Iterator[ChartsPage]:
-    made = ChartsPage(model, theme)
-    qtbot.addWidget(made)
-    made.resize(740, 560)
-    with qtbot.waitExposed(made):
-        made.show()
-    yield made
-    made.hide()
+    page = ChartsPage(model, theme)
+    qtbot.addWidget(page)
+    page.resize(740, 560)
+    with qtbot.waitExposed(page):
+        page.show()
+    yield page
+    page.hide()
 
 
-def test_scrolled_to_the_end_and_searched(
+def test_scroll_to_the_end_and_search(
     page: ChartsPage, model: ChartsModel, tmp_path: Path, qtbot: QtBot
 ) -> None:
-    """The last metric is drawn once it is in sight, few plots are made, and a search finds one."""
+    """The last metric is rendered when visible, few plots are created, and search finds one."""
     with EventFileWriter(tmp_path / "logs", 1.0) as file:
         for step in range(20):
             file.add(step, step, {f"group{n % 8}/metric_{n:03}": float(n) for n in range(_COUNT)})
@@ -52,29 +52,29 @@ def test_scrolled_to_the_end_and_searched(
 
     wait(lambda: len(page.board.cards) == _COUNT)
     bar = page.board.verticalScrollBar()
-    for part in range(1, 9):
-        before = _seen(page)
-        bar.setValue(bar.maximum() * part // 8)
-        wait(lambda before=before: _seen(page) != before and all(_drawn(page)))  # type: ignore[misc]
+    for eighth in range(1, 9):
+        before = _visible_keys(page)
+        bar.setValue(bar.maximum() * eighth // 8)
+        wait(lambda before=before: _visible_keys(page) != before and all(_rendered(page)))  # type: ignore[misc]
     assert sum(card.plot is not None for card in page.board.cards) < _COUNT / 4
 
     page.search.setText("metric_123")
-    wait(lambda: len(page.board.cards) == 1 and _seen(page) and all(_drawn(page)))
+    wait(lambda: len(page.board.cards) == 1 and _visible_keys(page) and all(_rendered(page)))
     (card,) = page.board.cards
     assert card.plot is not None
     assert card.plot.key == MetricKey("group3/metric_123")
     page.search.clear()
-    wait(lambda: len(page.board.cards) == _COUNT and _seen(page) and all(_drawn(page)))
+    wait(lambda: len(page.board.cards) == _COUNT and _visible_keys(page) and all(_rendered(page)))
 
 
-def _seen(page: ChartsPage) -> list[MetricKey]:
-    return [card.key for card in page.board.cards if card.is_in_sight]
+def _visible_keys(page: ChartsPage) -> list[MetricKey]:
+    return [card.key for card in page.board.cards if card.is_on_screen]
 
 
-def _drawn(page: ChartsPage) -> list[bool]:
-    """Whether each card in sight has a plot with its own curve."""
+def _rendered(page: ChartsPage) -> list[bool]:
+    """Whether each visible card has a plot of its metric."""
     return [
         card.plot is not None and card.plot.isVisible() and card.plot.key == card.key
         for card in page.board.cards
-        if card.is_in_sight
+        if card.is_on_screen
     ]

@@ -1,4 +1,4 @@
-"""Runs compared: chosen, drawn over each other, and two of them replayed in lock-step."""
+"""Comparison of runs: the run picker, the curves and two synchronized replays."""
 
 from collections.abc import Callable, Iterator
 
@@ -27,20 +27,20 @@ pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-def charts(link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices) -> ChartsModel:
-    return ChartsModel(link, tasks, pulse, notices, Remembered())
+def charts(link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices) -> ChartsModel:
+    return ChartsModel(link, tasks, ticker, notices, Remembered())
 
 
 @pytest.fixture
 def model(
-    link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices, charts: ChartsModel
+    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices, charts: ChartsModel
 ) -> Iterator[CompareModel]:
-    runs = RunsModel(link, tasks, pulse, notices)
-    made = CompareModel(link, tasks, pulse, notices, runs, charts)
-    yield made
-    made.close()
+    runs = RunsModel(link, tasks, ticker, notices)
+    model = CompareModel(link, tasks, ticker, notices, runs, charts)
+    yield model
+    model.close()
     runs.close()
-    assert made.join(10)
+    assert model.join(10)
     assert runs.join(10)
 
 
@@ -49,13 +49,13 @@ def page(
     model: CompareModel, charts: ChartsModel, theme: ThemeModel, qtbot: QtBot
 ) -> Iterator[ComparePage]:
     curves = ChartsPage(charts, theme, has_scores=False)
-    made = ComparePage(model, curves, ScorePanel(charts, theme), theme)
-    qtbot.addWidget(made)
-    made.resize(740, 560)
-    with qtbot.waitExposed(made):
-        made.show()
-    yield made
-    made.hide()
+    page = ComparePage(model, curves, ScorePanel(charts, theme), theme)
+    qtbot.addWidget(page)
+    page.resize(740, 560)
+    with qtbot.waitExposed(page):
+        page.show()
+    yield page
+    page.hide()
 
 
 @pytest.fixture
@@ -63,23 +63,23 @@ def wait(qtbot: QtBot) -> Callable[[Callable[[], object]], None]:
     return lambda condition: qtbot.waitUntil(lambda: bool(condition()), timeout=PATIENCE_MS)
 
 
-def test_two_episodes_of_the_same_seed_in_lock_step(
+def test_two_synchronized_episodes_with_the_same_seed(
     page: ComparePage,
     model: CompareModel,
     charts: ChartsModel,
     daemon: DaemonUnderTest,
     wait: Callable[[Callable[[], object]], None],
 ) -> None:
-    """One playhead moves both, the shorter rests at its end, and where they part can be jumped
-    to; other episodes say that their seeds differ."""
+    """One playhead moves both, the shorter stays at its end, J goes to the first difference, and
+    different seeds are reported."""
     short, long = (daemon.submit(steps=240, episode_length=length) for length in (10, 12))
     daemon.until(short)
     daemon.until(long)
     model.show([short, long])
-    wait(lambda: len(charts.facts) == 2)
+    wait(lambda: len(charts.run_infos) == 2)
     replays = model.replays
-    assert replays.left.phase == "empty", "nothing is asked for before somebody looks"
-    page.show_part("replays")
+    assert replays.left.phase == "empty", "fetched before the replays are visible"
+    page.show_tab("replays")
     wait(lambda: replays.is_searched)
     pairs = model.pairs or ()
     assert len(pairs) == 20
@@ -87,9 +87,9 @@ def test_two_episodes_of_the_same_seed_in_lock_step(
     wait(lambda: replays.is_searched and replays.left.episode == 0)
     assert page.replays.start.text().startswith("same seed")
     assert (replays.left.steps, replays.right.steps) == (10, 12)
-    parting = replays.parting
-    assert parting is not None
-    assert (parting.step, parting.what) == (9, "end")
+    divergence = replays.divergence
+    assert divergence is not None
+    assert (divergence.step, divergence.what) == (9, "end")
 
     page.replays.setFocus()
     QTest.keyClick(page.replays, Qt.Key.Key_J)
@@ -103,42 +103,42 @@ def test_two_episodes_of_the_same_seed_in_lock_step(
 
     page.replays.left.episode.setValue(3)
     wait(lambda: replays.left.episode == 3 and replays.is_searched)
-    assert model.way == "chosen"
-    assert replays.began_alike is False
+    assert model.selection == "chosen"
+    assert replays.has_same_start is False
     assert "seeds differ" in page.replays.start.text()
 
     model.choose_best()
-    wait(lambda: model.way == "best" and replays.is_ready)
+    wait(lambda: model.selection == "best" and replays.is_ready)
     model.swap()
     wait(lambda: replays.is_searched and replays.left.run_id == long)
 
 
-def test_the_same_run_twice_over_never_parts(
+def test_identical_runs_have_no_difference(
     page: ComparePage,
     model: CompareModel,
     daemon: DaemonUnderTest,
     wait: Callable[[Callable[[], object]], None],
 ) -> None:
-    """Two runs of one seed and the same settings: the same to the last step, and that is said."""
+    """Two runs with the same seed and settings are identical, and the page reports that."""
     runs = [daemon.submit(steps=60, episode_length=20) for _ in range(2)]
     for run_id in runs:
         daemon.until(run_id)
     model.show(runs)
-    page.show_part("replays")
+    page.show_tab("replays")
     wait(lambda: model.replays.is_searched)
-    assert model.replays.parting is None
+    assert model.replays.divergence is None
     assert not page.replays.jump.isEnabled()
-    assert "same from the first step" in page.replays.jump.toolTip()
+    assert "identical" in page.replays.jump.toolTip()
 
 
-def test_runs_are_chosen_from_a_list(
+def test_choose_runs_in_the_list(
     page: ComparePage,
     model: CompareModel,
     charts: ChartsModel,
     daemon: DaemonUnderTest,
     wait: Callable[[Callable[[], object]], None],
 ) -> None:
-    """Two ticks and a button; with one run, a second is asked for."""
+    """Two check boxes and a button; with one run, a second is required."""
     first, second = (daemon.submit(steps=20, episode_length=10) for _ in range(2))
     daemon.until(first)
     daemon.until(second)
@@ -151,25 +151,25 @@ def test_runs_are_chosen_from_a_list(
     assert model.choice.setData(box, Qt.CheckState.Checked, Qt.ItemDataRole.CheckStateRole)
     page.picker.compare.click()
     assert model.run_ids == (first, second)
-    wait(lambda: len(charts.facts) == 2)
+    wait(lambda: len(charts.run_infos) == 2)
     page.picker.search.setText("no such run")
     assert model.choice.rowCount() == 0 or not page.picker.isVisible()
 
 
-def test_a_run_that_is_deleted_is_no_longer_compared(
+def test_a_deleted_run_is_no_longer_compared(
     page: ComparePage,
     model: CompareModel,
     charts: ChartsModel,
     daemon: DaemonUnderTest,
     wait: Callable[[Callable[[], object]], None],
 ) -> None:
-    """The others stay, and nothing is said of a run that cannot be read."""
+    """The others stay, and no error is reported."""
     first, second = daemon.submit(steps=20), daemon.submit(steps=20)
     for run_id in (first, second):
         daemon.until(run_id)
     wait(lambda: model.runs.by_id(second) is not None)
     model.show([first, second])
-    wait(lambda: len(charts.facts) == 2)
+    wait(lambda: len(charts.run_infos) == 2)
     assert page.isVisible()
     daemon.stub.DeleteRun(pb.DeleteRunRequest(run_id=first))
     wait(lambda: model.run_ids == (second,))

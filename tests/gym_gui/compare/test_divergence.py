@@ -1,4 +1,4 @@
-"""What sets two recorded steps apart."""
+"""The first difference of two recorded steps."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from mosaic.contract.events import StepRecord
 
 
 def _step(**other: Any) -> StepRecord:
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "episode_id": "ep0",
         "step": 4,
         "action": 1,
@@ -18,11 +18,11 @@ def _step(**other: Any) -> StepRecord:
         "truncated": False,
         "obs": [1.0, 2.0],
     }
-    return StepRecord(**(told | other))
+    return StepRecord(**(fields | other))
 
 
-def test_what_was_not_recorded_of_one_does_not_count() -> None:
-    """Nor does whose episode it is, or who acted."""
+def test_fields_recorded_in_one_step_only_are_ignored() -> None:
+    """The episode and the actor are ignored too."""
     assert difference(_step(), _step(episode_id="ep9", actor="human")) is None
     assert difference(_step(), _step(obs=None)) is None
 
@@ -36,8 +36,8 @@ def test_what_was_not_recorded_of_one_does_not_count() -> None:
         ({"truncated": True}, "end"),
     ],
 )
-def test_the_first_thing_that_differs_is_told(other: dict[str, Any], what: str) -> None:
-    """An action before the reward that comes of it, and that before what is seen then."""
+def test_the_first_difference_is_reported(other: dict[str, Any], what: str) -> None:
+    """The action first, then the reward, then the observation."""
     found = difference(_step(), _step(**other))
     assert found is not None
     assert (found.step, found.what) == (4, what)

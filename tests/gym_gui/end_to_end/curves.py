@@ -10,10 +10,10 @@ Points = list[tuple[float, float]]
 def drawn_returns(person: Person) -> Points:
     """Step and return of each point of the curve, as it is drawn now; none while there is none."""
     charts = person.bench.analysis.models.charts
-    picture = charts.picture(charts.returns) if charts.returns is not None else None
-    if picture is None or not picture.runs:
+    plot_data = charts.plot_data(charts.returns) if charts.returns is not None else None
+    if plot_data is None or not plot_data.runs:
         return []
-    (trace,) = picture.runs
+    (trace,) = plot_data.runs
     return [(float(x), float(y)) for x, y in zip(trace.x, trace.y, strict=True)]
 
 

@@ -1,7 +1,7 @@
 """AxisMapping: which step, episode and time of a run belong together.
 
-The daemon draws curves over steps and over time; episodes, and the step below a click on another
-axis, are found by this. Used by `CurveSource`, on its thread, and by the model for clicks.
+The daemon returns curves by step and by time. This maps steps to episodes, and a click on another
+axis to a step. Used by `CurveSource` on its thread, and by the model for clicks.
 """
 
 from __future__ import annotations
@@ -18,57 +18,57 @@ if TYPE_CHECKING:
     from mosaic.client import TrainerClient
 
 _KNOTS = 2_000
-_MOST_COUNTED = 20_000
+_MAX_COUNTED = 20_000
 _COUNTS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class AxisMapping:
-    """Knots that grow, with straight lines between them."""
+    """Increasing knots with linear interpolation between them."""
 
     step: NDArray[Any]
     t: NDArray[Any] | None
     """Seconds since the start, at each step."""
     episode: NDArray[Any] | None
-    """Episodes that were over, at each step; None where the run does not tell."""
+    """Finished episodes at each step; None if the run does not report episodes."""
     origin: float
-    """The start, in seconds of the epoch."""
+    """Start of the run, in seconds of the epoch."""
 
     def step_of(self, episode: float | None) -> float | None:
         if episode is None or self.episode is None or not len(self.step):
             return None
-        return _between(episode, self.episode, self.step)
+        return _interpolate(episode, self.episode, self.step)
 
     def step_at(self, t: float) -> float | None:
         if self.t is None or not len(self.step):
             return None
-        return _between(t, self.t, self.step)
+        return _interpolate(t, self.t, self.step)
 
     def episodes_at(self, steps: NDArray[Any]) -> NDArray[Any]:
         import numpy as np  # noqa: PLC0415 - see `curves.py`
 
         if self.episode is None or not len(self.step):
             return np.full(len(steps), np.nan)
-        found: NDArray[Any] = np.interp(steps, self.step, self.episode)
-        return found
+        episodes: NDArray[Any] = np.interp(steps, self.step, self.episode)
+        return episodes
 
 
 def fetch_axis_mapping(
     client: TrainerClient,
     run_id: str,
-    told: Mapping[MetricKey, int],
+    point_counts: Mapping[MetricKey, int],
     returns: MetricKey | None,
     origin: float,
 ) -> AxisMapping:
-    """From the returns, which come once an episode; without them, time alone, from any curve."""
+    """From the returns, one per episode; without them, only time, from the longest curve."""
     import numpy as np  # noqa: PLC0415 - see `curves.py`
 
     empty = np.empty(0)
-    dense = returns or max(told, key=lambda key: told[key], default=None)
-    if dense is None:
+    reference = returns or max(point_counts, key=lambda key: point_counts[key], default=None)
+    if reference is None:
         return AxisMapping(empty, None, None, origin)
-    points = min(told[dense], _MOST_COUNTED) if returns else _KNOTS
-    name, agent = dense
+    points = min(point_counts[reference], _MAX_COUNTED) if returns else _KNOTS
+    name, agent = reference
     steps = client.curve(run_id, name, agent_id=agent, max_points=points)
     times = client.curve(run_id, name, agent_id=agent, max_points=points, axis="t")
     step, t = np.sort(np.array(steps.x)), np.sort(np.array(times.x)) - origin
@@ -85,7 +85,7 @@ def fetch_axis_mapping(
     return AxisMapping(step, t, np.interp(step, knots, counts), origin)
 
 
-def _between(x: float, xs: NDArray[Any], ys: NDArray[Any]) -> float:
+def _interpolate(x: float, xs: NDArray[Any], ys: NDArray[Any]) -> float:
     import numpy as np  # noqa: PLC0415 - see `curves.py`
 
     return float(np.interp(x, xs, ys))

@@ -1,7 +1,7 @@
-"""EventCurves: the scalars of TensorBoard's event files in one folder, as curves.
+"""EventCurves: the scalars of TensorBoard event files in one folder, as curves.
 
-Read on a thread, and read on from there while the files grow. Used by `CurveSource` for what a run
-has told to TensorBoard alone, and by `FolderSource`.
+Read incrementally on a thread while the files grow. Used by `CurveSource` for metrics that a run
+reports only to TensorBoard, and by `FolderSource`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gym_gui.charts.feed.curve_thinning import thinned
-from gym_gui.charts.feed.curves import Curve, Wish, XAxis
+from gym_gui.charts.feed.curves import Curve, CurveRequest, XAxis
+from gym_gui.charts.feed.downsampling import downsample
 from gym_gui.charts.feed.episode_curves import MetricKey
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class _Scalars:
 
 
 class EventCurves:
-    """Nothing before the first `refresh`. One thread refreshes; any may ask for what was read."""
+    """Empty before the first `refresh`. One thread refreshes; any thread may read the result."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -41,19 +41,19 @@ class EventCurves:
 
     @property
     def counts(self) -> Mapping[MetricKey, int]:
-        """How many points each has."""
+        """Number of points of each curve."""
         return {key: len(scalars.step) for key, scalars in self._scalars.items()}
 
     @property
     def first_t(self) -> float:
-        return min((float(each.t[0]) for each in self._scalars.values()), default=0.0)
+        return min((float(scalars.t[0]) for scalars in self._scalars.values()), default=0.0)
 
     @property
     def last_step(self) -> int:
-        return max((int(each.step.max()) for each in self._scalars.values()), default=0)
+        return max((int(scalars.step.max()) for scalars in self._scalars.values()), default=0)
 
     def refresh(self) -> bool:
-        """Whether there is anything new. Waits."""
+        """Return whether there are new points. Blocks."""
         import numpy as np  # noqa: PLC0415 - see `curves.py`
 
         from mosaic.analytics.event_files import EventFolder  # noqa: PLC0415 - if there are any
@@ -73,9 +73,14 @@ class EventCurves:
         return True
 
     def curve(
-        self, key: MetricKey, axis: XAxis, wish: Wish, clock: AxisMapping | None, origin: float
+        self,
+        key: MetricKey,
+        axis: XAxis,
+        request: CurveRequest,
+        axis_mapping: AxisMapping | None,
+        origin: float,
     ) -> Curve:
-        """A stretch of it, in few points."""
+        """The requested range, downsampled."""
         import numpy as np  # noqa: PLC0415 - see `curves.py`
 
         scalars = self._scalars[key]
@@ -84,17 +89,21 @@ class EventCurves:
         elif axis == "time":
             x = scalars.t - origin
         else:
-            x = clock.episodes_at(scalars.step) if clock else np.full(len(scalars.step), np.nan)
+            x = (
+                axis_mapping.episodes_at(scalars.step)
+                if axis_mapping
+                else np.full(len(scalars.step), np.nan)
+            )
         y = scalars.value
-        first = -np.inf if wish.first is None else wish.first
-        last = np.inf if wish.last is None else wish.last
+        first = -np.inf if request.first is None else request.first
+        last = np.inf if request.last is None else request.last
         inside = (x >= first) & (x <= last)
         if not inside.all():
             x, y = x[inside], y[inside]
-        total, most = len(x), wish.most(len(scalars.step))
-        return Curve(*(thinned(x, y, most // 2) if total > most else (x, y)), total)
+        total, limit = len(x), request.max_points(len(scalars.step))
+        return Curve(*(downsample(x, y, limit // 2) if total > limit else (x, y)), total)
 
     def points(self, key: MetricKey) -> Curve:
-        """All of them, by step."""
+        """All points, by step."""
         scalars = self._scalars[key]
         return Curve(scalars.step, scalars.value, len(scalars.step))

@@ -1,4 +1,4 @@
-"""FolderSource: any folder with TensorBoard's event files, drawn as if it were a run."""
+"""FolderSource: a folder with TensorBoard event files, shown like a run."""
 
 import threading
 from collections.abc import Iterator, Mapping
@@ -6,44 +6,52 @@ from pathlib import Path
 
 from gym_gui.charts.feed.curve_events import EventCurves
 from gym_gui.charts.feed.curve_scores import Score, score_of
-from gym_gui.charts.feed.curves import Curve, Look, MetricKey, RunFacts, Wish, XAxis, returns_among
+from gym_gui.charts.feed.curves import (
+    ChartRunInfo,
+    Curve,
+    CurveRequest,
+    CurveSnapshot,
+    MetricKey,
+    XAxis,
+    returns_among,
+)
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
 
 _SCHEME = "folder:"
-_MOST_FOLDERS = 40
+_MAX_FOLDERS = 40
 
 
 def is_folder(run_id: str) -> bool:
-    """Whether it is no run of the daemon."""
+    """Return whether the id names a folder instead of a run of the daemon."""
     return run_id.startswith(_SCHEME)
 
 
 def folders_with_events(folder: Path) -> list[str]:
-    """The ids of what is drawn of it: itself, or those below it that have event files. Waits."""
+    """Ids of the folder itself, or of its subfolders with event files. Blocks."""
     from mosaic.analytics.event_files import find_event_files  # noqa: PLC0415 - when asked for
 
     if not folder.is_dir():
         raise UserError(
-            f"There is no folder {folder}.",
-            remedy="Choose a folder that has TensorBoard's event files in it.",
+            f"The folder {folder} does not exist.",
+            remedy="Choose a folder with TensorBoard event files.",
             code="C393",
         )
-    holding = sorted({path.parent for path in find_event_files(folder)})
-    # One that lies in another is read with it.
-    outer = [each for each in holding if not any(one in each.parents for one in holding)]
+    folders = sorted({path.parent for path in find_event_files(folder)})
+    # A nested folder is read with its parent.
+    outer = [path for path in folders if not any(other in path.parents for other in folders)]
     if not outer:
         raise UserError(
-            f"{folder} has no event files in it.",
-            remedy="Choose a folder with files whose names have “tfevents” in them.",
+            f"{folder} has no event files.",
+            remedy="Choose a folder with files whose names contain “tfevents”.",
             code="C394",
         )
-    return [f"{_SCHEME}{each}" for each in outer[:_MOST_FOLDERS]]
+    return [f"{_SCHEME}{path}" for path in outer[:_MAX_FOLDERS]]
 
 
 class FolderSource:
-    """It is read once it is looked at for the first time, and never changes after that."""
+    """Read at the first poll; never changes afterwards."""
 
     def __init__(self, run_id: str) -> None:
         self._run_id = run_id
@@ -51,40 +59,40 @@ class FolderSource:
         self._lock = threading.Lock()
         self._events = EventCurves(self._folder)
 
-    def look(
+    def poll(
         self,
         axis: XAxis,
-        wishes: Mapping[MetricKey, Wish],
+        requests: Mapping[MetricKey, CurveRequest],
         known: Mapping[MetricKey, int],
         *,
-        asks_state: bool,  # noqa: ARG002 - it has none
-    ) -> Look:
+        with_state: bool,  # noqa: ARG002 - a folder has no state
+    ) -> CurveSnapshot:
         with self._lock:
             if not self._events.counts:
                 self._read()
-            told, origin = self._events.counts, self._events.first_t
-            facts = RunFacts(
+            counts, origin = self._events.counts, self._events.first_t
+            info = ChartRunInfo(
                 self._as_run(origin),
                 {"folder": str(self._folder)},
-                told,
-                returns_among(told),
-                from_events=frozenset(told),
+                counts,
+                returns_among(counts),
+                from_events=frozenset(counts),
                 folder=str(self._folder),
             )
             curves = {
-                key: self._events.curve(key, axis, wish, None, origin)
-                for key, wish in wishes.items()
-                if key in told and told[key] != known.get(key)
+                key: self._events.curve(key, axis, request, None, origin)
+                for key, request in requests.items()
+                if key in counts and counts[key] != known.get(key)
             }
-            return Look(facts, curves)
+            return CurveSnapshot(info, curves)
 
     def read_events(self) -> bool:
         return False
 
-    def score(self, facts: RunFacts) -> Score:
-        if facts.returns is None:
+    def score(self, info: ChartRunInfo) -> Score:
+        if info.returns is None:
             return Score(step=self._events.last_step)
-        return score_of(self._events.points(facts.returns))
+        return score_of(self._events.points(info.returns))
 
     def points(self, key: MetricKey) -> Iterator[Curve]:
         if key in self._events.counts:
@@ -96,7 +104,7 @@ class FolderSource:
         except OSError as error:
             raise UserError(
                 f"{self._folder} cannot be read: {error.strerror or error}.",
-                remedy="Change the rights of the folder.",
+                remedy="Change the permissions of the folder.",
                 code="C397",
             ) from error
 

@@ -1,23 +1,23 @@
-"""Scores: how good a run was in the end. Waits; called on threads."""
+"""Final scores of runs. Blocks; called on threads."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gym_gui.charts.feed.curves import Curve, MetricKey, RunFacts, Wish, fetch_curve
+from gym_gui.charts.feed.curves import ChartRunInfo, Curve, CurveRequest, MetricKey, fetch_curve
 from gym_gui.charts.feed.episode_curves import RETURN
 
 if TYPE_CHECKING:
     from mosaic.client import TrainerClient
 
 LAST = 100
-_DRAWN = 400
-_MOST_TAIL = 20_000
-_WIDER = 4
+_OVERVIEW_POINTS = 400
+_MAX_TAIL_POINTS = 20_000
+_WIDTH_FACTOR = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """`last` is the mean of the last `counted` episodes; None where there is none."""
+    """`last` is the mean of the last `counted` episodes; None without episodes."""
 
     last: float | None = None
     counted: int = 0
@@ -25,32 +25,32 @@ class Score:
     step: int = 0
 
 
-def fetch_score(client: "TrainerClient", facts: RunFacts) -> Score:
+def fetch_score(client: "TrainerClient", info: ChartRunInfo) -> Score:
     """Raises `UserError`."""
     import numpy as np  # noqa: PLC0415 - see `curves.py`
 
-    run, key = facts.run, facts.returns
+    run, key = info.run, info.returns
     if key is None:
         return Score(step=run.digest.steps_done)
     if key == RETURN:
-        return _of_episodes(client, facts)
-    whole = fetch_curve(client, run.run_id, key, Wish(None, None, _DRAWN))
-    finite = whole.y[np.isfinite(whole.y)]
+        return _score_from_episodes(client, info)
+    overview = fetch_curve(client, run.run_id, key, CurveRequest(None, None, _OVERVIEW_POINTS))
+    finite = overview.y[np.isfinite(overview.y)]
     if not len(finite):
         return Score(step=run.digest.steps_done)
-    tail = whole if whole.is_exact else _tail(client, run.run_id, key, whole)
+    tail = overview if overview.is_exact else _tail(client, run.run_id, key, overview)
     last = tail.y[-LAST:][np.isfinite(tail.y[-LAST:])]
     return Score(
         float(last.mean()) if len(last) else None,
         len(last),
-        # The extremes of each stretch are among the points, so this is the best of all.
+        # Downsampling keeps the extremes, so this is the best of all points.
         float(finite.max()),
-        max(int(whole.x.max()), run.digest.steps_done),
+        max(int(overview.x.max()), run.digest.steps_done),
     )
 
 
 def score_of(points: Curve) -> Score:
-    """Of a curve of returns that is here in full."""
+    """The score of a complete curve of returns."""
     import numpy as np  # noqa: PLC0415 - see `curves.py`
 
     known = np.isfinite(points.y)
@@ -61,19 +61,19 @@ def score_of(points: Curve) -> Score:
     return Score(float(last.mean()), len(last), best, int(points.x.max()))
 
 
-def _tail(client: "TrainerClient", run_id: str, key: MetricKey, whole: Curve) -> Curve:
-    """At least the last hundred points, where there are as many."""
-    end, span = float(whole.x.max()), float(whole.x.max() - whole.x.min())
-    width = 2 * span * LAST / max(whole.total, 1)
+def _tail(client: "TrainerClient", run_id: str, key: MetricKey, overview: Curve) -> Curve:
+    """At least the last hundred points, or all if there are fewer."""
+    end, span = float(overview.x.max()), float(overview.x.max() - overview.x.min())
+    width = 2 * span * LAST / max(overview.total, 1)
     while True:
-        tail = fetch_curve(client, run_id, key, Wish(end - width, None, _MOST_TAIL))
+        tail = fetch_curve(client, run_id, key, CurveRequest(end - width, None, _MAX_TAIL_POINTS))
         if tail.total >= LAST or width >= span:
             return tail
-        width *= _WIDER
+        width *= _WIDTH_FACTOR
 
 
-def _of_episodes(client: "TrainerClient", facts: RunFacts) -> Score:
-    run = facts.run
+def _score_from_episodes(client: "TrainerClient", info: ChartRunInfo) -> Score:
+    run = info.run
     last = client.episodes_page(run.run_id, count=LAST, descending=True, ended="over").episodes
     best = client.episodes_page(
         run.run_id, count=1, order="return", descending=True, ended="over"

@@ -1,7 +1,7 @@
-"""Curves: what a run's charts are made of, and how the daemon is asked for it.
+"""Curves: the data of a run's charts, and how to fetch it from the daemon.
 
-What waits is called on threads, by the sources of curves. NumPy is imported when the first curve
-is asked for, so a window without charts does not load it.
+The functions block; curve sources call them on threads. NumPy is imported with the first curve, so
+a window without charts does not load it.
 """
 
 import json
@@ -18,36 +18,44 @@ if TYPE_CHECKING:
 
     from mosaic.client import TrainerClient
 
-__all__ = ["AxisMapping", "Curve", "Look", "MetricKey", "RunFacts", "Wish", "XAxis"]
+__all__ = [
+    "AxisMapping",
+    "ChartRunInfo",
+    "Curve",
+    "CurveRequest",
+    "CurveSnapshot",
+    "MetricKey",
+    "XAxis",
+]
 
 XAxis = Literal["step", "episode", "time"]
-MOST_POINTS = 100_000
-"""In one answer of the daemon."""
+MAX_POINTS = 100_000
+"""Points in one response of the daemon."""
 _RETURNS = ("episodic_return", "episode_return", "episode_reward", "ep_rew_mean")
-_NOT_CHOSEN = ("run_name", "type", "run_id", "packages", "artifacts", "metadata", "telemetry")
-"""What the configuration has beside what makes runs differ."""
+_IGNORED_FIELDS = ("run_name", "type", "run_id", "packages", "artifacts", "metadata", "telemetry")
+"""Config fields that do not make runs differ."""
 
 
-class Wish(NamedTuple):
-    """A stretch of the x axis, None where it has no end."""
+class CurveRequest(NamedTuple):
+    """A range of the x axis; None is unbounded."""
 
     first: float | None
     last: float | None
     points: int
-    """To be drawn: of more than these, each pair of neighbours' extremes."""
+    """Maximum number of points; more are downsampled to the extremes of each block."""
     exact: int = 0
-    """When there are no more than so many, all of them: means of extremes would mislead."""
+    """Up to this number, all points are fetched: means of extremes would mislead."""
     share: float = 1.0
-    """Of the whole curve, as far as one can tell."""
+    """Estimated share of the complete curve."""
 
-    def most(self, told: int) -> int:
-        """How many points to ask for of a curve that has `told`."""
-        return max(self.points, self.exact) if told * self.share <= self.exact else self.points
+    def max_points(self, available: int) -> int:
+        """How many points to request of a curve that has `available` points."""
+        return max(self.points, self.exact) if available * self.share <= self.exact else self.points
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Points in their order; `total` is how many there are in the stretch that was asked for."""
+    """Points in order; `total` is the number of points in the requested range."""
 
     x: "NDArray[Any]"
     y: "NDArray[Any]"
@@ -59,27 +67,27 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class RunFacts:
-    """One run, how it was configured, and what it has told."""
+class ChartRunInfo:
+    """One run, its config and its metrics."""
 
     run: RunRecord
     config: Mapping[str, str]
     series: Mapping[MetricKey, int]
-    """How many points each has."""
+    """Number of points of each metric."""
     returns: MetricKey | None = None
-    clock: AxisMapping | None = None
-    """None where nothing but steps is asked for."""
+    axis_mapping: AxisMapping | None = None
+    """None if the x axis is steps."""
     from_events: frozenset[MetricKey] = frozenset()
-    """Which of the series were found in event files only."""
+    """Metrics that are only in event files."""
     folder: str = ""
-    """Of event files that are no run of ours; empty otherwise."""
+    """The folder of event files without a MOSAIC run; empty otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What one look at a run has found."""
+class CurveSnapshot:
+    """The result of one poll of a run."""
 
-    facts: RunFacts
+    info: ChartRunInfo
     curves: dict[MetricKey, Curve] = field(default_factory=dict)
 
 
@@ -87,57 +95,63 @@ def fetch_curve(
     client: "TrainerClient",
     run_id: str,
     key: MetricKey,
-    wish: Wish,
+    request: CurveRequest,
     axis: Literal["step", "t"] = "step",
 ) -> Curve:
     import numpy as np  # noqa: PLC0415 - see the module's first lines
 
-    told = client.curve(
+    response = client.curve(
         run_id,
         key.name,
         agent_id=key.agent,
-        max_points=min(wish.points, MOST_POINTS),
+        max_points=min(request.points, MAX_POINTS),
         axis=axis,
-        first=wish.first,
-        last=wish.last,
+        first=request.first,
+        last=request.last,
     )
-    return Curve(np.array(told.x, dtype=float), np.array(told.y, dtype=float), told.points)
+    return Curve(
+        np.array(response.x, dtype=float), np.array(response.y, dtype=float), response.points
+    )
 
 
 def all_points(client: "TrainerClient", run_id: str, key: MetricKey) -> Iterator[Curve]:
-    """Every point of a curve by step, in parts that fit an answer."""
+    """All points of a curve by step, in chunks that fit a response."""
     import numpy as np  # noqa: PLC0415 - see the module's first lines
 
-    waiting: list[tuple[float | None, float | None]] = [(None, None)]
-    while waiting:
-        first, last = waiting.pop()
-        part = fetch_curve(client, run_id, key, Wish(first, last, MOST_POINTS))
-        ends = (part.x.min(), part.x.max()) if len(part.x) else (0.0, 0.0)
+    pending: list[tuple[float | None, float | None]] = [(None, None)]
+    while pending:
+        first, last = pending.pop()
+        chunk = fetch_curve(client, run_id, key, CurveRequest(first, last, MAX_POINTS))
+        ends = (chunk.x.min(), chunk.x.max()) if len(chunk.x) else (0.0, 0.0)
         middle = float(ends[0] + ends[1]) / 2
-        # A single step with more points than an answer holds cannot be split.
-        if part.is_exact or not ends[0] < middle < ends[1]:
-            yield part
+        # A single step with more points than a response holds cannot be split.
+        if chunk.is_exact or not ends[0] < middle < ends[1]:
+            yield chunk
         else:
-            waiting.append((float(np.nextafter(middle, np.inf)), last))
-            waiting.append((first, middle))
+            pending.append((float(np.nextafter(middle, np.inf)), last))
+            pending.append((first, middle))
 
 
 def returns_among(keys: Mapping[MetricKey, int]) -> MetricKey | None:
-    """The metric that is the return of episodes, if there is one."""
-    for ending in _RETURNS:
+    """The metric with the episode returns, if there is one."""
+    for name in _RETURNS:
         for key in sorted(keys):
-            if key.name.rpartition("/")[2] == ending:
+            if key.name.rpartition("/")[2] == name:
                 return key
     return None
 
 
 def flat_config(details: RunDetails) -> dict[str, str]:
-    """Every value that was asked for or resolved, by its name, as text."""
-    found: dict[str, str] = {}
-    asked = json.loads(details.config_json or b"{}")
+    """Each requested or resolved config value, by name, as text."""
+    values: dict[str, str] = {}
+    requested = json.loads(details.config_json or b"{}")
     resolved = json.loads(details.resolved_json or b"{}").get("args") or {}
-    for part in (asked, asked.get("params") or {}, resolved):
-        for name, value in part.items():
-            if name not in _NOT_CHOSEN and not isinstance(value, dict | list) and value is not None:
-                found[name] = value if isinstance(value, str) else json.dumps(value)
-    return found
+    for fields in (requested, requested.get("params") or {}, resolved):
+        for name, value in fields.items():
+            if (
+                name not in _IGNORED_FIELDS
+                and not isinstance(value, dict | list)
+                and value is not None
+            ):
+                values[name] = value if isinstance(value, str) else json.dumps(value)
+    return values

@@ -1,4 +1,4 @@
-"""How sure a mean over a few runs is: 95 % confidence by Student's t. Plain numbers."""
+"""95 % confidence intervals of a mean over a few runs, by Student's t. Pure Python."""
 
 import math
 from collections.abc import Sequence
@@ -7,20 +7,20 @@ _T_975 = (
     *(12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228),
     *(2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086),
 )
-"""By degrees of freedom from 1 on: seeds are few."""
+"""By degrees of freedom, starting at 1."""
 _Z_975 = 1.96
 _CORRECTION = 2.372
-"""Beyond the table: the first term of the expansion of t around the normal distribution."""
+"""After the table: the first term of the expansion of t around the normal distribution."""
 
-LEAST_FOR_BAND = 3
-"""Runs: of two, a band of confidence would be so wide that it says nothing."""
-BAND_NOTE = "mean, band 95 % confidence (t)"
-NO_BAND_NOTE = "mean, band from 3 runs on"
-BAND_WORDS = "95 % confidence (Student's t over runs)"
+MIN_RUNS_FOR_BAND = 3
+"""The confidence band of two runs would be too wide to be useful."""
+BAND_NOTE = "mean and 95 % confidence band (t)"
+NO_BAND_NOTE = "mean; band needs 3 runs"
+BAND_TEXT = "95 % confidence (Student's t over runs)"
 
 
 def t_975(freedom: int) -> float:
-    """NaN where there is nothing to be sure by."""
+    """The 97.5 % quantile; NaN without degrees of freedom."""
     if freedom < 1:
         return math.nan
     if freedom <= len(_T_975):
@@ -29,7 +29,7 @@ def t_975(freedom: int) -> float:
 
 
 def mean_and_half(values: Sequence[float]) -> tuple[float, float | None]:
-    """The mean, and how far the true one may be from it; None for a single value."""
+    """The mean and half the width of its confidence interval; None for a single value."""
     mean = sum(values) / len(values)
     freedom = len(values) - 1
     if freedom < 1:

@@ -1,4 +1,4 @@
-"""GroupScores: final scores of groups of runs: mean, 95 % confidence, how many."""
+"""GroupScores: final scores of groups of runs: mean, 95 % confidence interval, count."""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from enum import IntEnum
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from gym_gui.charts.feed.curve_scores import LAST
-from gym_gui.charts.model.chart_confidence import BAND_WORDS, mean_and_half
+from gym_gui.charts.model.chart_confidence import BAND_TEXT, mean_and_half
 from gym_gui.charts.model.chart_runs import RunGroup
 from gym_gui.charts.model.chart_scores import GROUP_ROLE, NOTHING, SORT_ROLE, ScoresTable, aligned
 from gym_gui.runtime.models import run_text
@@ -24,15 +24,15 @@ class GroupColumn(IntEnum):
     HIGHEST = 4
 
 
-_HEADS = ("group", "n", "mean ± 95 % CI", "lowest", "highest")
+_HEADERS = ("group", "n", "mean ± 95 % CI", "lowest", "highest")
 _TIPS = (
-    "Runs that are drawn as one mean",
-    "How many runs the mean is of",
-    f"Mean over runs of their mean return of the last {LAST} episodes, ± {BAND_WORDS}",
-    "The run with the lowest score",
-    "The run with the highest score",
+    "Runs shown as one mean",
+    "Number of runs in the mean",
+    f"Mean over runs of the mean return of the last {LAST} episodes, ± {BAND_TEXT}",
+    "Lowest score of a run",
+    "Highest score of a run",
 )
-_FILE_HEADS = ("group", "runs", "mean", "ci95_low", "ci95_high", "lowest", "highest", "run_ids")
+_FILE_HEADERS = ("group", "runs", "mean", "ci95_low", "ci95_high", "lowest", "highest", "run_ids")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,27 +51,27 @@ class _Row:
 
 
 class GroupScores(QAbstractTableModel):
-    """Follows the table of runs."""
+    """Updated from the table of runs."""
 
     def __init__(self, scores: ScoresTable, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._scores = scores
         self._rows: list[_Row] = []
-        scores.scores_changed.connect(self._take)
+        scores.scores_changed.connect(self._refresh)
 
     @property
     def has_means(self) -> bool:
-        """Any group has more than one run."""
+        """Whether any group has more than one run."""
         return any(len(row.group.run_ids) > 1 for row in self._rows)
 
     def as_rows(self) -> list[list[str]]:
-        """For files and the clipboard: with a head, and numbers that programs can read."""
-        return [list(_FILE_HEADS), *map(_plain, self._rows)]
+        """For files and the clipboard: with a header and plain numbers."""
+        return [list(_FILE_HEADERS), *map(_plain, self._rows)]
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's way
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's signature
         return 0 if parent.isValid() else len(self._rows)
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's way
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's signature
         return 0 if parent.isValid() else len(GroupColumn)
 
     def headerData(  # noqa: N802 - Qt's name
@@ -80,7 +80,7 @@ class GroupScores(QAbstractTableModel):
         if orientation != Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            return _HEADS[section]
+            return _HEADERS[section]
         if role == Qt.ItemDataRole.ToolTipRole:
             return _TIPS[section]
         if role == Qt.ItemDataRole.TextAlignmentRole:
@@ -101,11 +101,11 @@ class GroupScores(QAbstractTableModel):
             return row.group.number
         return None
 
-    def _take(self) -> None:
+    def _refresh(self) -> None:
         members: dict[int, tuple[RunGroup, list[float]]] = {}
-        for each in self._scores.rows:
-            _, values = members.setdefault(each.group.number, (each.group, []))
-            score = self._scores.score(each.run_id)
+        for row in self._scores.rows:
+            _, values = members.setdefault(row.group.number, (row.group, []))
+            score = self._scores.score(row.run_id)
             if score and score.last is not None and math.isfinite(score.last):
                 values.append(score.last)
         rows = [_row(group, values) for group, values in members.values()]
@@ -154,5 +154,5 @@ def _plain(row: _Row) -> list[str]:
     half = row.half
     ends = (None, None) if row.mean is None or half is None else (row.mean - half, row.mean + half)
     lowest, highest = min(row.values, default=None), max(row.values, default=None)
-    told = (row.group.label, len(row.values), row.mean, *ends, lowest, highest)
-    return [*("" if value is None else str(value) for value in told), " ".join(row.group.run_ids)]
+    cells = (row.group.label, len(row.values), row.mean, *ends, lowest, highest)
+    return [*("" if value is None else str(value) for value in cells), " ".join(row.group.run_ids)]

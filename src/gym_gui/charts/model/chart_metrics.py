@@ -1,4 +1,4 @@
-"""Metrics in the order people look for them, grouped by what stands before the slash."""
+"""Metrics grouped by the prefix before the slash, the most important first."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,53 +9,53 @@ __all__ = ["MetricGroup", "MetricKey", "grouped", "matching", "name_of", "prefix
 
 _FIRST_GROUPS = ("charts", "rollout", "episodes", "", "eval", "train", "losses", "time")
 _FIRST_METRICS = ("return", "reward", "length", "sps", "fps")
-_OTHERS = "Metrics"
+_DEFAULT_TITLE = "Metrics"
 
 
 @dataclass(frozen=True, slots=True)
 class MetricGroup:
-    """Metrics of one prefix."""
+    """Metrics with the same prefix."""
 
     prefix: str
     keys: tuple[MetricKey, ...]
 
     @property
     def title(self) -> str:
-        return self.prefix or _OTHERS
+        return self.prefix or _DEFAULT_TITLE
 
 
 def grouped(keys: Iterable[MetricKey], returns: MetricKey | None) -> tuple[MetricGroup, ...]:
-    """The group with the returns comes first, and they first in it."""
-    found: dict[str, list[MetricKey]] = {}
+    """Group metrics by prefix; the group with the returns comes first."""
+    by_prefix: dict[str, list[MetricKey]] = {}
     for key in keys:
-        found.setdefault(prefix_of(key), []).append(key)
+        by_prefix.setdefault(prefix_of(key), []).append(key)
     best = prefix_of(returns) if returns else None
 
     def rank(prefix: str) -> tuple[bool, int, str]:
         known = prefix in _FIRST_GROUPS
-        place = _FIRST_GROUPS.index(prefix) if known else len(_FIRST_GROUPS)
-        return (prefix != best, place, prefix)
+        index = _FIRST_GROUPS.index(prefix) if known else len(_FIRST_GROUPS)
+        return (prefix != best, index, prefix)
 
     return tuple(
         MetricGroup(
             prefix,
-            tuple(sorted(found[prefix], key=lambda key: (key != returns, _rank(key), key))),
+            tuple(sorted(by_prefix[prefix], key=lambda key: (key != returns, _rank(key), key))),
         )
-        for prefix in sorted(found, key=rank)
+        for prefix in sorted(by_prefix, key=rank)
     )
 
 
 def matching(groups: Iterable[MetricGroup], text: str) -> tuple[MetricGroup, ...]:
-    """Those with every word of `text` in them."""
-    words = text.lower().split()
-    narrowed = (
+    """Metrics that contain every word of `text`."""
+    terms = text.lower().split()
+    matches = (
         MetricGroup(
             group.prefix,
-            tuple(key for key in group.keys if all(word in _searched(key) for word in words)),
+            tuple(key for key in group.keys if all(term in _searched(key) for term in terms)),
         )
         for group in groups
     )
-    return tuple(group for group in narrowed if group.keys)
+    return tuple(group for group in matches if group.keys)
 
 
 def prefix_of(key: MetricKey) -> str:
@@ -63,7 +63,7 @@ def prefix_of(key: MetricKey) -> str:
 
 
 def name_of(key: MetricKey) -> str:
-    """Without its group, which stands above it."""
+    """The name without the group, which the header shows."""
     name = key.name.rpartition("/")[2].replace("_", " ").strip() or key.name
     return f"{name} · {key.agent}" if key.agent else name
 
@@ -71,7 +71,7 @@ def name_of(key: MetricKey) -> str:
 def _rank(key: MetricKey) -> int:
     name = key.name.lower()
     return next(
-        (place for place, word in enumerate(_FIRST_METRICS) if word in name), len(_FIRST_METRICS)
+        (index for index, part in enumerate(_FIRST_METRICS) if part in name), len(_FIRST_METRICS)
     )
 
 

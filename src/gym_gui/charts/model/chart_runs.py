@@ -1,21 +1,21 @@
-"""Which runs of a chart belong together, and what they are called. Used by `ChartsModel`."""
+"""Groups and titles of the runs in a chart. Used by `ChartsModel`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gym_gui.charts.feed.curves import RunFacts
+from gym_gui.charts.feed.curves import ChartRunInfo
 from gym_gui.runtime.models import run_text
 
 SEED = "seed"
 EACH = ""
-"""Not grouped: each run by itself."""
-_OF_RUN_ALONE = ("run_name", "priority", "parent_run", "agent_id", "worker_id", "time_limit_s")
-_MOST_DIFFERENCES = 3
+"""No grouping: one group per run."""
+_RUN_FIELDS = ("run_name", "priority", "parent_run", "agent_id", "worker_id", "time_limit_s")
+_MAX_DIFFERENCES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class RunGroup:
-    """Runs that are drawn in one colour. `number` says which."""
+    """Runs drawn in one colour, the one with index `number`."""
 
     number: int
     label: str
@@ -23,65 +23,65 @@ class RunGroup:
     detail: str = ""
 
 
-def groups_of(facts: Sequence[RunFacts], by: str) -> tuple[RunGroup, ...]:
-    """In the order in which the runs came.
+def groups_of(infos: Sequence[ChartRunInfo], by: str) -> tuple[RunGroup, ...]:
+    """Group runs, in the order of the runs.
 
-    By the seed: runs that differ in nothing else. By another field: runs that have the same there.
+    By seed: runs that differ only in their seed. By another field: runs with the same value.
     """
-    keyed: dict[object, list[RunFacts]] = {}
-    for each in facts:
-        keyed.setdefault(_key(each, by), []).append(each)
+    keyed: dict[object, list[ChartRunInfo]] = {}
+    for info in infos:
+        keyed.setdefault(_key(info, by), []).append(info)
     names = _names([members[0] for members in keyed.values()], by)
-    titles = titles_of(facts)
+    titles = titles_of(infos)
     return tuple(
         RunGroup(
             number,
             _label(members, by, names[number], titles),
-            tuple(each.run.run_id for each in members),
-            ", ".join(titles[each.run.run_id] for each in members),
+            tuple(info.run.run_id for info in members),
+            ", ".join(titles[info.run.run_id] for info in members),
         )
         for number, members in enumerate(keyed.values())
     )
 
 
-def fields_of(facts: Sequence[RunFacts]) -> tuple[str, ...]:
-    """What runs can be grouped by: the seed, and wherever these differ."""
-    names = sorted({name for each in facts for name in each.config} - {SEED, *_OF_RUN_ALONE})
-    differing = (name for name in names if len({each.config.get(name) for each in facts}) > 1)
+def fields_of(infos: Sequence[ChartRunInfo]) -> tuple[str, ...]:
+    """Fields to group by: the seed and each field in which the runs differ."""
+    names = sorted({name for info in infos for name in info.config} - {SEED, *_RUN_FIELDS})
+    differing = (name for name in names if len({info.config.get(name) for info in infos}) > 1)
     return (SEED, *differing)
 
 
-def titles_of(facts: Sequence[RunFacts]) -> dict[str, str]:
-    """What each run is called."""
-    return run_text.unique_titles([each.run for each in facts])
+def titles_of(infos: Sequence[ChartRunInfo]) -> dict[str, str]:
+    """The title of each run, by run id."""
+    return run_text.unique_titles([info.run for info in infos])
 
 
-def _key(facts: RunFacts, by: str) -> object:
+def _key(info: ChartRunInfo, by: str) -> object:
     if by == EACH:
-        return facts.run.run_id
+        return info.run.run_id
     if by != SEED:
-        return facts.config.get(by)
-    left_out = {SEED, *_OF_RUN_ALONE}
-    return frozenset(item for item in facts.config.items() if item[0] not in left_out)
+        return info.config.get(by)
+    ignored = {SEED, *_RUN_FIELDS}
+    return frozenset(item for item in info.config.items() if item[0] not in ignored)
 
 
-def _names(firsts: Sequence[RunFacts], by: str) -> list[str]:
-    """What tells groups by seed apart: algorithm and environment, and then what differs."""
+def _names(firsts: Sequence[ChartRunInfo], by: str) -> list[str]:
+    """Names of groups by seed: algorithm and environment, then the fields that differ."""
     if by != SEED:
         return [""] * len(firsts)
-    plain = [f"{each.run.algo or each.run.mode} {each.run.env_id}" for each in firsts]
+    plain = [f"{info.run.algo or info.run.mode} {info.run.env_id}" for info in firsts]
     if len(firsts) > 1 and len(set(plain)) == 1:
-        plain = [""] * len(firsts)  # what is the same in all of them tells nothing apart
+        plain = [""] * len(firsts)  # the same in all groups
     named = []
-    for name, each in zip(plain, firsts, strict=True):
-        alike = [other for other, said in zip(firsts, plain, strict=True) if said == name]
-        differing = fields_of(alike)[1 : 1 + _MOST_DIFFERENCES]
-        words = (f"{field.replace('_', ' ')} {each.config.get(field, '-')}" for field in differing)
-        named.append(", ".join(filter(None, (name, *words))))
+    for name, info in zip(plain, firsts, strict=True):
+        same = [other for other, text in zip(firsts, plain, strict=True) if text == name]
+        differing = fields_of(same)[1 : 1 + _MAX_DIFFERENCES]
+        texts = (f"{field.replace('_', ' ')} {info.config.get(field, '-')}" for field in differing)
+        named.append(", ".join(filter(None, (name, *texts))))
     return named
 
 
-def _label(members: Sequence[RunFacts], by: str, name: str, titles: Mapping[str, str]) -> str:
+def _label(members: Sequence[ChartRunInfo], by: str, name: str, titles: Mapping[str, str]) -> str:
     if by == EACH or (len(members) == 1 and by == SEED):
         return titles[members[0].run.run_id]
     if by == SEED:

@@ -1,4 +1,4 @@
-"""ScoresTable: how good each run in the charts was in the end."""
+"""ScoresTable: the final score of each run in the charts."""
 
 import math
 import time
@@ -18,7 +18,7 @@ from PySide6.QtCore import (
 
 from gym_gui.charts.feed.curve_feed import CurveFeed
 from gym_gui.charts.feed.curve_scores import LAST, Score
-from gym_gui.charts.feed.curves import RunFacts
+from gym_gui.charts.feed.curves import ChartRunInfo
 from gym_gui.charts.model.chart_runs import RunGroup
 from gym_gui.runtime.models import run_text
 from gym_gui.runtime.tasks import Tasks
@@ -42,39 +42,39 @@ class ScoreColumn(IntEnum):
     BEST = 5
 
 
-_HEADS = ("run", "seed", "state", "steps", f"mean of last {LAST}", "best")
+_HEADERS = ("run", "seed", "state", "steps", f"mean of last {LAST}", "best")
 _TIPS = (
-    *("", "", "", "Steps that the run has done"),
-    f"Mean return of the last {LAST} finished episodes; of all, where there are fewer",
-    "The highest return of an episode",
+    *("", "", "", "Steps done"),
+    f"Mean return of the last {LAST} finished episodes, or of all if fewer",
+    "Highest return of an episode",
 )
-_FILE_HEADS = (
+_FILE_HEADERS = (
     *("run_id", "run", "seed", "state", "steps", "last_mean", "last_episodes", "best", "group"),
 )
 _LEFT = (ScoreColumn.RUN, ScoreColumn.STATE)
 
 
-class _Told(NamedTuple):
+class _FetchedScore(NamedTuple):
     score: Score
     points: int
-    """How many points it was taken from."""
-    again_at: float
-    """Before that time it is not asked for again."""
+    """Number of points when it was fetched."""
+    refresh_at: float
+    """Earliest time of the next fetch."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreRow:
-    facts: RunFacts
+    info: ChartRunInfo
     title: str
     group: RunGroup
 
     @property
     def run_id(self) -> str:
-        return self.facts.run.run_id
+        return self.info.run.run_id
 
 
 class ScoresTable(QAbstractTableModel):
-    """Asked for a run at a time, again when the run has told more."""
+    """Fetches one run at a time, and again when the run has new points."""
 
     scores_changed = Signal()
 
@@ -83,58 +83,58 @@ class ScoresTable(QAbstractTableModel):
         feed: CurveFeed,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: UiTicker,
+        ticker: UiTicker,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._feed = feed
         self._link = link
         self._tasks = tasks
-        self._pulse = pulse
+        self._ticker = ticker
         self._rows: list[ScoreRow] = []
-        self._scores: dict[str, _Told] = {}
-        self._is_asking = False
-        pulse.subscribe(self, self._on_beat)
+        self._scores: dict[str, _FetchedScore] = {}
+        self._is_fetching = False
+        ticker.subscribe(self, self._on_tick)
 
     def show(
-        self, facts: Sequence[RunFacts], titles: Mapping[str, str], groups: Sequence[RunGroup]
+        self, infos: Sequence[ChartRunInfo], titles: Mapping[str, str], groups: Sequence[RunGroup]
     ) -> None:
         of_run = {run_id: group for group in groups for run_id in group.run_ids}
         self.beginResetModel()
         self._rows = [
-            ScoreRow(each, titles[each.run.run_id], of_run[each.run.run_id])
-            for each in facts
-            if each.run.run_id in of_run
+            ScoreRow(info, titles[info.run.run_id], of_run[info.run.run_id])
+            for info in infos
+            if info.run.run_id in of_run
         ]
-        shown = {row.run_id for row in self._rows}
-        self._scores = {key: told for key, told in self._scores.items() if key in shown}
+        run_ids = {row.run_id for row in self._rows}
+        self._scores = {key: score for key, score in self._scores.items() if key in run_ids}
         self.endResetModel()
         self.scores_changed.emit()
-        self._pulse.wake()
+        self._ticker.wake()
 
     def score(self, run_id: str) -> Score | None:
-        told = self._scores.get(run_id)
-        return told.score if told else None
+        fetched = self._scores.get(run_id)
+        return fetched.score if fetched else None
 
     @property
     def rows(self) -> Sequence[ScoreRow]:
         return self._rows
 
     def as_rows(self) -> list[list[str]]:
-        """For files and the clipboard: with a head, and numbers that programs can read."""
+        """For files and the clipboard: with a header and plain numbers."""
         body = [self._plain(row, self.score(row.run_id) or Score()) for row in self._rows]
-        return [list(_FILE_HEADS), *body]
+        return [list(_FILE_HEADERS), *body]
 
     def _plain(self, row: ScoreRow, score: Score) -> list[str]:
-        run = row.facts.run
-        facts = (run.run_id, row.title, run.seed, run.state, score.step, score.last, score.counted)
-        told = (*facts, score.best, row.group.label)
-        return ["" if value is None else str(value) for value in told]
+        run = row.info.run
+        identity = (run.run_id, row.title, run.seed, run.state)
+        cells = (*identity, score.step, score.last, score.counted, score.best, row.group.label)
+        return ["" if value is None else str(value) for value in cells]
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's way
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's signature
         return 0 if parent.isValid() else len(self._rows)
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's way
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's signature
         return 0 if parent.isValid() else len(ScoreColumn)
 
     def headerData(  # noqa: N802 - Qt's name
@@ -143,7 +143,7 @@ class ScoresTable(QAbstractTableModel):
         if orientation != Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            return _HEADS[section]
+            return _HEADERS[section]
         if role == Qt.ItemDataRole.ToolTipRole:
             return _TIPS[section] or None
         return aligned(section in _LEFT) if role == Qt.ItemDataRole.TextAlignmentRole else None
@@ -153,7 +153,7 @@ class ScoresTable(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self._text(row, column)
         if role == Qt.ItemDataRole.ToolTipRole and column == ScoreColumn.RUN:
-            return f"{row.title}\n{row.facts.folder or row.group.label}"
+            return f"{row.title}\n{row.info.folder or row.group.label}"
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return aligned(column in _LEFT)
         if role == SORT_ROLE:
@@ -163,18 +163,18 @@ class ScoresTable(QAbstractTableModel):
         return None
 
     def _text(self, row: ScoreRow, column: ScoreColumn) -> str:
-        run = row.facts.run
+        run = row.info.run
         score = self.score(run.run_id)
         match column:
             case ScoreColumn.RUN:
                 return row.title
             case ScoreColumn.SEED:
-                return NOTHING if row.facts.folder else str(run.seed)
+                return NOTHING if row.info.folder else str(run.seed)
             case ScoreColumn.STATE:
-                look = run_text.STATE_LOOKS[run.state]
-                return "event files" if row.facts.folder else f"{look.symbol} {look.word}"
+                style = run_text.STATE_STYLES[run.state]
+                return "event files" if row.info.folder else f"{style.symbol} {style.word}"
             case ScoreColumn.STEPS:
-                return run_text.whole(score.step if score else run.digest.steps_done)
+                return run_text.integer(score.step if score else run.digest.steps_done)
             case ScoreColumn.LAST:
                 return run_text.number(score.last if score else None) or NOTHING
         return run_text.number(score.best if score else None) or NOTHING
@@ -184,7 +184,7 @@ class ScoresTable(QAbstractTableModel):
         worst = -math.inf
         match column:
             case ScoreColumn.SEED:
-                return row.facts.run.seed
+                return row.info.run.seed
             case ScoreColumn.STEPS:
                 return score.step if score else 0
             case ScoreColumn.LAST:
@@ -193,38 +193,42 @@ class ScoresTable(QAbstractTableModel):
                 return worst if score is None or score.best is None else score.best
         return self._text(row, column)
 
-    def _on_beat(self) -> bool:
+    def _on_tick(self) -> bool:
         now, is_waiting = time.monotonic(), False
         for row in self._rows:
-            facts = self._feed.facts(row.run_id)
-            if facts is None or not (self._link.is_ready or facts.folder):
+            info = self._feed.run_info(row.run_id)
+            if info is None or not (self._link.is_ready or info.folder):
                 continue
-            told = self._scores.get(row.run_id)
-            is_due = told is None or (told.points != _points(facts) and now >= told.again_at)
-            if is_due and not self._is_asking:
-                self._ask(facts)
+            fetched = self._scores.get(row.run_id)
+            is_due = fetched is None or (
+                fetched.points != _points(info) and now >= fetched.refresh_at
+            )
+            if is_due and not self._is_fetching:
+                self._fetch(info)
                 return True
-            is_waiting = is_waiting or told is None or told.points != _points(facts)
+            is_waiting = is_waiting or fetched is None or fetched.points != _points(info)
         return is_waiting
 
-    def _ask(self, facts: RunFacts) -> None:
-        self._is_asking = True
-        run_id = facts.run.run_id
+    def _fetch(self, info: ChartRunInfo) -> None:
+        self._is_fetching = True
+        run_id = info.run.run_id
 
-        def take(score: Score) -> None:
-            self._is_asking = False
+        def apply(score: Score) -> None:
+            self._is_fetching = False
             before = self.score(run_id)
-            self._scores[run_id] = _Told(score, _points(facts), time.monotonic() + _REFRESH_S)
+            self._scores[run_id] = _FetchedScore(
+                score, _points(info), time.monotonic() + _REFRESH_S
+            )
             if before != score:
-                self._tell(run_id)
-            self._pulse.wake()
+                self._emit_changed(run_id)
+            self._ticker.wake()
 
-        def refused(_: UserError) -> None:  # said already by whoever asks for the curves
-            take(Score())
+        def reject(_: UserError) -> None:  # the curve feed reports it
+            apply(Score())
 
-        self._tasks.run(self, lambda: self._feed.score(facts), take, refused)
+        self._tasks.run(self, lambda: self._feed.score(info), apply, reject)
 
-    def _tell(self, run_id: str) -> None:
+    def _emit_changed(self, run_id: str) -> None:
         for number, row in enumerate(self._rows):
             if row.run_id == run_id:
                 last = self.index(number, len(ScoreColumn) - 1)
@@ -237,5 +241,5 @@ def aligned(is_left: bool) -> int:
     return int(side | Qt.AlignmentFlag.AlignVCenter)
 
 
-def _points(facts: RunFacts) -> int:
-    return facts.series.get(facts.returns, 0) if facts.returns else -1
+def _points(info: ChartRunInfo) -> int:
+    return info.series.get(info.returns, 0) if info.returns else -1

@@ -1,6 +1,6 @@
-"""ChartPictures: the pictures of the metrics in sight, made on threads, ten times a second at most.
+"""PlotUpdates: computes the `PlotData` of visible metrics on threads, at most ten times a second.
 
-Owned by `ChartsModel`, which says how they are to be drawn.
+Owned by `ChartsModel`, which passes the `PlotOptions`.
 """
 
 import time
@@ -18,18 +18,18 @@ from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.ui_ticker import UiTicker
 
 if TYPE_CHECKING:
-    from gym_gui.charts.model.plot_data import Picture
+    from gym_gui.charts.model.plot_data import PlotData
 
 _EVERY_S = 0.1
-"""News of several runs within that time become one picture."""
-_KEPT = 48
-"""Pictures of metrics that are out of sight."""
-_USUAL_COLUMNS = 800
+"""Updates of several runs within this time are combined."""
+_MAX_HIDDEN = 48
+"""Cached plots of metrics that are not visible."""
+_DEFAULT_COLUMNS = 800
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
-    """How all pictures are drawn."""
+class PlotOptions:
+    """How all plots are drawn."""
 
     axis: XAxis
     smoothing: float
@@ -42,115 +42,115 @@ class Drawing:
         return any(len(group.run_ids) > 1 for group in self.groups)
 
 
-class ChartPictures(QObject):
-    """All of it is for the UI thread; only the composing is not."""
+class PlotUpdates(QObject):
+    """UI thread only; `compose` itself runs on a thread."""
 
     changed = Signal(object)
-    """The `MetricKey` whose picture is new."""
+    """The `MetricKey` with new plot data."""
 
     def __init__(
-        self, feed: CurveFeed, tasks: Tasks, pulse: UiTicker, parent: QObject | None = None
+        self, feed: CurveFeed, tasks: Tasks, ticker: UiTicker, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._feed = feed
         self._tasks = tasks
-        self._pulse = pulse
-        self._pictures: OrderedDict[MetricKey, Picture] = OrderedDict()
+        self._ticker = ticker
+        self._plots: OrderedDict[MetricKey, PlotData] = OrderedDict()
         self._columns: dict[MetricKey, int] = {}
-        self._in_sight: set[MetricKey] = set()
+        self._visible: set[MetricKey] = set()
         self._stale: set[MetricKey] = set()
         self._urgent: set[MetricKey] = set()
-        """A person has asked for something else: at once, however new the last one is."""
+        """After a change by the user: updated at once, without the rate limit."""
         self._composing: set[MetricKey] = set()
         self._next: dict[MetricKey, float] = {}
-        self._drawing: Drawing | None = None
+        self._options: PlotOptions | None = None
 
-    def get(self, key: MetricKey) -> "Picture | None":
-        return self._pictures.get(key)
+    def get(self, key: MetricKey) -> "PlotData | None":
+        return self._plots.get(key)
 
-    def want(self, key: MetricKey, columns: int) -> None:
-        """It is in sight, with room for so many columns."""
+    def subscribe(self, key: MetricKey, columns: int) -> None:
+        """The metric is visible in a plot with this number of columns."""
         self._columns[key] = columns
-        self._in_sight.add(key)
+        self._visible.add(key)
         self._urgent.add(key)
         if key in self._stale:
-            self._pulse.wake()
+            self._ticker.wake()
 
-    def unwant(self, key: MetricKey) -> None:
-        """Out of sight: the picture stays until there are many of them."""
-        self._in_sight.discard(key)
-        unseen = [each for each in self._pictures if each not in self._in_sight]
-        for each in unseen[: max(0, len(unseen) - _KEPT)]:
-            del self._pictures[each]
-            self._feed.forget(each)
+    def unsubscribe(self, key: MetricKey) -> None:
+        """The metric is no longer visible; its plot stays in the cache."""
+        self._visible.discard(key)
+        hidden = [other for other in self._plots if other not in self._visible]
+        for other in hidden[: max(0, len(hidden) - _MAX_HIDDEN)]:
+            del self._plots[other]
+            self._feed.forget(other)
 
-    def note_news(self, keys: Iterable[MetricKey]) -> None:
-        """Some run has told more of these."""
+    def mark_stale(self, keys: Iterable[MetricKey]) -> None:
+        """A run has new points of these metrics."""
         self._stale |= set(keys)
-        self._pulse.wake()
+        self._ticker.wake()
 
     def redraw(self) -> None:
-        """All of them, since they are to look different."""
-        self._urgent |= set(self._pictures) | self._in_sight
+        """Update all plots after a change of the options."""
+        self._urgent |= set(self._plots) | self._visible
         self._stale |= self._urgent
-        self._pulse.wake()
+        self._ticker.wake()
 
     def clear(self) -> None:
-        """None of them means anything any more."""
-        self._pictures.clear()
-        self._in_sight.clear()
+        """Drop all plots."""
+        self._plots.clear()
+        self._visible.clear()
         self._urgent.clear()
 
-    def compose(self, drawing: Drawing) -> bool:
-        """Once a beat: begin what is due. Whether there is anything left to do."""
-        self._drawing = drawing
+    def compose(self, options: PlotOptions) -> bool:
+        """Once per tick: start what is due. Return whether anything is left to do."""
+        self._options = options
         now = time.monotonic()
-        waiting = (self._stale & self._in_sight) - self._composing
-        for key in waiting:
+        pending = (self._stale & self._visible) - self._composing
+        for key in pending:
             due = self._next.get(key, 0.0)
             if key in self._urgent or now >= due:
                 self._urgent.discard(key)
                 # Counted from when it was due, so that ten a second are ten.
                 self._next[key] = max(due, now - _EVERY_S) + _EVERY_S
-                self._compose(key, drawing)
-        return bool(waiting)
+                self._compose(key, options)
+        return bool(pending)
 
-    def _compose(self, key: MetricKey, drawing: Drawing) -> None:
+    def _compose(self, key: MetricKey, options: PlotOptions) -> None:
         self._stale.discard(key)
         curves = [
             (run_id, group.number, curve)
-            for group in drawing.groups
+            for group in options.groups
             for run_id in group.run_ids
-            if run_id not in drawing.hidden and (curve := self._feed.curve(run_id, key)) is not None
+            if run_id not in options.hidden and (curve := self._feed.curve(run_id, key)) is not None
         ]
-        if not curves and not self._is_all_hidden(key, drawing):
-            return  # on their way
-        columns = self._columns.get(key, _USUAL_COLUMNS)
+        if not curves and not self._is_all_hidden(key, options):
+            return  # still being fetched
+        columns = self._columns.get(key, _DEFAULT_COLUMNS)
 
-        def work() -> "Picture":
-            from gym_gui.charts.model.plot_data import Traced, compose  # noqa: PLC0415 - NumPy
+        def work() -> "PlotData":
+            from gym_gui.charts.model.plot_data import RunCurve, compose  # noqa: PLC0415 - NumPy
 
             return compose(
-                [Traced(*each) for each in curves],
-                smoothing=drawing.smoothing,
-                is_log=drawing.is_log,
-                has_means=drawing.has_means,
+                [RunCurve(*curve) for curve in curves],
+                smoothing=options.smoothing,
+                is_log=options.is_log,
+                has_means=options.has_means,
                 pixels=columns,
             )
 
-        def take(picture: "Picture") -> None:
+        def apply(plot_data: "PlotData") -> None:
             self._composing.discard(key)
-            if self._drawing is not None and drawing.axis == self._drawing.axis:
-                self._pictures[key] = picture
-                self._pictures.move_to_end(key)
+            if self._options is not None and options.axis == self._options.axis:
+                self._plots[key] = plot_data
+                self._plots.move_to_end(key)
                 self.changed.emit(key)
-            self._pulse.wake()
+            self._ticker.wake()
 
         self._composing.add(key)
-        self._tasks.run(self, work, take)
+        self._tasks.run(self, work, apply)
 
-    def _is_all_hidden(self, key: MetricKey, drawing: Drawing) -> bool:
-        told = [self._feed.facts(run) for group in drawing.groups for run in group.run_ids]
-        return drawing.hidden.issuperset(
-            facts.run.run_id for facts in told if facts is not None and key in facts.series
+    def _is_all_hidden(self, key: MetricKey, options: PlotOptions) -> bool:
+        infos = [self._feed.run_info(run) for group in options.groups for run in group.run_ids]
+        return options.hidden.issuperset(
+            info.run.run_id for info in infos if info is not None and key in info.series
         )

@@ -1,4 +1,4 @@
-"""ChartBar: how the curves are drawn: x axis, smoothing, groups, scale; and out to files."""
+"""ChartBar: x axis, smoothing, grouping, scale and export of the charts. Shows `ChartsModel`."""
 
 from functools import partial
 
@@ -27,12 +27,12 @@ _FIELD_CHARACTERS = 9
 
 
 class ChartBar(QWidget):
-    """Wraps where it is narrow."""
+    """Wraps if there is not enough width."""
 
-    export_wanted = Signal(str)
-    """`png` and `svg` of what is in sight, `csv` of every point, `scores` of the table."""
-    folder_wanted = Signal()
-    """A person wants to see event files that are no run of ours."""
+    export_requested = Signal(str)
+    """`png` and `svg` of the visible charts, `csv` of all points, `scores` of the table."""
+    folder_requested = Signal()
+    """Open a folder of event files without a MOSAIC run."""
 
     def __init__(
         self, model: ChartsModel, theme: ThemeModel, parent: QWidget | None = None
@@ -44,13 +44,12 @@ class ChartBar(QWidget):
             (("step", "Steps"), ("episode", "Episodes"), ("time", "Time")), theme
         )
         self.axis.setAccessibleName("X axis")
-        self.axis.set_tip("time", "Time since the run began")
+        self.axis.set_tip("time", "Time since the run started")
         self.smoothing = QSlider(Qt.Orientation.Horizontal)
         self.smoothing.setRange(0, 99)
         self.smoothing.setFixedWidth(line * _SLIDER_LINES)
         self.smoothing.setToolTip(
-            "Exponential mean along the curve; what it was before stays behind it, in a lighter"
-            " tone. 0 shows the curve itself."
+            "Exponential moving average; the raw curve stays behind it. 0 is off."
         )
         self._weight = QLabel()
         self._weight.setProperty("role", "value")
@@ -61,8 +60,7 @@ class ChartBar(QWidget):
         )
         self.group_by.setMinimumContentsLength(_FIELD_CHARACTERS)
         self.group_by.setToolTip(
-            "Draw runs that belong together as their mean, with a band in which the true mean lies"
-            " with 95 % confidence, for three runs and more."
+            "Average groups of runs; from three runs on with a 95 % confidence band."
         )
         self.log = QPushButton("Log")
         self.log.setCheckable(True)
@@ -70,11 +68,11 @@ class ChartBar(QWidget):
         self.log.setAccessibleName("Logarithmic values")
         self.export = QToolButton()
         keep_icon(self.export, "export", theme)
-        self.export.setToolTip("Save charts or their points as a file")
-        self.export.setAccessibleName("Save as a file")
+        self.export.setToolTip("Export charts or data")
+        self.export.setAccessibleName("Export")
         self.folder = QToolButton()
         keep_icon(self.folder, "folder", theme)
-        self.folder.setToolTip("Open a folder of TensorBoard's event files here…")
+        self.folder.setToolTip("Open a folder of TensorBoard event files…")
         self.folder.setAccessibleName("Open a folder of event files")
         row = self._row = FlowLayout(self, gap=line * 2 // 3)
         row.addWidget(self.axis)
@@ -87,7 +85,7 @@ class ChartBar(QWidget):
         self.update_choices()
 
     def add(self, widget: QWidget) -> None:
-        """At its end."""
+        """Add a widget at the end."""
         self._row.addWidget(widget)
 
     def _subscribe(self) -> None:
@@ -99,10 +97,10 @@ class ChartBar(QWidget):
         )
         self.log.toggled.connect(model.set_log)
         self.export.clicked.connect(self._open_menu)
-        self.folder.clicked.connect(self.folder_wanted)
+        self.folder.clicked.connect(self.folder_requested)
 
     def update_choices(self) -> None:
-        """As the model has it, without telling the model so."""
+        """Show the state of the model without emitting signals."""
         model = self._model
         self.axis.choose(model.axis)
         if not self.smoothing.isSliderDown():
@@ -113,18 +111,18 @@ class ChartBar(QWidget):
         self.log.blockSignals(True)
         self.log.setChecked(model.is_log)
         self.log.blockSignals(False)
-        wanted = [(EACH, "nothing"), *((field, _field_words(field)) for field in model.fields)]
-        shown = [
+        choices = [(EACH, "nothing"), *((field, _field_text(field)) for field in model.fields)]
+        displayed = [
             (self.group_by.itemData(row), self.group_by.itemText(row))
             for row in range(self.group_by.count())
         ]
-        if shown != wanted:
+        if displayed != choices:
             self.group_by.clear()
-            for field, words in wanted:
-                self.group_by.addItem(words, field)
+            for field, text in choices:
+                self.group_by.addItem(text, field)
         self.group_by.setCurrentIndex(self.group_by.findData(model.grouped_by))
         set_disabled_reason(
-            self.export, "" if model.phase == "ready" else "There is nothing to save yet."
+            self.export, "" if model.phase == "ready" else "No charts to export yet."
         )
 
     def _on_smoothing(self, percent: int) -> None:
@@ -134,29 +132,29 @@ class ChartBar(QWidget):
     def _open_menu(self) -> None:
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for kind, words in (
-            ("png", "Charts in sight as PNG"),
-            ("svg", "Charts in sight as SVG"),
+        for kind, text in (
+            ("png", "Visible charts as PNG"),
+            ("svg", "Visible charts as SVG"),
             ("csv", "All points as CSV"),
             ("scores", "Final scores as CSV"),
         ):
-            menu.addAction(words, partial(self.export_wanted.emit, kind))
+            menu.addAction(text, partial(self.export_requested.emit, kind))
         menu.popup(self.export.mapToGlobal(self.export.rect().bottomLeft()))
 
 
-def _field_words(field: str) -> str:
+def _field_text(field: str) -> str:
     return "seeds" if field == SEED else f"same {field.replace('_', ' ')}"
 
 
-def _labelled(text: str, *parts: QWidget) -> QWidget:
+def _labelled(text: str, *widgets: QWidget) -> QWidget:
     box = QWidget()
     label = QLabel(text)
     label.setProperty("role", "muted")
-    label.setBuddy(parts[0])
-    parts[0].setAccessibleName(text)
+    label.setBuddy(widgets[0])
+    widgets[0].setAccessibleName(text)
     row = QHBoxLayout(box)
     row.setContentsMargins(0, 0, 0, 0)
     row.setSpacing(box.fontMetrics().height() // 2)
-    for each in (label, *parts):
-        row.addWidget(each)
+    for widget in (label, *widgets):
+        row.addWidget(widget)
     return box

@@ -1,32 +1,82 @@
-"""ChartCard: where a metric is drawn. Empty until it comes in sight, for there may be hundreds."""
+"""ChartCard: the plot of one metric with its header. Empty until it is visible."""
 
 from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QLabel, QMenu, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QSizePolicy,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
-from gym_gui.charts.model.chart_confidence import BAND_NOTE, LEAST_FOR_BAND, NO_BAND_NOTE
-from gym_gui.charts.model.chart_metrics import MetricKey
+from gym_gui.charts.model.chart_confidence import BAND_NOTE, MIN_RUNS_FOR_BAND, NO_BAND_NOTE
+from gym_gui.charts.model.chart_metrics import MetricKey, name_of
 from gym_gui.charts.model.charts_model import ChartsModel
-from gym_gui.charts.view.card_head import CardHead
 from gym_gui.charts.view.skeleton import PlotSkeleton
 from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.elided_label import ElidedLabel
+from gym_gui.widgets.icons import IconName, keep_icon
 
 if TYPE_CHECKING:
     from gym_gui.charts.view.metric_plot import MetricPlot
 
-_AXIS_WORDS = {"step": "steps", "episode": "episodes", "time": "time"}
+_AXIS_TEXT = {"step": "steps", "episode": "episodes", "time": "time"}
 _LINES_HIGH = 11
 _LINES_HIGH_LARGE = 18
 
 
-class ChartCard(QWidget):
-    """First `fill`, then `give_plot`: the board does both a few at a time."""
+class CardHeader(QWidget):
+    """The name of the metric, a note and the buttons. Created when the card becomes visible."""
 
-    export_wanted = Signal(object, str)
-    """The key, and `png`, `svg` or `csv`."""
-    enlarge_wanted = Signal(object)
+    reset_requested = Signal()
+    enlarge_requested = Signal()
+    menu_requested = Signal()
+
+    def __init__(self, key: MetricKey, theme: ThemeModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._title = ElidedLabel("heading")
+        self._title.say(name_of(key))
+        self._title.setToolTip(key.name)
+        self._note = QLabel()
+        self._note.setProperty("role", "caption")
+        self._reset = _tool("reset", "Show the complete curve (double-click, or Home)", theme)
+        self._reset.hide()
+        self._enlarge = _tool("fullscreen", "Enlarge this plot", theme)
+        self.more = _tool("more", f"More for {name_of(key)}", theme)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(self.fontMetrics().height() // 4)
+        row.addWidget(self._title, 1)
+        for widget in (self._note, self._reset, self._enlarge, self.more):
+            row.addWidget(widget)
+        self._reset.clicked.connect(self.reset_requested)
+        self._enlarge.clicked.connect(self.enlarge_requested)
+        self.more.clicked.connect(self.menu_requested)
+
+    def show_note(self, note: str) -> None:
+        if note != self._note.text():
+            self._note.setText(note)
+
+    def set_zoomed(self, is_zoomed: bool) -> None:
+        self._reset.setVisible(is_zoomed)
+
+    def set_enlarged(self, is_enlarged: bool) -> None:
+        self._enlarge.setToolTip("Show all plots (Esc)" if is_enlarged else "Enlarge this plot")
+        self._enlarge.setAccessibleName(self._enlarge.toolTip())
+
+
+class ChartCard(QWidget):
+    """First `fill`, then `set_plot`: the board calls both in batches."""
+
+    export_requested = Signal(object, str)
+    """The metric, and `png`, `svg` or `csv`."""
+    enlarge_requested = Signal(object)
 
     def __init__(
         self, key: MetricKey, model: ChartsModel, theme: ThemeModel, parent: QWidget | None = None
@@ -34,19 +84,19 @@ class ChartCard(QWidget):
         super().__init__(parent)
         self.key = key
         self.plot: MetricPlot | None = None
-        self.is_in_sight = False
+        self.is_on_screen = False
         self._model = model
         self._theme = theme
         self._is_large = self._is_enlarged = False
-        self._head: CardHead | None = None
+        self._header: CardHeader | None = None
         self._body: QStackedWidget | None = None
-        self._nothing: QLabel | None = None
+        self._placeholder: QLabel | None = None
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.setMinimumHeight(self.sizeHint().height())
 
     @property
     def is_filled(self) -> bool:
-        return self._head is not None
+        return self._header is not None
 
     def set_large(self, is_large: bool) -> None:
         if is_large == self._is_large:
@@ -62,115 +112,128 @@ class ChartCard(QWidget):
 
     def set_enlarged(self, is_enlarged: bool) -> None:
         self._is_enlarged = is_enlarged
-        if self._head is not None:
-            self._head.set_enlarged(is_enlarged)
+        if self._header is not None:
+            self._header.set_enlarged(is_enlarged)
 
     def fill(self) -> None:
-        """It has come in sight: all but the plot."""
-        if self._head is not None:
+        """Create all widgets except the plot."""
+        if self._header is not None:
             return
-        self._head = CardHead(self.key, self._theme)
-        self._head.set_enlarged(self._is_enlarged)
-        self._head.enlarge_wanted.connect(lambda: self.enlarge_wanted.emit(self.key))
-        self._head.more_wanted.connect(self._open_menu)
-        self._head.whole_wanted.connect(self._show_whole)
-        self._nothing = QLabel()
-        self._nothing.setProperty("role", "muted")
-        self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._nothing.setWordWrap(True)
+        self._header = CardHeader(self.key, self._theme)
+        self._header.set_enlarged(self._is_enlarged)
+        self._header.enlarge_requested.connect(lambda: self.enlarge_requested.emit(self.key))
+        self._header.menu_requested.connect(self._open_menu)
+        self._header.reset_requested.connect(self._show_full_range)
+        self._placeholder = QLabel()
+        self._placeholder.setProperty("role", "muted")
+        self._placeholder.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._placeholder.setWordWrap(True)
         self._body = QStackedWidget()
         self._body.addWidget(PlotSkeleton(self._theme))
-        self._body.addWidget(self._nothing)
+        self._body.addWidget(self._placeholder)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(self._head)
+        layout.addWidget(self._header)
         layout.addWidget(self._body, 1)
         self.update_note()
 
-    def give_plot(self, plot: "MetricPlot") -> None:
-        """One that shows this card's metric; the card is filled."""
-        if self._head is None or self._body is None:
+    def set_plot(self, plot: "MetricPlot") -> None:
+        """Show this plot of the card's metric. Requires `fill`."""
+        if self._header is None or self._body is None:
             return
         self.plot = plot
-        plot.zoom_changed.connect(self._head.set_zoomed)
+        plot.zoom_changed.connect(self._header.set_zoomed)
         self._body.addWidget(plot)
-        plot.ask()
+        plot.request_data()
         self.redraw()
 
-    def take_plot(self) -> "MetricPlot | None":
-        """Out of sight for long: somebody else may have it."""
+    def release_plot(self) -> "MetricPlot | None":
+        """Remove the plot, so that another card can use it."""
         plot, self.plot = self.plot, None
-        if plot is not None and self._body is not None and self._head is not None:
-            plot.zoom_changed.disconnect(self._head.set_zoomed)
-            self._head.set_zoomed(False)
+        if plot is not None and self._body is not None and self._header is not None:
+            plot.zoom_changed.disconnect(self._header.set_zoomed)
+            self._header.set_zoomed(False)
             plot.hide()
             self._body.removeWidget(plot)
             self._body.setCurrentIndex(0)
         return plot
 
     def redraw(self) -> None:
-        picture = self._model.picture(self.key)
-        if self.plot is None or picture is None or self._body is None or self._nothing is None:
+        plot_data = self._model.plot_data(self.key)
+        if (
+            self.plot is None
+            or plot_data is None
+            or self._body is None
+            or self._placeholder is None
+        ):
             return
         self.update_note()
-        if picture.is_empty:
-            self._nothing.setText(self._why_nothing())
-            self._body.setCurrentWidget(self._nothing)
+        if plot_data.is_empty:
+            self._placeholder.setText(self._empty_reason())
+            self._body.setCurrentWidget(self._placeholder)
             return
-        self.plot.draw(picture)
+        self.plot.draw(plot_data)
         self._body.setCurrentWidget(self.plot)
 
     def update_note(self) -> None:
-        """What the x axis is, what the band is, and what the plot cannot show."""
-        if self._head is None:
+        """Update the note: values that cannot be shown, the band and the x axis."""
+        if self._header is None:
             return
-        picture = self._model.picture(self.key)
-        words = []
-        if picture is not None and picture.odd:
-            words.append("✕ not a number")
-        if picture is not None and picture.left_out:
-            words.append(f"{picture.left_out:,} values of 0 or less not on a log scale")
+        plot_data = self._model.plot_data(self.key)
+        notes = []
+        if plot_data is not None and plot_data.odd:
+            notes.append("✕ not finite")
+        if plot_data is not None and plot_data.left_out:
+            notes.append(f"{plot_data.left_out:,} values ≤ 0 not shown on a log scale")
         if self._model.is_from_events(self.key):
-            words.append("event file")
-        # All plots have the same x axis and bands: said once, above the largest.
+            notes.append("event file")
+        # All plots share the x axis and the bands: shown once, above the largest plot.
         if self._is_large:
-            runs = [each.runs for each in picture.groups] if picture is not None else []
+            runs = [group.runs for group in plot_data.groups] if plot_data is not None else []
             if any(count > 1 for count in runs):
-                words.append(BAND_NOTE if max(runs) >= LEAST_FOR_BAND else NO_BAND_NOTE)
-            words.append(_AXIS_WORDS[self._model.axis])
-        self._head.say(" · ".join(words))
+                notes.append(BAND_NOTE if max(runs) >= MIN_RUNS_FOR_BAND else NO_BAND_NOTE)
+            notes.append(_AXIS_TEXT[self._model.axis])
+        self._header.show_note(" · ".join(notes))
 
     def restyle(self) -> None:
         if self.plot is not None:
             self.plot.restyle()
 
-    def _show_whole(self) -> None:
+    def _show_full_range(self) -> None:
         if self.plot is not None:
-            self.plot.show_whole()
+            self.plot.show_full_range()
 
-    def _why_nothing(self) -> str:
+    def _empty_reason(self) -> str:
         model = self._model
         if model.hidden:
-            return "All runs that tell this are hidden."
+            return "All runs with this metric are hidden."
         if model.axis == "time" and self.key.name.startswith("episodes/"):
-            return "Episodes of this run carry no time. Choose steps or episodes above."
+            return "Episodes of this run have no time. Choose steps or episodes above."
         if model.axis == "episode":
-            return "This run does not tell where its episodes end. Choose steps or time."
+            return "This run does not report episode ends. Choose steps or time."
         return "No points yet."
 
     def _open_menu(self) -> None:
-        if self._head is None:
+        if self._header is None:
             return
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction("Show the whole curve", self._show_whole)
+        menu.addAction("Show the complete curve", self._show_full_range)
         menu.addSeparator()
-        for kind, words in (
+        for kind, text in (
             ("png", "Save as PNG"),
             ("svg", "Save as SVG"),
             ("csv", "Save all points as CSV"),
         ):
-            menu.addAction(words, partial(self.export_wanted.emit, self.key, kind))
-        more = self._head.more
+            menu.addAction(text, partial(self.export_requested.emit, self.key, kind))
+        more = self._header.more
         menu.popup(more.mapToGlobal(more.rect().bottomLeft()))
+
+
+def _tool(name: IconName, tip: str, theme: ThemeModel) -> QToolButton:
+    button = QToolButton()
+    keep_icon(button, name, theme, "muted")
+    button.setToolTip(tip)
+    button.setAccessibleName(tip)
+    return button

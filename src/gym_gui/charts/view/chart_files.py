@@ -1,6 +1,6 @@
-"""Charts as pictures: a card or all of them, with a legend, as an image or as SVG.
+"""Export of charts as PNG or SVG, with a legend.
 
-Painted on the UI thread, which takes some milliseconds; written by whoever is given the result.
+Renders on the UI thread, which takes some milliseconds. The returned function writes the file.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,12 +15,14 @@ from gym_gui.charts.view.run_colours import run_colour
 from gym_gui.runtime.models.theme_model import Colours
 
 Labels = Sequence[tuple[int, str]]
-"""Numbers and names of what is drawn."""
+"""Colour indices and names of the legend."""
 _SCALE = 2
 
 
-def drawn(widget: QWidget, labels: Labels, colours: Colours, suffix: str) -> Callable[[Path], None]:
-    """`widget` as it looks now; what is returned writes it to a file, on any thread."""
+def render_chart(
+    widget: QWidget, labels: Labels, colours: Colours, suffix: str
+) -> Callable[[Path], None]:
+    """Render `widget`; the returned function writes the file, on any thread."""
     metrics = widget.fontMetrics()
     pad = metrics.height()
     legend = _legend_rows(labels, metrics, widget.width())
@@ -43,7 +45,7 @@ def drawn(widget: QWidget, labels: Labels, colours: Colours, suffix: str) -> Cal
 
 
 def _as_svg(
-    widget: QWidget, legend: list[Labels], colours: Colours, size: QSize, place: QPoint
+    widget: QWidget, legend: list[Labels], colours: Colours, size: QSize, offset: QPoint
 ) -> Callable[[Path], None]:
     data = QByteArray()
     buffer = QBuffer(data)
@@ -54,7 +56,7 @@ def _as_svg(
     generator.setViewBox(QRect(QPoint(), size))
     generator.setTitle("MOSAIC charts")
     painter = QPainter(generator)
-    _paint(painter, widget, legend, colours, size, place)
+    _paint(painter, widget, legend, colours, size, offset)
     painter.end()
     buffer.close()
     content = bytes(data.data())
@@ -71,7 +73,7 @@ def _paint(
     legend: list[Labels],
     colours: Colours,
     size: QSize,
-    place: QPoint,
+    offset: QPoint,
 ) -> None:
     painter.fillRect(QRect(QPoint(), size), QColor(colours.surface))
     painter.save()
@@ -79,7 +81,7 @@ def _paint(
     line = widget.fontMetrics().height()
     y = line * 0.7
     for row in legend:
-        x = float(place.x())
+        x = float(offset.x())
         for number, name in row:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(run_colour(number, colours))
@@ -91,9 +93,9 @@ def _paint(
             )
             x += width + 2.5 * line
         y += line * 1.5
-    # What is set on a painter holds for the widget too.
+    # The state of the painter also applies to the widget.
     painter.restore()
-    widget.render(painter, place, QRegion(), QWidget.RenderFlag.DrawChildren)
+    widget.render(painter, offset, QRegion(), QWidget.RenderFlag.DrawChildren)
 
 
 def _legend_rows(labels: Labels, metrics: QFontMetrics, width: int) -> list[Labels]:

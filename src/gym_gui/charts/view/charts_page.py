@@ -1,4 +1,4 @@
-"""ChartsPage: every metric of the runs that are shown, one plot each. A tab of the centre."""
+"""ChartsPage: one plot for each metric of the selected runs. Shows `ChartsModel`."""
 
 import importlib
 from pathlib import Path
@@ -19,8 +19,8 @@ from gym_gui.charts.model.chart_metrics import MetricKey, name_of
 from gym_gui.charts.model.charts_model import ChartsModel
 from gym_gui.charts.view.chart_bar import ChartBar
 from gym_gui.charts.view.chart_board import ChartBoard
-from gym_gui.charts.view.chart_files import drawn
-from gym_gui.charts.view.run_legend import LegendArea, RunLegend, drawn_labels
+from gym_gui.charts.view.chart_files import render_chart
+from gym_gui.charts.view.run_legend import LegendArea, RunLegend, visible_labels
 from gym_gui.charts.view.skeleton import PageSkeleton
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.banner import Banner
@@ -31,17 +31,16 @@ if TYPE_CHECKING:
 
 _PLOTS = "gym_gui.charts.view.metric_plot"
 _NARROW_LINES = 36
-_SEARCH_FROM = 6
-"""Metrics from which on a search helps."""
+_MIN_METRICS_FOR_SEARCH = 6
 
 
 class ChartsPage(QWidget):
-    """Nothing is asked of the daemon while it is not in front."""
+    """Fetches nothing while it is hidden."""
 
-    episode_wanted = Signal(str, int, int)
-    """A click on a curve: the run, the episode that was played there, and how far it was."""
-    run_wanted = Signal()
-    """There is no run to draw: a person wants to choose one."""
+    episode_requested = Signal(str, int, int)
+    """A click on a curve: run, episode and step in the episode."""
+    run_requested = Signal()
+    """Choose a run, because none is selected."""
 
     def __init__(
         self,
@@ -51,7 +50,7 @@ class ChartsPage(QWidget):
         *,
         has_scores: bool = True,
     ) -> None:
-        """`has_scores`: the tables of final scores stand below the curves."""
+        """`has_scores`: show the tables of final scores below the curves."""
         super().__init__(parent)
         self._model = model
         self._theme = theme
@@ -68,24 +67,24 @@ class ChartsPage(QWidget):
         self.banner = Banner(theme)
         self.board = ChartBoard(model, theme, has_scores=has_scores)
         self.empty = EmptyState("chart", "", "", theme)
-        self._nothing_found = EmptyState("search", "", "", theme, action="Show all metrics")
+        self._no_match = EmptyState("search", "", "", theme, action="Show all metrics")
         self._stack = QStackedWidget()
-        for each in (self.empty, PageSkeleton(theme), self.board, self._nothing_found):
-            self._stack.addWidget(each)
-        self._head = QWidget()
-        head = QVBoxLayout(self._head)
-        head.setContentsMargins(line * 3 // 4, line // 2, line * 3 // 4, line // 3)
-        head.setSpacing(line // 2)
-        head.addWidget(self.bar)
-        self._below = QHBoxLayout()
-        self._below.addWidget(LegendArea(self.legend), 1)
-        self._below.addWidget(self.search, 0, Qt.AlignmentFlag.AlignTop)
-        head.addLayout(self._below)
-        head.addWidget(self.banner)
+        for widget in (self.empty, PageSkeleton(theme), self.board, self._no_match):
+            self._stack.addWidget(widget)
+        self._header = QWidget()
+        header = QVBoxLayout(self._header)
+        header.setContentsMargins(line * 3 // 4, line // 2, line * 3 // 4, line // 3)
+        header.setSpacing(line // 2)
+        header.addWidget(self.bar)
+        self._legend_row = QHBoxLayout()
+        self._legend_row.addWidget(LegendArea(self.legend), 1)
+        self._legend_row.addWidget(self.search, 0, Qt.AlignmentFlag.AlignTop)
+        header.addLayout(self._legend_row)
+        header.addWidget(self.banner)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(self._head)
+        layout.addWidget(self._header)
         layout.addWidget(self._stack, 1)
         self._subscribe()
         self._update()
@@ -94,16 +93,16 @@ class ChartsPage(QWidget):
         model = self._model
         model.changed.connect(self._update)
         self.search.textChanged.connect(model.search)
-        self._nothing_found.acted.connect(self.search.clear)
+        self._no_match.acted.connect(self.search.clear)
         self.empty.acted.connect(self._on_empty_acted)
         self.board.picked.connect(model.find_episode)
-        model.episode_found.connect(self.episode_wanted)
-        self.board.export_wanted.connect(self._export_card)
-        self.bar.export_wanted.connect(self._export)
-        self.bar.folder_wanted.connect(self.choose_folder)
+        model.episode_found.connect(self.episode_requested)
+        self.board.export_requested.connect(self._export_card)
+        self.bar.export_requested.connect(self._export)
+        self.bar.folder_requested.connect(self.choose_folder)
 
     def choose_folder(self) -> None:
-        """Ask for a folder of event files, and draw what is in it."""
+        """Choose a folder of event files and show its curves."""
         dialog = QFileDialog(self, "Open a folder of event files")
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setOption(QFileDialog.Option.ShowDirsOnly)
@@ -116,11 +115,11 @@ class ChartsPage(QWidget):
         self._model.set_in_sight(True)
         if not self._is_loading:
             self._is_loading = True
-            # A third of a second's work, most of it pyqtgraph: not for the UI thread.
+            # Importing pyqtgraph takes a third of a second: off the UI thread.
             self._model.prepare(lambda: importlib.import_module(_PLOTS), self._on_loaded)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
-        """Where it is narrow, the legend needs all of its row."""
+        """On a narrow page the legend needs the complete row."""
         super().resizeEvent(event)
         is_narrow = self.width() < self.fontMetrics().height() * _NARROW_LINES
         if is_narrow != self._is_narrow:
@@ -128,7 +127,7 @@ class ChartsPage(QWidget):
             if is_narrow:
                 self.bar.add(self.search)
             else:
-                self._below.addWidget(self.search, 0, Qt.AlignmentFlag.AlignTop)
+                self._legend_row.addWidget(self.search, 0, Qt.AlignmentFlag.AlignTop)
 
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802 - Qt's name
         super().hideEvent(event)
@@ -139,58 +138,58 @@ class ChartsPage(QWidget):
             plot: MetricPlot = plots.MetricPlot(key, self._model, self._theme)
             return plot
 
-        self.board.begin(make)
+        self.board.start(make)
 
     def _update(self) -> None:
         model, phase = self._model, self._model.phase
-        self._head.setVisible(phase == "ready")
+        self._header.setVisible(phase == "ready")
         if phase == "ready":
             self.bar.update_choices()
             self.legend.update_runs()
             self._update_search()
             self._update_banner()
             self.board.update_metrics()
-            shown = self.board if model.shown_metrics else self._nothing_found
-            self._stack.setCurrentWidget(shown)
+            page = self.board if model.matching_metrics else self._no_match
+            self._stack.setCurrentWidget(page)
         elif phase in ("loading", "connecting"):
             self._stack.setCurrentIndex(1)
         else:
-            self.empty.say(*self._words())
+            self.empty.say(*self._empty_text())
             self._stack.setCurrentWidget(self.empty)
 
     def _update_search(self) -> None:
         model = self._model
         count = sum(len(group.keys) for group in model.metric_groups)
-        self.search.setVisible(count >= _SEARCH_FROM or bool(model.search_text))
-        if not model.shown_metrics:
-            self._nothing_found.say(
-                "No such metric",
-                f"None of {count} metrics has “{model.search_text}” in its name.",
+        self.search.setVisible(count >= _MIN_METRICS_FOR_SEARCH or bool(model.search_text))
+        if not model.matching_metrics:
+            self._no_match.say(
+                "No matching metric",
+                f"None of {count} metrics matches “{model.search_text}”.",
                 "Show all metrics",
             )
 
     def _update_banner(self) -> None:
         model = self._model
-        wanted = ""
+        message = ""
         if model.is_lost:
-            wanted = "The daemon does not answer. The curves are as they were; they go on with it."
+            message = "The daemon does not answer. The curves are not updated until it is back."
         elif model.problem:
-            wanted = model.problem
-        if wanted == self.banner.message:
+            message = model.problem
+        if message == self.banner.message:
             return
-        if wanted:
+        if message:
             act = "Start daemon" if model.is_lost else "Try again"
-            self.banner.say(wanted, "warning", [(act, model.retry)])
+            self.banner.say(message, "warning", [(act, model.retry)])
         else:
             self.banner.clear()
 
-    def _words(self) -> tuple[str, str, str]:
+    def _empty_text(self) -> tuple[str, str, str]:
         model = self._model
         match model.phase:
             case "empty":
                 return (
-                    "No run to draw",
-                    "Choose a run in the list, or several to compare them.",
+                    "No run selected",
+                    "Choose one or several runs in the list.",
                     "Choose a run",
                 )
             case "lost":
@@ -201,28 +200,28 @@ class ChartsPage(QWidget):
                 )
             case "failed":
                 return ("This run cannot be read", model.problem, "Try again")
-        if model.goes_on:
-            return ("No metrics yet", "They appear here as soon as the run tells some.", "")
-        return ("This run has no metrics", "It ended without a number that could be drawn.", "")
+        if model.is_running:
+            return ("No metrics yet", "They appear as soon as the run reports some.", "")
+        return ("This run has no metrics", "It ended without reporting metrics.", "")
 
     def _on_empty_acted(self) -> None:
         if self._model.phase == "empty":
-            self.run_wanted.emit()
+            self.run_requested.emit()
         else:
             self._model.retry()
 
-    # Out to files.
+    # Export.
 
     def _export(self, kind: str) -> None:
         model = self._model
         if kind == "scores":
             model.save_scores()
         elif kind == "csv":
-            keys = [key for group in model.shown_metrics for key in group.keys]
+            keys = [key for group in model.matching_metrics for key in group.keys]
             model.save_points(f"{self._title()} metrics", keys)
         else:
-            self.board.cross(None)
-            write = drawn(self.board.viewport(), self._labels(), self._theme.colours, kind)
+            self.board.show_crosshair(None)
+            write = render_chart(self.board.viewport(), self._labels(), self._theme.colours, kind)
             model.exports.save(f"{self._title()} charts", kind, write)
 
     def _export_card(self, key: MetricKey, kind: str) -> None:
@@ -231,12 +230,12 @@ class ChartsPage(QWidget):
         if kind == "csv":
             self._model.save_points(title, (key,))
         elif card is not None:
-            self.board.cross(None)
-            write = drawn(card, self._labels(), self._theme.colours, kind)
+            self.board.show_crosshair(None)
+            write = render_chart(card, self._labels(), self._theme.colours, kind)
             self._model.exports.save(title, kind, write)
 
     def _labels(self) -> list[tuple[int, str]]:
-        return drawn_labels(self._model.groups, self._model.hidden)
+        return visible_labels(self._model.groups, self._model.hidden)
 
     def _title(self) -> str:
         titles = self._model.titles

@@ -1,4 +1,4 @@
-"""RunLegend: which colour is which run, and a click that hides and shows it."""
+"""RunLegend: the colours of runs and groups; a click hides or shows one. Shows `ChartsModel`."""
 
 from collections.abc import Sequence
 
@@ -14,13 +14,12 @@ from gym_gui.widgets.flow_layout import FlowLayout
 from gym_gui.widgets.fonts import scaled
 from gym_gui.widgets.mixing import mixed
 
-_WIDEST = 34
-"""Characters of a name."""
-_MOST_LINES = 5.6
+_MAX_NAME_CHARACTERS = 34
+_MAX_LINES = 5.6
 
 
 class RunLegend(QWidget):
-    """One entry for each run, or for each group of runs that is drawn as a mean."""
+    """One entry for each run, or for each group with a mean."""
 
     laid_out = Signal()
 
@@ -30,17 +29,17 @@ class RunLegend(QWidget):
         super().__init__(parent)
         self._model = model
         self._theme = theme
-        self._shown: tuple[RunGroup, ...] = ()
+        self._displayed: tuple[RunGroup, ...] = ()
         self._entries: list[_Entry] = []
         self._layout = FlowLayout(self, gap=self.fontMetrics().height() // 3)
         theme.changed.connect(self._repaint)
 
     def update_runs(self) -> None:
         groups = self._model.groups
-        if groups != self._shown:
-            self._shown = groups
+        if groups != self._displayed:
+            self._displayed = groups
             self._layout.clear()
-            self._entries = [self._made(group) for group in groups]
+            self._entries = [self._make_entry(group) for group in groups]
             for entry in self._entries:
                 self._layout.addWidget(entry)
             self.updateGeometry()
@@ -49,12 +48,12 @@ class RunLegend(QWidget):
         for entry in self._entries:
             entry.setChecked(not hidden.issuperset(entry.runs.run_ids))
 
-    def _made(self, group: RunGroup) -> "_Entry":
+    def _make_entry(self, group: RunGroup) -> "_Entry":
         entry = _Entry(group, self._theme)
         entry.clicked.connect(
-            lambda is_shown, group=group: self._model.set_hidden(group.run_ids, not is_shown)
+            lambda is_visible, group=group: self._model.set_hidden(group.run_ids, not is_visible)
         )
-        entry.alone_wanted.connect(self._model.show_only)
+        entry.solo_requested.connect(self._model.show_only)
         return entry
 
     def _repaint(self) -> None:
@@ -63,7 +62,7 @@ class RunLegend(QWidget):
 
 
 class LegendArea(QScrollArea):
-    """As high as the legend, up to a few rows; then it scrolls, for the curves need the room."""
+    """As high as the legend, up to a few rows; then it scrolls."""
 
     def __init__(self, legend: RunLegend, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -80,17 +79,17 @@ class LegendArea(QScrollArea):
         self._fit()
 
     def _fit(self) -> None:
-        wanted = self._legend.heightForWidth(self.viewport().width())
-        most = round(self.fontMetrics().height() * _MOST_LINES)
-        height = max(0, min(wanted, most))
+        preferred = self._legend.heightForWidth(self.viewport().width())
+        limit = round(self.fontMetrics().height() * _MAX_LINES)
+        height = max(0, min(preferred, limit))
         if height != self.height():
             self.setFixedHeight(height)
 
 
 class _Entry(QAbstractButton):
-    """Checked: it is shown."""
+    """Checked while the group is visible."""
 
-    alone_wanted = Signal(object)
+    solo_requested = Signal(object)
 
     def __init__(self, group: RunGroup, theme: ThemeModel) -> None:
         super().__init__()
@@ -104,18 +103,21 @@ class _Entry(QAbstractButton):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setFont(scaled(self.font(), 0.94))
         self.setToolTip(
-            f"{group.detail or group.label}\nClick to hide or show, double-click to see it alone."
+            f"{group.detail or group.label}\nClick to hide or show, double-click to show only this."
         )
         self.setAccessibleName(f"Show {group.label}")
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         metrics = self.fontMetrics()
-        name = min(metrics.horizontalAdvance(self.text()), metrics.averageCharWidth() * _WIDEST)
+        name = min(
+            metrics.horizontalAdvance(self.text()),
+            metrics.averageCharWidth() * _MAX_NAME_CHARACTERS,
+        )
         return QSize(name + round(metrics.height() * 2.1), round(metrics.height() * 1.6))
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
-        """The first click of the two has hidden it already."""
-        self.alone_wanted.emit(self.runs.run_ids)
+        """The first click has already hidden it."""
+        self.solo_requested.emit(self.runs.run_ids)
         event.accept()
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
@@ -136,16 +138,16 @@ class _Entry(QAbstractButton):
         painter.setBrush(colour if self.isChecked() else Qt.BrushStyle.NoBrush)
         painter.drawRoundedRect(swatch, 2.5, 2.5)
         font = self.font()
-        # Hidden is told by the empty box and the struck name, not by the colour alone.
+        # The empty box and the struck name mark hidden runs, not the colour alone.
         font.setStrikeOut(not self.isChecked())
         painter.setFont(font)
         painter.setPen(QColor(colours.text if self.isChecked() else colours.muted))
-        place = self.rect().adjusted(round(line * 1.45), 0, -round(line * 0.55), 0)
-        name = metrics.elidedText(self.text(), Qt.TextElideMode.ElideMiddle, place.width() + 2)
-        painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, name)
+        rect = self.rect().adjusted(round(line * 1.45), 0, -round(line * 0.55), 0)
+        name = metrics.elidedText(self.text(), Qt.TextElideMode.ElideMiddle, rect.width() + 2)
+        painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter, name)
         painter.end()
 
 
-def drawn_labels(groups: Sequence[RunGroup], hidden: frozenset[str]) -> list[tuple[int, str]]:
-    """Numbers and names of what is to be seen, for files that have no legend of their own."""
+def visible_labels(groups: Sequence[RunGroup], hidden: frozenset[str]) -> list[tuple[int, str]]:
+    """Colour indices and names of the visible groups, for exported files."""
     return [(group.number, group.label) for group in groups if not hidden.issuperset(group.run_ids)]

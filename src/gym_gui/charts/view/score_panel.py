@@ -1,9 +1,9 @@
-"""ScorePanel: final scores of groups and of runs, to be sorted, copied and saved."""
+"""ScorePanel: tables of the final scores of groups and runs. Shows `ChartsModel`."""
 
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from gym_gui.charts.model.chart_confidence import BAND_WORDS
+from gym_gui.charts.model.chart_confidence import BAND_TEXT
 from gym_gui.charts.model.chart_group_scores import GroupColumn
 from gym_gui.charts.model.chart_scores import ScoreColumn
 from gym_gui.charts.model.charts_model import ChartsModel
@@ -16,7 +16,7 @@ _RUN_SAMPLES = ("0000", "● preparing", "000,000,000", "00,000.00", "00,000.00"
 
 
 class ScorePanel(QWidget):
-    """Groups only where there are any."""
+    """The table of groups is hidden without groups."""
 
     def __init__(
         self, model: ChartsModel, theme: ThemeModel, parent: QWidget | None = None
@@ -30,7 +30,7 @@ class ScorePanel(QWidget):
             _GROUP_SAMPLES,
             theme,
             sorted_by=GroupColumn.MEAN,
-            least=(GroupColumn.LOWEST, GroupColumn.HIGHEST),
+            hide_first=(GroupColumn.LOWEST, GroupColumn.HIGHEST),
         )
         self.runs = ScoreView(
             model.scores,
@@ -38,36 +38,36 @@ class ScorePanel(QWidget):
             _RUN_SAMPLES,
             theme,
             sorted_by=ScoreColumn.LAST,
-            least=(ScoreColumn.STATE, ScoreColumn.SEED, ScoreColumn.STEPS),
+            hide_first=(ScoreColumn.STATE, ScoreColumn.SEED, ScoreColumn.STEPS),
         )
         self._note = ElidedLabel("caption")
-        self._note.say(f"± {BAND_WORDS}, n runs")
+        self._note.say(f"± {BAND_TEXT}, n runs")
         self.copy = QPushButton("Copy")
-        self.copy.setToolTip("Copy the scores as text with tabs, for a spreadsheet (Ctrl+C)")
+        self.copy.setToolTip("Copy the scores as tab-separated text (Ctrl+C)")
         self.save = QPushButton("Save as CSV")
-        self.save.setToolTip("Save the scores as a file")
-        foot = QHBoxLayout()
-        foot.setSpacing(line // 2)
-        foot.addWidget(self._note, 1)
+        self.save.setToolTip("Save the scores as CSV files")
+        footer = QHBoxLayout()
+        footer.setSpacing(line // 2)
+        footer.addWidget(self._note, 1)
         self._spacer = QLabel()
-        foot.addWidget(self._spacer, 1)
-        foot.addWidget(self.copy)
-        foot.addWidget(self.save)
+        footer.addWidget(self._spacer, 1)
+        footer.addWidget(self.copy)
+        footer.addWidget(self.save)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(line // 2)
         layout.addWidget(self.groups)
         layout.addWidget(self.runs)
-        layout.addLayout(foot)
+        layout.addLayout(footer)
         self.copy.clicked.connect(self.copy_all)
         self.save.clicked.connect(model.save_scores)
         for view in (self.groups, self.runs):
-            view.copy_wanted.connect(self.copy_all)
+            view.copy_requested.connect(self.copy_all)
         model.group_scores.modelReset.connect(self._show_groups)
         self._show_groups()
 
     def copy_all(self) -> None:
-        """Groups first, if there are any, then an empty line, then runs."""
+        """Copy the groups, if there are any, an empty line and the runs."""
         tables = [self._model.scores.as_rows()]
         if self._model.group_scores.has_means:
             tables.insert(0, self._model.group_scores.as_rows())

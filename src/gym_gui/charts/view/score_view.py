@@ -1,4 +1,4 @@
-"""ScoreView: a table of final scores, sortable, as high as its rows. `ScorePanel` has two."""
+"""ScoreView: a sortable table of final scores, as high as its rows. `ScorePanel` has two."""
 
 from collections.abc import Sequence
 
@@ -27,14 +27,14 @@ from gym_gui.charts.model.chart_scores import GROUP_ROLE, SORT_ROLE
 from gym_gui.charts.view.run_colours import run_colour
 from gym_gui.runtime.models.theme_model import ThemeModel
 
-_MOST_ROWS = 12
+_MAX_ROWS = 12
 _NAME_CHARACTERS = 28
 
 
 class ScoreView(QTableView):
-    """One table. Ctrl+C copies all of it."""
+    """Ctrl+C copies the complete table."""
 
-    copy_wanted = Signal()
+    copy_requested = Signal()
 
     def __init__(
         self,
@@ -44,15 +44,15 @@ class ScoreView(QTableView):
         theme: ThemeModel,
         *,
         sorted_by: int,
-        least: Sequence[int],
+        hide_first: Sequence[int],
         parent: QWidget | None = None,
     ) -> None:
-        """`samples` say how wide its columns are, `least` which go first where it is narrow."""
+        """`samples` set the column widths; `hide_first` are hidden first on a narrow page."""
         super().__init__(parent)
         self.setTabKeyNavigation(False)
         self._table = table
-        self._least = least
-        order = _Order(self)
+        self._hide_first = hide_first
+        order = _SortModel(self)
         order.setSourceModel(table)
         order.setSortRole(SORT_ROLE)
         self.setModel(order)
@@ -68,14 +68,14 @@ class ScoreView(QTableView):
         self.setAccessibleName(name)
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(round(self.fontMetrics().height() * 1.8))
-        head = self.horizontalHeader()
-        head.setHighlightSections(False)
-        # Qt's own mark lies over the words: the order says it in the words themselves.
-        head.setSortIndicatorShown(False)
-        head.setMinimumSectionSize(self.fontMetrics().height() * 2)
-        # Not by their contents, which would all be measured with every score that comes in.
-        head.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        head.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        # Qt's indicator covers the text, so the header text contains the arrow.
+        header.setSortIndicatorShown(False)
+        header.setMinimumSectionSize(self.fontMetrics().height() * 2)
+        # Not by contents, because each new score would measure all rows.
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self._widths = [self._width_of(column, text) for column, text in enumerate(samples, 1)]
         for column, width in enumerate(self._widths, 1):
             self.setColumnWidth(column, width)
@@ -86,47 +86,49 @@ class ScoreView(QTableView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         if event.matches(QKeySequence.StandardKey.Copy):
-            self.copy_wanted.emit()
+            self.copy_requested.emit()
         else:
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
-        """Where it is narrow, what matters least is left out."""
+        """Hide the least important columns on a narrow page."""
         super().resizeEvent(event)
-        room = self.viewport().width() - self.fontMetrics().averageCharWidth() * _NAME_CHARACTERS
-        missing = sum(self._widths) - room
-        for column in self._least:
+        available = (
+            self.viewport().width() - self.fontMetrics().averageCharWidth() * _NAME_CHARACTERS
+        )
+        missing = sum(self._widths) - available
+        for column in self._hide_first:
             is_hidden = missing > 0
             self.setColumnHidden(column, is_hidden)
             missing -= self._widths[column - 1] if is_hidden else 0
 
     def _width_of(self, column: int, text: str) -> int:
-        head = str(self._table.headerData(column, Qt.Orientation.Horizontal))
+        header = str(self._table.headerData(column, Qt.Orientation.Horizontal))
         metrics = self.fontMetrics()
-        room = max(metrics.horizontalAdvance(f"{head} ↓"), metrics.horizontalAdvance(text))
-        return round(room + metrics.height() * 1.5)
+        width = max(metrics.horizontalAdvance(f"{header} ↓"), metrics.horizontalAdvance(text))
+        return round(width + metrics.height() * 1.5)
 
     def _fit(self) -> None:
-        rows = max(1, min(_MOST_ROWS, self._table.rowCount()))
+        rows = max(1, min(_MAX_ROWS, self._table.rowCount()))
         row = self.verticalHeader().defaultSectionSize()
         self.setFixedHeight(row * rows + round(self.fontMetrics().height() * 2.2))
 
 
-class _Order(QSortFilterProxyModel):
-    """Says in the head by which column it goes."""
+class _SortModel(QSortFilterProxyModel):
+    """Marks the sorted column in the header."""
 
     def headerData(  # noqa: N802 - Qt's name
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
-        said: object = super().headerData(section, orientation, role)
+        text: object = super().headerData(section, orientation, role)
         if role == Qt.ItemDataRole.DisplayRole and section == self.sortColumn():
             mark = "↓" if self.sortOrder() == Qt.SortOrder.DescendingOrder else "↑"
-            return f"{said} {mark}"
-        return said
+            return f"{text} {mark}"
+        return text
 
 
 class _RunDelegate(QStyledItemDelegate):
-    """The colour of the run before its name."""
+    """Paints the colour of the run before its name."""
 
     def __init__(self, theme: ThemeModel, parent: QWidget) -> None:
         super().__init__(parent)

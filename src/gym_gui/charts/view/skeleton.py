@@ -1,4 +1,4 @@
-"""Skeleton: where a plot will be, while its curve is on its way."""
+"""Skeletons: placeholders while curves are loading."""
 
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
@@ -11,7 +11,7 @@ _LINES = 4
 
 
 class PlotSkeleton(QWidget):
-    """Quiet lines where those of the plot will be."""
+    """Grid lines in place of the plot."""
 
     def __init__(self, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -33,7 +33,7 @@ class PlotSkeleton(QWidget):
 
 
 class PageSkeleton(QWidget):
-    """A large plot and a small row, while even the names of the metrics are on their way."""
+    """A large and a small plot, while the names of the metrics are loading."""
 
     def __init__(self, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -43,4 +43,4 @@ class PageSkeleton(QWidget):
         layout.setSpacing(line)
         layout.addWidget(PlotSkeleton(theme), 3)
         layout.addWidget(PlotSkeleton(theme), 2)
-        self.setAccessibleName("Loading the metrics")
+        self.setAccessibleName("Loading metrics")

@@ -1,4 +1,4 @@
-"""Episodes of two runs that began alike: with the same seed, or in the same state. Waits.
+"""Episodes of two runs with the same start: the same seed or the same initial state. Blocks.
 
 Called on threads by `CompareModel`.
 """
@@ -16,14 +16,14 @@ from mosaic.contract.prebuild import prebuild_decoders
 if TYPE_CHECKING:
     from mosaic.client import TrainerClient
 
-_MOST_LINES = 50_000
-"""Of each kind and run."""
-_MOST_PAIRS = 200
+_MAX_LINES = 50_000
+"""Per event type and run."""
+_MAX_PAIRS = 200
 _PER_PAGE = 1_000
 
 
-class _Beginning(msgspec.Struct):
-    """What is read of the lines `episode_start` and `episode`: either says how it began."""
+class _StartLine(msgspec.Struct):
+    """The fields read from `episode_start` and `episode` lines."""
 
     episode_id: str
     episode: int | None = None
@@ -34,19 +34,19 @@ class _Beginning(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where an episode came from: its seed, or the state its environment was in."""
+    """The start of an episode: its seed, or the initial state of its environment."""
 
     seed: int | None = None
     state: str = ""
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         return "same start" if self.seed is None else f"seed {self.seed}"
 
 
 @dataclass(frozen=True, slots=True)
 class EpisodePair:
-    """Two episodes that began alike, and what they came to."""
+    """Two episodes with the same start, and their returns."""
 
     left: int
     right: int
@@ -56,82 +56,82 @@ class EpisodePair:
 
 
 def find_pairs(client: "TrainerClient", left: str, right: str) -> list[EpisodePair]:
-    """The newest first. Raises `UserError`."""
-    ours, theirs = _beginnings(client, left), _beginnings(client, right)
+    """Pairs with the same start, newest first. Raises `UserError`."""
+    ours, theirs = _starts(client, left), _starts(client, right)
     pairs = [
         EpisodePair(one[0], theirs[origin][0], origin, one[1], theirs[origin][1])
         for origin, one in ours.items()
         if origin in theirs and (left != right or one[0] != theirs[origin][0])
     ]
     pairs.sort(key=lambda pair: (pair.left, pair.right), reverse=True)
-    return pairs[:_MOST_PAIRS]
+    return pairs[:_MAX_PAIRS]
 
 
 def best_episode(client: "TrainerClient", run_id: str) -> int | None:
-    """The number of the one with the highest return; None where none was over."""
+    """The episode with the highest return; None without finished episodes."""
     page = client.episodes_page(run_id, count=1, order="return", descending=True, ended="over")
     return page.episodes[0].episode if page.episodes else None
 
 
 def origin_of(details: EpisodeDetails) -> Origin | None:
-    """None where the record does not say it."""
+    """The start of an episode; None if it was not recorded."""
     for line in (details.start_json, details.end_json):
-        told = _decoded(line) if line else None
-        if told is not None and (origin := _origin(told)) is not None:
+        start = _decoded(line) if line else None
+        if start is not None and (origin := _origin(start)) is not None:
             return origin
     return None
 
 
-def _beginnings(client: "TrainerClient", run_id: str) -> dict[Origin, tuple[int, float | None]]:
-    """The episode that began so and was over, and its return; of several the newest."""
+def _starts(client: "TrainerClient", run_id: str) -> dict[Origin, tuple[int, float | None]]:
+    """By start: the newest finished episode and its return."""
     known: dict[str, Origin] = {}
-    for told in _lines(client, run_id, "episode_start"):
-        if (origin := _origin(told)) is not None:
-            known[told.episode_id] = origin
+    for line in _lines(client, run_id, "episode_start"):
+        if (origin := _origin(line)) is not None:
+            known[line.episode_id] = origin
     numbers: dict[str, int] | None = None
-    found = {}
-    for told in _lines(client, run_id, "episode"):
-        origin, number = _origin(told) or known.get(told.episode_id), told.episode
+    starts = {}
+    for line in _lines(client, run_id, "episode"):
+        origin, number = _origin(line) or known.get(line.episode_id), line.episode
         if origin is not None and number is None:
             numbers = _numbers(client, run_id) if numbers is None else numbers
-            number = numbers.get(told.episode_id)
+            number = numbers.get(line.episode_id)
         if origin is not None and number is not None:
-            found[origin] = (number, told.total_return)
-    return found
+            starts[origin] = (number, line.total_return)
+    return starts
 
 
 def _numbers(client: "TrainerClient", run_id: str) -> dict[str, int]:
-    """Which number an episode has, for workers that leave it to the daemon."""
-    found: dict[str, int] = {}
-    for first in range(0, _MOST_LINES, _PER_PAGE):
+    """Episode numbers by id, for workers that leave them to the daemon."""
+    numbers: dict[str, int] = {}
+    for first in range(0, _MAX_LINES, _PER_PAGE):
         page = client.episodes_page(run_id, first=first, count=_PER_PAGE)
-        found |= {each.episode_id: each.episode for each in page.episodes}
+        numbers |= {episode.episode_id: episode.episode for episode in page.episodes}
         if len(page.episodes) < _PER_PAGE:
             break
-    return found
+    return numbers
 
 
-def _lines(client: "TrainerClient", run_id: str, kind: str) -> Iterator[_Beginning]:
+def _lines(client: "TrainerClient", run_id: str, kind: str) -> Iterator[_StartLine]:
     with client.events(run_id, kind=kind) as events:
         for number, event in enumerate(events):
-            if number >= _MOST_LINES:
+            if number >= _MAX_LINES:
                 return
-            told = _decoded(event.line)
-            if told is not None:
-                yield told
+            start = _decoded(event.line)
+            if start is not None:
+                yield start
 
 
-def _decoded(line: bytes) -> _Beginning | None:
+def _decoded(line: bytes) -> _StartLine | None:
     try:
-        return msgspec.json.decode(line, type=_Beginning)
+        return msgspec.json.decode(line, type=_StartLine)
     except msgspec.MsgspecError:
         return None
 
 
-def _origin(told: _Beginning) -> Origin | None:
-    if told.seed is not None:
-        return Origin(seed=told.seed)
-    return Origin(state=f"{told.start.kind} {told.start.data}") if told.start else None
+def _origin(line: _StartLine) -> Origin | None:
+    if line.seed is not None:
+        return Origin(seed=line.seed)
+    return Origin(state=f"{line.start.kind} {line.start.data}") if line.start else None
 
 
-prebuild_decoders(_Beginning)
+prebuild_decoders(_StartLine)

@@ -1,4 +1,4 @@
-"""The first step at which two recorded episodes are no longer the same. Waits."""
+"""The first step at which two recorded episodes differ. Blocks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ if TYPE_CHECKING:
     from mosaic.client import TrainerClient
 
 Difference = Literal["start", "action", "reward", "observation", "end", "unrecorded"]
-Place = tuple[str, int]
-"""A run and the number of an episode."""
+RunEpisode = tuple[str, int]
+"""A run id and an episode number."""
 _PER_CALL = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """`step` is the number of the first step that differs; `end`: only one of them has it;
-    `unrecorded`: of one of them no step was recorded, so nothing can be said."""
+    """`step` is the first step that differs. `end`: only one episode has it. `unrecorded`: one
+    episode has no recorded steps."""
 
     step: int
     what: Difference
@@ -27,16 +27,18 @@ class Divergence:
 
 
 def find_divergence(
-    client: "TrainerClient", left: Place, right: Place, is_wanted: Callable[[], bool]
+    client: "TrainerClient", left: RunEpisode, right: RunEpisode, is_current: Callable[[], bool]
 ) -> Divergence | None:
-    """None where they are the same to the end, or nobody wants to know any more."""
+    """None if both are identical, or if `is_current` returns False."""
     first = 0
-    while is_wanted():
-        ours, theirs = (client.episode_steps(*each, first, _PER_CALL) for each in (left, right))
+    while is_current():
+        ours, theirs = (
+            client.episode_steps(*episode, first, _PER_CALL) for episode in (left, right)
+        )
         for one, other in zip(ours, theirs, strict=False):
-            found = difference(one, other)
-            if found is not None:
-                return found
+            divergence = difference(one, other)
+            if divergence is not None:
+                return divergence
         if first == 0 and not (ours and theirs):
             return Divergence(0, "unrecorded")
         if len(ours) != len(theirs) and min(len(ours), len(theirs)) < _PER_CALL:
@@ -50,7 +52,7 @@ def find_divergence(
 
 
 def difference(one: StepRecord, other: StepRecord) -> Divergence | None:
-    """What sets two steps apart; what was not recorded of one of them does not."""
+    """The first difference of two steps; ignores what was not recorded for both."""
     if one.action != other.action:
         return Divergence(one.step, "action", one.action, other.action)
     if one.reward != other.reward:

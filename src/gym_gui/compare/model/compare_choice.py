@@ -1,4 +1,4 @@
-"""CompareChoice: all runs, to be ticked for comparison."""
+"""CompareChoice: a table of all runs with check boxes for the comparison."""
 
 from collections.abc import Sequence
 from enum import IntEnum
@@ -18,9 +18,9 @@ from gym_gui.runtime.models.runs_model import RunsModel
 from mosaic.contract.runs import RunRecord
 
 Index = QModelIndex | QPersistentModelIndex
-MOST_RUNS = 20
-"""More curves than these cannot be told apart."""
-_NOWHERE = QModelIndex()
+MAX_RUNS = 20
+"""More curves cannot be distinguished."""
+_NO_PARENT = QModelIndex()
 _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
@@ -32,67 +32,67 @@ class ChoiceColumn(IntEnum):
     RETURN = 3
 
 
-_HEADS = ("run", "environment", "state", "return")
+_HEADERS = ("run", "environment", "state", "return")
 
 
 class CompareChoice(QAbstractTableModel):
-    """Owned by `CompareModel`. The newest run is the first row; empty until `set_in_sight`."""
+    """Owned by `CompareModel`. Newest run first; empty until `set_in_sight`."""
 
     chosen_changed = Signal()
 
     def __init__(self, runs: RunsModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.chosen: dict[str, None] = {}
-        """Ids, in the order in which they were ticked."""
+        """Run ids, in the order in which they were checked."""
         self._runs = runs
         self._rows: list[RunRecord] = []
-        self._words: tuple[str, ...] = ()
+        self._search_terms: tuple[str, ...] = ()
         self._is_in_sight = False
-        runs.runs_changed.connect(self._take)
+        runs.runs_changed.connect(self._refresh_rows)
 
     @property
     def is_full(self) -> bool:
-        return len(self.chosen) >= MOST_RUNS
+        return len(self.chosen) >= MAX_RUNS
 
     @property
     def has_runs(self) -> bool:
-        """There are any at all, whatever is searched for."""
+        """Whether there are any runs, regardless of the search."""
         return bool(self._runs.runs)
 
-    def set_in_sight(self, is_seen: bool) -> None:
-        """While nobody looks, what happens to runs is no business of this."""
-        self._is_in_sight = is_seen
-        self._take()
+    def set_in_sight(self, is_visible: bool) -> None:
+        """Set whether the list is visible; hidden rows are not updated."""
+        self._is_in_sight = is_visible
+        self._refresh_rows()
 
     def choose(self, run_ids: Sequence[str]) -> None:
-        """These and no others."""
+        """Check only these runs."""
         self.chosen = dict.fromkeys(run_ids)
-        self._tell()
+        self._emit_chosen()
 
     def search(self, text: str) -> None:
-        self._words = tuple(text.lower().split())
-        self._take()
+        self._search_terms = tuple(text.lower().split())
+        self._refresh_rows()
 
     def run_id(self, row: int) -> str:
         return self._rows[row].run_id
 
     def toggle(self, run_id: str, is_chosen: bool) -> bool:
-        """Whether it could be done: only so many runs can be told apart."""
+        """Return False if the limit of `MAX_RUNS` is reached."""
         if is_chosen and self.is_full and run_id not in self.chosen:
             return False
         if is_chosen:
             self.chosen[run_id] = None
         else:
             self.chosen.pop(run_id, None)
-        self._tell()
+        self._emit_chosen()
         return True
 
-    # Qt's side.
+    # QAbstractTableModel.
 
-    def rowCount(self, parent: Index = _NOWHERE) -> int:  # noqa: N802 - Qt's name
+    def rowCount(self, parent: Index = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
         return 0 if parent.isValid() else len(self._rows)
 
-    def columnCount(self, parent: Index = _NOWHERE) -> int:  # noqa: N802 - Qt's name
+    def columnCount(self, parent: Index = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
         return 0 if parent.isValid() else len(ChoiceColumn)
 
     def headerData(  # noqa: N802 - Qt's name
@@ -101,7 +101,7 @@ class CompareChoice(QAbstractTableModel):
         if orientation is not Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            return _HEADS[section]
+            return _HEADERS[section]
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _RIGHT if section == ChoiceColumn.RETURN else _LEFT
         return None
@@ -131,31 +131,31 @@ class CompareChoice(QAbstractTableModel):
         is_chosen = Qt.CheckState(value) == Qt.CheckState.Checked
         return self.toggle(self.run_id(index.row()), is_chosen)
 
-    def _take(self) -> None:
+    def _refresh_rows(self) -> None:
         if not self._is_in_sight:
             return
-        found = [run for run in self._runs.runs if self._is_shown(run)]
-        found.sort(key=lambda run: run.created_at, reverse=True)
-        if [run.run_id for run in found] == [run.run_id for run in self._rows]:
-            self._rows = found
-            self._tell_rows()
+        rows = [run for run in self._runs.runs if self._matches(run)]
+        rows.sort(key=lambda run: run.created_at, reverse=True)
+        if [run.run_id for run in rows] == [run.run_id for run in self._rows]:
+            self._rows = rows
+            self._emit_rows_changed()
             return
         self.beginResetModel()
-        self._rows = found
+        self._rows = rows
         self.endResetModel()
 
-    def _is_shown(self, run: RunRecord) -> bool:
+    def _matches(self, run: RunRecord) -> bool:
         if run.archived and run.run_id not in self.chosen:
             return False
-        said = (run_text.title_of(run), run.env_id, run.algo, run.worker, *run.tags, run.run_id)
-        text = " ".join(said).lower()
-        return all(word in text for word in self._words)
+        fields = (run_text.title_of(run), run.env_id, run.algo, run.worker, *run.tags, run.run_id)
+        text = " ".join(fields).lower()
+        return all(term in text for term in self._search_terms)
 
-    def _tell(self) -> None:
-        self._tell_rows()
+    def _emit_chosen(self) -> None:
+        self._emit_rows_changed()
         self.chosen_changed.emit()
 
-    def _tell_rows(self) -> None:
+    def _emit_rows_changed(self) -> None:
         if self._rows:
             last = self.index(len(self._rows) - 1, len(ChoiceColumn) - 1)
             self.dataChanged.emit(self.index(0, 0), last)

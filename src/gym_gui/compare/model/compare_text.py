@@ -1,4 +1,4 @@
-"""What is said of two episodes side by side: how they began, and where they part."""
+"""Texts about two episodes side by side: their starts and their first difference."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,21 +8,21 @@ from gym_gui.compare.model.side_by_side_model import SideBySideModel
 from gym_gui.runtime.models.notices import Tone
 from gym_gui.runtime.models.number_text import significant
 
-_LONGEST_VALUE = 24
+_MAX_VALUE_CHARACTERS = 24
 
 
-def pair_words(pair: EpisodePair) -> str:
+def pair_text(pair: EpisodePair) -> str:
     """`seed 3 · # 0 and # 0 · return 10 and 9`."""
-    words = [pair.origin.words, f"# {pair.left:,} and # {pair.right:,}"]
+    parts = [pair.origin.text, f"# {pair.left:,} and # {pair.right:,}"]
     if pair.left_return is not None and pair.right_return is not None:
-        words.append(f"return {significant(pair.left_return)} and {significant(pair.right_return)}")
-    return " · ".join(words)
+        parts.append(f"return {significant(pair.left_return)} and {significant(pair.right_return)}")
+    return " · ".join(parts)
 
 
-def start_words(replays: SideBySideModel, pairs: Sequence[EpisodePair] | None) -> tuple[str, Tone]:
-    """Whether both began alike; nothing while it is not known."""
+def start_text(replays: SideBySideModel, pairs: Sequence[EpisodePair] | None) -> tuple[str, Tone]:
+    """Whether both have the same start; empty while that is not known."""
     if not replays.is_ready:
-        return ("looking for the same seed", "plain") if pairs is None else ("", "plain")
+        return ("searching for the same seed", "plain") if pairs is None else ("", "plain")
     environments = {side.opening.run.run.env_id for side in replays.sides if side.opening}
     if len(environments) > 1:
         return "different environments", "warning"
@@ -30,37 +30,38 @@ def start_words(replays: SideBySideModel, pairs: Sequence[EpisodePair] | None) -
     if left is None or right is None:
         return "starts not recorded", "warning"
     if left == right:
-        return (left.words if left.seed is None else f"same {left.words}"), "good"
+        return (left.text if left.seed is None else f"same {left.text}"), "good"
     if left.seed is not None and right.seed is not None:
         return f"seeds differ: {left.seed} and {right.seed}", "warning"
     return "starts differ", "warning"
 
 
-def parting_words(replays: SideBySideModel) -> str:
-    """Where the two are no longer the same."""
+def divergence_text(replays: SideBySideModel) -> str:
+    """The first difference of the two episodes."""
     if not replays.is_ready:
         return ""
     if not replays.is_searched:
-        return "Looking for the first step that differs"
-    parting = replays.parting
-    if parting is None:
-        return "The same from the first step to the last"
-    place = f"They part at step {parting.step:,}:"
-    match parting.what:
+        return "Searching for the first difference"
+    divergence = replays.divergence
+    if divergence is None:
+        return "Both episodes are identical"
+    prefix = f"First difference at step {divergence.step:,}:"
+    match divergence.what:
         case "start":
-            return "They differ from the start"
+            return "The starts differ"
         case "unrecorded":
-            return "No steps were recorded of one of them, so they cannot be compared"
+            return "One episode has no recorded steps"
         case "action":
-            return f"{place} other actions, {_short(parting.left)} and {_short(parting.right)}"
+            values = f"{_short(divergence.left)} and {_short(divergence.right)}"
+            return f"{prefix} different actions, {values}"
         case "reward":
-            told = f"{significant(parting.left)} and {significant(parting.right)}"
-            return f"{place} other rewards, {told}"
+            values = f"{significant(divergence.left)} and {significant(divergence.right)}"
+            return f"{prefix} different rewards, {values}"
         case "observation":
-            return f"{place} other observations"
-    return f"{place} one of them ends there"
+            return f"{prefix} different observations"
+    return f"{prefix} one episode ends"
 
 
 def _short(value: Any) -> str:
     text = str(value)
-    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"
+    return text if len(text) <= _MAX_VALUE_CHARACTERS else f"{text[: _MAX_VALUE_CHARACTERS - 1]}…"

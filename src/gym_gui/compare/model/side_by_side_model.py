@@ -28,18 +28,18 @@ class SideBySideModel(PlayheadModel):
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: UiTicker,
+        ticker: UiTicker,
         notices: Notices,
         parent: QObject | None = None,
         *,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        super().__init__(pulse, parent)
+        super().__init__(ticker, parent)
         self._link = link
         self._tasks = tasks
         self._now = now
-        self.left = ReplayModel(link, tasks, pulse, notices, self)
-        self.right = ReplayModel(link, tasks, pulse, notices, self)
+        self.left = ReplayModel(link, tasks, ticker, notices, self)
+        self.right = ReplayModel(link, tasks, ticker, notices, self)
         self.sides = (self.left, self.right)
         self.divergence: Divergence | None = None
         self.is_searched = False
@@ -49,7 +49,7 @@ class SideBySideModel(PlayheadModel):
             side.cache_bytes = _CACHE_BYTES
             side.changed.connect(self._on_side)
             side.episode_changed.connect(self._on_episode)
-        pulse.subscribe(self, self._on_tick)
+        ticker.subscribe(self, self._on_tick)
 
     @property
     def can_play(self) -> bool:

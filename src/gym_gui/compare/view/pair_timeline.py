@@ -1,6 +1,6 @@
-"""PairTimeline: one slider for two episodes, with the rewards of each in a lane of its own.
+"""PairTimeline: one slider for two episodes, with the rewards of each in a separate row.
 
-A dashed line stands where they part; the lane of the shorter one ends where its episode does.
+A dashed line marks the first difference; the row of the shorter episode ends with it.
 """
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
@@ -16,13 +16,13 @@ from gym_gui.widgets.rail import paint_rail
 from gym_gui.widgets.scrub_slider import ScrubSlider
 
 _FUTURE = 0.55
-_DRAWN_WHILE_READING = 30
-_LANE_LINES = 1.5
+_REDRAWS_WHILE_READING = 30
+_ROW_LINES = 1.5
 _GAP_LINES = 0.35
 
 
 class PairTimeline(ScrubSlider):
-    """Value k is the playhead after k steps of both."""
+    """Value k is the playhead after k steps of both. Shows `SideBySideModel`."""
 
     def __init__(
         self, model: SideBySideModel, theme: ThemeModel, parent: QWidget | None = None
@@ -31,33 +31,33 @@ class PairTimeline(ScrubSlider):
         self._model = model
         self._theme = theme
         self._bars: QPixmap | None = None
-        self._bars_of: tuple[object, ...] = ()
+        self._bars_key: tuple[object, ...] = ()
         self.setAccessibleName("Timeline of both episodes")
         self.setAccessibleDescription(
-            "Rewards along the steps, the left episode above the right one. Arrow keys go step by"
-            " step, Page keys a tenth of the way."
+            "Rewards by step, the left episode above the right one. Arrow keys move one step, Page"
+            " keys a tenth of the episode."
         )
         self.valueChanged.connect(model.seek)
-        model.changed.connect(self._take_model)
-        model.pair_changed.connect(self._take_model)
-        model.playhead_changed.connect(self._take_playhead)
+        model.changed.connect(self._update_range)
+        model.pair_changed.connect(self._update_range)
+        model.playhead_changed.connect(self._update_playhead)
         theme.changed.connect(self._repaint_all)
-        self._take_model()
+        self._update_range()
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         line = self.fontMetrics().height()
-        lanes = 2 * _LANE_LINES + _GAP_LINES
-        return QSize(line * 24, round(line * (lanes + 1.4)))
+        rows = 2 * _ROW_LINES + _GAP_LINES
+        return QSize(line * 24, round(line * (rows + 1.4)))
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         return QSize(self.fontMetrics().height() * 10, self.sizeHint().height())
 
     def line_ends(self) -> tuple[float, float]:
-        lane = self._lane(0)
-        return lane.left(), lane.right()
+        rect = self._row_rect(0)
+        return rect.left(), rect.right()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
-        # Space belongs to the page; all others that a slider knows are its own.
+        # The page handles Space; the slider handles its other keys.
         if event.key() == Qt.Key.Key_Space:
             event.ignore()
         else:
@@ -69,93 +69,93 @@ class PairTimeline(ScrubSlider):
         super().resizeEvent(event)
 
     def tip(self, index: int) -> str:
-        parting = self._model.parting
+        divergence = self._model.divergence
         lines = [f"After {index:,} of {self.maximum():,} steps"]
         for name, side in zip(("left", "right"), self._model.sides, strict=True):
-            lines.append(f"{name}: {_words_at(side, index)}")
-        if parting is not None and index == parting.step + 1:
-            lines.append("Here they part")
+            lines.append(f"{name}: {_text_at(side, index)}")
+        if divergence is not None and index == divergence.step + 1:
+            lines.append("First difference")
         return "\n".join(lines)
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
         painter = QPainter(self)
-        painter.drawPixmap(0, 0, self._drawn_bars())
+        painter.drawPixmap(0, 0, self._rendered_bars())
         self._paint_future(painter)
-        self._paint_parting(painter)
+        self._paint_divergence(painter)
         self._paint_hover(painter)
         self._paint_rail(painter)
         painter.end()
 
-    # Where things are
+    # Geometry.
 
     @property
     def _knob(self) -> float:
         return self.fontMetrics().height() * 0.42
 
-    def _lane(self, number: int) -> QRectF:
+    def _row_rect(self, number: int) -> QRectF:
         line = self.fontMetrics().height()
         left = self._knob + 2
-        top = 2 + number * line * (_LANE_LINES + _GAP_LINES)
-        return QRectF(left, top, max(1.0, self.width() - 2 * left), line * _LANE_LINES)
+        top = 2 + number * line * (_ROW_LINES + _GAP_LINES)
+        return QRectF(left, top, max(1.0, self.width() - 2 * left), line * _ROW_LINES)
 
     def _x(self, index: float) -> float:
-        lane = self._lane(0)
-        return lane.left() + lane.width() * index / max(1, self.maximum())
+        rect = self._row_rect(0)
+        return rect.left() + rect.width() * index / max(1, self.maximum())
 
     def _rail_y(self) -> float:
         return self.height() - self._knob - 2
 
-    # What is painted
+    # Painting.
 
-    def _drawn_bars(self) -> QPixmap:
-        """Painted anew only when there are other rewards, another size or another theme."""
+    def _rendered_bars(self) -> QPixmap:
+        """Rendered again only when the rewards, the size or the theme change."""
         ratio = self.devicePixelRatioF()
         tracks = [side.track for side in self._model.sides]
-        read = [len(each) * _DRAWN_WHILE_READING // max(1, self.maximum()) for each in tracks]
-        is_of = (*map(id, tracks), *read, self.maximum(), self.size(), ratio)
-        if self._bars is None or self._bars_of != is_of:
-            self._bars_of = is_of
+        read = [len(track) * _REDRAWS_WHILE_READING // max(1, self.maximum()) for track in tracks]
+        cache_key = (*map(id, tracks), *read, self.maximum(), self.size(), ratio)
+        if self._bars is None or self._bars_key != cache_key:
+            self._bars_key = cache_key
             self._bars = QPixmap(self.size() * ratio)
             self._bars.setDevicePixelRatio(ratio)
             self._bars.fill(Qt.GlobalColor.transparent)
             painter = QPainter(self._bars)
             for number, side in enumerate(self._model.sides):
-                self._paint_lane(painter, number, side)
+                self._paint_row(painter, number, side)
             painter.end()
         return self._bars
 
-    def _paint_lane(self, painter: QPainter, number: int, side: ReplayModel) -> None:
-        lane, colours = self._lane(number), self._theme.colours
-        painter.fillRect(lane, QColor(colours.raised))
+    def _paint_row(self, painter: QPainter, number: int, side: ReplayModel) -> None:
+        rect, colours = self._row_rect(number), self._theme.colours
+        painter.fillRect(rect, QColor(colours.raised))
         if not side.steps:
             return
-        lane.setRight(max(self._x(side.steps), lane.left() + 1))
-        paint_bars(painter, lane, side.track, side.steps, colours)
+        rect.setRight(max(self._x(side.steps), rect.left() + 1))
+        paint_bars(painter, rect, side.track, side.steps, colours)
         painter.setPen(QPen(QColor(colours.muted), 2))
-        painter.drawLine(QPointF(lane.right(), lane.top()), QPointF(lane.right(), lane.bottom()))
+        painter.drawLine(QPointF(rect.right(), rect.top()), QPointF(rect.right(), rect.bottom()))
 
     def _paint_future(self, painter: QPainter) -> None:
         veil = QColor(self._theme.colours.surface)
         veil.setAlphaF(_FUTURE)
         x = self._x(self.value())
-        bottom = self._lane(1).bottom() + 1
+        bottom = self._row_rect(1).bottom() + 1
         painter.fillRect(QRectF(x, 0, self.width() - x, bottom), veil)
         painter.setPen(QPen(QColor(self._theme.colours.text), 1))
         painter.drawLine(QPointF(x, 0), QPointF(x, self._rail_y()))
 
-    def _paint_parting(self, painter: QPainter) -> None:
-        parting = self._model.parting
-        if parting is None or parting.what in ("start", "unrecorded"):
+    def _paint_divergence(self, painter: QPainter) -> None:
+        divergence = self._model.divergence
+        if divergence is None or divergence.what in ("start", "unrecorded"):
             return
         ink = QColor(self._theme.colours.warning)
-        x = self._x(parting.step)
+        x = self._x(divergence.step)
         painter.setPen(QPen(ink, 2, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(x, 0), QPointF(x, self._rail_y()))
-        # A fork, so that it is told by its shape too.
+        # A fork, so that the shape marks it too, not only the colour.
         size = self.fontMetrics().height() * 0.3
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(ink, 2))
-        middle = (self._lane(0).bottom() + self._lane(1).top()) / 2
+        middle = (self._row_rect(0).bottom() + self._row_rect(1).top()) / 2
         painter.drawLine(QPointF(x, middle), QPointF(x + size, middle - size))
         painter.drawLine(QPointF(x, middle), QPointF(x + size, middle + size))
 
@@ -170,13 +170,13 @@ class PairTimeline(ScrubSlider):
         at = QPointF(self._x(self.value()), self._rail_y())
         paint_rail(painter, self, ends, at, self._knob, self._theme.colours)
 
-    # What comes from the model
+    # Updates from the model.
 
-    def _take_model(self) -> None:
+    def _update_range(self) -> None:
         self.show_range(self._model.steps, is_enabled=self._model.can_play)
-        self._take_playhead()
+        self._update_playhead()
 
-    def _take_playhead(self) -> None:
+    def _update_playhead(self) -> None:
         self.show_value(self._model.playhead)
 
     def _repaint_all(self) -> None:
@@ -184,12 +184,12 @@ class PairTimeline(ScrubSlider):
         self.update()
 
 
-def _words_at(side: ReplayModel, index: int) -> str:
+def _text_at(side: ReplayModel, index: int) -> str:
     at = min(index, side.steps)
     total, reward = side.track.return_after(at), side.track.reward(at - 1)
     parts = [] if total is None else [f"return {significant(total)}"]
     if reward is not None and index <= side.steps:
         parts.append(f"reward {signed(reward)}")
     if index > side.steps:
-        parts.append("over")
+        parts.append("finished")
     return ", ".join(parts) or "reading"

@@ -1,4 +1,4 @@
-"""ReplayPair: two replays side by side in lock-step, with one timeline and one set of buttons."""
+"""ReplayPair: two replays side by side with a common timeline. Shows `CompareModel`."""
 
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from gym_gui.compare.model.compare_model import CompareModel
-from gym_gui.compare.model.compare_text import pair_words, parting_words, start_words
+from gym_gui.compare.model.compare_text import divergence_text, pair_text, start_text
 from gym_gui.compare.view.pair_timeline import PairTimeline
 from gym_gui.compare.view.replay_side import ReplaySide
 from gym_gui.runtime.models.theme_model import ThemeModel
@@ -27,20 +27,20 @@ _LAST, _BEST, _CHOSEN = "last", "best", "chosen"
 
 
 class ReplayPair(QWidget):
-    """Nothing is fetched before it is shown. J jumps to where the two part."""
+    """Fetches nothing before it is visible. J goes to the first difference."""
 
     def __init__(
         self, model: CompareModel, theme: ThemeModel, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self._model = model
-        self._shown: list[tuple[str, object]] = []
+        self._choices: list[tuple[str, object]] = []
         line = self.fontMetrics().height()
         self.left = ReplaySide(model.replays.left, "left", theme)
         self.right = ReplaySide(model.replays.right, "right", theme)
         self.episodes = QComboBox()
         self.episodes.setAccessibleName("Episodes")
-        self.episodes.setToolTip("Which two episodes are shown: those that began alike, or others")
+        self.episodes.setToolTip("Episodes to compare: with the same start, or others")
         self.episodes.setSizeAdjustPolicy(
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
@@ -52,18 +52,18 @@ class ReplayPair(QWidget):
         label.setBuddy(self.episodes)
         self.swap = QToolButton()
         self.swap.setText("Swap")
-        self.swap.setToolTip("Change sides")
+        self.swap.setToolTip("Swap left and right")
         self.timeline = PairTimeline(model.replays, theme)
         self.transport = TransportBar(model.replays, "step", theme)
-        self.jump = QPushButton("Where they part")
-        self.jump.setAccessibleName("Jump to where they part")
+        self.jump = QPushButton("Go to first difference")
+        self.jump.setAccessibleName("Go to first difference")
         self.transport.end.addSpacing(line // 2)
         self.transport.end.addWidget(self.jump)
-        self._parting = ElidedLabel("muted")
-        above = QHBoxLayout()
-        above.setSpacing(line // 2)
-        for each in (label, self.episodes, self.start, self.swap):
-            above.addWidget(each, 1 if each is self.episodes else 0)
+        self._divergence = ElidedLabel("muted")
+        header = QHBoxLayout()
+        header.setSpacing(line // 2)
+        for widget in (label, self.episodes, self.start, self.swap):
+            header.addWidget(widget, 1 if widget is self.episodes else 0)
         sides = QHBoxLayout()
         sides.setSpacing(line * 2 // 3)
         sides.addWidget(self.left, 1)
@@ -71,9 +71,9 @@ class ReplayPair(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(line * 3 // 4, line // 3, line * 3 // 4, line // 2)
         layout.setSpacing(line // 2)
-        layout.addLayout(above)
+        layout.addLayout(header)
         layout.addLayout(sides, 1)
-        layout.addWidget(self._parting)
+        layout.addWidget(self._divergence)
         layout.addWidget(self.timeline)
         layout.addWidget(self.transport)
         self.setFocusProxy(self.left.canvas)
@@ -90,7 +90,7 @@ class ReplayPair(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         if event.key() == Qt.Key.Key_J and not event.modifiers():
-            self._model.replays.seek_to_parting()
+            self._model.replays.seek_to_divergence()
         elif not act_on_key(event, self._model.replays):
             super().keyPressEvent(event)
 
@@ -102,7 +102,7 @@ class ReplayPair(QWidget):
         self.right.episode_chosen.connect(lambda _: self._choose_by_number())
         self.swap.clicked.connect(model.swap)
         self.episodes.activated.connect(self._choose)
-        self.jump.clicked.connect(replays.seek_to_parting)
+        self.jump.clicked.connect(replays.seek_to_divergence)
         model.changed.connect(self._show_all)
         for signal in (replays.changed, replays.pair_changed, replays.playhead_changed):
             signal.connect(self._show_state)
@@ -129,35 +129,35 @@ class ReplayPair(QWidget):
 
     def _show_choices(self) -> None:
         model = self._model
-        wanted: list[tuple[str, object]] = [
-            (pair_words(pair), number) for number, pair in enumerate(model.pairs or ())
+        choices: list[tuple[str, object]] = [
+            (pair_text(pair), number) for number, pair in enumerate(model.pairs or ())
         ]
-        wanted += [("best of each", _BEST), ("last of each", _LAST)]
-        if model.way == "chosen":
-            wanted.append(("chosen by number", _CHOSEN))
+        choices += [("best of each", _BEST), ("last of each", _LAST)]
+        if model.selection == "chosen":
+            choices.append(("chosen by number", _CHOSEN))
         with QSignalBlocker(self.episodes):
-            if wanted != self._shown:
-                self._shown = wanted
+            if choices != self._choices:
+                self._choices = choices
                 self.episodes.clear()
-                for words, data in wanted:
-                    self.episodes.addItem(words, data)
-            current: object = model.way
+                for text, data in choices:
+                    self.episodes.addItem(text, data)
+            current: object = model.selection
             if model.pair is not None and model.pairs and model.pair in model.pairs:
                 current = model.pairs.index(model.pair)
             self.episodes.setCurrentIndex(
-                next((row for row, each in enumerate(wanted) if each[1] == current), -1)
+                next((row for row, choice in enumerate(choices) if choice[1] == current), -1)
             )
 
     def _show_state(self) -> None:
         replays = self._model.replays
-        words, tone = start_words(replays, self._model.pairs)
-        self.start.show_text(words, tone)
-        self.start.setVisible(bool(words))
-        told = parting_words(replays)
-        self._parting.say(told)
-        can_jump = replays.has_parting
+        text, tone = start_text(replays, self._model.pairs)
+        self.start.show_text(text, tone)
+        self.start.setVisible(bool(text))
+        difference = divergence_text(replays)
+        self._divergence.say(difference)
+        can_jump = replays.has_divergence
         self.jump.setEnabled(can_jump)
-        self.jump.setToolTip("Jump to the first step that differs (J)" if can_jump else told)
+        self.jump.setToolTip("Go to the first step that differs (J)" if can_jump else difference)
         self.transport.show_state(
             f"{replays.playhead:,} / {replays.steps:,} steps" if replays.can_play else "",
             "",

@@ -1,4 +1,4 @@
-"""RunPicker: a list of all runs to be ticked for comparison."""
+"""CompareRunPicker: a list of all runs to check for comparison. Shows `CompareChoice`."""
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
@@ -16,16 +16,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.compare.model.compare_choice import MOST_RUNS, ChoiceColumn, CompareChoice
+from gym_gui.compare.model.compare_choice import MAX_RUNS, ChoiceColumn, CompareChoice
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.empty_state import EmptyState
 
-_LEAST = 2
-_HINT = "Tick two or more runs: their curves are drawn over each other."
+_MIN_RUNS = 2
+_HINT = "Check two or more runs to compare their curves."
 
 
-class RunPicker(QWidget):
-    """Space or a click ticks a run; the button at the foot begins."""
+class CompareRunPicker(QWidget):
+    """Space or a click checks a run."""
 
     compared = Signal()
     cancelled = Signal()
@@ -46,9 +46,7 @@ class RunPicker(QWidget):
         self.search.setAccessibleName("Find a run")
         self.search.setClearButtonEnabled(True)
         self.table = _Table(choice)
-        self._empty = EmptyState(
-            "runs", "No runs yet", "Train something first: two runs can be compared.", theme
-        )
+        self._empty = EmptyState("runs", "No runs yet", "Train two runs to compare them.", theme)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.table)
         self._stack.addWidget(self._empty)
@@ -57,17 +55,17 @@ class RunPicker(QWidget):
         self.cancel = QPushButton("Cancel")
         self.compare = QPushButton("Compare")
         self.compare.setProperty("role", "primary")
-        foot = QHBoxLayout()
-        foot.addWidget(self._count, 1)
-        foot.addWidget(self.cancel)
-        foot.addWidget(self.compare)
+        footer = QHBoxLayout()
+        footer.addWidget(self._count, 1)
+        footer.addWidget(self.cancel)
+        footer.addWidget(self.compare)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(line, line * 3 // 4, line, line * 3 // 4)
         layout.setSpacing(line // 2)
-        for each in (title, self._hint, self.search):
-            layout.addWidget(each)
+        for widget in (title, self._hint, self.search):
+            layout.addWidget(widget)
         layout.addWidget(self._stack, 1)
-        layout.addLayout(foot)
+        layout.addLayout(footer)
         self.search.textChanged.connect(choice.search)
         self.compare.clicked.connect(self.compared)
         self.cancel.clicked.connect(self.cancelled)
@@ -90,25 +88,25 @@ class RunPicker(QWidget):
 
     def _update(self) -> None:
         count = len(self._choice.chosen)
-        is_enough = count >= _LEAST
+        is_enough = count >= _MIN_RUNS
         self.compare.setEnabled(is_enough)
         self.compare.setText(f"Compare {count} runs" if is_enough else "Compare")
-        self.compare.setToolTip("" if is_enough else "Tick at least two runs.")
-        words = "1 run ticked" if count == 1 else f"{count} runs ticked"
+        self.compare.setToolTip("" if is_enough else "Check at least two runs.")
+        text = "1 run checked" if count == 1 else f"{count} runs checked"
         if self._choice.is_full:
-            words = f"{MOST_RUNS} runs ticked: more could not be told apart"
-        self._count.setText(words)
+            text = f"{MAX_RUNS} runs checked, the maximum"
+        self._count.setText(text)
         is_searched = bool(self.search.text())
         if not self._choice.rowCount():
             if self._choice.has_runs and is_searched:
-                self._empty.say("No such run", "No run has these words in its name or tags.")
+                self._empty.say("No matching run", "No run matches the search.")
             else:
-                self._empty.say("No runs yet", "Train something first: two runs can be compared.")
+                self._empty.say("No runs yet", "Train two runs to compare them.")
         self._stack.setCurrentIndex(0 if self._choice.rowCount() else 1)
 
 
 class _Table(QTableView):
-    """A click anywhere in a row ticks it."""
+    """A click anywhere in a row checks it."""
 
     def __init__(self, choice: CompareChoice) -> None:
         super().__init__()
@@ -126,10 +124,10 @@ class _Table(QTableView):
         line = self.fontMetrics().height()
         self.verticalHeader().setDefaultSectionSize(round(line * 1.9))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        head = self.horizontalHeader()
-        head.setHighlightSections(False)
-        head.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        head.setSectionResizeMode(ChoiceColumn.RUN, QHeaderView.ResizeMode.Stretch)
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header.setSectionResizeMode(ChoiceColumn.RUN, QHeaderView.ResizeMode.Stretch)
         self.setColumnWidth(ChoiceColumn.ENVIRONMENT, line * 9)
         self.setColumnWidth(ChoiceColumn.STATE, line * 6)
         self.setColumnWidth(ChoiceColumn.RETURN, line * 5)
@@ -142,7 +140,7 @@ class _Table(QTableView):
             super().keyPressEvent(event)
 
     def _on_clicked(self, index: QModelIndex) -> None:
-        # The box in the first column answers to clicks by itself.
+        # The check box in the first column handles its clicks.
         if index.column() != ChoiceColumn.RUN:
             self._toggle(index.row())
 
