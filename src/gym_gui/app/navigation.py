@@ -161,7 +161,7 @@ class Navigation(QObject):
     def no_more_welcome(self) -> None:
         """Whoever has begun something is not welcomed at the next start, unless they ask for it."""
         if not self._bench.settings.text(_WELCOME):
-            self._bench.settings.keep(_WELCOME, False)
+            self._bench.settings.set(_WELCOME, False)
             self._bench.welcome.set_show_at_start(False)
 
     def _watch_demo(self, run_id: str) -> None:
@@ -230,7 +230,7 @@ class Navigation(QObject):
         bench.status_strip.start_requested.connect(bench.link.start_daemon)
         bench.palette.used.connect(self._keep_recent)
         bench.palette.remember(bench.settings.text("window/recent_commands").split())
-        bench.link.recovered.connect(lambda: bench.notices.say("The daemon is back.", tone="good"))
+        bench.link.recovered.connect(lambda: bench.notices.post("The daemon is back.", tone="good"))
         bench.link.changed.connect(self._show_link)
         bench.link.changed.connect(self._update_commands)
         bench.runs_view.selected.connect(lambda _: self._bench.commands.update())
@@ -240,7 +240,7 @@ class Navigation(QObject):
         bench.welcome.dismissed.connect(window.centre.show_tabs)
         bench.welcome.set_show_at_start(bench.settings.flag(_WELCOME, True))
         bench.welcome.show_at_start_changed.connect(partial(bench.settings.keep, _WELCOME))
-        models.settings.layout_reset_wanted.connect(window.reset_layout)
+        models.settings.layout_reset_requested.connect(window.reset_layout)
         models.settings.integer_scaling_changed.connect(self._apply_scaling)
         models.settings.cache_changed.connect(self._apply_cache)
         self._apply_scaling()
@@ -286,12 +286,12 @@ class Navigation(QObject):
         """A folder, a file or an address, with whatever the desktop opens it with."""
         url = QUrl(what) if "://" in what else QUrl.fromLocalFile(what)
         if not QDesktopServices.openUrl(url):
-            self._bench.notices.say(
+            self._bench.notices.post(
                 f"The desktop has nothing to open it with. It is at {what}", tone="warning"
             )
 
     def _keep_recent(self) -> None:
-        self._bench.settings.keep("window/recent_commands", " ".join(self._bench.palette.recent))
+        self._bench.settings.set("window/recent_commands", " ".join(self._bench.palette.recent))
 
     def _apply_scaling(self) -> None:
         is_whole = self._models.settings.integer_scaling

@@ -60,16 +60,16 @@ class AppContext(QObject):
         self.theme = ThemeModel(self)
         self.notices = Notices(self)
         self.tasks = Tasks(self)
-        self.pulse = UiTicker(self)
+        self.ticker = UiTicker(self)
         self.link = TrainerLink(home, self)
         self.models = Models(
-            self.link, self.tasks, self.pulse, self.notices, self.settings, self.theme, self
+            self.link, self.tasks, self.ticker, self.notices, self.settings, self.theme, self
         )
         self.play_area = PlayArea(self.models.play, self.theme, self)
         self.training = TrainingDock(
             self.link,
             self.tasks,
-            self.pulse,
+            self.ticker,
             self.notices,
             self.settings,
             self.models.runs,
@@ -130,7 +130,7 @@ class AppContext(QObject):
         self.training.join(max(0.0, deadline - time.monotonic()))
         self.analysis.models.join(deadline)
         self.tasks.close()
-        self.pulse.close()
+        self.ticker.close()
         self.link.close()
         self.link.join(max(0.1, deadline - time.monotonic()))
         self.tasks.join(max(0.1, deadline - time.monotonic()))
@@ -185,7 +185,7 @@ class AppContext(QObject):
 
         keys = [(command.text, command.shortcut) for command in COMMANDS if command.shortcut]
         page = SettingsPage(self.models.settings, self.theme, keys)
-        page.open_wanted.connect(self.conduct.open_outside)
+        page.open_requested.connect(self.conduct.open_outside)
         return page
 
     def _screens(self) -> Screens:

@@ -1,10 +1,10 @@
-"""Starting the daemon of a home again, for settings that it asks for once. Runs go on meanwhile."""
+"""Restarts the daemon, for settings that it reads at start. Runs continue."""
 
 from mosaic.contract.layout import Home
 
 
 def restart_daemon(home: Home) -> None:
-    """Waits until another one answers: to be called on a thread."""
+    """Blocks until the new daemon answers; call on a thread."""
     from mosaic.client import daemon_process  # noqa: PLC0415 - brings gRPC
 
     daemon_process.stop_daemon(home)

@@ -1,6 +1,6 @@
 """HeldKeys turns key presses and releases into actions."""
 
-from gym_gui.play.model.held_keys import HeldKeys
+from gym_gui.play.model.play_keys import HeldKeys
 from mosaic.envs.catalog import environment
 
 

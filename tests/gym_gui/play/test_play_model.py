@@ -19,9 +19,9 @@ LAKE = SessionRequest(env_id="FrozenLake-v1", env_kwargs={"is_slippery": False},
 
 
 @pytest.fixture
-def model(link: TrainerLink, pulse: UiTicker) -> Iterator[PlayModel]:
-    sessions = SessionService(link, pulse)
-    yield PlayModel(sessions, pulse)
+def model(link: TrainerLink, ticker: UiTicker) -> Iterator[PlayModel]:
+    sessions = SessionService(link, ticker)
+    yield PlayModel(sessions, ticker)
     sessions.close()
     assert sessions.join(20)
 

@@ -26,23 +26,23 @@ from mosaic.contract.layout import Home
 
 
 @pytest.fixture
-def sessions(tmp_path: Path, pulse: UiTicker) -> Iterator[SessionService]:
+def sessions(tmp_path: Path, ticker: UiTicker) -> Iterator[SessionService]:
     """Without a daemon; tests set the state."""
     link = TrainerLink(Home(tmp_path))
-    service = SessionService(link, pulse)
+    service = SessionService(link, ticker)
     yield service
     service.close()
     link.close()
 
 
 @pytest.fixture
-def model(sessions: SessionService, pulse: UiTicker) -> PlayModel:
-    return PlayModel(sessions, pulse)
+def model(sessions: SessionService, ticker: UiTicker) -> PlayModel:
+    return PlayModel(sessions, ticker)
 
 
 def play_lake(sessions: SessionService) -> None:
     """Set the state of a running session in FrozenLake."""
-    sessions._note_state(
+    sessions._on_state(
         SessionState(
             phase=SessionPhase.RUNNING,
             run_id="01",
@@ -159,5 +159,5 @@ def test_the_legend_names_the_actor(
     with qtbot.waitSignal(model.scene_changed):
         sessions.lines_arrived.emit([EpisodeStart(episode_id="a", episode=0, seed=1, obs=5)])
     qtbot.waitUntil(lambda: "you" in {label.text() for label in legend.findChildren(QLabel)})
-    sessions._note_state(replace(sessions.state, actor="random"))
+    sessions._on_state(replace(sessions.state, actor="random"))
     qtbot.waitUntil(lambda: "Random" in {label.text() for label in legend.findChildren(QLabel)})

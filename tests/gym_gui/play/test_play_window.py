@@ -57,10 +57,10 @@ class PlayWindow:
 
 @pytest.fixture
 def play_window(
-    link: TrainerLink, pulse: UiTicker, theme: ThemeModel, qtbot: QtBot
+    link: TrainerLink, ticker: UiTicker, theme: ThemeModel, qtbot: QtBot
 ) -> Iterator[PlayWindow]:
-    sessions = SessionService(link, pulse)
-    model = PlayModel(sessions, pulse)
+    sessions = SessionService(link, ticker)
+    model = PlayModel(sessions, ticker)
     play_window = PlayWindow(model, theme)
     qtbot.addWidget(play_window.window)
     play_window.window.show()

@@ -25,9 +25,9 @@ pytestmark = [pytest.mark.process, pytest.mark.qt_log_ignore("propagateSizeHints
 
 @pytest.fixture
 def model(
-    link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices
+    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices
 ) -> Iterator[ReplayModel]:
-    created = ReplayModel(link, tasks, pulse, notices)
+    created = ReplayModel(link, tasks, ticker, notices)
     yield created
     created.close()
     assert created.join(20)

@@ -1,4 +1,4 @@
-"""Settings of the window and of a real daemon: saved at once, with a way back."""
+"""Settings of the window and of a real daemon, with undo."""
 
 from pathlib import Path
 
@@ -22,31 +22,32 @@ MAX_RUNS = next(field for field in DAEMON_FIELDS if field.name == "max_runs")
 
 
 @pytest.fixture
-def said(notices: Notices) -> list[Notice]:
+def posted(notices: Notices) -> list[Notice]:
     """Every notice, in order."""
-    heard: list[Notice] = []
-    notices.posted.connect(heard.append)
-    return heard
+    received: list[Notice] = []
+    notices.posted.connect(received.append)
+    return received
 
 
 @pytest.fixture
 def model(
     link: TrainerLink, tasks: Tasks, notices: Notices, theme: ThemeModel, qtbot: QtBot
 ) -> SettingsModel:
-    """As the page sees it once the daemon has answered."""
-    made = SettingsModel(link, tasks, notices, SettingsStore(link.home), theme)
-    made.refresh()
+    """The model after the daemon has answered."""
+    created = SettingsModel(link, tasks, notices, SettingsStore(link.home), theme)
+    created.refresh()
     qtbot.waitUntil(
-        lambda: bool(made.daemon and made.retention and made.secrets.is_known), timeout=PATIENCE_MS
+        lambda: bool(created.daemon and created.retention and created.secrets.is_known),
+        timeout=PATIENCE_MS,
     )
-    return made
+    return created
 
 
 @pytest.mark.process
 def test_settings_and_keys_of_the_daemon(
-    model: SettingsModel, said: list[Notice], daemon: DaemonUnderTest, qtbot: QtBot
+    model: SettingsModel, posted: list[Notice], daemon: DaemonUnderTest, qtbot: QtBot
 ) -> None:
-    """They reach its files, can be taken back, and no value of a key is left in the window."""
+    """They are written to its files, can be undone, and the window stores no key values."""
     model.set_daemon_value(MAX_GB, "much")
     assert "number" in model.problems[MAX_GB.name]
     model.set_daemon_value(MAX_GB, 20)
@@ -56,39 +57,39 @@ def test_settings_and_keys_of_the_daemon(
     qtbot.waitUntil(
         lambda: model.retention is not None and model.retention.max_gb == 20, timeout=PATIENCE_MS
     )
-    undo = said[-1].run
+    undo = posted[-1].run
     assert undo is not None
     undo()
     qtbot.waitUntil(lambda: model.stored(MAX_GB.name) is None, timeout=PATIENCE_MS)
     model.set_daemon_value(MAX_RUNS, 5)
-    qtbot.waitUntil(lambda: model.waiting == ("Runs at once",), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.waiting == ("Concurrent runs",), timeout=PATIENCE_MS)
 
     secrets = model.secrets
 
     def is_set(name: str) -> bool:
-        return any(each.name == name and each.is_set for each in secrets.secrets)
+        return any(secret.name == name and secret.is_set for secret in secrets.secrets)
 
-    secrets.keep("WANDB_API_KEY", VALUE)
+    secrets.set_secret("WANDB_API_KEY", VALUE)
     qtbot.waitUntil(lambda: is_set("WANDB_API_KEY"), timeout=PATIENCE_MS)
     assert VALUE in daemon.home.secrets.read_text()
     assert VALUE not in repr(secrets.secrets)
-    assert all(VALUE not in notice.message for notice in said)
-    secrets.keep(VALUE, VALUE)
+    assert all(VALUE not in notice.message for notice in posted)
+    secrets.set_secret(VALUE, VALUE)
     qtbot.waitUntil(lambda: bool(secrets.problems), timeout=PATIENCE_MS)
     assert VALUE not in " ".join(secrets.problems.values())
     secrets.remove("WANDB_API_KEY")
     qtbot.waitUntil(lambda: not is_set("WANDB_API_KEY"), timeout=PATIENCE_MS)
 
 
-def test_the_window_remembers_its_own_settings(
+def test_window_settings_are_saved(
     tmp_path: Path,
     tasks: Tasks,
     notices: Notices,
-    said: list[Notice],
+    posted: list[Notice],
     theme: ThemeModel,
     qtbot: QtBot,
 ) -> None:
-    """Theme, scaling and cache need no daemon; they are kept, announced, and can be taken back."""
+    """Theme, scaling and cache need no daemon; changes emit signals and can be undone."""
     link = TrainerLink(Home(tmp_path))
     model = SettingsModel(link, tasks, notices, SettingsStore(link.home), theme)
     model.refresh()
@@ -100,7 +101,7 @@ def test_the_window_remembers_its_own_settings(
     store = SettingsStore(link.home)
     assert store.text("appearance/theme") == "dark"
     assert store.number("replay/cache_mb", 0) == 512
-    undo = said[-1].run
+    undo = posted[-1].run
     assert undo is not None
     undo()
     assert theme.choice == "system"

@@ -13,13 +13,12 @@ from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.settings.model.settings_model import SettingsModel
 from gym_gui.settings.view.secret_row import SecretRow
-from gym_gui.settings.view.settings_page import SettingsPage
-from gym_gui.settings.view.storage_section import StorageSection
+from gym_gui.settings.view.settings_page import SettingsPage, StorageSection
 from tests.gym_gui.conftest import PATIENCE_MS
 
 pytestmark = [
     pytest.mark.process,
-    # Which the platform without a display does not know.
+    # Not supported by the offscreen platform.
     pytest.mark.qt_log_ignore("propagateSizeHints", extend=True),
 ]
 
@@ -29,7 +28,7 @@ VALUE = "f00dfeed-0123456789-do-not-tell"
 def test_keys_and_limits_are_set_by_keyboard(
     link: TrainerLink, tasks: Tasks, notices: Notices, theme: ThemeModel, qtbot: QtBot
 ) -> None:
-    """A key is typed as dots and forgotten; what is wrong is told beside its field."""
+    """A key is masked and not stored; errors are shown beside the field."""
     model = SettingsModel(link, tasks, notices, SettingsStore(link.home), theme)
     page = SettingsPage(model, theme, [("Command palette", "Ctrl+Shift+P")])
     qtbot.addWidget(page)
@@ -37,14 +36,14 @@ def test_keys_and_limits_are_set_by_keyboard(
     page.show()
     qtbot.waitUntil(lambda: len(page.findChildren(SecretRow)) >= 4, timeout=PATIENCE_MS)
 
-    row = next(each for each in page.findChildren(SecretRow) if each._name == "OPENAI_API_KEY")
+    row = next(row for row in page.findChildren(SecretRow) if row._name == "OPENAI_API_KEY")
     row._set.click()
     field = row._input._edit
     assert field.echoMode() == QLineEdit.EchoMode.Password
     QTest.keyClicks(field, VALUE)
     QTest.keyClick(field, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: row._badge.text() == "set", timeout=PATIENCE_MS)
-    assert all(VALUE not in each.text() for each in page.findChildren(QLineEdit))
+    assert all(VALUE not in edit.text() for edit in page.findChildren(QLineEdit))
     row._remove.button.click()
     row._remove._yes.click()
     qtbot.waitUntil(lambda: row._badge.text() == "not set", timeout=PATIENCE_MS)
@@ -53,13 +52,13 @@ def test_keys_and_limits_are_set_by_keyboard(
     qtbot.waitUntil(limit.isEnabled, timeout=PATIENCE_MS)
     QTest.keyClicks(limit.box.lineEdit(), "lots")
     QTest.keyClick(limit.box, Qt.Key.Key_Return)
-    assert "Give a number" in limit.problem
+    assert "Enter a number" in limit.problem
     limit.box.lineEdit().setText("12.5")
     QTest.keyClick(limit.box, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: model.stored("retention_max_gb") == 12.5, timeout=PATIENCE_MS)
     assert limit.problem == ""
 
     for kind in (QLineEdit, QAbstractSpinBox, QComboBox):
-        for each in page.findChildren(kind):
-            parent = each.parent()
-            assert each.accessibleName() or isinstance(parent, QAbstractSpinBox)
+        for widget in page.findChildren(kind):
+            parent = widget.parent()
+            assert widget.accessibleName() or isinstance(parent, QAbstractSpinBox)

@@ -11,8 +11,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from gym_gui.play.model.held_keys import HeldKeys
-from gym_gui.play.model.play_keys import PlayKeys, SessionCommand
+from gym_gui.play.model.play_keys import HeldKeys, PlayKeys, SessionCommand
 from gym_gui.play.model.session_info import SessionInfo
 from gym_gui.play.model.session_text import outcome_text, outcome_tone
 from gym_gui.play.model.step_view import EpisodeScore, NewestStepView, PlayScore, StepView

@@ -13,7 +13,7 @@ from gym_gui.play.model.play_model import PlayModel
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.scene.grid_geometry import GridGeometry
 from gym_gui.widgets.scene.grid_ground import GridGround
-from gym_gui.widgets.scene.grid_painter import GridOverlay, Place, paint_things
+from gym_gui.widgets.scene.grid_painter import Cell, GridOverlay, paint_things
 from gym_gui.widgets.scene.text_scene_painter import paint_text_scene
 from mosaic.envs.scenes.scene import GridScene, TextScene
 
@@ -86,7 +86,7 @@ class GridCanvas(QWidget):
         position = self._geometry(scene).cell_at(point)
         return "" if position is None else self._cell_text(scene, position)
 
-    def _cell_text(self, scene: GridScene, position: Place) -> str:
+    def _cell_text(self, scene: GridScene, position: Cell) -> str:
         row, column = position
         cell = scene.cells[row][column]
         policy, visits = self._model.policy, self._model.visits.counts[position]
@@ -121,7 +121,7 @@ class GridCanvas(QWidget):
             person_acts=model.person_acts or not model.has_agent,
         )
 
-    def _heat_shares(self) -> dict[Place, float]:
+    def _heat_shares(self) -> dict[Cell, float]:
         if self._heat == "visits":
             max_visits = self._model.visits.most
             # The square root keeps rarely visited cells visible. Quantized to a few shades, so

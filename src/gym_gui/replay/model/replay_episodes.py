@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from gym_gui.replay.feed.replays import Replays
-from gym_gui.runtime.models.actor_text import actors_words
+from gym_gui.runtime.models.actor_text import actors_label
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.number_text import fixed
 from gym_gui.runtime.tasks import Tasks
@@ -123,7 +123,7 @@ class ReplayEpisodes(QAbstractTableModel):
         if column == 2:
             return f"{max(rollup.steps, rollup.reported_steps or 0):,}"
         actors = self._actors.get(rollup.episode)
-        return "…" if actors is None else actors_words(actors)
+        return "…" if actors is None else actors_label(actors)
 
     # Reading
 

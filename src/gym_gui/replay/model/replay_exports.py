@@ -29,7 +29,7 @@ class ReplayExports(QObject):
         replays: Replays,
         folder: Path,
         tasks: Tasks,
-        pulse: UiTicker,
+        ticker: UiTicker,
         notices: Notices,
         parent: QObject | None = None,
     ) -> None:
@@ -38,12 +38,12 @@ class ReplayExports(QObject):
         self._replays = replays
         self._tasks = tasks
         self._notices = notices
-        self._pulse = pulse
+        self._ticker = ticker
         self._job: ExportJob | None = None
         self._state: ExportState | None = None
         self._is_starting = False
         self._ended: list[ExportJob] = []
-        pulse.subscribe(self, self._on_tick)
+        ticker.subscribe(self, self._on_tick)
 
     @property
     def is_running(self) -> bool:
@@ -89,7 +89,7 @@ class ReplayExports(QObject):
     ) -> None:
         self._is_starting = False
         self._job = self._replays.export(run_id, episode, target, kind, captions=captions)
-        self._pulse.wake()
+        self._ticker.wake()
 
     def _fail(self, error: UserError) -> None:
         self._is_starting = False
@@ -119,6 +119,6 @@ class ReplayExports(QObject):
                 tone="warning" if warning else "good",
             )
         elif state.phase == "cancelled":
-            self._notices.say("Export cancelled. Partial files were removed.")
+            self._notices.post("Export cancelled. Partial files were removed.")
         elif state.error is not None:
             self._notices.fail(state.error)

@@ -54,7 +54,7 @@ class ReplayModel(PlayheadModel):
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: UiTicker,
+        ticker: UiTicker,
         notices: Notices,
         parent: QObject | None = None,
         *,
@@ -62,15 +62,15 @@ class ReplayModel(PlayheadModel):
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         """`exports` is the folder for exported files. Default: `exports` in the home."""
-        super().__init__(pulse, parent)
+        super().__init__(ticker, parent)
         self._link = link
         self._tasks = tasks
         self._notices = notices
         self._now = now
-        self._replays = Replays(link, pulse.wake)
+        self._replays = Replays(link, ticker.wake)
         self.episodes = ReplayEpisodes(self._replays, tasks, notices, self)
         folder = exports or link.home.path / "exports"
-        self.exports = ReplayExports(self._replays, folder, tasks, pulse, notices, self)
+        self.exports = ReplayExports(self._replays, folder, tasks, ticker, notices, self)
         self.cache_bytes = _DEFAULT_CACHE_BYTES
         """Size of the frame cache of episodes opened from now on."""
         self.phase: ReplayPhase = "empty"
@@ -86,7 +86,7 @@ class ReplayModel(PlayheadModel):
         self._ended: list[ReplayedEpisode] = []
         link.connected.connect(self._open_requested)
         link.recovered.connect(self.retry)
-        pulse.subscribe(self, self._on_tick)
+        ticker.subscribe(self, self._on_tick)
 
     # Displayed state
 
@@ -271,7 +271,7 @@ class ReplayModel(PlayheadModel):
             opening,
             self._replays,
             self._tasks,
-            self._pulse,
+            self._ticker,
             self._notices,
             self.cache_bytes,
             self,

@@ -109,7 +109,7 @@ class ReplayedEpisode(QObject):
         opening: EpisodeOpening,
         replays: Replays,
         tasks: Tasks,
-        pulse: UiTicker,
+        ticker: UiTicker,
         notices: Notices,
         cache_bytes: int,
         parent: QObject | None = None,
@@ -118,7 +118,7 @@ class ReplayedEpisode(QObject):
         self.opening = opening
         self.track = RewardTrack()
         self.state = ReplayState()
-        self._pulse = pulse
+        self._ticker = ticker
         self._notices = notices
         self._has_update = Event()
         self._reader = replays.chunks(self.run_id, opening)
@@ -244,7 +244,7 @@ class ReplayedEpisode(QObject):
         return has_ended and not self._reader.thread.is_alive()
 
     def _read_chunks(self) -> bool:
-        chunks = self._reader.take()
+        chunks = self._reader.drain()
         for chunk in chunks:
             self.track.extend(chunk)
             if self.step_count <= _MAX_CACHED_STEPS:
@@ -257,4 +257,4 @@ class ReplayedEpisode(QObject):
     def _on_update(self) -> None:
         """Called on the thread of the replay."""
         self._has_update.set()
-        self._pulse.wake()
+        self._ticker.wake()

@@ -15,7 +15,7 @@ from gym_gui.replay.model.replay_model import ReplayModel
 from gym_gui.replay.view.episodes_panel import EpisodesPanel
 from gym_gui.replay.view.record_view import RecordView
 from gym_gui.replay.view.reward_timeline import RewardTimeline
-from gym_gui.runtime.models.actor_text import HUMAN, actors_words
+from gym_gui.runtime.models.actor_text import HUMAN, actors_label
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.empty_state import EmptyState
 from gym_gui.widgets.picture_canvas import PictureCanvas
@@ -172,5 +172,5 @@ class _ReplayView(QWidget):
             return f"reading rewards, {len(model.track):,} of {model.opening.steps:,}"
         all_actors = model.track.all_actors
         if HUMAN in all_actors and len(all_actors) > 1:
-            return f"{actors_words(all_actors)} · thick band: you acted"
+            return f"{actors_label(all_actors)} · thick band: you acted"
         return "drag to scrub"

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QWidget
 
 from gym_gui.replay.model.replay_model import ReplayModel
 from gym_gui.replay.view.reward_bars import paint_bars
-from gym_gui.runtime.models.actor_text import HUMAN, actor_word
+from gym_gui.runtime.models.actor_text import HUMAN, actor_label
 from gym_gui.runtime.models.number_text import signed, significant
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.rail import paint_rail
@@ -208,7 +208,7 @@ class RewardTimeline(ScrubSlider):
             lines.append(f"return so far {significant(total)}")
         actor = track.actor(step)
         if actor:
-            lines.append(f"{actor_word(actor)} acted")
+            lines.append(f"{actor_label(actor)} acted")
         return "\n".join(lines)
 
     # Updates from the model

@@ -1,4 +1,4 @@
-"""The daemon's settings that the window can change: their words and their bounds, in one table."""
+"""Daemon settings that the window can change: labels, help and bounds."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,7 +8,7 @@ Number = int | float
 
 @dataclass(frozen=True, slots=True)
 class DaemonField:
-    """One number of `SettingValues`, or none of it."""
+    """One optional number of `SettingValues`."""
 
     name: str
     label: str
@@ -18,25 +18,25 @@ class DaemonField:
     high: Number
     unit: str = ""
     empty: str = ""
-    """What it means that there is no number."""
+    """Placeholder for an empty field: the default."""
 
     def problem(self, value: Number | str | None) -> str:
-        """What is wrong with a value that was typed; empty: nothing."""
+        """The validation error of a value; empty if it is valid."""
         bounds = f"from {self.low:,} to {self.high:,}"
         if value is None:
-            return "" if self.empty else f"Give a number {bounds}."
+            return "" if self.empty else f"Enter a number {bounds}."
         if isinstance(value, str) or (self.kind == "int" and not isinstance(value, int)):
-            what = "whole number" if self.kind == "int" else "number"
-            return f"Give a {what} {bounds}{', or nothing' if self.empty else ''}."
-        return "" if self.low <= value <= self.high else f"Give a number {bounds}."
+            kind = "integer" if self.kind == "int" else "number"
+            article = "an" if kind == "integer" else "a"
+            return f"Enter {article} {kind} {bounds}{', or nothing' if self.empty else ''}."
+        return "" if self.low <= value <= self.high else f"Enter a number {bounds}."
 
 
 STORAGE_FIELDS = (
     DaemonField(
         "retention_max_gb",
-        "Keep at most",
-        "How much runs may take together, without installed bundles. What is above it can be freed "
-        "below, the oldest first; nothing is removed by itself.",
+        "Storage limit",
+        "Disk space of all runs, without bundles. Nothing is removed automatically.",
         "float",
         0,
         1_000_000,
@@ -45,18 +45,18 @@ STORAGE_FIELDS = (
     ),
     DaemonField(
         "retention_keep_days",
-        "Keep for",
-        "After so long, the artifacts of a run that is over may be freed. Runs tagged “keep” stay.",
+        "Retention period",
+        "Age at which artifacts of finished runs can be freed, except runs tagged “keep”.",
         "float",
         0,
         36_500,
         "days",
-        "for ever",
+        "forever",
     ),
     DaemonField(
         "min_free_disk_mb",
-        "Leave free",
-        "With less than this on the disk no run is started.",
+        "Minimum free space",
+        "With less free disk space no run starts.",
         "int",
         0,
         100_000_000,
@@ -69,17 +69,17 @@ DAEMON_FIELDS = (
     DaemonField(
         "port",
         "Port",
-        "Where the daemon listens on this machine. 0 is any port that is free.",
+        "TCP port of the daemon on this machine. 0 selects a free port.",
         "int",
         0,
         65_535,
         "",
-        "50055, or any that is free",
+        "50055, or any free port",
     ),
     DaemonField(
         "max_runs",
-        "Runs at once",
-        "How many runs may have a process at the same time; others wait in the queue.",
+        "Concurrent runs",
+        "Maximum number of running runs; others are queued.",
         "int",
         1,
         10_000,
@@ -89,7 +89,7 @@ DAEMON_FIELDS = (
     DaemonField(
         "cpus",
         "CPUs for runs",
-        "How many CPUs runs may ask for together.",
+        "Maximum number of CPUs of all runs.",
         "int",
         1,
         4_096,
@@ -99,7 +99,7 @@ DAEMON_FIELDS = (
     DaemonField(
         "memory_mb",
         "Memory for runs",
-        "How much memory runs may ask for together.",
+        "Maximum memory of all runs.",
         "int",
         1,
         1_000_000_000,
@@ -108,8 +108,8 @@ DAEMON_FIELDS = (
     ),
     DaemonField(
         "stop_grace_s",
-        "Time to stop",
-        "How long a run that was told to stop may take, before it is ended.",
+        "Stop timeout",
+        "Time a run has to stop before it is killed.",
         "float",
         0,
         3_600,

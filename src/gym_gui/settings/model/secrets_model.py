@@ -1,4 +1,4 @@
-"""SecretsModel: which keys are set and where they come from. No value is ever kept here."""
+"""SecretsModel: which keys are set, and their source. Values are never stored here."""
 
 from dataclasses import dataclass
 
@@ -11,33 +11,33 @@ from mosaic.contract.daemon_settings import SecretInfo
 from mosaic.contract.errors import UserError
 
 _TITLES = {
-    "WANDB_API_KEY": ("Weights & Biases", "Tracks runs online; from wandb.ai/authorize."),
-    "HF_TOKEN": ("Hugging Face", "Uploads models and downloads data sets."),
-    "OPENAI_API_KEY": ("OpenAI", "For agents that think with a language model."),
-    "ANTHROPIC_API_KEY": ("Anthropic", "For agents that think with a language model."),
+    "WANDB_API_KEY": ("Weights & Biases", "Tracks runs online; see wandb.ai/authorize."),
+    "HF_TOKEN": ("Hugging Face", "Uploads models and downloads datasets."),
+    "OPENAI_API_KEY": ("OpenAI", "For agents that use a language model."),
+    "ANTHROPIC_API_KEY": ("Anthropic", "For agents that use a language model."),
 }
 _SOURCES = {
-    "secrets.env": "kept in this home",
-    "environment": "from the environment the daemon was started in",
+    "secrets.env": "stored in this home",
+    "environment": "from the environment of the daemon",
     ".env": "from a .env file",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """One key in words."""
+    """Display data of one key."""
 
     name: str
     title: str
     purpose: str
     is_set: bool
     where: str
-    is_kept: bool
-    """It can be removed from here."""
+    is_stored: bool
+    """Whether it is stored in this home and can be removed."""
 
 
 class SecretsModel(QObject):
-    """Made by `SettingsModel`."""
+    """Created by `SettingsModel`."""
 
     changed = Signal()
 
@@ -50,23 +50,23 @@ class SecretsModel(QObject):
         self._notices = notices
         self.secrets: tuple[Secret, ...] = ()
         self.is_known = False
-        """The daemon has told which there are."""
+        """Whether the daemon has reported the keys."""
         self.problems: dict[str, str] = {}
-        """What was wrong with a key that could not be kept, by its name."""
+        """Errors of rejected keys, by name."""
 
     def refresh(self) -> None:
         if self._link.has_client:
             client = self._link.client
             self._tasks.run(self, client.secrets, self._show, lambda _: None)
 
-    def keep(self, name: str, value: str) -> None:
-        """Set a key. Its value goes to the daemon, and is forgotten here."""
+    def set_secret(self, name: str, value: str) -> None:
+        """Send a key to the daemon. The value is not stored here."""
         client = self._link.client
         self.problems.pop(name, None)
         self._tasks.run(
             self,
             lambda: client.set_secret(name, value),
-            lambda told: self._on_done(f"{name} is saved.", told),
+            lambda info: self._on_done(f"{name} was saved.", info),
             lambda error: self._on_failed(name, error),
         )
 
@@ -75,21 +75,22 @@ class SecretsModel(QObject):
         self._tasks.run(
             self,
             lambda: client.remove_secret(name),
-            lambda told: self._on_done(_removed(told), told),
+            lambda info: self._on_done(_removed(info), info),
             lambda error: self._on_failed(name, error),
         )
 
-    def _show(self, told: tuple[SecretInfo, ...]) -> None:
+    def _show(self, infos: tuple[SecretInfo, ...]) -> None:
         self.is_known = True
         known = list(_TITLES)
         ordered = sorted(
-            told, key=lambda each: known.index(each.name) if each.name in known else len(known)
+            infos,
+            key=lambda info: known.index(info.name) if info.name in known else len(known),
         )
-        self.secrets = tuple(_in_words(each) for each in ordered)
+        self.secrets = tuple(_to_secret(info) for info in ordered)
         self.changed.emit()
 
-    def _on_done(self, message: str, _told: SecretInfo) -> None:
-        self._notices.say(message, tone="good")
+    def _on_done(self, message: str, _info: SecretInfo) -> None:
+        self._notices.post(message, tone="good")
         self.refresh()
 
     def _on_failed(self, name: str, error: UserError) -> None:
@@ -97,21 +98,21 @@ class SecretsModel(QObject):
         self.changed.emit()
 
 
-def _in_words(told: SecretInfo) -> Secret:
-    title, purpose = _TITLES.get(told.name, (told.name, ""))
-    if told.needed_by:
-        purpose = f"{purpose} Used by {', '.join(told.needed_by)}.".strip()
+def _to_secret(info: SecretInfo) -> Secret:
+    title, purpose = _TITLES.get(info.name, (info.name, ""))
+    if info.needed_by:
+        purpose = f"{purpose} Used by {', '.join(info.needed_by)}.".strip()
     return Secret(
-        name=told.name,
+        name=info.name,
         title=title,
         purpose=purpose,
-        is_set=told.is_set,
-        where=_SOURCES.get(told.source, told.source),
-        is_kept=told.is_kept,
+        is_set=info.is_set,
+        where=_SOURCES.get(info.source, info.source),
+        is_stored=info.is_kept,
     )
 
 
-def _removed(told: SecretInfo) -> str:
-    if told.is_set:
-        return f"{told.name} was removed here, and is still set {_SOURCES[told.source]}."
-    return f"{told.name} was removed."
+def _removed(info: SecretInfo) -> str:
+    if info.is_set:
+        return f"{info.name} was removed from this home, but is still set {_SOURCES[info.source]}."
+    return f"{info.name} was removed."

@@ -1,6 +1,6 @@
-"""SettingsModel: everything on the settings page, of the window and of the daemon.
+"""SettingsModel: settings of the window and of the daemon.
 
-What is changed is saved at once, and a notice offers to take it back.
+Changes are saved immediately, and a notice offers to undo them.
 """
 
 from collections.abc import Callable
@@ -30,8 +30,7 @@ DEFAULT_CACHE_MB = 256
 CACHE_FIELD = DaemonField(
     CACHE_MB_KEY,
     "Replay cache",
-    "Memory for pictures of the episode that is replayed. More of it makes scrubbing in long "
-    "episodes quicker.",
+    "Memory for frames of the replayed episode. Default: 256.",
     "int",
     16,
     65_536,
@@ -53,30 +52,30 @@ _STATES = {
 }
 
 
-class Memory(Protocol):
-    """As much of the settings store as is needed here."""
+class SettingsBackend(Protocol):
+    """The part of the settings store that is used here."""
 
     def text(self, key: str, default: str = "") -> str: ...
     def number(self, key: str, default: int) -> int: ...
     def flag(self, key: str, default: bool) -> bool: ...
-    def keep(self, key: str, value: str | int | bool) -> None: ...
+    def set(self, key: str, value: str | int | bool) -> None: ...
 
 
 class SettingsModel(QObject):
-    """Made once, by the wiring, which reads the first theme from it by having it made."""
+    """Created once, by the wiring. The constructor applies the saved theme."""
 
     changed = Signal()
     integer_scaling_changed = Signal(bool)
     cache_changed = Signal(int)
-    """To so many MB."""
-    layout_reset_wanted = Signal()
+    """New size in MB."""
+    layout_reset_requested = Signal()
 
     def __init__(
         self,
         link: TrainerLink,
         tasks: Tasks,
         notices: Notices,
-        settings: Memory,
+        settings: SettingsBackend,
         theme: ThemeModel,
         parent: QObject | None = None,
     ) -> None:
@@ -85,13 +84,13 @@ class SettingsModel(QObject):
         self._link = link
         self._tasks = tasks
         self._notices = notices
-        self._memory = settings
+        self._store = settings
         self._theme = theme
         self.secrets = SecretsModel(link, tasks, notices, self)
         self.daemon: SettingsView | None = None
         self.retention: RetentionStatus | None = None
         self.problems: dict[str, str] = {}
-        """What is wrong with what was typed, by the name of the field."""
+        """Validation errors, by field name."""
         self.is_restarting = False
         self.is_freeing = False
         for choice, _ in THEMES:
@@ -102,7 +101,7 @@ class SettingsModel(QObject):
         link.changed.connect(self.changed)
 
     def refresh(self) -> None:
-        """Ask the daemon again: when the page is shown, and when a daemon is back."""
+        """Read the settings of the daemon."""
         if not self._link.has_client:
             return
         client = self._link.client
@@ -110,7 +109,7 @@ class SettingsModel(QObject):
         self._tasks.run(self, client.retention, self._show_retention, _is_unreachable)
         self.secrets.refresh()
 
-    # This window.
+    # Window settings.
 
     @property
     def home(self) -> Path:
@@ -124,36 +123,36 @@ class SettingsModel(QObject):
         before = self._theme.choice
         if choice != before:
             self._theme.choose(choice)
-            self._memory.keep(THEME_KEY, choice)
+            self._store.set(THEME_KEY, choice)
             self._saved("Theme", lambda: self.choose_theme(before))
 
     @property
     def integer_scaling(self) -> bool:
-        return self._memory.flag(INTEGER_SCALING_KEY, default=False)
+        return self._store.flag(INTEGER_SCALING_KEY, default=False)
 
     def set_integer_scaling(self, is_on: bool) -> None:
         if is_on != self.integer_scaling:
-            self._memory.keep(INTEGER_SCALING_KEY, is_on)
+            self._store.set(INTEGER_SCALING_KEY, is_on)
             self.integer_scaling_changed.emit(is_on)
-            self._saved("Picture scaling", lambda: self.set_integer_scaling(not is_on))
+            self._saved("Frame scaling", lambda: self.set_integer_scaling(not is_on))
 
     @property
     def cache_mb(self) -> int:
-        return self._memory.number(CACHE_MB_KEY, DEFAULT_CACHE_MB)
+        return self._store.number(CACHE_MB_KEY, DEFAULT_CACHE_MB)
 
     def set_cache_mb(self, value: Number | str | None) -> None:
         if not self._accepts(CACHE_FIELD, value):
             return
-        before, wanted = self.cache_mb, int(value or DEFAULT_CACHE_MB)
-        if wanted != before:
-            self._memory.keep(CACHE_MB_KEY, wanted)
-            self.cache_changed.emit(wanted)
+        before, requested = self.cache_mb, int(value or DEFAULT_CACHE_MB)
+        if requested != before:
+            self._store.set(CACHE_MB_KEY, requested)
+            self.cache_changed.emit(requested)
             self._saved(CACHE_FIELD.label, lambda: self.set_cache_mb(before))
 
     def reset_layout(self) -> None:
-        self.layout_reset_wanted.emit()
+        self.layout_reset_requested.emit()
 
-    # The daemon.
+    # Daemon settings.
 
     @property
     def is_ready(self) -> bool:
@@ -161,7 +160,7 @@ class SettingsModel(QObject):
 
     @property
     def state_text(self) -> str:
-        """How the daemon is, in a word or two."""
+        """State of the daemon as one or two words."""
         return "restarting" if self.is_restarting else _STATES[self._link.state]
 
     @property
@@ -169,12 +168,12 @@ class SettingsModel(QObject):
         return self._link.health
 
     def stored(self, name: str) -> Number | None:
-        """What `settings.toml` says; None: the default."""
+        """The value in `settings.toml`; None for the default."""
         value: Number | None = None if self.daemon is None else getattr(self.daemon.stored, name)
         return value
 
     def set_daemon_value(self, field: DaemonField, value: Number | str | None) -> None:
-        """Save one of the daemon's settings; None is its default."""
+        """Save a daemon setting; None resets it to the default."""
         if not self._accepts(field, value) or isinstance(value, str) or not self._link.has_client:
             return
         before = self.stored(field.name)
@@ -188,7 +187,7 @@ class SettingsModel(QObject):
             self._saved(
                 field.label,
                 lambda: self.set_daemon_value(field, before),
-                " It counts when the daemon starts again." if later else "",
+                " Takes effect after a daemon restart." if later else "",
             )
             self._tasks.run(self, client.retention, self._show_retention, _is_unreachable)
 
@@ -196,28 +195,28 @@ class SettingsModel(QObject):
             self,
             lambda: client.change_settings(**{field.name: value}),
             saved,
-            lambda error: self._on_refused(field, error),
+            lambda error: self._on_rejected(field, error),
         )
 
     @property
     def waiting(self) -> tuple[str, ...]:
-        """Labels of what counts only when the daemon has started again."""
+        """Labels of settings that need a daemon restart."""
         if self.daemon is None:
             return ()
         labels = {field.name: field.label for field in (*STORAGE_FIELDS, *DAEMON_FIELDS)}
         return tuple(labels[name] for name in self.daemon.waiting)
 
     def restart_daemon(self) -> None:
-        """Runs go on; the window finds the new one by itself."""
+        """Restart the daemon. Runs continue, and the window reconnects."""
         home = self._link.home
         self.is_restarting = True
         self.changed.emit()
         self._tasks.run(self, lambda: restart_daemon(home), self._on_restarted, self._on_no_restart)
 
-    # Room on the disk.
+    # Disk space.
 
     def free_now(self) -> None:
-        """Remove what the limits call for. This cannot be undone."""
+        """Remove files above the limits. This cannot be undone."""
         client = self._link.client
         self.is_freeing = True
         self.changed.emit()
@@ -246,13 +245,13 @@ class SettingsModel(QObject):
         self.retention = retention
         self.changed.emit()
 
-    def _on_refused(self, field: DaemonField, error: UserError) -> None:
+    def _on_rejected(self, field: DaemonField, error: UserError) -> None:
         self.problems[field.name] = f"{error.message} {error.remedy}".strip()
         self.changed.emit()
 
     def _on_restarted(self, _: None) -> None:
         self.is_restarting = False
-        self._notices.say("The daemon has started again.", tone="good")
+        self._notices.post("The daemon was restarted.", tone="good")
         self.refresh()
         self.changed.emit()
 
@@ -263,7 +262,7 @@ class SettingsModel(QObject):
 
     def _on_freed(self, report: PruneReport) -> None:
         self.is_freeing = False
-        self._notices.say(f"{size_text(report.freed_bytes)} were freed.", tone="good")
+        self._notices.post(f"{size_text(report.freed_bytes)} freed.", tone="good")
         self.refresh()
         self.changed.emit()
 
@@ -277,4 +276,4 @@ size_text = format_size
 
 
 def _is_unreachable(_: UserError) -> None:
-    """The page shows that the daemon does not answer; it is asked again when it does."""
+    """Ignored: the page shows that the daemon does not answer."""

@@ -1,4 +1,4 @@
-"""Daemon: where it is, how it is, its limits, and starting it again."""
+"""DaemonSection: address, state and limits of the daemon, and its restart."""
 
 import time
 
@@ -8,16 +8,15 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QWi
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.settings.model.daemon_fields import DAEMON_FIELDS
 from gym_gui.settings.model.settings_model import SettingsModel
-from gym_gui.settings.view.field_row import NumberField
-from gym_gui.settings.view.section_frame import SectionFrame
+from gym_gui.settings.view.field_row import NumberField, SectionFrame
 from gym_gui.widgets.badge import Badge
 from gym_gui.widgets.banner import Banner
 from gym_gui.widgets.icons import keep_icon
 from gym_gui.widgets.set_disabled_reason import set_disabled_reason
 
-_FACTS = ("Address", "Process", "Version", "Running since", "Encryption")
+_INFO_LABELS = ("Address", "Process", "Version", "Running since", "Encryption")
 
-_NOT_KNOWN = "The daemon does not answer: its settings are not known."
+_NOT_KNOWN = "The daemon does not answer; its settings are unknown."
 
 
 class DaemonSection(SectionFrame):
@@ -26,25 +25,24 @@ class DaemonSection(SectionFrame):
     ) -> None:
         super().__init__(
             "Daemon",
-            "The background process that trains and records. It and its runs go on when this"
-            " window is closed.",
+            "Background process that trains and records. It continues when this window is closed.",
             parent,
         )
         self._model = model
         self._state = Badge("", "plain", theme)
         self._restart = QPushButton("Restart")
-        self._restart.setToolTip("Runs go on; the window connects again by itself")
+        self._restart.setToolTip("Restart the daemon. Runs continue; the window reconnects.")
         keep_icon(self._restart, "refresh", theme)
         self._restart.clicked.connect(model.restart_daemon)
-        head = QHBoxLayout()
-        head.addWidget(self._state)
-        head.addStretch()
-        head.addWidget(self._restart)
-        self.add(head)
+        header = QHBoxLayout()
+        header.addWidget(self._state)
+        header.addStretch()
+        header.addWidget(self._restart)
+        self.add(header)
         self._banner = Banner(theme)
         self.add(self._banner)
-        self._facts = {name: QLabel() for name in _FACTS}
-        self.add(self._facts_grid())
+        self._info = {name: QLabel() for name in _INFO_LABELS}
+        self.add(self._info_grid())
         self._fields = [NumberField(field) for field in DAEMON_FIELDS]
         for row in self._fields:
             row.box.editingFinished.connect(
@@ -54,13 +52,13 @@ class DaemonSection(SectionFrame):
         model.changed.connect(self._show)
         self._show()
 
-    def _facts_grid(self) -> QGridLayout:
+    def _info_grid(self) -> QGridLayout:
         line = self.fontMetrics().height()
         grid = QGridLayout()
         grid.setHorizontalSpacing(line)
         grid.setVerticalSpacing(line // 4)
         grid.setColumnStretch(1, 1)
-        for at, (name, value) in enumerate(self._facts.items()):
+        for at, (name, value) in enumerate(self._info.items()):
             label = QLabel(name)
             label.setProperty("role", "muted")
             label.setFixedWidth(line * 9)
@@ -74,20 +72,22 @@ class DaemonSection(SectionFrame):
     def _show(self) -> None:
         model = self._model
         self._state.show_text(model.state_text, "good" if model.is_ready else "warning")
-        set_disabled_reason(self._restart, "It is being restarted." if model.is_restarting else "")
+        set_disabled_reason(
+            self._restart, "The daemon is restarting." if model.is_restarting else ""
+        )
         health, view = model.health, model.daemon
         if health is not None:
-            self._facts["Address"].setText(health.address)
-            self._facts["Process"].setText(str(health.pid))
-            self._facts["Version"].setText(health.version)
-            self._facts["Running since"].setText(
+            self._info["Address"].setText(health.address)
+            self._info["Process"].setText(str(health.pid))
+            self._info["Version"].setText(health.version)
+            self._info["Running since"].setText(
                 time.strftime("%Y-%m-%d %H:%M", time.localtime(health.started_at))
             )
         if view is not None:
-            self._facts["Encryption"].setText(
+            self._info["Encryption"].setText(
                 f"TLS with {view.tls_certificate}"
                 if view.tls_certificate
-                else "none needed: only this machine can reach it. For others, start it with"
+                else "none; only this machine can connect. For remote access, start it with"
                 " --tls-certificate and --tls-key."
             )
         for row in self._fields:
@@ -100,6 +100,6 @@ class DaemonSection(SectionFrame):
         if not waiting or self._model.is_restarting:
             self._banner.clear()
             return
-        message = f"Changed, and in force when the daemon has started again: {', '.join(waiting)}."
+        message = f"Takes effect after a daemon restart: {', '.join(waiting)}."
         if message != self._banner.message or self._banner.isHidden():
             self._banner.say(message, "warning", [("Restart now", self._model.restart_daemon)])

@@ -1,4 +1,4 @@
-"""UsageBar: what takes the room, as one bar and as words."""
+"""UsageBar: disk usage by kind, as a bar with a legend."""
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent
@@ -10,13 +10,13 @@ from gym_gui.widgets.mixing import mixed
 from mosaic.contract.storage import StorageUse
 
 _COLUMNS = 3
-_STRENGTHS = (1.0, 0.72, 0.5, 0.34, 0.22)
-"""Of one calm colour, from what takes most to what takes least; the words tell them apart."""
+_SHADES = (1.0, 0.72, 0.5, 0.34, 0.22)
+"""Shades of one colour, largest kind first."""
 _GAP = 1.5
 
 
 class UsageBar(QWidget):
-    """Kinds that take nothing are left out."""
+    """Shows `StorageUse` values; empty kinds are omitted."""
 
     def __init__(self, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -33,21 +33,21 @@ class UsageBar(QWidget):
         layout.addLayout(self._legend)
 
     def show_use(self, used: tuple[StorageUse, ...]) -> None:
-        there = sorted(
-            (each for each in used if each.size_bytes > 0), key=lambda each: -each.size_bytes
+        entries = sorted(
+            (usage for usage in used if usage.size_bytes > 0), key=lambda usage: -usage.size_bytes
         )
-        self._bar.show_shares([each.size_bytes for each in there])
+        self._bar.show_shares([usage.size_bytes for usage in entries])
         while self._legend.count():
             item = self._legend.takeAt(0)
             widget = item.widget() if item is not None else None
             if widget is not None:
                 widget.deleteLater()
-        for at, each in enumerate(there):
-            entry = _Entry(f"{each.kind} {size_text(each.size_bytes)}", at, self._theme)
+        for at, usage in enumerate(entries):
+            entry = _Entry(f"{usage.kind} {size_text(usage.size_bytes)}", at, self._theme)
             self._legend.addWidget(entry, at // _COLUMNS, at % _COLUMNS)
         self._legend.setColumnStretch(_COLUMNS, 1)
-        words = ", ".join(f"{each.kind} {size_text(each.size_bytes)}" for each in there)
-        self.setAccessibleName(f"Disk use: {words}")
+        text = ", ".join(f"{usage.kind} {size_text(usage.size_bytes)}" for usage in entries)
+        self.setAccessibleName(f"Disk usage: {text}")
 
 
 class _Bar(QWidget):
@@ -69,22 +69,22 @@ class _Bar(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        room = QRectF(self.rect())
+        rect = QRectF(self.rect())
         outline = QPainterPath()
-        outline.addRoundedRect(room, room.height() / 2, room.height() / 2)
+        outline.addRoundedRect(rect, rect.height() / 2, rect.height() / 2)
         painter.setClipPath(outline)
-        painter.fillRect(room, QColor(self._theme.colours.line))
+        painter.fillRect(rect, QColor(self._theme.colours.line))
         total, left = sum(self._shares), 0.0
         for at, share in enumerate(self._shares):
-            width = room.width() * share / total
-            part = QRectF(left, 0, max(0.0, width - _GAP), room.height())
-            painter.fillRect(part, _colour(at, self._theme.colours))
+            width = rect.width() * share / total
+            segment = QRectF(left, 0, max(0.0, width - _GAP), rect.height())
+            painter.fillRect(segment, _colour(at, self._theme.colours))
             left += width
         painter.end()
 
 
 class _Entry(QLabel):
-    """The colour of a kind, and its words."""
+    """Colour and text of a kind."""
 
     def __init__(self, text: str, at: int, theme: ThemeModel) -> None:
         super().__init__(text)
@@ -106,4 +106,4 @@ class _Entry(QLabel):
 
 
 def _colour(at: int, colours: Colours) -> QColor:
-    return mixed(colours.accent, colours.line, _STRENGTHS[min(at, len(_STRENGTHS) - 1)])
+    return mixed(colours.accent, colours.line, _SHADES[min(at, len(_SHADES) - 1)])
