@@ -1,4 +1,4 @@
-"""Every value of a configuration, what is not the default, and what another run has otherwise."""
+"""Every value of a configuration, its difference from the default and from another run."""
 
 import json
 from collections.abc import Mapping
@@ -34,10 +34,10 @@ def _by_name(rows: list[ConfigRow]) -> dict[str, ConfigRow]:
     return {row.name: row for row in rows}
 
 
-def test_every_value_is_there_with_its_default() -> None:
-    """Those of the descriptor, of the configuration, and those that only the worker told."""
-    told = {"args": {"gamma": 0.9, "num_envs": 4, "batch_size": 512}}
-    rows = _by_name(rows_of(_source(gamma=0.9, resolved=told)))
+def test_every_value_is_listed_with_its_default() -> None:
+    """Values of the descriptor, of the configuration, and those that only the worker reported."""
+    reported = {"args": {"gamma": 0.9, "num_envs": 4, "batch_size": 512}}
+    rows = _by_name(rows_of(_source(gamma=0.9, resolved=reported)))
     assert (rows["gamma"].value, rows["gamma"].default, rows["gamma"].is_changed) == (
         "0.9",
         "0.99",
@@ -50,8 +50,8 @@ def test_every_value_is_there_with_its_default() -> None:
     assert not rows["batch_size"].is_changed
 
 
-def test_two_runs_beside_each_other() -> None:
-    """What differs, also where only one of them has it; equal numbers are equal."""
+def test_compare_two_runs() -> None:
+    """Differences, also if only one run has the value; equal numbers are equal."""
     mine = _source(seed=1, num_envs=8)
     theirs = _source(seed=2, num_envs=8.0, resolved={"args": {"device": "cpu"}})
     rows = _by_name(rows_of(mine, theirs))
@@ -59,21 +59,21 @@ def test_two_runs_beside_each_other() -> None:
     assert (rows["device"].value, rows["device"].other) == ("", "cpu")
 
 
-def test_the_table_shows_only_what_is_asked_for(qtbot: object) -> None:  # noqa: ARG001 - Qt's ground
-    """Differences only, what is searched for, and headings only of groups that have rows."""
+def test_the_table_shows_only_filtered_rows(qtbot: object) -> None:  # noqa: ARG001 - Qt's ground
+    """Differences only, search results, and headings only of groups that have rows."""
     table = ConfigurationTable()
     table.show(_source(gamma=0.9), None)
-    everything = table.rowCount()
+    all_rows = table.rowCount()
     table.show_only_differences(True)
-    assert [row.name for row in table.shown] == ["gamma"]
+    assert [row.name for row in table.displayed] == ["gamma"]
     assert table.rowCount() == 2
     table.show_only_differences(False)
     table.search("looks ahead")
-    assert [row.name for row in table.shown] == ["gamma"]
+    assert [row.name for row in table.displayed] == ["gamma"]
     table.search("")
-    assert table.rowCount() == everything
+    assert table.rowCount() == all_rows
     table.compare_against("run")
     table.show(_source(gamma=0.9), _source(gamma=0.9, seed=7))
     table.show_only_differences(True)
-    assert [(row.name, row.other) for row in table.shown] == [("seed", "7")]
+    assert [(row.name, row.other) for row in table.displayed] == [("seed", "7")]
     assert json.loads(table.as_json())["params"] == {"gamma": 0.9}

@@ -1,4 +1,4 @@
-"""The log of a run that prints far too much: what is kept has a bound, and the end is there."""
+"""The log of a run that prints too much: memory is bounded, and the end is kept."""
 
 import json
 from collections.abc import Iterator
@@ -19,12 +19,12 @@ from tests.trainer.workers.worker_files import write_worker
 pytestmark = pytest.mark.process
 
 _LINES = 60
-_KEPT = 1_000_000
-_PRINTS = f"""
+_MAX_CHARACTERS = 1_000_000
+_WORKER = f"""
 import json, sys
 if "--describe" in sys.argv:
-    told = {{"worker": "loud", "version": "1", "modes": ["train"], "environments": {{"any": True}}}}
-    print(json.dumps(told | {{"algorithms": [{{"id": "x", "label": "x"}}]}}))
+    spec = {{"worker": "loud", "version": "1", "modes": ["train"], "environments": {{"any": True}}}}
+    print(json.dumps(spec | {{"algorithms": [{{"id": "x", "label": "x"}}]}}))
     sys.exit()
 for number in range({_LINES}):
     print(number, "x" * 200_000, file=sys.stderr)
@@ -35,7 +35,7 @@ print("the end", file=sys.stderr)
 @pytest.fixture
 def daemon(tmp_path: Path) -> Iterator[DaemonUnderTest]:
     """With a worker that prints lines of two hundred thousand characters."""
-    write_worker(tmp_path / "workers", "loud", main=_PRINTS)
+    write_worker(tmp_path / "workers", "loud", main=_WORKER)
     under_test = DaemonUnderTest(tmp_path)
     under_test.home.trainer.mkdir(parents=True)
     under_test.home.settings.write_text(f'worker_folders = ["{tmp_path / "workers"}"]\n')
@@ -46,28 +46,28 @@ def daemon(tmp_path: Path) -> Iterator[DaemonUnderTest]:
         under_test.clean_up()
 
 
-def test_lines_at_the_beginning_go(
+def test_oldest_lines_are_dropped(
     qtbot: QtBot,
     daemon: DaemonUnderTest,
     link: TrainerLink,
-    pulse: UiTicker,
+    ticker: UiTicker,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """However few and long they are; how many went is counted, and a search finds what is left."""
-    monkeypatch.setattr(run_log_model, "MOST_CHARACTERS", _KEPT)
-    monkeypatch.setattr("gym_gui.run_page.feed.run_log_feed._MOST_AT_ONCE", 4)
+    """Also few but long lines; dropped lines are counted, and a search finds the rest."""
+    monkeypatch.setattr(run_log_model, "MAX_CHARACTERS", _MAX_CHARACTERS)
+    monkeypatch.setattr("gym_gui.run_page.feed.run_log_feed._MAX_BATCH", 4)
     config = json.dumps({"worker": "loud", "algo": "x", "env_id": "E-v0"}).encode()
     run_id = daemon.stub.SubmitRun(pb.SubmitRunRequest(config_json=config)).run_id
     daemon.until(run_id)
-    model = RunLogModel(link, pulse)
+    model = RunLogModel(link, ticker)
     model.search("x")
     model.show(run_id)
-    qtbot.waitUntil(lambda: model.is_over, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.is_finished, timeout=PATIENCE_MS)
     model.close()
     assert model.join(10)
     assert model.total == _LINES + 1
     assert model.dropped == model.total - model.rowCount() > 0
-    assert model.begins_later
-    assert len(model.all_text()) < 2 * _KEPT
+    assert model.is_truncated
+    assert len(model.all_text()) < 2 * _MAX_CHARACTERS
     assert model.line(model.rowCount() - 1).text == "the end"
-    assert model.found_count == model.rowCount() - 1
+    assert model.match_count == model.rowCount() - 1

@@ -1,4 +1,4 @@
-"""Making a run once more: the command says the same configuration, packages are told apart."""
+"""Reproducing a run: the command has the same configuration, packages are compared."""
 
 import json
 import shlex
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gym_gui.run_page.model.run_reproduction import (
-    git_words,
+    git_text,
     in_lines,
     package_rows,
     requirements_text,
@@ -38,8 +38,8 @@ _WORKER = WorkerDescriptor(
 _PLAIN: dict[str, Any] = {"worker": "learner", "algo": "ppo", "env_id": "CartPole-v1"}
 
 
-def _understood(command: list[str]) -> TrainRunConfig:
-    """What `mosaic train` makes of the command."""
+def _parsed(command: list[str]) -> TrainRunConfig:
+    """The configuration that `mosaic train` builds from the command."""
     assert command[:3] == ["mosaic", "train", "learner"]
     context = train_cli.train.make_context("train", command[2:])
     known = TrainOptions.__struct_fields__
@@ -64,18 +64,18 @@ def _understood(command: list[str]) -> TrainRunConfig:
         {"agent_id": "me", "warm_start": "abc"},
     ],
 )
-def test_the_command_says_the_same_run(settings: dict[str, Any], tmp_path: Path) -> None:
-    """`mosaic train` understands exactly the configuration that the run had."""
+def test_the_command_reproduces_the_configuration(settings: dict[str, Any], tmp_path: Path) -> None:
+    """`mosaic train` parses the command to the configuration of the run."""
     config = load_run_config({**_PLAIN, **settings})
     file = tmp_path / "config.json"
     file.write_bytes(to_json(config))
     command = train_command(config, str(file))
-    assert _understood(command) == config
+    assert _parsed(command) == config
     assert shlex.split(in_lines(command).replace("\\\n", "")) == command
 
 
-def test_options_where_they_say_it_all(tmp_path: Path) -> None:
-    """A file is named only for what no option says."""
+def test_options_if_they_cover_every_value(tmp_path: Path) -> None:
+    """A file is named only for values that no option covers."""
     by_options = load_run_config({**_PLAIN, "params": {"num_envs": 8}})
     command = train_command(by_options, "config.json")
     assert shlex.join(command) == (
@@ -87,7 +87,7 @@ def test_options_where_they_say_it_all(tmp_path: Path) -> None:
 
 
 def test_packages_of_two_runs() -> None:
-    """Another version, here only, there only; without another run nothing differs."""
+    """Another version, only in this run, only in the other; without another run none differs."""
     here, there = (
         {"torch": "2.4", "numpy": "2.0", "av": "1"},
         {"torch": "2.5", "numpy": "2.0", "x": "3"},
@@ -103,9 +103,9 @@ def test_packages_of_two_runs() -> None:
     assert requirements_text(bundle).splitlines()[1:] == ["av==1", "numpy==2.0", "torch==2.4"]
 
 
-def test_a_commit_is_told_where_it_is_known() -> None:
-    """As a text or with its branch; nothing where nothing is known."""
-    assert git_words({"git": "abc"}) == "abc"
-    told = json.loads('{"git": {"commit": "abc", "branch": "main", "dirty": true}}')
-    assert git_words(told) == "abc (main), with local changes"
-    assert git_words(None) == git_words({"git": None}) == ""
+def test_git_commit() -> None:
+    """As a string or with its branch; empty if unknown."""
+    assert git_text({"git": "abc"}) == "abc"
+    reported = json.loads('{"git": {"commit": "abc", "branch": "main", "dirty": true}}')
+    assert git_text(reported) == "abc (main), with local changes"
+    assert git_text(None) == git_text({"git": None}) == ""

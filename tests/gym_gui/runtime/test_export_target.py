@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gym_gui.run_page.feed.run_facts import copy_out
+from gym_gui.run_page.feed.run_overview import copy_to_folder
 from gym_gui.runtime.export_target import free_target
 from mosaic.contract.errors import UserError
 
@@ -28,10 +28,10 @@ def test_half_a_copy_is_removed(tmp_path: Path) -> None:
     (source / "a").write_text("whole")
     (source / "b").symlink_to(tmp_path / "nowhere")
     with pytest.raises(UserError, match=r"wandb cannot be copied: \[Errno 2\]"):
-        copy_out(source, tmp_path / "exports", "copy")
+        copy_to_folder(source, tmp_path / "exports", "copy")
     assert list((tmp_path / "exports").iterdir()) == []
     (source / "b").unlink()
-    assert copy_out(source, tmp_path / "exports", "copy").is_dir()
+    assert copy_to_folder(source, tmp_path / "exports", "copy").is_dir()
     shutil.rmtree(source)
     with pytest.raises(UserError, match="cannot be copied"):
-        copy_out(source, tmp_path / "exports", "gone")
+        copy_to_folder(source, tmp_path / "exports", "gone")

@@ -27,62 +27,62 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture
 def model(
-    link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices
+    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices
 ) -> Iterator[TensorBoardModel]:
-    runs = RunsModel(link, tasks, pulse, notices)
-    shown = SelectedRun(link, tasks, runs)
-    made = TensorBoardModel(link, tasks, pulse, notices, shown, runs, Remembered())
-    yield made
-    made.close()
+    runs = RunsModel(link, tasks, ticker, notices)
+    selected = SelectedRun(link, tasks, runs)
+    created = TensorBoardModel(link, tasks, ticker, notices, selected, runs, Remembered())
+    yield created
+    created.close()
     runs.close()
-    assert made.join(30)
+    assert created.join(30)
     assert runs.join(10)
 
 
 @pytest.fixture
 def page(qtbot: QtBot, model: TensorBoardModel, theme: ThemeModel) -> TensorBoardPage:
-    made = TensorBoardPage(model, theme)
-    qtbot.addWidget(made)
-    made.resize(750, 560)
-    made.show()
-    return made
+    created = TensorBoardPage(model, theme)
+    qtbot.addWidget(created)
+    created.resize(750, 560)
+    created.show()
+    return created
 
 
 def _button(page: QWidget, text: str) -> QPushButton:
-    found = [each for each in page.findChildren(QPushButton) if each.text() == text]
-    shown = [each for each in found if each.isVisible()]
-    assert len(shown) == 1, [each.text() for each in page.findChildren(QPushButton)]
-    return shown[0]
+    buttons = page.findChildren(QPushButton)
+    visible = [button for button in buttons if button.text() == text and button.isVisible()]
+    assert len(visible) == 1, [button.text() for button in buttons]
+    return visible[0]
 
 
-def _says(page: QWidget, words: str) -> bool:
-    return any(words in label.text() for label in page.findChildren(QLabel) if label.isVisible())
+def _displays(page: QWidget, text: str) -> bool:
+    return any(text in label.text() for label in page.findChildren(QLabel) if label.isVisible())
 
 
 def _finished(qtbot: QtBot, model: TensorBoardModel, daemon: DaemonUnderTest) -> str:
     run_id = daemon.submit(steps=200, episode_length=20)
 
-    def is_over() -> bool:
+    def is_finished() -> bool:
         run = model.runs.by_id(run_id)
         return run is not None and run.ended_at is not None and run.digest.episodes > 0
 
-    qtbot.waitUntil(is_over, timeout=PATIENCE_MS)
+    qtbot.waitUntil(is_finished, timeout=PATIENCE_MS)
     return run_id
 
 
-def test_a_run_without_event_files_gets_some_and_its_page(
+def test_export_and_open_a_run_without_event_files(
     qtbot: QtBot,
     model: TensorBoardModel,
     page: TensorBoardPage,
     daemon: DaemonUnderTest,
     give_bundles: Callable[..., None],
 ) -> None:
-    """Exported, listed with newest values, opened; the page answers, and Stop ends the server."""
+    """Export, list the newest values, open the page; Stop ends the server."""
     give_bundles(daemon.home, "cleanrl_worker")
-    assert _says(page, "No run is selected")
+    assert _displays(page, "No run selected")
     run_id = _finished(qtbot, model, daemon)
-    model.shown.show(run_id)
-    qtbot.waitUntil(lambda: _says(page, "has written no event files"), timeout=PATIENCE_MS)
+    model.selected.show(run_id)
+    qtbot.waitUntil(lambda: _displays(page, "has written no event files"), timeout=PATIENCE_MS)
     start = _button(page, "Start TensorBoard")
     assert not start.isEnabled()
     assert "no event files" in start.toolTip()
@@ -101,9 +101,9 @@ def test_a_run_without_event_files_gets_some_and_its_page(
     with qtbot.waitSignal(model.address_ready, timeout=PATIENCE_MS) as again:
         _button(page, "Open TensorBoard").click()
     assert again.args == [address]
-    with qtbot.waitSignal(page.charts_wanted, timeout=PATIENCE_MS) as wanted:
+    with qtbot.waitSignal(page.charts_requested, timeout=PATIENCE_MS) as requested:
         _button(page, "Show in charts").click()
-    assert wanted.args == [run_id]
+    assert requested.args == [run_id]
     server = model.servers[0].server
     _button(page, "Stop").click()
     qtbot.waitUntil(lambda: not server.is_alive, timeout=PATIENCE_MS)
@@ -119,7 +119,7 @@ def test_several_runs_and_a_failure(
     give_bundles: Callable[..., None],
     tmp_path: Path,
 ) -> None:
-    """Two runs in one server; a folder that goes away fails with its reason, and Retry."""
+    """Two runs in one server; a removed folder fails with a reason and Retry."""
     give_bundles(daemon.home, "cleanrl_worker")
     first, second = _finished(qtbot, model, daemon), _finished(qtbot, model, daemon)
     with qtbot.waitSignal(model.address_ready, timeout=PATIENCE_MS):
@@ -136,13 +136,13 @@ def test_several_runs_and_a_failure(
     file.path.unlink()
     folder.rmdir()
     model.retry(broken)
-    qtbot.waitUntil(lambda: _says(page, "does not exist"), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: _displays(page, "does not exist"), timeout=PATIENCE_MS)
     assert _button(page, "Retry").isEnabled()
     _button(page, "Dismiss").click()
     assert model.servers == ()
 
 
-def test_what_is_greyed_says_why(
+def test_disabled_buttons_have_a_reason(
     qtbot: QtBot,
     model: TensorBoardModel,
     page: TensorBoardPage,
@@ -152,7 +152,7 @@ def test_what_is_greyed_says_why(
 ) -> None:
     """No TensorBoard anywhere, no WebEngine, a folder without event files."""
     daemon.home.venvs.unlink()
-    model.look_for_program()
+    model.find_program()
     qtbot.waitUntil(lambda: model.absent is not None, timeout=PATIENCE_MS)
     assert "CleanRL" in _button(page, "Start TensorBoard").toolTip()
     for text in ("Several runs…", "Folder…"):
@@ -162,8 +162,8 @@ def test_what_is_greyed_says_why(
     (embedded,) = page.findChildren(QCheckBox)
     assert embedded.isEnabled() or "mosaic-workbench[web]" in embedded.toolTip()
     (tmp_path / "empty").mkdir()
-    said: list[Notice] = []
-    notices.posted.connect(said.append)
+    posted: list[Notice] = []
+    notices.posted.connect(posted.append)
     model.open_folder(tmp_path / "empty")
-    qtbot.waitUntil(lambda: bool(said), timeout=PATIENCE_MS)
-    assert "has no event files" in said[0].message
+    qtbot.waitUntil(lambda: bool(posted), timeout=PATIENCE_MS)
+    assert "has no event files" in posted[0].message

@@ -1,4 +1,4 @@
-"""The TensorBoards of a window: one for the same folders, and none that outlives it."""
+"""TensorBoard servers: one per set of folders, and none after closing."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -26,11 +26,11 @@ def program(tmp_path: Path, give_bundles: Callable[..., None]) -> TensorBoardPro
     return find_tensorboard(home)
 
 
-def test_one_for_the_same_folders(
-    qtbot: QtBot, pulse: UiTicker, tmp_path: Path, program: TensorBoardProgram
+def test_one_server_for_the_same_folders(
+    qtbot: QtBot, ticker: UiTicker, tmp_path: Path, program: TensorBoardProgram
 ) -> None:
-    """Asked for again it is the one that is there; closing ends all of them."""
-    servers = TensorBoardServers(pulse)
+    """A second request returns the existing server; closing stops all of them."""
+    servers = TensorBoardServers(ticker)
     first = servers.open(program, {"a": tmp_path})
     assert servers.open(program, {"renamed": tmp_path}) is first
     missing = servers.open(program, {"gone": tmp_path / "gone"})

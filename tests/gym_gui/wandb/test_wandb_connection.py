@@ -1,4 +1,4 @@
-"""Testing the way to W&B's server: every place where it can end, on servers of this machine."""
+"""Connection test to the W&B server: every step that can fail, with local servers."""
 
 import socket
 import threading
@@ -15,7 +15,7 @@ class _Handler(BaseHTTPRequestHandler):
     status = 404
 
     def do_GET(self) -> None:
-        self.server.asked.append((self.path, self.headers.get("Proxy-Authorization")))  # type: ignore[attr-defined]
+        self.server.requests.append((self.path, self.headers.get("Proxy-Authorization")))  # type: ignore[attr-defined]
         self.send_response(self.server.status)  # type: ignore[attr-defined]
         self.send_header("Content-Length", "0")
         self.end_headers()
@@ -32,13 +32,13 @@ class _Server(ThreadingHTTPServer):
     def __init__(self, status: int) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.status = status
-        self.asked: list[tuple[str, str | None]] = []
+        self.requests: list[tuple[str, str | None]] = []
         self.address = f"http://127.0.0.1:{self.server_port}"
 
 
 @pytest.fixture
 def serve() -> Iterator[type]:
-    """Servers that end with the test."""
+    """Servers that stop with the test."""
     running: list[tuple[_Server, threading.Thread]] = []
 
     class Serving(_Server):
@@ -62,7 +62,7 @@ def closed_port() -> int:
 
 
 def test_a_server_that_answers(serve: type) -> None:
-    """Any answer will do; what worked is told step by step."""
+    """Any response counts; the report lists successful steps."""
     report = probe(serve(404).address, "")
     assert report.is_reached
     assert report.summary == "127.0.0.1 answers"
@@ -70,65 +70,65 @@ def test_a_server_that_answers(serve: type) -> None:
 
 
 def test_through_a_proxy(serve: type) -> None:
-    """The proxy is asked for the whole address, with the password of its own address."""
+    """The proxy gets the complete URL, and the credentials of its own address."""
     proxy = serve(200)
     with_password = proxy.address.replace("http://", "http://ada:se%20cret@")
     report = probe("http://tracker.invalid/", with_password)
     assert report.is_reached
     assert "through the proxy 127.0.0.1" in report.summary
-    assert proxy.asked == [("http://tracker.invalid/", "Basic YWRhOnNlIGNyZXQ=")]
+    assert proxy.requests == [("http://tracker.invalid/", "Basic YWRhOnNlIGNyZXQ=")]
     assert "cret" not in str(report)
 
 
 @pytest.mark.parametrize(
-    ("server", "status", "words"),
+    ("server", "status", "text"),
     [
-        ("http://tracker.invalid", 407, "wants a name and a password"),
-        ("https://tracker.invalid", 407, "wants a name and a password"),
-        ("https://tracker.invalid", 403, "refuses to lead there (403)"),
+        ("http://tracker.invalid", 407, "requires a user name and a password"),
+        ("https://tracker.invalid", 407, "requires a user name and a password"),
+        ("https://tracker.invalid", 403, "rejected the connection (403)"),
         ("http://tracker.invalid", 502, "The proxy or the server answers with an error (502)"),
     ],
 )
-def test_a_proxy_that_refuses(serve: type, server: str, status: int, words: str) -> None:
-    """It is named as the one that refuses, with what to do."""
+def test_a_proxy_that_rejects(serve: type, server: str, status: int, text: str) -> None:
+    """The report names the proxy and has a remedy."""
     report = probe(server, serve(status).address)
     assert not report.is_reached
-    assert words in report.summary
+    assert text in report.summary
     assert report.detail
 
 
-def test_nobody_there(closed_port: int, serve: type) -> None:
-    """Refused by the server, refused by the proxy, a server in trouble, an unknown name."""
+def test_unreachable_servers(closed_port: int, serve: type) -> None:
+    """Server refuses, proxy refuses, server error, unknown name."""
     refused = probe(f"http://127.0.0.1:{closed_port}", "")
     assert refused.summary == f"127.0.0.1 refuses connections on port {closed_port}"
     assert "proxy" in refused.detail
     no_proxy = probe("https://tracker.invalid", f"http://127.0.0.1:{closed_port}")
     assert no_proxy.summary.startswith("The proxy 127.0.0.1 refuses connections")
     assert "The server answers with an error (503)" in probe(serve(503).address, "").summary
-    assert "is not known" in probe("https://tracker.invalid", "").summary
+    assert "Cannot resolve the name" in probe("https://tracker.invalid", "").summary
 
 
-def test_a_server_that_says_nothing() -> None:
-    """It does not take longer than it may."""
+def test_a_silent_server() -> None:
+    """The test ends after the timeout."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         report = probe(f"http://127.0.0.1:{silent.getsockname()[1]}", "", step_s=0.2)
-    assert report.summary == "The server broke the connection off"
+    assert report.summary == "The server closed the connection"
 
 
 def test_no_certificate(serve: type) -> None:
-    """A server that speaks no TLS cannot be trusted."""
+    """A server without TLS is not trusted."""
     report = probe(serve(200).address.replace("http:", "https:"), "")
-    assert report.summary == "127.0.0.1 cannot be trusted"
+    assert report.summary == "The certificate of 127.0.0.1 is not trusted"
 
 
 @pytest.mark.parametrize("address", ["", "tracker", "ftp://host", "https://host:notaport"])
-def test_addresses_that_are_none(address: str) -> None:
-    """They are said to be so, and nothing is tried."""
+def test_invalid_addresses(address: str) -> None:
+    """They are reported without a connection attempt."""
     assert probe(address, "").summary == "The address of the server cannot be used"
 
 
-def test_whose_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The run's own; the password, which a run must not hold, from the environment."""
+def test_proxy_selection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The proxy of the run; its password comes from the environment."""
     for name in wandb_connection._PROXIES:
         monkeypatch.delenv(name, raising=False)
     assert proxy_address("") == ""

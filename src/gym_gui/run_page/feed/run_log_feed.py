@@ -1,7 +1,7 @@
-"""RunLogFeed: what one run has written, line by line as it stands there, and what follows.
+"""RunLogFeed: the log lines of one run, existing ones first, then new ones.
 
-Three sources: what the worker printed, what it said in `log` lines, and what the daemon said of the
-run. Lines are read and judged on a thread; `RunLogModel` takes them once a beat.
+Three sources: the worker's output, its `log` events, and the daemon's log lines about the run.
+Lines are read and parsed on a thread; `RunLogModel` drains them once per tick.
 """
 
 import json
@@ -27,20 +27,20 @@ __all__ = ["LogLine", "LogSource", "OutputLines", "RunLogFeed", "Severity"]
 LogSource = Literal["output", "worker", "daemon"]
 
 TAIL_LINES = 50_000
-"""Of what was written before: a log of gigabytes is not read from its beginning."""
-_MOST_AT_ONCE = 1_000
-"""Lines in one beat; the rest waits, in the log itself."""
-_Given = TypeVar("_Given")
+"""Number of existing lines to read: large logs are not read from the start."""
+_MAX_BATCH = 1_000
+"""Lines per tick; the rest waits in the log itself."""
+_Raw = TypeVar("_Raw")
 
-_MOST_CHARACTERS = 64_000
-"""Of one line: who wants to see more of it opens the file."""
-# An escape character ends what it stands in: a search to the end of the line for every one of them
-# would keep Python, and with it the UI thread, for minutes.
+_MAX_CHARACTERS = 64_000
+"""Per line; the log file has the complete line."""
+# An escape character ends the sequence it is in: a search to the end of the line for each of them
+# would block Python, and with it the UI thread, for minutes.
 _TERMINAL_CODES = re.compile(
     r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-_]"
 )
-# Control characters but tab, newline and return; line separators; marks that turn the direction.
-_NOT_SHOWN = re.compile(
+# Control characters except tab, newline and return; line separators; bidirectional marks.
+_INVISIBLE = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]"
 )
 _TRACEBACK = "Traceback (most recent call last):"
@@ -50,13 +50,13 @@ _LEVEL = re.compile(
 )
 _WARNING = re.compile(r"\S+:\d+: \w*Warning: ")
 _EXCEPTION = re.compile(r"(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Interrupt)\b")
-_DAEMON_HEAD = re.compile(
+_DAEMON_PREFIX = re.compile(
     r"\d{4}-\d\d-\d\d (?P<time>\d\d:\d\d:\d\d),\d{3} (?P<level>[A-Z]+) +\S+: "
 )
 
 
 class LogLine(NamedTuple):
-    """One line. `more` is what belongs to it and does not fit a line."""
+    """One line. `more` is text that belongs to it but does not fit in one line."""
 
     text: str
     severity: Severity
@@ -64,36 +64,38 @@ class LogLine(NamedTuple):
 
 
 class RunLogFeed(RunStream[LogLine]):
-    """Of one source at a time, from its beginning or near its end."""
+    """Reads one source at a time, from the start or near the end."""
 
-    def __init__(self, link: TrainerLink, pulse: UiTicker, parent: QObject | None = None) -> None:
-        super().__init__(link, pulse, "log of a run", _MOST_AT_ONCE, parent)
+    def __init__(self, link: TrainerLink, ticker: UiTicker, parent: QObject | None = None) -> None:
+        super().__init__(link, ticker, "log of a run", _MAX_BATCH, parent)
         self._source: LogSource = "output"
 
     def show_source(self, run_id: str, source: LogSource) -> None:
-        """An empty id ends it."""
+        """An empty id stops reading."""
         self.close()
         self._source = source
         self.show(run_id)
 
     def read(self, client: "TrainerClient", run_id: str) -> Closable[LogLine]:
         if self._source == "worker":
-            return _Judged(client.events(run_id, kind="log", follow=True), _line_of_event)
+            return _ParsedLines(client.events(run_id, kind="log", follow=True), _line_of_event)
         if self._source == "daemon":
-            return _Judged(client.logs(follow=True, tail_lines=TAIL_LINES), _DaemonLines(run_id))
-        return _Judged(client.logs(run_id, follow=True, tail_lines=TAIL_LINES), OutputLines())
+            return _ParsedLines(
+                client.logs(follow=True, tail_lines=TAIL_LINES), _DaemonLines(run_id)
+            )
+        return _ParsedLines(client.logs(run_id, follow=True, tail_lines=TAIL_LINES), OutputLines())
 
 
-class _Judged(Generic[_Given]):
-    """A stream of lines as they come, turned into ours on the thread that reads them."""
+class _ParsedLines(Generic[_Raw]):
+    """A stream of raw lines, parsed on the thread that reads them."""
 
-    def __init__(self, stream: Closable[_Given], judge: Callable[[_Given], LogLine | None]) -> None:
+    def __init__(self, stream: Closable[_Raw], parse: Callable[[_Raw], LogLine | None]) -> None:
         self._stream = stream
-        self._judge = judge
+        self._parse = parse
 
     def __iter__(self) -> Iterator[LogLine]:
-        for given in self._stream:
-            line = self._judge(given)
+        for raw in self._stream:
+            line = self._parse(raw)
             if line is not None:
                 yield line
 
@@ -102,7 +104,7 @@ class _Judged(Generic[_Given]):
 
 
 class OutputLines:
-    """What a worker printed, line by line. Remembers whether it is inside of a traceback."""
+    """Parses the output of a worker. Remembers whether it is inside a traceback."""
 
     def __init__(self) -> None:
         self._in_traceback = False
@@ -110,10 +112,10 @@ class OutputLines:
     def __call__(self, raw: str) -> LogLine:
         plain = _TERMINAL_CODES.sub("", raw) if "\x1b" in raw else raw
         plain = plain.rstrip("\r")
-        # A progress bar writes over itself: what is seen in a terminal is the last of it.
+        # A progress bar overwrites itself: a terminal shows only the last part.
         text = plain.rpartition("\r")[2]
         severity = self._severity(text)
-        return LogLine(_cut(text).expandtabs(4), severity, _cut(plain) if text != plain else "")
+        return LogLine(_clean(text).expandtabs(4), severity, _clean(plain) if text != plain else "")
 
     def _severity(self, text: str) -> Severity:
         if self._in_traceback:
@@ -130,37 +132,39 @@ class OutputLines:
         return severity_of(level["level"]) if level else Severity.INFO
 
 
-def _line_of_event(given: EventLine) -> LogLine | None:
-    event = given.decode()
+def _line_of_event(raw: EventLine) -> LogLine | None:
+    event = raw.decode()
     if not isinstance(event, Log):
         return None
     first, _, rest = event.message.partition("\n")
     fields = json.dumps(event.fields, ensure_ascii=False, default=str) if event.fields else ""
-    words = (event.level.upper().ljust(7), event.code, first, fields)
-    text = _cut(" ".join(filter(None, words)))
-    return LogLine(text, severity_of(event.level), _cut(rest))
+    columns = (event.level.upper().ljust(7), event.code, first, fields)
+    text = _clean(" ".join(filter(None, columns)))
+    return LogLine(text, severity_of(event.level), _clean(rest))
 
 
 class _DaemonLines:
-    """Those that name the run, with the lines that belong to them."""
+    """Lines that name the run, with their continuation lines."""
 
     def __init__(self, run_id: str) -> None:
         self._run_id = run_id
         self._severity: Severity | None = None
-        """Of the line before, when it was one of this run."""
+        """Severity of the previous line if it was about this run."""
 
     def __call__(self, text: str) -> LogLine | None:
-        head = _DAEMON_HEAD.match(text)
-        if head is not None:
-            names_it = self._run_id in text
-            self._severity = severity_of(head["level"]) if names_it else None
-        return None if self._severity is None else LogLine(_cut(text).expandtabs(4), self._severity)
+        prefix = _DAEMON_PREFIX.match(text)
+        if prefix is not None:
+            names_run = self._run_id in text
+            self._severity = severity_of(prefix["level"]) if names_run else None
+        return (
+            None if self._severity is None else LogLine(_clean(text).expandtabs(4), self._severity)
+        )
 
 
-def _cut(text: str) -> str:
-    """On one line, as it is written; of what is too long the beginning, and how long it is."""
+def _clean(text: str) -> str:
+    """Remove invisible characters, and truncate a long line with a note of its length."""
     if not text.isprintable():
-        text = _NOT_SHOWN.sub("", text)
-    if len(text) <= _MOST_CHARACTERS:
+        text = _INVISIBLE.sub("", text)
+    if len(text) <= _MAX_CHARACTERS:
         return text
-    return f"{text[:_MOST_CHARACTERS]} … ({len(text):,} characters; the log file has them all)"
+    return f"{text[:_MAX_CHARACTERS]} … ({len(text):,} characters; the log file has them all)"

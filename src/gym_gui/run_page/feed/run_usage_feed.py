@@ -1,6 +1,6 @@
-"""RunUsageFeed: what a run takes of its machine, from its heartbeats; and of which machine.
+"""RunUsageFeed: CPU and memory usage of a run from its heartbeats, and details of its machine.
 
-The samples are those that the worker told, so they are there after a restart and for old runs too.
+The worker reported the samples, so they exist after a restart and for old runs too.
 """
 
 import math
@@ -24,42 +24,42 @@ from mosaic.contract.readiness import DaemonHealth
 if TYPE_CHECKING:
     from mosaic.client import TrainerClient
 
-_MOST_AT_ONCE = 4_000
+_MAX_BATCH = 4_000
 
 
 class UsageSample(NamedTuple):
-    """Of all processes of the run, at one moment. What was not told is None."""
+    """All processes of the run at one time. None where a value was not reported."""
 
     t: float
     rss_bytes: int | None
     cpu_s: float | None
-    """Used since the beginning."""
+    """CPU seconds used since the start."""
     threads: int | None
     processes: int | None
 
 
 @dataclass(frozen=True, slots=True)
-class MachineFacts:
-    """The machine of the daemon, and what the run took in all when it is over."""
+class MachineInfo:
+    """The daemon's machine, and the exit record of a finished run."""
 
     health: DaemonHealth
     exit: ExitRecord | None
 
 
-def fetch_machine(client: "TrainerClient", home: Home, run_id: str) -> MachineFacts:
-    """Raises `UserError`. Waits."""
+def fetch_machine(client: "TrainerClient", home: Home, run_id: str) -> MachineInfo:
+    """Blocks. Raises `UserError`."""
     try:
-        ended = ExitRecord.read(home.run(run_id).exit)
+        exit_record = ExitRecord.read(home.run(run_id).exit)
     except UserError:
-        ended = None
-    return MachineFacts(client.health(), ended)
+        exit_record = None
+    return MachineInfo(client.health(), exit_record)
 
 
 class RunUsageFeed(RunStream[UsageSample]):
-    """From the first heartbeat on."""
+    """Reads from the first heartbeat."""
 
-    def __init__(self, link: TrainerLink, pulse: UiTicker, parent: QObject | None = None) -> None:
-        super().__init__(link, pulse, "usage of a run", _MOST_AT_ONCE, parent)
+    def __init__(self, link: TrainerLink, ticker: UiTicker, parent: QObject | None = None) -> None:
+        super().__init__(link, ticker, "usage of a run", _MAX_BATCH, parent)
 
     def read(self, client: "TrainerClient", run_id: str) -> Closable[UsageSample]:
         return _Samples(client.events(run_id, kind="heartbeat", follow=True))
@@ -73,10 +73,16 @@ class _Samples:
 
     def __iter__(self) -> Iterator[UsageSample]:
         for line in self._stream:
-            beat = line.decode()
-            if isinstance(beat, Heartbeat) and math.isfinite(beat.t):
-                cpu_s = beat.cpu_s if beat.cpu_s is not None and math.isfinite(beat.cpu_s) else None
-                yield UsageSample(beat.t, beat.rss_bytes, cpu_s, beat.threads, beat.processes)
+            heartbeat = line.decode()
+            if isinstance(heartbeat, Heartbeat) and math.isfinite(heartbeat.t):
+                cpu_s = (
+                    heartbeat.cpu_s
+                    if heartbeat.cpu_s is not None and math.isfinite(heartbeat.cpu_s)
+                    else None
+                )
+                yield UsageSample(
+                    heartbeat.t, heartbeat.rss_bytes, cpu_s, heartbeat.threads, heartbeat.processes
+                )
 
     def close(self) -> None:
         self._stream.close()

@@ -25,14 +25,14 @@ _NO_PARENT = QModelIndex()
 class ConfigColumn(IntEnum):
     NAME = 0
     VALUE = 1
-    BESIDE = 2
+    REFERENCE = 2
 
 
 class ConfigurationTable(QAbstractTableModel):
     """A row is a value, or the heading of a group."""
 
     changed = Signal()
-    """Counts, or what it is compared with."""
+    """The counts or the comparison changed."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -45,7 +45,7 @@ class ConfigurationTable(QAbstractTableModel):
         self._rows: list[ConfigRow | str] = []
 
     def show(self, source: ConfigSource | None, other: ConfigSource | None) -> None:
-        """`other` counts while it is compared with a run."""
+        """`other` is used only for a comparison with a run."""
         if source == self._source and other == self._other:
             return
         self._source, self._other = source, other
@@ -69,12 +69,12 @@ class ConfigurationTable(QAbstractTableModel):
         return self._source is not None
 
     @property
-    def shown(self) -> list[ConfigRow]:
+    def displayed(self) -> list[ConfigRow]:
         return [row for row in self._rows if isinstance(row, ConfigRow)]
 
     @property
     def differences(self) -> int:
-        """Of all values, whatever is searched for."""
+        """Of all values, regardless of the search."""
         return sum(map(self._is_different, self._all))
 
     @property
@@ -85,16 +85,16 @@ class ConfigurationTable(QAbstractTableModel):
         return as_json(self._source) if self._source else ""
 
     def as_text(self, rows: list[int]) -> str:
-        """Those rows, for a table elsewhere."""
-        chosen = (self._rows[row] for row in rows)
+        """These rows, tab-separated."""
+        selected = (self._rows[row] for row in rows)
         return "\n".join(
-            "\t".join((row.name, row.value, self._beside(row)))
+            "\t".join((row.name, row.value, self._reference(row)))
             if isinstance(row, ConfigRow)
             else row
-            for row in chosen
+            for row in selected
         )
 
-    # Qt's side.
+    # Item model.
 
     def rowCount(self, parent: Index = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
         return 0 if parent.isValid() else len(self._rows)
@@ -111,8 +111,8 @@ class ConfigurationTable(QAbstractTableModel):
             return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         if role != Qt.ItemDataRole.DisplayRole:
             return None
-        beside = "default" if self.against == "defaults" else "other run"
-        return ("setting", "this run", beside)[section]
+        reference = "default" if self.against == "defaults" else "other run"
+        return ("setting", "this run", reference)[section]
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         if isinstance(self._rows[index.row()], str):
@@ -145,15 +145,15 @@ class ConfigurationTable(QAbstractTableModel):
     def _text(self, row: ConfigRow, column: ConfigColumn) -> str:
         if column is ConfigColumn.NAME:
             return row.name
-        return row.value if column is ConfigColumn.VALUE else self._beside(row)
+        return row.value if column is ConfigColumn.VALUE else self._reference(row)
 
-    def _beside(self, row: ConfigRow) -> str:
+    def _reference(self, row: ConfigRow) -> str:
         return row.default if self.against == "defaults" else row.other
 
     def _tip(self, row: ConfigRow) -> str:
-        beside = "Default" if self.against == "defaults" else "Other run"
-        lines = [f"{row.group}: {row.name}", row.help, f"This run: {row.value or 'not there'}"]
-        return "\n".join(filter(None, (*lines, f"{beside}: {self._beside(row) or 'none'}")))
+        reference = "Default" if self.against == "defaults" else "Other run"
+        lines = [f"{row.group}: {row.name}", row.help, f"This run: {row.value or 'not set'}"]
+        return "\n".join(filter(None, (*lines, f"{reference}: {self._reference(row) or 'none'}")))
 
     def _is_different(self, row: ConfigRow) -> bool:
         return row.is_changed if self.against == "defaults" else row.differs

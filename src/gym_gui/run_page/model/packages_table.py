@@ -1,4 +1,4 @@
-"""PackagesTable: the packages a run had, and those of another run beside them."""
+"""PackagesTable: the packages of a run, and those of another run for comparison."""
 
 from collections.abc import Mapping
 from enum import IntEnum
@@ -18,7 +18,7 @@ from gym_gui.run_page.model.run_reproduction import PackageRow, package_rows
 Index = QModelIndex | QPersistentModelIndex
 PACKAGE_ROLE = Qt.ItemDataRole.UserRole + 1
 _NO_PARENT = QModelIndex()
-_NOT_THERE = "—"
+_MISSING = "—"
 
 
 class PackageColumn(IntEnum):
@@ -28,7 +28,7 @@ class PackageColumn(IntEnum):
 
 
 class PackagesTable(QAbstractTableModel):
-    """Rows are in order of their names."""
+    """Rows are sorted by name."""
 
     changed = Signal()
 
@@ -41,7 +41,7 @@ class PackagesTable(QAbstractTableModel):
         self._rows: list[PackageRow] = []
 
     def show(self, here: Mapping[str, str], there: Mapping[str, str] | None) -> None:
-        """`there`: those of the run it is compared with; None: of none."""
+        """`there`: packages of the run to compare with; None for no comparison."""
         rows = package_rows(here, there)
         if rows == self._all and self.has_other == (there is not None):
             return
@@ -69,8 +69,8 @@ class PackagesTable(QAbstractTableModel):
         return tuple(self._rows)
 
     def as_text(self, rows: list[int]) -> str:
-        chosen = (self._rows[row] for row in rows)
-        return "\n".join(f"{row.name}\t{row.here}\t{row.there}".rstrip() for row in chosen)
+        selected = (self._rows[row] for row in rows)
+        return "\n".join(f"{row.name}\t{row.here}\t{row.there}".rstrip() for row in selected)
 
     def rowCount(self, parent: Index = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
         return 0 if parent.isValid() else len(self._rows)
@@ -116,4 +116,4 @@ class PackagesTable(QAbstractTableModel):
 def _text(row: PackageRow, column: PackageColumn) -> str:
     if column is PackageColumn.NAME:
         return row.name
-    return (row.here if column is PackageColumn.HERE else row.there) or _NOT_THERE
+    return (row.here if column is PackageColumn.HERE else row.there) or _MISSING

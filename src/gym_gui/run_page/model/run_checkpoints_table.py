@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from gym_gui.run_page.model.run_summary import moment
+from gym_gui.run_page.model.run_summary import time_text
 from gym_gui.runtime.models import number_text, run_text
 from mosaic.contract.storage import CheckpointRecord
 
@@ -32,7 +32,7 @@ _HEADINGS = ("step", "return", "written", "size", "file")
 
 @dataclass(frozen=True, slots=True)
 class CheckpointRow:
-    """A checkpoint and what its writer told of it."""
+    """A checkpoint and the metrics that its writer reported."""
 
     checkpoint: CheckpointRecord
     step: int | None
@@ -45,16 +45,16 @@ class CheckpointRow:
 
 
 def row_of(checkpoint: CheckpointRecord) -> CheckpointRow:
-    """What is not told, or not as a number, is left out."""
+    """Metrics that are missing or not numbers are left out."""
     try:
         meta = msgspec.json.decode(checkpoint.meta_json or b"{}")
     except msgspec.DecodeError:
         meta = {}
     meta = meta if isinstance(meta, dict) else {}
-    told = meta.get("metrics")
+    reported = meta.get("metrics")
     metrics = {
         str(name): float(value)
-        for name, value in (told if isinstance(told, dict) else {}).items()
+        for name, value in (reported if isinstance(reported, dict) else {}).items()
         if isinstance(value, int | float) and not isinstance(value, bool)
     }
     step = meta.get("step", meta.get("global_step"))
@@ -75,7 +75,7 @@ class RunCheckpointsTable(QAbstractTableModel):
         self._rows: list[CheckpointRow] = []
 
     def show(self, checkpoints: Sequence[CheckpointRecord]) -> None:
-        """Only what is new changes what is selected."""
+        """Resets only if the checkpoints changed, so that the selection stays."""
         if [row.checkpoint for row in self._rows] == list(checkpoints):
             return
         self.beginResetModel()
@@ -86,7 +86,7 @@ class RunCheckpointsTable(QAbstractTableModel):
         return self._rows[number] if 0 <= number < len(self._rows) else None
 
     def row_of_id(self, checkpoint_id: str) -> int:
-        """-1 when it is not there."""
+        """-1 if it is not listed."""
         ids = [row.checkpoint.checkpoint_id for row in self._rows]
         return ids.index(checkpoint_id) if checkpoint_id in ids else -1
 
@@ -123,11 +123,11 @@ class RunCheckpointsTable(QAbstractTableModel):
 
 def _text(row: CheckpointRow, column: CheckpointColumn) -> str:
     if column is CheckpointColumn.STEP:
-        return run_text.whole(row.step) if row.step is not None else _NONE
+        return run_text.integer(row.step) if row.step is not None else _NONE
     if column is CheckpointColumn.RETURN:
         return run_text.number(row.total_return) or _NONE
     if column is CheckpointColumn.TIME:
-        return moment(row.checkpoint.t, time.time())
+        return time_text(row.checkpoint.t, time.time())
     if column is CheckpointColumn.SIZE:
         return number_text.size(row.checkpoint.size_bytes)
     return row.name

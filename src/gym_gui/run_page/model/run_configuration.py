@@ -1,4 +1,4 @@
-"""Every value of a run's configuration in rows: what it is, its default, and another run's.
+"""Every value of a run's configuration as rows: value, default, and the value of another run.
 
 Plain functions; `ConfigurationTable` shows the rows.
 """
@@ -20,30 +20,30 @@ _NESTED = {
     "artifacts": "Artifacts",
     "bundle": "Bundle",
     "resources": "Resources",
-    "extra_args": "Passed on unchecked",
+    "extra_args": "Extra arguments",
     "metadata": "Metadata",
 }
 RUN, PARAMETERS, RESOLVED = "Run", "Parameters", "Resolved by the worker"
 _GROUPS = (RUN, PARAMETERS, *_NESTED.values(), RESOLVED)
 _DEFAULTS: dict[str, Any] = msgspec.to_builtins(TrainRunConfig(worker="none", env_id="none"))
 _NO_DEFAULT = ("worker", "env_id", "algo", "run_name")
-"""What every run has of its own."""
-_AS_WRITTEN_ELSEWHERE = ("params", *_NESTED)
+"""Fields that differ for every run."""
+_LISTED_ELSEWHERE = ("params", *_NESTED)
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigSource:
-    """What the values of a run are taken from."""
+    """Where the values of a run come from."""
 
     config: TrainRunConfig
     resolved: Mapping[str, Any] | None
-    """The worker's `config` event; None until it has said so."""
+    """The worker's `config` event; None until it is reported."""
     descriptor: WorkerDescriptor | None
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigRow:
-    """One value. Texts are empty where there is nothing to say."""
+    """One value. Texts are empty if they do not apply."""
 
     group: str
     name: str
@@ -51,11 +51,11 @@ class ConfigRow:
     default: str
     has_default: bool
     is_changed: bool
-    """It is not the default."""
+    """Whether it differs from the default."""
     help: str = ""
     other: str = ""
     differs: bool = False
-    """From the other run."""
+    """Whether it differs from the other run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class _Value:
 
 
 def rows_of(source: ConfigSource, other: ConfigSource | None = None) -> list[ConfigRow]:
-    """In the order of the groups; what only the other run has comes last in its group."""
+    """Ordered by group; values that only the other run has come last in their group."""
     mine = _values_of(source)
     theirs = _values_of(other) if other is not None else {}
     keys = [*mine, *(key for key in theirs if key not in mine)]
@@ -95,12 +95,12 @@ def rows_of(source: ConfigSource, other: ConfigSource | None = None) -> list[Con
 
 
 def as_json(source: ConfigSource) -> str:
-    """The configuration as it was submitted, to be read and submitted again."""
+    """The configuration as it was submitted."""
     return msgspec.json.format(msgspec.json.encode(source.config), indent=2).decode()
 
 
 def text_of(value: Any) -> str:
-    """A value as people write it; nothing for one that is not there."""
+    """A readable value; empty for a missing one."""
     if value is _MISSING:
         return ""
     if value is None:
@@ -120,19 +120,19 @@ def _values_of(source: ConfigSource) -> dict[tuple[str, str], _Value]:
     document: dict[str, Any] = msgspec.to_builtins(source.config)
     values: dict[tuple[str, str], _Value] = {}
     for name, value in document.items():
-        if name not in _AS_WRITTEN_ELSEWHERE:
+        if name not in _LISTED_ELSEWHERE:
             default = _MISSING if name in _NO_DEFAULT else _DEFAULTS[name]
             values[RUN, name] = _Value(value, default)
     resolved = dict((source.resolved or {}).get("args") or {})
-    for name, each in _parameters_of(source, document["params"], resolved):
-        values[PARAMETERS, name] = each
+    for name, parameter in _parameters_of(source, document["params"], resolved):
+        values[PARAMETERS, name] = parameter
     for field, group in _NESTED.items():
         defaults = dict(_leaves(_DEFAULTS[field] or _bundle_defaults(field)))
         for name, value in _leaves(document[field] or _bundle_defaults(field)):
             values[group, name] = _Value(value, defaults.get(name, _MISSING))
-    told = {name for _, name in values}
+    listed = {name for _, name in values}
     for name, value in _leaves(resolved):
-        if name not in told:
+        if name not in listed:
             values[RESOLVED, name] = _Value(value)
     return values
 
@@ -140,13 +140,14 @@ def _values_of(source: ConfigSource) -> dict[tuple[str, str], _Value]:
 def _parameters_of(
     source: ConfigSource, given: Mapping[str, Any], resolved: Mapping[str, Any]
 ) -> Iterator[tuple[str, _Value]]:
-    """The descriptor's, in its order; then those that it does not know, or no more."""
+    """Parameters of the descriptor in its order; then those it does not list."""
     parameters = _described(source)
     for parameter in parameters:
         name = parameter.name
         value = resolved.get(name, given.get(name, parameter.default))
-        words = " ".join(filter(None, (parameter.help, parameter.unit and f"In {parameter.unit}.")))
-        yield name, _Value(value, parameter.default, words)
+        unit = parameter.unit and f"In {parameter.unit}."
+        help_text = " ".join(filter(None, (parameter.help, unit)))
+        yield name, _Value(value, parameter.default, help_text)
     known = {parameter.name for parameter in parameters}
     for name, value in given.items():
         if name not in known:
@@ -159,10 +160,10 @@ def _described(source: ConfigSource) -> Sequence[Parameter]:
     return algorithm.parameters if algorithm else ()
 
 
-def _leaves(document: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """`wandb.mode` and its value, for objects within objects."""
+def _leaves(document: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Dotted path and value, such as `wandb.mode`, for nested objects."""
     for name, value in document.items():
-        path = f"{before}{name}"
+        path = f"{prefix}{name}"
         if isinstance(value, Mapping) and value:
             yield from _leaves(value, f"{path}.")
         else:

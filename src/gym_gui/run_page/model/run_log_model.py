@@ -1,6 +1,6 @@
 """RunLogModel: the lines of one run's log as a list, followed and searched.
 
-Nothing is left out between two lines: a line that comes is kept until there are far too many.
+Every line is listed; the oldest ones are dropped above a limit.
 """
 
 from bisect import bisect_left, bisect_right
@@ -24,11 +24,11 @@ __all__ = ["LINE_ROLE", "LogLine", "LogSource", "RunLogModel", "Severity"]
 
 Index = QModelIndex | QPersistentModelIndex
 LINE_ROLE = Qt.ItemDataRole.UserRole + 1
-MOST_LINES = 100_000
-MOST_CHARACTERS = 20_000_000
-_KEPT_OF_TOO_MANY = 0.9
-LONGEST_SHOWN = 2_000
-"""Characters of a line that are painted; the rest is there when one asks for it."""
+MAX_LINES = 100_000
+MAX_CHARACTERS = 20_000_000
+_RETAINED_SHARE = 0.9
+MAX_DISPLAYED = 2_000
+"""Characters of a line that are rendered; the complete line is available on request."""
 _NO_PARENT = QModelIndex()
 
 
@@ -36,48 +36,48 @@ class RunLogModel(QAbstractListModel):
     """Owned by `RunPageModel`. Rows are lines of one source."""
 
     changed = Signal()
-    """Counts, what was found, or another source; at most once a beat."""
+    """The counts, the matches or the source changed; at most once per tick."""
 
-    def __init__(self, link: TrainerLink, pulse: UiTicker, parent: QObject | None = None) -> None:
+    def __init__(self, link: TrainerLink, ticker: UiTicker, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.source: LogSource = "output"
         self.run_id = ""
         self.dropped = 0
-        """Lines at the beginning that had to go."""
+        """Number of lines dropped at the start."""
         self.text = ""
-        """What is searched for."""
-        self._feed = RunLogFeed(link, pulse, self)
+        """The search text."""
+        self._feed = RunLogFeed(link, ticker, self)
         self._lines: list[LogLine] = []
         self._characters = 0
-        self._found: list[int] = []
-        self._was_over = False
-        pulse.subscribe(self, self._on_beat)
+        self._matches: list[int] = []
+        self._was_finished = False
+        ticker.subscribe(self, self._on_tick)
 
     def show(self, run_id: str, source: LogSource | None = None) -> None:
-        """From now on the log of this run; an empty id: of none."""
+        """Follow the log of this run; an empty id stops."""
         source = source or self.source
         if (run_id, source) == (self.run_id, self.source):
             return
         self.run_id, self.source = run_id, source
         self.beginResetModel()
-        self._lines, self._found, self.dropped, self._characters = [], [], 0, 0
-        self._was_over = False
+        self._lines, self._matches, self.dropped, self._characters = [], [], 0, 0
+        self._was_finished = False
         self.endResetModel()
         self._feed.show_source(run_id, source)
         self.changed.emit()
 
     @property
-    def is_over(self) -> bool:
-        """All has been read, and nothing more comes."""
-        return self._was_over
+    def is_finished(self) -> bool:
+        """The log is complete and has been read to the end."""
+        return self._was_finished
 
     @property
     def problem(self) -> UserError | None:
         return self._feed.error
 
     @property
-    def begins_later(self) -> bool:
-        """There may be lines before the first one."""
+    def is_truncated(self) -> bool:
+        """Whether there may be lines before the first one."""
         return self.dropped > 0 or self.total >= TAIL_LINES
 
     @property
@@ -88,12 +88,12 @@ class RunLogModel(QAbstractListModel):
         return self._lines[row]
 
     def number(self, row: int) -> int:
-        """As one counts lines, from 1."""
+        """Line number, from 1."""
         return self.dropped + row + 1
 
     def text_of(self, rows: list[int]) -> str:
-        """Whole lines, as they were written."""
-        return "\n".join(whole(self._lines[row]) for row in rows)
+        """Complete lines, as they were written."""
+        return "\n".join(full_text(self._lines[row]) for row in rows)
 
     def all_text(self) -> str:
         return self.text_of(list(range(len(self._lines))))
@@ -102,30 +102,30 @@ class RunLogModel(QAbstractListModel):
 
     def search(self, text: str) -> None:
         self.text = text
-        self._found = self._finds(0)
+        self._matches = self._find_matches(0)
         self.changed.emit()
 
     @property
-    def found_count(self) -> int:
-        return len(self._found)
+    def match_count(self) -> int:
+        return len(self._matches)
 
-    def found_number(self, row: int) -> int:
-        """The how manieth find is on this row, from 1; 0: none."""
-        at = bisect_left(self._found, row)
-        return at + 1 if at < len(self._found) and self._found[at] == row else 0
+    def match_number(self, row: int) -> int:
+        """Index of the match on this row, from 1; 0 if there is none."""
+        at = bisect_left(self._matches, row)
+        return at + 1 if at < len(self._matches) and self._matches[at] == row else 0
 
-    def next_found(self, row: int) -> int:
-        """After `row`, and from the top again; -1: nothing is found."""
-        if not self._found:
+    def next_match(self, row: int) -> int:
+        """The next match after `row`, wrapping around; -1 if there is none."""
+        if not self._matches:
             return -1
-        return self._found[bisect_right(self._found, row) % len(self._found)]
+        return self._matches[bisect_right(self._matches, row) % len(self._matches)]
 
-    def previous_found(self, row: int) -> int:
-        if not self._found:
+    def previous_match(self, row: int) -> int:
+        if not self._matches:
             return -1
-        return self._found[bisect_left(self._found, max(row, 0)) - 1]
+        return self._matches[bisect_left(self._matches, max(row, 0)) - 1]
 
-    # Qt's side.
+    # Item model.
 
     def rowCount(self, parent: Index = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
         return 0 if parent.isValid() else len(self._lines)
@@ -137,7 +137,7 @@ class RunLogModel(QAbstractListModel):
         if role == LINE_ROLE:
             return line
         if role == Qt.ItemDataRole.DisplayRole:
-            return line.text[:LONGEST_SHOWN]
+            return line.text[:MAX_DISPLAYED]
         return None
 
     def close(self) -> None:
@@ -148,15 +148,15 @@ class RunLogModel(QAbstractListModel):
             thread.join(timeout_s)
         return not self._feed.threads
 
-    # What comes.
+    # Incoming lines.
 
-    def _on_beat(self) -> bool:
-        is_over = self._feed.is_over  # asked first: what came before the end is taken below
-        lines = self._feed.take()
+    def _on_tick(self) -> bool:
+        is_finished = self._feed.is_finished  # read first: lines before the end are drained below
+        lines = self._feed.drain()
         if lines:
             self._append(lines)
-        elif is_over != self._was_over:
-            self._was_over = is_over
+        elif is_finished != self._was_finished:
+            self._was_finished = is_finished
         else:
             return False
         self.changed.emit()
@@ -164,20 +164,20 @@ class RunLogModel(QAbstractListModel):
 
     def _append(self, lines: list[LogLine]) -> None:
         self._characters += sum(map(_length, lines))
-        if len(self._lines) + len(lines) > MOST_LINES or self._characters > MOST_CHARACTERS:
+        if len(self._lines) + len(lines) > MAX_LINES or self._characters > MAX_CHARACTERS:
             self._drop(len(lines))
         first = len(self._lines)
         self.beginInsertRows(_NO_PARENT, first, first + len(lines) - 1)
         self._lines += lines
-        self._found += self._finds(first)
+        self._matches += self._find_matches(first)
         self.endInsertRows()
 
     def _drop(self, coming: int) -> None:
-        """Make room at the beginning for so many that come, and for some more."""
-        least = len(self._lines) + coming - round(MOST_LINES * _KEPT_OF_TOO_MANY)
-        room = round(MOST_CHARACTERS * _KEPT_OF_TOO_MANY)
+        """Drop the oldest lines so that `coming` lines fit, with some spare capacity."""
+        min_count = len(self._lines) + coming - round(MAX_LINES * _RETAINED_SHARE)
+        max_characters = round(MAX_CHARACTERS * _RETAINED_SHARE)
         count = 0
-        while count < len(self._lines) and (count < least or self._characters > room):
+        while count < len(self._lines) and (count < min_count or self._characters > max_characters):
             self._characters -= _length(self._lines[count])
             count += 1
         if count == 0:
@@ -185,10 +185,10 @@ class RunLogModel(QAbstractListModel):
         self.beginRemoveRows(_NO_PARENT, 0, count - 1)
         del self._lines[:count]
         self.dropped += count
-        self._found = self._finds(0)
+        self._matches = self._find_matches(0)
         self.endRemoveRows()
 
-    def _finds(self, first: int) -> list[int]:
+    def _find_matches(self, first: int) -> list[int]:
         if not self.text:
             return []
         needle = self.text.lower()
@@ -201,6 +201,6 @@ def _length(line: LogLine) -> int:
     return len(line.text) + len(line.more)
 
 
-def whole(line: LogLine) -> str:
-    """With what did not fit into it."""
+def full_text(line: LogLine) -> str:
+    """The line and the text that did not fit in it."""
     return f"{line.text}\n{line.more}" if line.more else line.text

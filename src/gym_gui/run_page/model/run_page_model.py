@@ -1,7 +1,7 @@
-"""RunPageModel: one run in full, for its page: what is shown beside its papers, and what is done.
+"""RunPageModel: everything that the page of the selected run shows, and its actions.
 
-The papers come from `SelectedRun`. The log and the machine's use are read once they are looked at,
-and then for as long as the run is shown.
+The metadata comes from `SelectedRun`. Log and usage are read once their tab is opened, and then
+for as long as the run is selected.
 """
 
 import time
@@ -11,13 +11,13 @@ from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
 
-from gym_gui.run_page.feed.run_facts import (
-    RunFacts,
+from gym_gui.run_page.feed.run_overview import (
     RunMetadata,
-    copy_out,
-    fetch_facts,
+    RunOverview,
+    copy_to_folder,
     fetch_run_metadata,
-    write_out,
+    fetch_run_overview,
+    write_to_folder,
 )
 from gym_gui.run_page.model import run_artifacts, run_configuration, run_reproduction
 from gym_gui.run_page.model.configuration_table import ConfigurationTable
@@ -37,44 +37,44 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
 
-RunPart = Literal[
+RunPageTab = Literal[
     "overview", "configuration", "log", "artifacts", "checkpoints", "system", "reproduce"
 ]
 RunAction = Literal["pause", "resume", "stop", "replay", "duplicate", "compare"]
-_FACTS_EVERY_S = 3.0
-"""While a run goes on: its best episode changes with its figures."""
+_OVERVIEW_INTERVAL_S = 3.0
+"""While a run is active: its best episode changes with its stats."""
 
 
 class RunPageModel(QObject):
-    """Made once, when the page is first looked at."""
+    """Created once, when the page is first opened."""
 
     changed = Signal()
-    """State, figures, papers or facts."""
+    """State, stats, metadata or overview."""
     other_changed = Signal()
     """The run that this one is compared with."""
     show_requested = Signal(str)
-    """A file or folder that is to be shown by the desktop."""
+    """A file or folder to open with the desktop."""
 
     def __init__(
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: UiTicker,
+        ticker: UiTicker,
         notices: Notices,
-        shown: SelectedRun,
+        selected: SelectedRun,
         runs: RunsModel,
         actions: RunActions,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self.shown = shown
+        self.selected = selected
         self.runs = runs
         self.actions = actions
-        self.facts = RunFacts()
+        self.overview = RunOverview()
         self.other: RunMetadata | None = None
         self.other_problem: UserError | None = None
-        self.log = RunLogModel(link, pulse, self)
-        self.usage = RunUsageModel(link, tasks, pulse, self)
+        self.log = RunLogModel(link, ticker, self)
+        self.usage = RunUsageModel(link, tasks, ticker, self)
         self.configuration = ConfigurationTable(self)
         self.packages = PackagesTable(self)
         self.checkpoints = RunCheckpointsTable(self)
@@ -82,49 +82,51 @@ class RunPageModel(QObject):
         self._tasks = tasks
         self._notices = notices
         self._run_id = ""
-        self._part: RunPart = "overview"
+        self._tab: RunPageTab = "overview"
         self._other_id = ""
-        self._facts_at = float("-inf")
-        self._is_asking = False
+        self._overview_fetched_at = float("-inf")
+        self._is_fetching = False
         self._state: RunState | None = None
-        shown.changed.connect(self._on_changed)
-        shown.papers_changed.connect(self._on_papers)
-        link.connected.connect(self._on_papers)
+        selected.changed.connect(self._on_changed)
+        selected.metadata_changed.connect(self._on_metadata_changed)
+        link.connected.connect(self._on_metadata_changed)
         link.changed.connect(self.changed)
         self._on_changed()
-        self._on_papers()
+        self._on_metadata_changed()
 
     @property
     def run(self) -> RunRecord | None:
-        return self.shown.run
+        return self.selected.run
 
     @property
     def home(self) -> str:
-        """The folder of everything, for commands."""
+        """The home folder, for commands."""
         return str(self._link.home.path)
 
     @property
-    def is_known_now(self) -> bool:
-        """The daemon answers: what is shown is how it is."""
+    def is_up_to_date(self) -> bool:
+        """Whether the daemon answers, so that the displayed state is current."""
         return self._link.is_ready
 
-    # What is looked at.
+    # Tabs.
 
-    def look_at(self, part: RunPart) -> None:
-        """This part is in front."""
-        self._part = part
-        if part == "log":
+    def set_current_tab(self, tab: RunPageTab) -> None:
+        """Start reading the data of this tab."""
+        self._tab = tab
+        if tab == "log":
             self.log.show(self._run_id)
-        elif part == "system":
+        elif tab == "system":
             self.usage.show(self._run_id)
 
     @property
     def artifacts(self) -> list[run_artifacts.ArtifactRow]:
-        return run_artifacts.rows_of(self.run, self.shown.config, self.shown.manifest, self.facts)
+        return run_artifacts.rows_of(
+            self.run, self.selected.config, self.selected.manifest, self.overview
+        )
 
     def path_of(self, inside: str) -> str:
-        """Where something of the run is on the disk; empty until that is known."""
-        return str(self.shown.directory / inside) if self.shown.directory else ""
+        """Absolute path of a file of the run; empty until it is known."""
+        return str(self.selected.directory / inside) if self.selected.directory else ""
 
     def checkpoint_path(self, row: CheckpointRow) -> str:
         return str(self._link.home.path / row.checkpoint.path)
@@ -133,28 +135,28 @@ class RunPageModel(QObject):
 
     @property
     def train_command(self) -> str:
-        """For a shell, on several lines where it is long; empty where there is none."""
-        config = self.shown.config
-        if config is None or self.is_by_hand:
+        """A shell command, wrapped if it is long; empty if there is none."""
+        config = self.selected.config
+        if config is None or self.is_human_played:
             return ""
         command = run_reproduction.train_command(config, self.path_of("config.json"))
         return run_reproduction.in_lines(command)
 
     @property
-    def is_by_hand(self) -> bool:
-        """A person played it, so no command makes it again."""
-        config = self.shown.config
+    def is_human_played(self) -> bool:
+        """A person played it, so no command can reproduce it."""
+        config = self.selected.config
         return config is not None and config.mode == "play" and config.actor == "human"
 
     @property
     def worker_command(self) -> str:
-        details = self.shown.details
+        details = self.selected.details
         return run_reproduction.in_lines(list(details.command)) if details else ""
 
     @property
     def environment(self) -> list[tuple[str, str]]:
-        """What else the result depends on; names and values."""
-        details, run = self.shown.details, self.run
+        """Seed, Python, bundle and sources; names and values."""
+        details, run = self.selected.details, self.run
         bundle = details.bundle if details else None
         rows = [("Seed", str(run.seed) if run else "")]
         if bundle is not None:
@@ -162,9 +164,9 @@ class RunPageModel(QObject):
             rows += [
                 ("Python", bundle.python),
                 ("Bundle", f"{bundle.name}{extras} · {bundle.hash}"),
-                ("Worker's sources", bundle.code_hash),
+                ("Worker sources", bundle.code_hash),
             ]
-        rows.append(("Git commit", run_reproduction.git_words(self.shown.resolved)))
+        rows.append(("Git commit", run_reproduction.git_text(self.selected.resolved)))
         return [(name, value) for name, value in rows if value]
 
     # Comparing with another run.
@@ -184,43 +186,43 @@ class RunPageModel(QObject):
         return others
 
     def compare_with(self, run_id: str) -> None:
-        """Configuration and packages of this run beside; an empty id: of none."""
+        """Compare configuration and packages with this run; an empty id ends the comparison."""
         if run_id == self._other_id:
             return
         self._other_id = run_id
         self.other = self.other_problem = None
-        self._lay_out()
+        self._update_tables()
         self.other_changed.emit()
         if not run_id or not self._link.has_client:
             return
         client, home = self._link.client, self._link.home
 
-        def answered(papers: RunMetadata | None, problem: UserError | None) -> None:
+        def answered(metadata: RunMetadata | None, problem: UserError | None) -> None:
             if run_id == self._other_id:
-                self.other, self.other_problem = papers, problem
-                self._lay_out()
+                self.other, self.other_problem = metadata, problem
+                self._update_tables()
                 self.other_changed.emit()
 
         self._tasks.run(
             self,
             lambda: fetch_run_metadata(client, home, run_id),
-            lambda papers: answered(papers, None),
+            lambda metadata: answered(metadata, None),
             lambda error: answered(None, error),
         )
 
-    # What is done.
+    # Actions.
 
     def why_not(self, action: RunAction) -> str:
-        """The reason why this cannot be done now; empty: it can."""
+        """The reason why this action is unavailable; empty if it is available."""
         run = self.run
         if run is None:
-            return "No run is shown."
+            return "No run is selected."
         if not self._link.is_ready and action in ("pause", "resume", "stop"):
             return "The daemon does not answer."
-        if action == "duplicate" and self.shown.config is None:
+        if action == "duplicate" and self.selected.config is None:
             return "Its configuration is not known yet."
         if action == "compare":
-            has_others = any(each is not run for each in self.runs.runs)
+            has_others = any(other is not run for other in self.runs.runs)
             return "" if has_others else "There is no other run to compare with."
         return run_actions.why_not(action, run)
 
@@ -234,31 +236,35 @@ class RunPageModel(QObject):
             self.actions.write_note(self._run_id, text)
 
     def set_tags(self, tags: Sequence[str]) -> None:
-        """These, and no others."""
+        """Replace all tags."""
         run = self.run
         if run is not None and self._link.has_client:
-            wanted = {tag.strip() for tag in tags} - {""}
+            requested = {tag.strip() for tag in tags} - {""}
             before = set(run.tags)
-            self.actions.change_tags((run.run_id,), wanted - before, before - wanted)
+            self.actions.change_tags((run.run_id,), requested - before, before - requested)
 
     def export_checkpoint(self, row: CheckpointRow) -> None:
-        """A copy in the home's exports."""
+        """Copy it to the exports folder."""
         source, run = Path(self.checkpoint_path(row)), self.run
         title = run_text.title_of(run) if run else "run"
         step = f" step {row.step}" if row.step is not None else ""
-        self._export(lambda folder: copy_out(source, folder, f"{title}{step}"))
+        self._export(lambda folder: copy_to_folder(source, folder, f"{title}{step}"))
 
     def export_requirements(self) -> None:
-        details = self.shown.details
+        details = self.selected.details
         if details is not None and details.bundle is not None:
             text = run_reproduction.requirements_text(details.bundle)
-            self._export(lambda folder: write_out(text, folder, self._stem("requirements"), "txt"))
+            self._export(
+                lambda folder: write_to_folder(text, folder, self._stem("requirements"), "txt")
+            )
 
     def export_json(self) -> None:
-        details, config = self.shown.details, self.shown.config
+        details, config = self.selected.details, self.selected.config
         if details is not None and config is not None:
-            text = run_reproduction.as_json(details, config, self.shown.resolved)
-            self._export(lambda folder: write_out(text, folder, self._stem("reproduce"), "json"))
+            text = run_reproduction.as_json(details, config, self.selected.resolved)
+            self._export(
+                lambda folder: write_to_folder(text, folder, self._stem("reproduce"), "json")
+            )
 
     # Closing.
 
@@ -270,81 +276,85 @@ class RunPageModel(QObject):
     def join(self, timeout_s: float) -> bool:
         return self.log.join(timeout_s) and self.usage.join(timeout_s)
 
-    # What happens.
+    # Updates.
 
     def _on_changed(self) -> None:
-        if self.shown.run_id != self._run_id:
-            self._run_id = self.shown.run_id
-            self.facts = RunFacts()
-            self._facts_at = float("-inf")
+        if self.selected.run_id != self._run_id:
+            self._run_id = self.selected.run_id
+            self.overview = RunOverview()
+            self._overview_fetched_at = float("-inf")
             self._state = None
             self.log.show("")
             self.usage.show("")
             if self._other_id == self._run_id:
                 self.compare_with("")
-            self._lay_out()
-            self.look_at(self._part)
+            self._update_tables()
+            self.set_current_tab(self._tab)
         run = self.run
         state = run.state if run else None
         if state is not self._state:
             if self._state is not None and run is not None and run.state.is_final:
                 self.usage.refresh_machine()
             self._state = state
-        elif time.monotonic() - self._facts_at > _FACTS_EVERY_S and run and not run.state.is_final:
-            self._fetch_facts()
+        elif (
+            time.monotonic() - self._overview_fetched_at > _OVERVIEW_INTERVAL_S
+            and run
+            and not run.state.is_final
+        ):
+            self._fetch_overview()
         self.changed.emit()
 
-    def _on_papers(self) -> None:
-        self._lay_out()
-        if self.shown.is_known:
-            self._fetch_facts()
+    def _on_metadata_changed(self) -> None:
+        self._update_tables()
+        if self.selected.is_known:
+            self._fetch_overview()
         self.changed.emit()
 
-    def _fetch_facts(self) -> None:
-        if self._is_asking or not self._run_id or not self._link.has_client:
+    def _fetch_overview(self) -> None:
+        if self._is_fetching or not self._run_id or not self._link.has_client:
             return
         client, home, run_id = self._link.client, self._link.home, self._run_id
-        manifest = self.shown.manifest
-        self._is_asking = True
-        self._facts_at = time.monotonic()
+        manifest = self.selected.manifest
+        self._is_fetching = True
+        self._overview_fetched_at = time.monotonic()
 
-        def answered(facts: RunFacts | None) -> None:
-            self._is_asking = False
-            if run_id != self._run_id or manifest != self.shown.manifest:
-                self._fetch_facts()
-            if run_id == self._run_id and facts is not None:
-                self.facts = facts
-                self.checkpoints.show(facts.checkpoints)
+        def answered(overview: RunOverview | None) -> None:
+            self._is_fetching = False
+            if run_id != self._run_id or manifest != self.selected.manifest:
+                self._fetch_overview()
+            if run_id == self._run_id and overview is not None:
+                self.overview = overview
+                self.checkpoints.show(overview.checkpoints)
                 self.changed.emit()
 
         self._tasks.run(
             self,
-            lambda: fetch_facts(client, home, run_id, manifest),
+            lambda: fetch_run_overview(client, home, run_id, manifest),
             answered,
             lambda _: answered(None),
         )
 
-    def _lay_out(self) -> None:
-        """What the tables show follows from the papers of both runs."""
-        shown, other = self.shown, self.other
+    def _update_tables(self) -> None:
+        """Show the metadata of both runs in the tables."""
+        selected, other = self.selected, self.other
         source = (
-            run_configuration.ConfigSource(shown.config, shown.resolved, shown.descriptor)
-            if shown.config is not None
+            run_configuration.ConfigSource(selected.config, selected.resolved, selected.descriptor)
+            if selected.config is not None
             else None
         )
-        beside = (
+        reference = (
             run_configuration.ConfigSource(other.config, other.resolved, other.descriptor)
             if other is not None
             else None
         )
-        self.configuration.show(source, beside)
-        bundle = shown.details.bundle if shown.details else None
+        self.configuration.show(source, reference)
+        bundle = selected.details.bundle if selected.details else None
         there = other.details.bundle if other else None
         self.packages.show(
             bundle.packages if bundle else {},
             (there.packages if there else {}) if other is not None else None,
         )
-        self.checkpoints.show(self.facts.checkpoints)
+        self.checkpoints.show(self.overview.checkpoints)
 
     def _stem(self, what: str) -> str:
         run = self.run

@@ -1,6 +1,6 @@
-"""How a run is made once more: the command of MOSAIC, that of the worker, packages and sources.
+"""How to reproduce a run: the `mosaic` command, the worker command, packages and sources.
 
-Plain functions; the page's *Reproduce* shows what they say.
+Plain functions; the *Reproduce* tab shows the results.
 """
 
 import json
@@ -40,14 +40,14 @@ _ALWAYS = (("algo",), ("env_id",), ("seed",))
 _DEFAULTS: dict[str, Any] = msgspec.to_builtins(TrainRunConfig(worker="none", env_id="none"))
 _SETTINGS = {"env_kwargs": "--env-arg", "params": "--set", "extra_args": "--arg"}
 _FIRST = ("algo", "script", "env_id", "seed")
-_LESS_THAN_A_LINE = 72
+_MAX_COMMAND_LINE = 72
 
 Path = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PackageRow:
-    """One package in both runs; an empty version: it is not there."""
+    """One package in both runs; the version is empty if it is not installed."""
 
     name: str
     here: str
@@ -56,14 +56,14 @@ class PackageRow:
 
 
 def train_command(config: TrainRunConfig, config_file: str) -> list[str]:
-    """A command that starts the same run, by options where they can say it all.
+    """A command that starts the same run, with options only if they cover every value.
 
-    `config_file` is the run's own configuration, for what no option says.
+    Otherwise it names `config_file`, the configuration of the run.
     """
     options = list(_options(config))
-    whole = ["mosaic", "train", config.worker, "--config", config_file]
+    by_file = ["mosaic", "train", config.worker, "--config", config_file]
     if config.mode != "train" or any(option is None for option in options):
-        return whole
+        return by_file
     return [
         "mosaic",
         "train",
@@ -73,11 +73,11 @@ def train_command(config: TrainRunConfig, config_file: str) -> list[str]:
 
 
 def in_lines(command: list[str]) -> str:
-    """For a shell and for people: broken before options where it is long."""
+    """A shell command; long ones are wrapped before options."""
     lines: list[str] = []
     line: list[str] = []
     for word in command:
-        if word.startswith("--") and len(shlex.join([*line, word])) > _LESS_THAN_A_LINE // 2:
+        if word.startswith("--") and len(shlex.join([*line, word])) > _MAX_COMMAND_LINE // 2:
             lines.append(shlex.join(line))
             line = []
         line.append(word)
@@ -86,14 +86,14 @@ def in_lines(command: list[str]) -> str:
 
 
 def requirements_text(bundle: BundleUse) -> str:
-    """The packages of the run as a file for pip."""
-    head = f"# Packages of the bundle {bundle.name}, {bundle.hash}, Python {bundle.python}\n"
+    """The packages of the run as a requirements file for pip."""
+    header = f"# Packages of the bundle {bundle.name}, {bundle.hash}, Python {bundle.python}\n"
     pins = (f"{name}=={version}" for name, version in sorted(bundle.packages.items()))
-    return head + "\n".join(pins) + "\n"
+    return header + "\n".join(pins) + "\n"
 
 
 def as_json(details: RunDetails, config: TrainRunConfig, resolved: Mapping[str, Any] | None) -> str:
-    """All that making it again depends on, in one document."""
+    """Everything needed to reproduce the run, in one document."""
     document = {
         "run_id": details.run.run_id,
         "worker_command": list(details.command),
@@ -108,7 +108,7 @@ def as_json(details: RunDetails, config: TrainRunConfig, resolved: Mapping[str, 
 def package_rows(
     here: Mapping[str, str], there: Mapping[str, str] | None = None
 ) -> list[PackageRow]:
-    """By name. Without another run nothing differs."""
+    """Sorted by name. Without another run nothing differs."""
     names = sorted({*here, *(there or {})}, key=str.casefold)
     return [
         PackageRow(
@@ -121,8 +121,8 @@ def package_rows(
     ]
 
 
-def git_words(resolved: Mapping[str, Any] | None) -> str:
-    """The commit that the worker told of, and whether its files had changed."""
+def git_text(resolved: Mapping[str, Any] | None) -> str:
+    """The commit that the worker reported, and whether its files had changed."""
     git = (resolved or {}).get("git")
     if isinstance(git, str):
         return git
@@ -135,7 +135,7 @@ def git_words(resolved: Mapping[str, Any] | None) -> str:
 
 
 def _options(config: TrainRunConfig) -> Iterator[list[str] | None]:
-    """The words of each option; None for a value that no option says."""
+    """The arguments of each option; None for a value that no option covers."""
     document: dict[str, Any] = msgspec.to_builtins(config)
     for name in _FIRST:
         yield from _option((name,), document.pop(name))
@@ -154,8 +154,8 @@ def _options(config: TrainRunConfig) -> Iterator[list[str] | None]:
         yield ["--wandb", mode] if mode != "disabled" else None
     elif mode != _DEFAULTS["artifacts"]["wandb"]["mode"]:
         yield None
-    for left in ("worker", "mode"):
-        document.pop(left)
+    for name in ("worker", "mode"):
+        document.pop(name)
     for path, value in _leaves(document):
         yield from _option(path, value)
 
@@ -175,7 +175,7 @@ def _option(path: Path, value: Any) -> Iterator[list[str] | None]:
 def _settings(flag: str, values: Mapping[str, Any]) -> Iterator[list[str] | None]:
     for name, value in values.items():
         text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-        # A text that reads as a number, as an option, would be one.
+        # An option value that parses as JSON would not stay a string.
         is_ambiguous = isinstance(value, str) and flag != "--set" and _is_json(value)
         yield (
             None
@@ -192,12 +192,12 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _leaves(document: Mapping[str, Any], before: Path = ()) -> Iterator[tuple[Path, Any]]:
+def _leaves(document: Mapping[str, Any], prefix: Path = ()) -> Iterator[tuple[Path, Any]]:
     for name, value in document.items():
-        if isinstance(value, Mapping) and value and (before or name in _DEFAULTS):
-            yield from _leaves(value, (*before, name))
+        if isinstance(value, Mapping) and value and (prefix or name in _DEFAULTS):
+            yield from _leaves(value, (*prefix, name))
         else:
-            yield (*before, name), value
+            yield (*prefix, name), value
 
 
 def _at(document: Mapping[str, Any], path: Path) -> Any:

@@ -1,11 +1,11 @@
-"""RunUsageModel: processors and memory of a run over time, and the machine it runs on."""
+"""RunUsageModel: CPU and memory usage of a run over time, and its machine."""
 
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.run_page.feed.run_usage_feed import (
-    MachineFacts,
+    MachineInfo,
     RunUsageFeed,
     UsageSample,
     fetch_machine,
@@ -20,7 +20,7 @@ _HUNDRED = 100.0
 
 
 @dataclass(slots=True)
-class Track:
+class UsageSeries:
     """One quantity over time: seconds since the first sample, and values."""
 
     t: list[float] = field(default_factory=list)
@@ -41,45 +41,45 @@ class RunUsageModel(QObject):
     """Owned by `RunPageModel`."""
 
     changed = Signal()
-    """At most once a beat."""
+    """At most once per tick."""
 
     def __init__(
-        self, link: TrainerLink, tasks: Tasks, pulse: UiTicker, parent: QObject | None = None
+        self, link: TrainerLink, tasks: Tasks, ticker: UiTicker, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self.run_id = ""
-        self.cpu = Track()
-        """Percent of one processor; several processes may take more than 100."""
-        self.memory = Track()
+        self.cpu = UsageSeries()
+        """Percent of one CPU; several processes may exceed 100."""
+        self.memory = UsageSeries()
         """In bytes."""
-        self.machine: MachineFacts | None = None
+        self.machine: MachineInfo | None = None
         self._link = link
         self._tasks = tasks
         self._first: UsageSample | None = None
         self._newest: UsageSample | None = None
-        self._feed = RunUsageFeed(link, pulse, self)
+        self._feed = RunUsageFeed(link, ticker, self)
         link.connected.connect(self.refresh_machine)
-        pulse.subscribe(self, self._on_beat)
+        ticker.subscribe(self, self._on_tick)
 
     def show(self, run_id: str) -> None:
-        """From now on of this run; an empty id: of none."""
+        """Follow this run; an empty id stops."""
         if run_id == self.run_id:
             return
         self.run_id = run_id
         self.machine = None
         self._first = self._newest = None
-        self.cpu, self.memory = Track(), Track()
+        self.cpu, self.memory = UsageSeries(), UsageSeries()
         self._feed.show(run_id)
         self.changed.emit()
         self.refresh_machine()
 
     def refresh_machine(self) -> None:
-        """Again when a run is over: what it took in all is known then."""
+        """Also when a run finishes: its totals are known then."""
         if not self.run_id or not self._link.has_client:
             return
         client, home, run_id = self._link.client, self._link.home, self.run_id
 
-        def answered(machine: MachineFacts) -> None:
+        def answered(machine: MachineInfo) -> None:
             if run_id == self.run_id:
                 self.machine = machine
                 self.changed.emit()
@@ -92,29 +92,33 @@ class RunUsageModel(QObject):
 
     @property
     def has_history(self) -> bool:
-        """There is something to draw."""
+        """Whether there is something to plot."""
         return len(self.memory.t) > 1 or len(self.cpu.t) > 1
 
     @property
-    def figures(self) -> list[tuple[str, str, str]]:
-        """Name, value and what it means."""
+    def stats(self) -> list[tuple[str, str, str]]:
+        """Name, value and tooltip."""
         newest = self._newest
-        ended = self.machine.exit if self.machine else None
-        peak = max(self.memory.peak or 0.0, float(ended.max_rss_bytes if ended else 0))
-        used_s = ended.cpu_s if ended and ended.cpu_s else (newest.cpu_s if newest else None)
+        exit_record = self.machine.exit if self.machine else None
+        peak = max(self.memory.peak or 0.0, float(exit_record.max_rss_bytes if exit_record else 0))
+        used_s = (
+            exit_record.cpu_s
+            if exit_record and exit_record.cpu_s
+            else (newest.cpu_s if newest else None)
+        )
         rows = [
-            ("CPU now", percent(self.cpu.newest), "Of one processor, over the last few seconds"),
-            ("CPU peak", percent(self.cpu.peak), "Of one processor, between two heartbeats"),
-            ("memory now", _size(self.memory.newest), "Of the worker and what it started"),
-            ("memory peak", _size(peak or None), "The most that was seen"),
-            ("CPU time", run_text.duration(used_s) or _NONE, "All processors together"),
+            ("CPU now", percent(self.cpu.newest), "Percent of one CPU, over the last few seconds"),
+            ("CPU peak", percent(self.cpu.peak), "Percent of one CPU, between two heartbeats"),
+            ("memory now", _size(self.memory.newest), "Worker and its child processes"),
+            ("memory peak", _size(peak or None), "Highest value measured"),
+            ("CPU time", run_text.duration(used_s) or _NONE, "Sum over all CPUs"),
             ("threads", _count(newest.threads if newest else None), "Of all its processes"),
-            ("processes", _count(newest.processes if newest else None), "The worker included"),
+            ("processes", _count(newest.processes if newest else None), "Including the worker"),
         ]
-        return rows[1:2] + rows[3:] if ended else rows
+        return rows[1:2] + rows[3:] if exit_record else rows
 
     @property
-    def machine_words(self) -> str:
+    def machine_text(self) -> str:
         """`2 CPUs · 7.8 GB memory · no GPU`."""
         if self.machine is None:
             return ""
@@ -123,7 +127,7 @@ class RunUsageModel(QObject):
         cpus = f"{health.cpus} CPU{'' if health.cpus == 1 else 's'}"
         memory = number_text.size(health.memory_mb * 1_048_576)
         free = number_text.size(health.disk_free_bytes)
-        return f"{cpus} · {memory} memory · {gpus} · {free} free on its disk"
+        return f"{cpus} · {memory} memory · {gpus} · {free} free disk space"
 
     @property
     def total_cpus(self) -> int:
@@ -137,8 +141,8 @@ class RunUsageModel(QObject):
             thread.join(timeout_s)
         return not self._feed.threads
 
-    def _on_beat(self) -> bool:
-        samples = self._feed.take()
+    def _on_tick(self) -> bool:
+        samples = self._feed.drain()
         if not samples:
             return False
         for sample in samples:

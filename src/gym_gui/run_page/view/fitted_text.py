@@ -1,4 +1,4 @@
-"""FittedText and TextCard: text in letters of one width, to be read, selected and copied whole."""
+"""FittedText and TextCard: read-only monospace text that can be selected and copied."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontDatabase, QResizeEvent, QTextOption
@@ -7,15 +7,15 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, 
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.copy_button import CopyButton
 
-_MOST_LINES = 14
+_MAX_LINES = 14
 
 
 class FittedText(QPlainTextEdit):
-    """As high as its text, up to a limit from which on it scrolls."""
+    """As high as its text, up to a limit; then it scrolls."""
 
-    def __init__(self, name: str, *, wraps: bool = True, most_lines: int = _MOST_LINES) -> None:
+    def __init__(self, name: str, *, wraps: bool = True, max_lines: int = _MAX_LINES) -> None:
         super().__init__()
-        self._most_lines = most_lines
+        self._max_lines = max_lines
         self.setReadOnly(True)
         self.setTabChangesFocus(True)
         self.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
@@ -25,19 +25,19 @@ class FittedText(QPlainTextEdit):
         else:
             self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
 
-    def say(self, text: str) -> None:
+    def set_text(self, text: str) -> None:
         if text != self.toPlainText():
             self.setPlainText(text)
             self.fit()
 
     def fit(self) -> None:
         metrics = self.fontMetrics()
-        # Of a plain document this is in lines, those included that wrapping makes.
-        wanted = round(self.document().size().height())
-        lines = min(wanted, self._most_lines)
+        # For a plain text document this is in lines, wrapped ones included.
+        needed = round(self.document().size().height())
+        lines = min(needed, self._max_lines)
         scrolls = Qt.ScrollBarPolicy.ScrollBarAsNeeded
         hidden = Qt.ScrollBarPolicy.ScrollBarAlwaysOff
-        self.setVerticalScrollBarPolicy(scrolls if wanted > lines else hidden)
+        self.setVerticalScrollBarPolicy(scrolls if needed > lines else hidden)
         bar = self.horizontalScrollBar()
         below = bar.sizeHint().height() if bar.maximum() > 0 else 0
         height = metrics.lineSpacing() * max(1, lines) + metrics.height() * 3 // 4 + below
@@ -50,7 +50,7 @@ class FittedText(QPlainTextEdit):
 
 
 class TextCard(QWidget):
-    """A heading with a button to copy, and the text under it. Without a text it takes no room."""
+    """A heading with a copy button, and the text below. Hidden if the text is empty."""
 
     def __init__(
         self,
@@ -69,13 +69,13 @@ class TextCard(QWidget):
         self._buttons.setSpacing(line // 3)
         self.copy = CopyButton(f"Copy: {title.lower()}", self.text.toPlainText, theme)
         self._buttons.addWidget(self.copy)
-        head = QHBoxLayout()
-        head.addWidget(heading, 1)
-        head.addLayout(self._buttons)
+        header = QHBoxLayout()
+        header.addWidget(heading, 1)
+        header.addLayout(self._buttons)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(line // 3)
-        layout.addLayout(head)
+        layout.addLayout(header)
         layout.addWidget(self.text)
         self._hint = QLabel()
         self._hint.setProperty("role", "caption")
@@ -84,11 +84,11 @@ class TextCard(QWidget):
         self._hint.hide()
         layout.addWidget(self._hint)
 
-    def say(self, text: str) -> None:
-        self.text.say(text)
+    def set_text(self, text: str) -> None:
+        self.text.set_text(text)
         self.setVisible(bool(text))
 
-    def say_hint(self, hint: str) -> None:
+    def set_hint(self, hint: str) -> None:
         if self._hint.text() != hint:
             self._hint.setText(hint)
             self._hint.setVisible(bool(hint))

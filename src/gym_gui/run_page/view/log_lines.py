@@ -1,4 +1,4 @@
-"""LogLines: a list of any length in letters of one width. It follows the end until looked away."""
+"""LogLines: log lines in a monospace font. Follows the end until the user scrolls up."""
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QWheelEvent
@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 
 from gym_gui.run_page.model.run_log_model import (
     LINE_ROLE,
-    LONGEST_SHOWN,
+    MAX_DISPLAYED,
     LogLine,
     RunLogModel,
     Severity,
@@ -27,15 +27,15 @@ _LINE_HEIGHTS = 1.3
 _IN_LINE = int(Qt.AlignmentFlag.AlignVCenter) | int(Qt.TextFlag.TextSingleLine)
 _RIGHT_IN_LINE = _IN_LINE | int(Qt.AlignmentFlag.AlignRight)
 _MARKS = {Severity.ERROR: "✕", Severity.WARNING: "!"}
-_LEAST_DIGITS = 3
+_MIN_DIGITS = 3
 
 
 class LogLines(QTableView):
-    """Rows are lines of the model; all have one height, so that nothing is measured."""
+    """Shows `RunLogModel`. All rows have the same height, so that none is measured."""
 
     following_changed = Signal(bool)
-    line_chosen = Signal(int)
-    """The row that is looked at; -1: none."""
+    line_selected = Signal(int)
+    """The current row; -1 if there is none."""
 
     def __init__(
         self, model: RunLogModel, theme: ThemeModel, parent: QWidget | None = None
@@ -43,20 +43,20 @@ class LogLines(QTableView):
         super().__init__(parent)
         self._model = model
         self.is_following = True
-        self._painter = _LinePainter(model, theme, self)
+        self._delegate = _LineDelegate(model, theme, self)
         self.setModel(model)
-        self.setItemDelegate(self._painter)
-        # A table, not a list: Qt's lists lay out all their rows whenever one comes.
+        self.setItemDelegate(self._delegate)
+        # A table, not a list: QListView lays out all rows whenever one is inserted.
         self.horizontalHeader().hide()
         self.horizontalHeader().setStretchLastSection(True)
         self.verticalHeader().hide()
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self.verticalHeader().setMinimumSectionSize(1)
-        self.verticalHeader().setDefaultSectionSize(self._painter.line_height)
+        self.verticalHeader().setDefaultSectionSize(self._delegate.line_height)
         self.setTabKeyNavigation(False)
         self.setWordWrap(False)
         self.setMouseTracking(True)
-        self.setAccessibleName("Lines of the log")
+        self.setAccessibleName("Log lines")
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerItem)
@@ -64,9 +64,9 @@ class LogLines(QTableView):
         theme.changed.connect(self.viewport().update)
         model.rowsInserted.connect(self._on_rows_inserted)
         model.modelReset.connect(self._on_reset)
-        self.verticalScrollBar().actionTriggered.connect(lambda _: self._note_place())
+        self.verticalScrollBar().actionTriggered.connect(lambda _: self._on_scrolled())
         self.selectionModel().currentChanged.connect(
-            lambda current, _: self.line_chosen.emit(current.row() if current.isValid() else -1)
+            lambda current, _: self.line_selected.emit(current.row() if current.isValid() else -1)
         )
 
     def follow(self, is_following: bool) -> None:
@@ -76,11 +76,11 @@ class LogLines(QTableView):
             self.is_following = is_following
             self.following_changed.emit(is_following)
 
-    def chosen_rows(self) -> list[int]:
+    def selected_rows(self) -> list[int]:
         return sorted(index.row() for index in self.selectionModel().selectedIndexes())
 
     def go_to(self, row: int) -> None:
-        """Choose a line and bring it into view."""
+        """Select a line and scroll to it."""
         if row >= 0:
             self.follow(is_following=False)
             index = self._model.index(row, 0)
@@ -88,12 +88,12 @@ class LogLines(QTableView):
             self.scrollTo(index, QAbstractItemView.ScrollHint.PositionAtCenter)
 
     def fits(self, line: LogLine) -> bool:
-        """All of the line can be read as it stands there."""
-        return not line.more and self._painter.fits(line.text, self.viewport().width())
+        """Whether the row shows the complete line."""
+        return not line.more and self._delegate.fits(line.text, self.viewport().width())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         if event.key() == Qt.Key.Key_Escape and self.selectionModel().hasSelection():
-            self.forget_choice()
+            self.clear_current()
             return
         if event.key() in (Qt.Key.Key_Home, Qt.Key.Key_End):
             is_end = event.key() == Qt.Key.Key_End
@@ -104,21 +104,21 @@ class LogLines(QTableView):
         if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_PageUp):
             self.follow(is_following=False)
 
-    def forget_choice(self) -> None:
+    def clear_current(self) -> None:
         self.clearSelection()
         self.setCurrentIndex(QModelIndex())
 
     def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802 - Qt's name
         super().wheelEvent(event)
-        self._note_place()
+        self._on_scrolled()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
         super().mousePressEvent(event)
         if self.indexAt(event.position().toPoint()).isValid():
             self.follow(is_following=False)
 
-    def _note_place(self) -> None:
-        """The person has scrolled: away from the end, or back to it."""
+    def _on_scrolled(self) -> None:
+        """The user scrolled away from the end, or back to it."""
         bar = self.verticalScrollBar()
         is_at_end = bar.sliderPosition() >= bar.maximum()
         if is_at_end != self.is_following:
@@ -130,12 +130,12 @@ class LogLines(QTableView):
             self.scrollToBottom()
 
     def _on_reset(self) -> None:
-        self.line_chosen.emit(-1)
+        self.line_selected.emit(-1)
         self.follow(is_following=True)
 
 
-class _LinePainter(QStyledItemDelegate):
-    """Number, mark and text, painted directly."""
+class _LineDelegate(QStyledItemDelegate):
+    """Renders line number, severity mark and text."""
 
     def __init__(self, model: RunLogModel, theme: ThemeModel, parent: QWidget) -> None:
         super().__init__(parent)
@@ -151,12 +151,12 @@ class _LinePainter(QStyledItemDelegate):
 
     def fits(self, text: str, width: int) -> bool:
         return (
-            len(text) <= LONGEST_SHOWN
+            len(text) <= MAX_DISPLAYED
             and self._metrics.horizontalAdvance(text) <= width - self._text_left() - self._letter
         )
 
     def _gutter(self) -> int:
-        digits = max(_LEAST_DIGITS, len(str(self._model.total)))
+        digits = max(_MIN_DIGITS, len(str(self._model.total)))
         return self._letter * (digits + 1)
 
     def _text_left(self) -> int:
@@ -185,27 +185,27 @@ class _LinePainter(QStyledItemDelegate):
         is_bad = line.severity is Severity.ERROR
         dim = colours.muted if line.severity is Severity.DEBUG else colours.text
         painter.setPen(QColor(colours.bad if is_bad else dim))
-        room = rect.adjusted(self._text_left(), 0, -self._letter, 0)
-        self._paint_text(painter, line, room)
+        text_rect = rect.adjusted(self._text_left(), 0, -self._letter, 0)
+        self._paint_text(painter, line, text_rect)
 
-    def _paint_text(self, painter: QPainter, line: LogLine, room: QRect) -> None:
-        text = line.text[:LONGEST_SHOWN]
-        if line.more or len(text) < len(line.text) or len(text) * self._letter > room.width():
+    def _paint_text(self, painter: QPainter, line: LogLine, text_rect: QRect) -> None:
+        text = line.text[:MAX_DISPLAYED]
+        if line.more or len(text) < len(line.text) or len(text) * self._letter > text_rect.width():
             text = self._metrics.elidedText(
-                f"{text} …" if line.more else text, Qt.TextElideMode.ElideRight, room.width()
+                f"{text} …" if line.more else text, Qt.TextElideMode.ElideRight, text_rect.width()
             )
         if self._model.text:
-            self._mark_finds(painter, text, room)
-        painter.drawText(room, _IN_LINE, text)
+            self._highlight_matches(painter, text, text_rect)
+        painter.drawText(text_rect, _IN_LINE, text)
 
-    def _mark_finds(self, painter: QPainter, shown: str, room: QRect) -> None:
+    def _highlight_matches(self, painter: QPainter, text: str, text_rect: QRect) -> None:
         colours = self._theme.colours
         mark = mixed(colours.warning, colours.surface, 0.38)
-        lowered, needle = shown.lower(), self._model.text.lower()
+        lowered, needle = text.lower(), self._model.text.lower()
         at = lowered.find(needle)
         while at >= 0:
-            left = room.left() + self._metrics.horizontalAdvance(shown[:at])
-            width = self._metrics.horizontalAdvance(shown[at : at + len(needle)])
-            top = room.center().y() - self._metrics.height() // 2
+            left = text_rect.left() + self._metrics.horizontalAdvance(text[:at])
+            width = self._metrics.horizontalAdvance(text[at : at + len(needle)])
+            top = text_rect.center().y() - self._metrics.height() // 2
             painter.fillRect(QRect(left, top, width, self._metrics.height()), mark)
             at = lowered.find(needle, at + len(needle))

@@ -1,4 +1,4 @@
-"""MarkedCells: painting rows of names and values, those that differ with a mark before them."""
+"""MarkedCells: a delegate for rows of names and values that marks the rows that differ."""
 
 from collections.abc import Callable
 
@@ -10,11 +10,11 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.tables.cell_painter import CellDelegate, Index
 
 _DOT = 0.36
-"""Of the height of a line."""
+"""Fraction of the line height."""
 
 
 class MarkedCells(CellDelegate):
-    """`is_marked` says of a row whether it differs, `is_heading` whether it names a group."""
+    """`is_marked`: whether a row differs. `is_heading`: whether it is a group heading."""
 
     def __init__(
         self,
@@ -41,8 +41,8 @@ class MarkedCells(CellDelegate):
             return
         is_marked = self._is_marked(index)
         self.note_text(column, text)
-        edge = option.fontMetrics.height() // 2
-        room = option.rect.adjusted(edge * 2 if column == 0 else edge, 0, -edge, 0)
+        margin = option.fontMetrics.height() // 2
+        text_rect = option.rect.adjusted(margin * 2 if column == 0 else margin, 0, -margin, 0)
         if column == 0 and is_marked:
             self._paint_mark(painter, option)
         first_tone = "text" if is_marked else "muted"
@@ -52,10 +52,10 @@ class MarkedCells(CellDelegate):
             font = painter.font()
             font.setBold(True)
             painter.setFont(font)
-            self.paint_text(painter, option, text, tone, room=room)
+            self.paint_text(painter, option, text, tone, room=text_rect)
             painter.restore()
         else:
-            self.paint_text(painter, option, text, tone, room=room)
+            self.paint_text(painter, option, text, tone, room=text_rect)
 
     def _paint_mark(self, painter: QPainter, option: QStyleOptionViewItem) -> None:
         line = option.fontMetrics.height()

@@ -1,4 +1,4 @@
-"""UsagePlot: one quantity over the time of a run, as an area; what is under the mouse in words."""
+"""UsagePlot: an area plot of one quantity over time, with a tooltip of the nearest value."""
 
 import math
 from bisect import bisect_left
@@ -8,44 +8,46 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from gym_gui.run_page.model.run_usage_model import Track
+from gym_gui.run_page.model.run_usage_model import UsageSeries
 from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.fonts import scaled
 from gym_gui.widgets.mixing import mixed
 
-_EVEN = (1.0, 2.0, 2.5, 5.0, 10.0)
+_ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _LINES = 3
-_ROOM_ABOVE = 1.08
+_HEADROOM = 1.08
 _MARKS = 4
 
 
 class UsagePlot(QWidget):
-    """`say` writes a value, at the axis and under the mouse."""
+    """Shows a `UsageSeries`. `format_value` formats axis labels and the tooltip."""
 
     def __init__(
         self,
         name: str,
-        say: Callable[[float], str],
+        format_value: Callable[[float], str],
         theme: ThemeModel,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._name = name
-        self._say = say
+        self._format_value = format_value
         self._theme = theme
-        self._track = Track()
+        self._series = UsageSeries()
         self._limit: float | None = None
         self.setFont(scaled(self.font(), 0.89))
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         theme.changed.connect(self.update)
 
-    def draw(self, track: Track, limit: float | None) -> None:
-        """`limit`: all there is of it; a line where it is in sight."""
-        self._track, self._limit = track, limit
-        newest = track.newest
-        self.setAccessibleName(f"{self._name}, now {self._say(newest)}" if newest else self._name)
+    def show_series(self, series: UsageSeries, limit: float | None) -> None:
+        """`limit`: the total capacity; drawn as a line if it is in range."""
+        self._series, self._limit = series, limit
+        newest = series.newest
+        self.setAccessibleName(
+            f"{self._name}, now {self._format_value(newest)}" if newest else self._name
+        )
         self.update()
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
@@ -57,77 +59,80 @@ class UsagePlot(QWidget):
         return QSize(line * 10, line * 5)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
-        room, times = self._room(), self._track.t
+        rect, times = self._plot_rect(), self._series.t
         if len(times) > 1:
-            share = (event.position().x() - room.left()) / max(1.0, room.width())
-            wanted = times[0] + min(1.0, max(0.0, share)) * (times[-1] - times[0])
-            at = min(bisect_left(times, wanted), len(times) - 1)
-            words = f"{self._say(self._track.values[at])} at {run_text.duration(times[at])}"
-            QToolTip.showText(event.globalPosition().toPoint(), words, self)
+            share = (event.position().x() - rect.left()) / max(1.0, rect.width())
+            t = times[0] + min(1.0, max(0.0, share)) * (times[-1] - times[0])
+            at = min(bisect_left(times, t), len(times) - 1)
+            text = (
+                f"{self._format_value(self._series.values[at])} at {run_text.duration(times[at])}"
+            )
+            QToolTip.showText(event.globalPosition().toPoint(), text, self)
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        room, top = self._room(), self._top()
-        self._paint_lines(painter, room, top)
-        if len(self._track.t) > 1:
-            self._paint_times(painter, room)
-            self._paint_area(painter, room, top)
+        rect, top = self._plot_rect(), self._top()
+        self._paint_lines(painter, rect, top)
+        if len(self._series.t) > 1:
+            self._paint_times(painter, rect)
+            self._paint_area(painter, rect, top)
         painter.end()
 
-    def _room(self) -> QRectF:
+    def _plot_rect(self) -> QRectF:
         metrics = self.fontMetrics()
-        left = metrics.horizontalAdvance(self._say(self._top())) + metrics.height() // 2
-        whole = QRectF(self.rect())
-        return whole.adjusted(left, metrics.height() * 0.6, -2, -metrics.height() * 1.3)
+        left = metrics.horizontalAdvance(self._format_value(self._top())) + metrics.height() // 2
+        return QRectF(self.rect()).adjusted(
+            left, metrics.height() * 0.6, -2, -metrics.height() * 1.3
+        )
 
     def _top(self) -> float:
-        peak = (self._track.peak or 0.0) * _ROOM_ABOVE
-        return _even_step(peak / _LINES) * _LINES if peak > 0 else float(_LINES)
+        peak = (self._series.peak or 0.0) * _HEADROOM
+        return _round_step(peak / _LINES) * _LINES if peak > 0 else float(_LINES)
 
-    def _paint_lines(self, painter: QPainter, room: QRectF, top: float) -> None:
+    def _paint_lines(self, painter: QPainter, rect: QRectF, top: float) -> None:
         colours, metrics = self._theme.colours, self.fontMetrics()
         for number in range(_LINES + 1):
             value = top * number / _LINES
-            y = room.bottom() - room.height() * number / _LINES
+            y = rect.bottom() - rect.height() * number / _LINES
             painter.setPen(QPen(mixed(colours.line, colours.surface, 0.7), 1.0))
-            painter.drawLine(QPointF(room.left(), y), QPointF(room.right(), y))
+            painter.drawLine(QPointF(rect.left(), y), QPointF(rect.right(), y))
             painter.setPen(QColor(colours.muted))
-            place = QRectF(0, y - metrics.height() / 2, room.left() - 6, metrics.height())
+            label_rect = QRectF(0, y - metrics.height() / 2, rect.left() - 6, metrics.height())
             side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(place, side, self._say(value))
+            painter.drawText(label_rect, side, self._format_value(value))
         if self._limit is not None and self._limit <= top:
-            y = room.bottom() - room.height() * self._limit / top
+            y = rect.bottom() - rect.height() * self._limit / top
             painter.setPen(QPen(QColor(colours.warning), 1.0, Qt.PenStyle.DashLine))
-            painter.drawLine(QPointF(room.left(), y), QPointF(room.right(), y))
+            painter.drawLine(QPointF(rect.left(), y), QPointF(rect.right(), y))
 
-    def _paint_times(self, painter: QPainter, room: QRectF) -> None:
+    def _paint_times(self, painter: QPainter, rect: QRectF) -> None:
         painter.setPen(QColor(self._theme.colours.muted))
-        first, last = self._track.t[0], self._track.t[-1]
+        first, last = self._series.t[0], self._series.t[-1]
         metrics = self.fontMetrics()
         for number in range(_MARKS + 1):
             share = number / _MARKS
             text = run_text.duration(first + (last - first) * share)
             width = metrics.horizontalAdvance(text)
-            left = room.left() + room.width() * share - width * share
-            painter.drawText(QPointF(left, room.bottom() + metrics.height() * 1.1), text)
+            left = rect.left() + rect.width() * share - width * share
+            painter.drawText(QPointF(left, rect.bottom() + metrics.height() * 1.1), text)
 
-    def _paint_area(self, painter: QPainter, room: QRectF, top: float) -> None:
-        columns = max(2, int(room.width()))
-        if len(self._track.t) > columns * 2:
-            self._paint_columns(painter, room, top, columns)
+    def _paint_area(self, painter: QPainter, rect: QRectF, top: float) -> None:
+        columns = max(2, int(rect.width()))
+        if len(self._series.t) > columns * 2:
+            self._paint_columns(painter, rect, top, columns)
             return
-        colours, track = self._theme.colours, self._track
-        first, span = track.t[0], (track.t[-1] - track.t[0]) or 1.0
+        colours, series = self._theme.colours, self._series
+        first, span = series.t[0], (series.t[-1] - series.t[0]) or 1.0
         points = [
             QPointF(
-                room.left() + room.width() * (t - first) / span,
-                room.bottom() - room.height() * value / top,
+                rect.left() + rect.width() * (t - first) / span,
+                rect.bottom() - rect.height() * value / top,
             )
-            for t, value in zip(track.t, track.values, strict=True)
+            for t, value in zip(series.t, series.values, strict=True)
         ]
-        area = [QPointF(points[0].x(), room.bottom()), *points]
-        area.append(QPointF(points[-1].x(), room.bottom()))
+        area = [QPointF(points[0].x(), rect.bottom()), *points]
+        area.append(QPointF(points[-1].x(), rect.bottom()))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(mixed(colours.accent, colours.surface, 0.16))
         painter.drawPolygon(QPolygonF(area))
@@ -135,17 +140,17 @@ class UsagePlot(QWidget):
         painter.setPen(QPen(QColor(colours.accent), 1.5))
         painter.drawPolyline(QPolygonF(points))
 
-    def _paint_columns(self, painter: QPainter, room: QRectF, top: float, columns: int) -> None:
-        """Of more samples than pixels: from the least to the greatest value of each column."""
-        colours, values = self._theme.colours, self._track.values
+    def _paint_columns(self, painter: QPainter, rect: QRectF, top: float, columns: int) -> None:
+        """For more samples than pixels: the minimum to the maximum of each pixel column."""
+        colours, values = self._theme.colours, self._series.values
         per_column = len(values) / columns
         areas, lines = [], []
         for column in range(columns):
-            part = values[int(column * per_column) : int((column + 1) * per_column)]
-            x = room.left() + column
-            high = room.bottom() - room.height() * max(part) / top
-            low = room.bottom() - room.height() * min(part) / top
-            areas.append(QRectF(x, high, 1.0, room.bottom() - high))
+            column_values = values[int(column * per_column) : int((column + 1) * per_column)]
+            x = rect.left() + column
+            high = rect.bottom() - rect.height() * max(column_values) / top
+            low = rect.bottom() - rect.height() * min(column_values) / top
+            areas.append(QRectF(x, high, 1.0, rect.bottom() - high))
             lines.append(QRectF(x, high, 1.0, max(1.5, low - high)))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -155,7 +160,7 @@ class UsagePlot(QWidget):
         painter.drawRects(lines)
 
 
-def _even_step(least: float) -> float:
-    """The next number that people count by."""
-    power = 10.0 ** math.floor(math.log10(least))
-    return next(power * each for each in _EVEN if power * each >= least * 0.999)
+def _round_step(minimum: float) -> float:
+    """The next round number."""
+    power = 10.0 ** math.floor(math.log10(minimum))
+    return next(power * step for step in _ROUND_STEPS if power * step >= minimum * 0.999)

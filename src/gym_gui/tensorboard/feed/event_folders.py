@@ -1,6 +1,6 @@
-"""Event files of runs: which there are, what they hold, and how a run without any gets some.
+"""Event files of runs: find, read and export them.
 
-Everything here waits for the disk or the daemon: `TensorBoardModel` calls it on threads.
+Everything here blocks on the disk or the daemon: `TensorBoardModel` calls it on threads.
 """
 
 import threading
@@ -24,7 +24,7 @@ _EXPORTS = Path("exports") / "tensorboard"
 
 @dataclass(frozen=True, slots=True)
 class TagRow:
-    """One curve in numbers."""
+    """Summary of one curve."""
 
     tag: str
     points: int
@@ -33,8 +33,8 @@ class TagRow:
 
 
 @dataclass(frozen=True, slots=True)
-class EventsFound:
-    """What a folder holds."""
+class EventSummary:
+    """Contents of a folder."""
 
     folder: Path
     files: int
@@ -42,34 +42,34 @@ class EventsFound:
     tags: tuple[TagRow, ...]
     points: int
     other_tags: tuple[str, ...]
-    """What only TensorBoard shows: texts, histograms, pictures."""
+    """Tags that only TensorBoard shows: texts, histograms, images."""
     unreadable_records: int
     broken_files: tuple[str, ...]
 
 
 class EventReader:
-    """The first of some folders that has event files, read on at every look. One thread a time."""
+    """Reads the first candidate folder that has event files. One thread at a time."""
 
     def __init__(self, candidates: Iterable[Path]) -> None:
         self._candidates = tuple(candidates)
         self._events: EventFolder | None = None
-        self._found: EventsFound | None = None
+        self._summary: EventSummary | None = None
 
-    def look(self) -> EventsFound | None:
-        """None: none of them has any."""
+    def read(self) -> EventSummary | None:
+        """Read new records; None if no folder has event files."""
         if self._events is None:
             folder = next(filter(has_event_files, self._candidates), None)
             if folder is None:
                 return None
             self._events = EventFolder(folder)
         events = self._events
-        if not events.read_more() and self._found is not None:
-            return self._found
+        if not events.read_more() and self._summary is not None:
+            return self._summary
         rows = (
-            TagRow(name, len(each), each.steps[-1], each.values[-1])
-            for name, each in events.series.items()
+            TagRow(name, len(series), series.steps[-1], series.values[-1])
+            for name, series in events.series.items()
         )
-        self._found = EventsFound(
+        self._summary = EventSummary(
             folder=events.path,
             files=len(events.files),
             size_bytes=sum(file.size_bytes for file in events.files),
@@ -79,7 +79,7 @@ class EventReader:
             unreadable_records=events.unreadable_records,
             broken_files=tuple(path.name for path in events.broken_files),
         )
-        return self._found
+        return self._summary
 
 
 def has_event_files(folder: Path) -> bool:
@@ -87,7 +87,7 @@ def has_event_files(folder: Path) -> bool:
 
 
 def exported_folder(home: Home, run_id: str) -> Path:
-    """Where the window puts event files of a run that wrote none; found again the next time."""
+    """Folder for exported event files of a run that wrote none."""
     return home.path / _EXPORTS / run_id
 
 
@@ -98,7 +98,7 @@ def export_run(
     stop: threading.Event,
     on_progress: Callable[[int], None],
 ) -> tuple[Path, EventFileExport]:
-    """Its event files, and the folder they are in. Those of an earlier export are replaced."""
+    """Export event files; returns their folder. Replaces those of an earlier export."""
     folder = exported_folder(home, run.run_id)
     done = export_event_file(client, run, folder, stop=stop, on_progress=on_progress)
     for path in tuple(find_event_files(folder)):
@@ -114,8 +114,10 @@ def folder_of_run(
     stop: threading.Event,
     on_progress: Callable[[int], None],
 ) -> Path:
-    """Its own event files, else those exported before, else exported now. UserError: it has none
-    and no numbers either."""
+    """Its own event files, else exported ones, else a new export.
+
+    Raises `UserError` if the run has no data to export.
+    """
     manifest = decode_manifest(client.run(run.run_id).manifest_json or b"{}")
     own = home.run(run.run_id).path / (manifest.tensorboard_dir or "")
     if manifest.tensorboard_dir and has_event_files(own):
@@ -127,15 +129,15 @@ def folder_of_run(
 
 
 def check_folder(folder: Path) -> Path:
-    """UserError unless it is a folder that has event files, or runs that have."""
+    """Raises `UserError` unless it is a folder that contains event files."""
     if not folder.is_dir():
         raise UserError(
-            f"{folder} is not a folder.", remedy="Choose one that is there.", code="C360"
+            f"{folder} is not a folder.", remedy="Choose an existing folder.", code="C360"
         )
     if not has_event_files(folder):
         raise UserError(
-            f"{folder} has no event files, and no folder in it has any.",
-            remedy="Choose the folder that a run wrote its TensorBoard files to.",
+            f"{folder} has no event files, and neither have its subfolders.",
+            remedy="Choose the TensorBoard log folder of a run.",
             code="C361",
         )
     return folder

@@ -1,4 +1,4 @@
-"""TensorBoardServers: the TensorBoards that this window has started, and their end with it."""
+"""TensorBoardServers: the TensorBoard processes of this window. They stop when it closes."""
 
 import time
 from collections.abc import Mapping
@@ -20,87 +20,89 @@ __all__ = [
 
 
 class TensorBoardServers(QObject):
-    """Made by `TensorBoardModel`. Those that were stopped are no longer listed; failures stay."""
+    """Created by `TensorBoardModel`. Stopped servers are not listed; failed ones are."""
 
     changed = Signal()
-    """Which there are, or their states; at most once a beat."""
+    """The list or a state changed; at most once per tick."""
 
-    def __init__(self, pulse: UiTicker, parent: QObject | None = None) -> None:
+    def __init__(self, ticker: UiTicker, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._pulse = pulse
+        self._ticker = ticker
         self._servers: list[TensorBoardServer] = []
-        self._ending: list[TensorBoardServer] = []
-        self._told: tuple[tuple[TensorBoardServer, ServerState, int], ...] = ()
-        pulse.subscribe(self, self._on_beat)
+        self._stopping: list[TensorBoardServer] = []
+        self._published: tuple[tuple[TensorBoardServer, ServerState, int], ...] = ()
+        ticker.subscribe(self, self._on_tick)
 
     @property
     def servers(self) -> tuple[TensorBoardServer, ...]:
-        """In the order of their starts."""
+        """In start order."""
         return tuple(self._servers)
 
     def find(self, folders: Mapping[str, Path]) -> TensorBoardServer | None:
-        """The one that shows just these, or the failure to."""
-        wanted = set(folders.values())
+        """The server of exactly these folders, running or failed."""
+        requested = set(folders.values())
         alive = (server for server in self._servers if server.shows(folders))
         failed = (
             server
             for server in reversed(self._servers)
-            if not server.is_alive and set(server.folders.values()) == wanted
+            if not server.is_alive and set(server.folders.values()) == requested
         )
         return next(alive, None) or next(failed, None)
 
     def open(self, program: TensorBoardProgram, folders: Mapping[str, Path]) -> TensorBoardServer:
-        """The one that shows these folders; it is started unless there is one."""
-        there = self.find(folders)
-        if there is not None and there.is_alive:
-            return there
-        server = TensorBoardServer(program, folders, self._pulse.wake)
-        if there is None:
+        """The server of these folders; started if there is none."""
+        existing = self.find(folders)
+        if existing is not None and existing.is_alive:
+            return existing
+        server = TensorBoardServer(program, folders, self._ticker.wake)
+        if existing is None:
             self._servers.append(server)
         else:
-            self._servers[self._servers.index(there)] = server
-        self._tell()
+            self._servers[self._servers.index(existing)] = server
+        self._publish()
         return server
 
     def stop(self, server: TensorBoardServer) -> None:
-        """A failed one is only forgotten."""
+        """A failed server is only removed from the list."""
         if server in self._servers:
             server.stop()
             self._servers.remove(server)
-            self._ending.append(server)
-            self._tell()
+            self._stopping.append(server)
+            self._publish()
 
     def close(self) -> None:
-        """Let all end; does not wait."""
+        """Stop all without waiting."""
         for server in self._servers:
             server.stop()
-        self._ending += self._servers
+        self._stopping += self._servers
         self._servers = []
 
     def join(self, timeout_s: float) -> bool:
-        """After `close`: whether all have ended. Those that do not are killed."""
+        """After `close`: whether all have stopped. Servers that do not stop are killed."""
         deadline = time.monotonic() + timeout_s
-        for server in self._ending:
+        for server in self._stopping:
             server.join(max(0.0, deadline - time.monotonic()))
-        return all(server.join(0.0) for server in self._ending)
+        return all(server.join(0.0) for server in self._stopping)
 
-    def _on_beat(self) -> bool:
-        self._ending = [server for server in self._ending if server.is_alive]
-        self._servers = [each for each in self._servers if each.state is not ServerState.STOPPED]
-        is_starting = any(each.state is ServerState.STARTING for each in self._servers)
-        if self._facts() != self._told:
-            self._tell()
-        return is_starting  # the seconds that it takes are shown
+    def _on_tick(self) -> bool:
+        self._stopping = [server for server in self._stopping if server.is_alive]
+        self._servers = [
+            server for server in self._servers if server.state is not ServerState.STOPPED
+        ]
+        is_starting = any(server.state is ServerState.STARTING for server in self._servers)
+        if self._snapshot() != self._published:
+            self._publish()
+        return is_starting  # the elapsed seconds are displayed
 
-    def _facts(self) -> tuple[tuple[TensorBoardServer, ServerState, int], ...]:
+    def _snapshot(self) -> tuple[tuple[TensorBoardServer, ServerState, int], ...]:
         now = time.time()
         return tuple(
-            (each, each.state, int(now - each.started_at) if _is_starting(each) else 0)
-            for each in self._servers
+            (server, server.state, int(now - server.started_at) if _is_starting(server) else 0)
+            for server in self._servers
         )
 
-    def _tell(self) -> None:
-        self._told = self._facts()
+    def _publish(self) -> None:
+        self._published = self._snapshot()
         self.changed.emit()
 
 

@@ -12,7 +12,7 @@ from gym_gui.tensorboard.feed.event_folders import TagRow
 Index = QModelIndex | QPersistentModelIndex
 _NO_PARENT = QModelIndex()
 _DIGITS = 4
-_MOST_PLAIN = 1e7
+_MAX_PLAIN = 1e7
 
 
 class TagColumn(IntEnum):
@@ -23,15 +23,15 @@ class TagColumn(IntEnum):
 
 
 _HEADINGS = {
-    TagColumn.TAG: ("curve", "The tag under which TensorBoard shows it"),
-    TagColumn.POINTS: ("points", "How many values it has"),
-    TagColumn.STEP: ("last step", "The step of the newest value"),
-    TagColumn.VALUE: ("last value", "The newest value"),
+    TagColumn.TAG: ("curve", "Tag in TensorBoard"),
+    TagColumn.POINTS: ("points", "Number of values"),
+    TagColumn.STEP: ("last step", "Step of the newest value"),
+    TagColumn.VALUE: ("last value", "Newest value"),
 }
 
 
 class EventTagsTable(QAbstractTableModel):
-    """Made by `TensorBoardModel`. Rows change in place while the set of curves stays the same."""
+    """Created by `TensorBoardModel`. Rows update in place while the set of curves is the same."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -45,8 +45,8 @@ class EventTagsTable(QAbstractTableModel):
         self._all = rows
         self._update()
 
-    def only(self, text: str) -> None:
-        """Those whose tag contains each of these words."""
+    def set_filter(self, text: str) -> None:
+        """Filter by tag: it must contain every word of `text`."""
         self._filter = text
         self._update()
 
@@ -94,8 +94,8 @@ class EventTagsTable(QAbstractTableModel):
         return None
 
     def _update(self) -> None:
-        words = self._filter.lower().split()
-        rows = [row for row in self._all if all(word in row.tag.lower() for word in words)]
+        terms = self._filter.lower().split()
+        rows = [row for row in self._all if all(term in row.tag.lower() for term in terms)]
         if [row.tag for row in rows] == [row.tag for row in self._rows]:
             self._rows = rows
             if rows:
@@ -111,16 +111,16 @@ class EventTagsTable(QAbstractTableModel):
         if column is TagColumn.TAG:
             return row.tag
         if column is TagColumn.POINTS:
-            return run_text.whole(row.points)
+            return run_text.integer(row.points)
         if column is TagColumn.STEP:
-            return run_text.whole(row.last_step)
+            return run_text.integer(row.last_step)
         return _value(row.last_value)
 
 
 def _value(value: float) -> str:
-    """Losses and learning rates are small: digits that count, rather than digits behind a point."""
+    """Significant digits rather than decimals: losses and learning rates are small."""
     if not math.isfinite(value):
         return run_text.number(value)
-    is_plain = value == int(value) and abs(value) < _MOST_PLAIN
+    is_plain = value == int(value) and abs(value) < _MAX_PLAIN
     text = f"{int(value):,}" if is_plain else f"{value:.{_DIGITS}g}"
     return text.replace("-", "\N{MINUS SIGN}")

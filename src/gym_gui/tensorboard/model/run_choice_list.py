@@ -1,4 +1,4 @@
-"""RunChoiceList: all runs, newest first, each with a box to tick: for opening several at once."""
+"""RunChoiceList: all runs, newest first, with check boxes to open several at once."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,43 +18,43 @@ from mosaic.contract.runs import RunRecord
 
 Index = QModelIndex | QPersistentModelIndex
 _NO_PARENT = QModelIndex()
-_BETWEEN = "  ·  "
+_SEPARATOR = "  ·  "
 
 
 class RunChoiceList(QAbstractListModel):
-    """As it was when it was last renewed: rows do not move while a person ticks them."""
+    """A snapshot of the last `reset`: rows do not move while the user checks them."""
 
-    chosen_changed = Signal()
+    checked_changed = Signal()
 
     def __init__(self, runs: RunsModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._runs = runs
         self._all: list[RunRecord] = []
         self._rows: list[RunRecord] = []
-        self._chosen: set[str] = set()
+        self._checked: set[str] = set()
         self._filter = ""
 
     @property
-    def chosen(self) -> tuple[str, ...]:
-        """In the order of the list, whether the filter shows them or not."""
-        return tuple(run.run_id for run in self._all if run.run_id in self._chosen)
+    def checked(self) -> tuple[str, ...]:
+        """In list order, including filtered rows."""
+        return tuple(run.run_id for run in self._all if run.run_id in self._checked)
 
-    def renew(self, chosen: Sequence[str] = ()) -> None:
-        self._chosen = set(chosen)
+    def reset(self, checked: Sequence[str] = ()) -> None:
+        self._checked = set(checked)
         self._all = sorted(self._runs.runs, key=lambda run: run.created_at, reverse=True)
         self._update()
-        self.chosen_changed.emit()
+        self.checked_changed.emit()
 
-    def only(self, text: str) -> None:
-        """Those of which title, worker, tags or id contain each of these words."""
+    def set_filter(self, text: str) -> None:
+        """Filter by title, worker, tags or id: they must contain every word of `text`."""
         self._filter = text
         self._update()
 
     def toggle(self, row: int) -> None:
-        self._chosen ^= {self._rows[row].run_id}
-        place = self.index(row)
-        self.dataChanged.emit(place, place)
-        self.chosen_changed.emit()
+        self._checked ^= {self._rows[row].run_id}
+        index = self.index(row)
+        self.dataChanged.emit(index, index)
+        self.checked_changed.emit()
 
     def rowCount(self, parent: Index = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
         return 0 if parent.isValid() else len(self._rows)
@@ -62,23 +62,23 @@ class RunChoiceList(QAbstractListModel):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         run = self._rows[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
-            began = run_text.moment(run.started_at or run.created_at)
+            started = run_text.timestamp(run.started_at or run.created_at)
             name = f"{run_text.title_of(run)} {run_text.short_id(run.run_id)}"
-            return _BETWEEN.join((name, run_text.state_text(run), began))
+            return _SEPARATOR.join((name, run_text.state_text(run), started))
         if role == Qt.ItemDataRole.CheckStateRole:
-            is_chosen = run.run_id in self._chosen
-            return Qt.CheckState.Checked if is_chosen else Qt.CheckState.Unchecked
+            is_checked = run.run_id in self._checked
+            return Qt.CheckState.Checked if is_checked else Qt.CheckState.Unchecked
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"{run_text.worker_word(run.worker)} on {run.env_id}, {run.run_id}"
+            return f"{run_text.worker_label(run.worker)} on {run.env_id}, {run.run_id}"
         return None
 
     def _update(self) -> None:
-        words = self._filter.lower().split()
+        terms = self._filter.lower().split()
         self.beginResetModel()
-        self._rows = [run for run in self._all if all(word in _searched(run) for word in words)]
+        self._rows = [run for run in self._all if all(term in _search_text(run) for term in terms)]
         self.endResetModel()
 
 
-def _searched(run: RunRecord) -> str:
+def _search_text(run: RunRecord) -> str:
     parts = (run_text.title_of(run), run.env_id, run.algo, run.worker, run.run_id, *run.tags)
     return " ".join(parts).lower()

@@ -1,4 +1,4 @@
-"""SelectedEvents: what the event files of the shown run hold, read on while it goes on."""
+"""SelectedEvents: contents of the event files of the selected run, updated while it is active."""
 
 import time
 from pathlib import Path
@@ -9,15 +9,15 @@ from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.selected_run import SelectedRun
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.tensorboard.feed.event_folders import EventReader, EventsFound, exported_folder
+from gym_gui.tensorboard.feed.event_folders import EventReader, EventSummary, exported_folder
 from gym_gui.tensorboard.model.event_tags_table import EventTagsTable
 from mosaic.contract.errors import UserError
 
-_LOOK_AGAIN_S = 2.0
+_REREAD_INTERVAL_S = 2.0
 
 
 class SelectedEvents(QObject):
-    """Made by `TensorBoardModel`. Nothing is read while nobody looks."""
+    """Created by `TensorBoardModel`. Files are read only while the page is visible."""
 
     changed = Signal()
 
@@ -26,64 +26,64 @@ class SelectedEvents(QObject):
         link: TrainerLink,
         tasks: Tasks,
         notices: Notices,
-        shown: SelectedRun,
+        selected: SelectedRun,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self.found: EventsFound | None = None
-        """None: there are none, or none were looked for yet."""
-        self.is_looking = False
-        """Whether there are any is not known yet."""
+        self.found: EventSummary | None = None
+        """None if there are none, or the search is not finished."""
+        self.is_searching = False
+        """The search for event files is not finished."""
         self.tags = EventTagsTable(self)
         self._link = link
         self._tasks = tasks
         self._notices = notices
-        self._shown = shown
+        self._selected = selected
         self._reader: EventReader | None = None
         self._candidates: tuple[Path, ...] = ()
         self._is_watched = False
         self._is_reading = False
         self._is_outdated = False
         self._read_at = 0.0
-        shown.papers_changed.connect(self._on_papers)
-        shown.changed.connect(self._on_run)
+        selected.metadata_changed.connect(self._on_metadata_changed)
+        selected.changed.connect(self._on_run)
 
     def set_watched(self, is_watched: bool) -> None:
         self._is_watched = is_watched
         if is_watched:
-            self._on_papers()
+            self._on_metadata_changed()
 
-    def look_anew(self, run_id: str) -> None:
-        """The files of that run are others than before."""
-        if run_id == self._shown.run_id:
+    def reload(self, run_id: str) -> None:
+        """The files of that run were replaced."""
+        if run_id == self._selected.run_id:
             self._reader = None
             self._read()
 
-    def _on_papers(self) -> None:
-        shown = self._shown
+    def _on_metadata_changed(self) -> None:
+        selected = self._selected
         candidates: tuple[Path, ...] = ()
-        is_awaited = bool(shown.run_id) and not shown.is_known and shown.problem is None
-        if shown.run_id and not is_awaited:
-            exported = exported_folder(self._link.home, shown.run_id)
-            folder, place = shown.directory, shown.manifest.tensorboard_dir
-            candidates = (folder / place, exported) if folder and place else (exported,)
+        is_loading = bool(selected.run_id) and not selected.is_known and selected.problem is None
+        if selected.run_id and not is_loading:
+            exported = exported_folder(self._link.home, selected.run_id)
+            folder, subfolder = selected.directory, selected.manifest.tensorboard_dir
+            candidates = (folder / subfolder, exported) if folder and subfolder else (exported,)
         if candidates != self._candidates:
             self._candidates = candidates
             self._reader = None
-            self.is_looking = bool(candidates)
+            self.is_searching = bool(candidates)
             self._show(None)
-        if is_awaited and not self.is_looking:
-            self.is_looking = True
+        if is_loading and not self.is_searching:
+            self.is_searching = True
             self.changed.emit()
         self._read()
 
     def _on_run(self) -> None:
-        """While it goes on its files grow; they are looked at now and then."""
-        if time.monotonic() - self._read_at >= _LOOK_AGAIN_S:
+        """The files of an active run grow, so read them at intervals."""
+        if time.monotonic() - self._read_at >= _REREAD_INTERVAL_S:
             self._read()
 
     def _read(self) -> None:
-        """One look at a time; what is asked meanwhile is looked at once afterwards."""
+        """One read at a time; requests during a read cause one more read."""
         if self._is_reading:
             self._is_outdated = True
             return
@@ -94,27 +94,27 @@ class SelectedEvents(QObject):
         reader = self._reader
         self._is_reading, self._is_outdated = True, False
         self._tasks.run(
-            self, reader.look, lambda found: self._answer(reader, found), self._on_failed
+            self, reader.read, lambda found: self._on_read(reader, found), self._on_failed
         )
 
-    def _answer(self, reader: EventReader, found: EventsFound | None) -> None:
+    def _on_read(self, reader: EventReader, found: EventSummary | None) -> None:
         self._is_reading, self._read_at = False, time.monotonic()
         if reader is not self._reader:
             self._read()
             return
-        was_looking, self.is_looking = self.is_looking, False
+        was_searching, self.is_searching = self.is_searching, False
         if found is None:
-            self._reader = None  # it chooses its folder anew
-        if found is not self.found or was_looking:
+            self._reader = None  # the next reader selects its folder again
+        if found is not self.found or was_searching:
             self._show(found)
         if self._is_outdated:
             self._read()
 
     def _on_failed(self, error: UserError) -> None:
-        self._is_reading = self.is_looking = False
+        self._is_reading = self.is_searching = False
         self._notices.fail(error)
 
-    def _show(self, found: EventsFound | None) -> None:
+    def _show(self, found: EventSummary | None) -> None:
         self.found = found
         self.tags.show(found.tags if found else ())
         self.changed.emit()

@@ -1,4 +1,4 @@
-"""EventExport: a run that wrote no event files gets some, from what it has told."""
+"""EventExport: exports the telemetry of a run as event files."""
 
 import threading
 
@@ -13,52 +13,52 @@ from gym_gui.tensorboard.feed.event_folders import export_run
 from mosaic.contract.errors import UserError
 from mosaic.contract.runs import RunRecord
 
-NO_RUN = "Select a run in the list below."
-NO_NUMBERS = "The run has told no metrics and has finished no episode."
-_TELL_EVERY = 2_000
+NO_RUN = "Select a run in the list."
+NO_NUMBERS = "The run has no metrics and no finished episodes."
+_PROGRESS_INTERVAL = 2_000
 """Points."""
 
 
 class EventExport(QObject):
-    """One at a time. Made by `TensorBoardModel`."""
+    """One export at a time. Created by `TensorBoardModel`."""
 
     changed = Signal()
     done = Signal(str)
-    """The run of that id has event files now."""
+    """Id of the run whose event files were exported."""
 
     def __init__(
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: UiTicker,
+        ticker: UiTicker,
         notices: Notices,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self.run_id = ""
-        """The run that is being exported; empty when none is."""
+        """The run being exported; empty if there is none."""
         self.points = 0
         self._link = link
         self._tasks = tasks
-        self._pulse = pulse
+        self._ticker = ticker
         self._notices = notices
         self._stop = threading.Event()
         self._written = 0
-        pulse.subscribe(self, self._on_beat)
+        ticker.subscribe(self, self._on_tick)
 
     def why_not(self, run: RunRecord | None) -> str:
-        """Empty when it can be exported."""
+        """Empty if it can be exported."""
         if run is None:
             return NO_RUN
         if self.run_id:
-            return "An export is under way."
+            return "An export is already running."
         if not self._link.has_client:
-            return "There is no connection to the daemon yet."
+            return "Not connected to the daemon yet."
         if not run.digest.metrics and not run.digest.episodes:
             return NO_NUMBERS
         return ""
 
-    def begin(self, run: RunRecord) -> None:
+    def start(self, run: RunRecord) -> None:
         if self.why_not(run):
             return
         client, home = self._link.client, self._link.home
@@ -80,11 +80,11 @@ class EventExport(QObject):
 
     def _count(self, points: int) -> None:
         """On a thread."""
-        if points - self._written >= _TELL_EVERY:
+        if points - self._written >= _PROGRESS_INTERVAL:
             self._written = points
-            self._pulse.wake()
+            self._ticker.wake()
 
-    def _on_beat(self) -> bool:
+    def _on_tick(self) -> bool:
         if self.points == self._written or not self.run_id:
             return False
         self.points = self._written
@@ -93,15 +93,15 @@ class EventExport(QObject):
 
     def _on_done(self, run: RunRecord, points: int, tags: int) -> None:
         self.run_id = ""
-        words = f"{run_text.whole(points)} points of {run_text.whole(tags)} curves"
-        self._notices.say(f"Exported {run_text.title_of(run)}: {words}.", tone="good")
+        counts = f"{run_text.integer(points)} points of {run_text.integer(tags)} curves"
+        self._notices.post(f"Exported {run_text.title_of(run)}: {counts}.", tone="good")
         self.done.emit(run.run_id)
         self.changed.emit()
 
     def _on_failed(self, error: UserError) -> None:
         self.run_id = ""
         if self._stop.is_set():
-            self._notices.say(error.message)
+            self._notices.post(error.message)
         else:
             self._notices.fail(error)
         self.changed.emit()

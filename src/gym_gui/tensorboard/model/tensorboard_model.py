@@ -1,6 +1,6 @@
-"""TensorBoardModel: event files of the shown run, and the TensorBoards that show them or others.
+"""TensorBoardModel: event files of the selected run, and the TensorBoard servers.
 
-TensorBoard itself is never required: what its files hold is listed here, and drawn by the charts.
+TensorBoard itself is optional: the page lists the curves, and the charts plot them.
 """
 
 import threading
@@ -29,84 +29,88 @@ from gym_gui.tensorboard.feed.tensorboard_servers import (
 )
 from gym_gui.tensorboard.model.selected_events import SelectedEvents
 from gym_gui.tensorboard.model.tensorboard_export import EventExport
-from gym_gui.tensorboard.model.tensorboard_looks import ServerLook, look_of
-from gym_gui.tensorboard.model.tensorboard_text import HeadWords, head_words
+from gym_gui.tensorboard.model.tensorboard_text import (
+    HeaderText,
+    ServerSummary,
+    header_text,
+    server_summary,
+)
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_states import FINAL_STATES
 from mosaic.contract.runs import RunRecord
 
-NO_RUN = "Select a run in the list below."
+NO_RUN = "Select a run in the list."
 NO_FILES = "This run has written no event files."
 NO_FILES_YET = "This run has written no event files yet."
 
 
 class TensorBoardModel(QObject):
-    """Made once, when it is first needed."""
+    """Created once, when first needed."""
 
     changed = Signal()
     address_ready = Signal(str)
-    """A TensorBoard that a person asked for answers there: to be opened."""
-    reveal_wanted = Signal(str)
-    """A person wants to see that folder in the desktop's file manager."""
+    """Address of a requested TensorBoard server that is ready to open."""
+    reveal_requested = Signal(str)
+    """A folder to open in the file manager."""
 
     def __init__(
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: UiTicker,
+        ticker: UiTicker,
         notices: Notices,
-        shown: SelectedRun,
+        selected: SelectedRun,
         runs: RunsModel,
         settings: TextSettings,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self.shown = shown
+        self.selected = selected
         self.runs = runs
-        self.events = SelectedEvents(link, tasks, notices, shown, self)
+        self.events = SelectedEvents(link, tasks, notices, selected, self)
         self.embedded = EmbeddedChoice(settings, self)
         self.absent: UserError | None = None
-        """Why there is no TensorBoard here."""
+        """Why TensorBoard is not available."""
         self.program: TensorBoardProgram | None = None
         self.preparing = ""
-        """What is done before TensorBoard can start, in words; empty when nothing is."""
-        self.export = EventExport(link, tasks, pulse, notices, self)
+        """Current preparation step, for display; empty if there is none."""
+        self.export = EventExport(link, tasks, ticker, notices, self)
         self._link = link
         self._tasks = tasks
         self._notices = notices
-        self._servers = TensorBoardServers(pulse, self)
+        self._servers = TensorBoardServers(ticker, self)
         self._stop = threading.Event()
-        self._wanted: list[TensorBoardServer] = []
+        self._requested: list[TensorBoardServer] = []
         self._servers.changed.connect(self._on_servers)
         self.export.changed.connect(self.changed)
-        self.export.done.connect(self.events.look_anew)
+        self.export.done.connect(self.events.reload)
         self.events.changed.connect(self.changed)
-        shown.changed.connect(self.changed)
-        self.look_for_program()
+        selected.changed.connect(self.changed)
+        self.find_program()
 
-    # What is there.
+    # State.
 
     @property
-    def servers(self) -> tuple[ServerLook, ...]:
-        """That of the shown run first."""
+    def servers(self) -> tuple[ServerSummary, ...]:
+        """The server of the selected run first."""
         now, own = time.time(), self._own_server
         ordered = sorted(self._servers.servers, key=lambda server: server is not own)
-        return tuple(look_of(server, now) for server in ordered)
+        return tuple(server_summary(server, now) for server in ordered)
 
     @property
-    def server(self) -> ServerLook | None:
-        """That of the shown run."""
+    def server(self) -> ServerSummary | None:
+        """The server of the selected run."""
         own = self._own_server
-        return None if own is None else look_of(own, time.time())
+        return None if own is None else server_summary(own, time.time())
 
     @property
     def title(self) -> str:
-        run = self.shown.run
+        run = self.selected.run
         return run_text.title_of(run) if run is not None else ""
 
     @property
     def why_not(self) -> str:
-        """Why TensorBoard cannot be opened for the shown run; empty when it can."""
+        """Why TensorBoard cannot open the selected run; empty if it can."""
         return self.why_no_program or self.why_no_events
 
     @property
@@ -115,66 +119,66 @@ class TensorBoardModel(QObject):
 
     @property
     def why_no_events(self) -> str:
-        run = self.shown.run
+        run = self.selected.run
         if run is None:
             return NO_RUN
-        if self.events.is_looking:
-            return "Its event files are being looked for."
+        if self.events.is_searching:
+            return "Searching for event files."
         if self.events.found is None:
             return NO_FILES if run.state in FINAL_STATES else NO_FILES_YET
         return ""
 
     @property
-    def words(self) -> HeadWords:
-        return head_words(self.events.found, self.server, self.why_not, self.preparing)
+    def header(self) -> HeaderText:
+        return header_text(self.events.found, self.server, self.why_not, self.preparing)
 
     @property
     def why_not_export(self) -> str:
-        return self.export.why_not(self.shown.run)
+        return self.export.why_not(self.selected.run)
 
     def set_watched(self, is_watched: bool) -> None:
-        """Files are read only while somebody looks."""
+        """Files are read only while the page is visible."""
         self.events.set_watched(is_watched)
         if is_watched:
-            self.look_for_program()
+            self.find_program()
 
-    # What a person does.
+    # Actions.
 
     def open(self) -> None:
-        """TensorBoard for the shown run; `address_ready` follows."""
-        run, found = self.shown.run, self.events.found
+        """Open the selected run in TensorBoard; emits `address_ready`."""
+        run, found = self.selected.run, self.events.found
         if run is not None and found is not None:
             self._open({run_text.title_of(run): found.folder})
         elif run is not None:
             self.open_runs([run.run_id])
 
     def open_runs(self, run_ids: Iterable[str]) -> None:
-        """One TensorBoard for several; runs without event files are exported first."""
-        wanted = [run for run in map(self.runs.by_id, run_ids) if run is not None]
-        if not wanted or not self._link.has_client or self.preparing:
+        """Open several runs in one TensorBoard; runs without event files are exported first."""
+        requested = [run for run in map(self.runs.by_id, run_ids) if run is not None]
+        if not requested or not self._link.has_client or self.preparing:
             return
         client, home, stop = self._link.client, self._link.home, self._stop
-        count = run_text.some_runs(len(wanted))
-        self._prepare(f"Getting the event files of {count}…")
+        count = run_text.run_count(len(requested))
+        self._set_preparing(f"Collecting event files of {count}…")
 
         def collect() -> tuple[dict[str, Path], list[UserError]]:
             folders: dict[str, Path] = {}
             problems: list[UserError] = []
-            for name, run in zip(_names(wanted), wanted, strict=True):
+            for name, run in zip(_names(requested), requested, strict=True):
                 try:
                     folders[name] = folder_of_run(client, home, run, stop, lambda _: None)
                 except UserError as error:
-                    told = UserError(f"{name}: {error.message}", remedy=error.remedy)
-                    problems.append(told)
+                    problem = UserError(f"{name}: {error.message}", remedy=error.remedy)
+                    problems.append(problem)
             return folders, problems
 
         self._tasks.run(self, collect, self._on_collected, self._on_failed)
 
     def open_folder(self, folder: Path) -> None:
-        """Any folder with event files in it or below."""
+        """Open any folder that contains event files."""
         if self.preparing:
             return
-        self._prepare(f"Looking at {folder.name or folder}…")
+        self._set_preparing(f"Reading {folder.name or folder}…")
         self._tasks.run(
             self,
             lambda: check_folder(folder.expanduser().absolute()),
@@ -185,30 +189,30 @@ class TensorBoardModel(QObject):
     def export_event_files(self, run_id: str) -> None:
         run = self.runs.by_id(run_id)
         if run is not None:
-            self.export.begin(run)
+            self.export.start(run)
 
     def stop(self, server: TensorBoardServer) -> None:
-        """End it; a failed one is taken off the list."""
+        """Stop it; a failed one is removed from the list."""
         self._servers.stop(server)
 
     def retry(self, server: TensorBoardServer) -> None:
         self._open(server.folders)
 
     def show_address(self, address: str) -> None:
-        """Of a server that is there."""
+        """Open the address of a running server."""
         self.address_ready.emit(address)
 
     def reveal(self) -> None:
         if self.events.found is not None:
-            self.reveal_wanted.emit(str(self.events.found.folder))
+            self.reveal_requested.emit(str(self.events.found.folder))
 
-    def look_for_program(self) -> None:
-        """Again, since a bundle may have been installed or removed."""
+    def find_program(self) -> None:
+        """Search again, because a bundle may have been installed or removed."""
         home = self._link.home
         self._tasks.run(self, lambda: find_tensorboard(home), self._on_program, self._on_no_program)
 
     def close(self) -> None:
-        """All servers end; does not wait."""
+        """Stop all servers without waiting."""
         self._stop.set()
         self.export.close()
         self._servers.close()
@@ -223,8 +227,8 @@ class TensorBoardModel(QObject):
         found = self.events.found
         return self._servers.find({"": found.folder}) if found else None
 
-    def _prepare(self, words: str) -> None:
-        self.preparing = words
+    def _set_preparing(self, text: str) -> None:
+        self.preparing = text
         self.changed.emit()
 
     def _on_collected(self, collected: tuple[dict[str, Path], list[UserError]]) -> None:
@@ -234,11 +238,11 @@ class TensorBoardModel(QObject):
         if folders:
             self._open(folders)
         else:
-            self._prepare("")
+            self._set_preparing("")
 
     def _open(self, folders: Mapping[str, Path]) -> None:
         home = self._link.home
-        self._prepare("Looking for TensorBoard…")
+        self._set_preparing("Searching for TensorBoard…")
 
         def start(program: TensorBoardProgram) -> None:
             self.preparing = ""
@@ -247,7 +251,7 @@ class TensorBoardModel(QObject):
             if server.state is ServerState.RUNNING:
                 self.address_ready.emit(server.address)
             else:
-                self._wanted.append(server)
+                self._requested.append(server)
             self.changed.emit()
 
         self._tasks.run(self, lambda: find_tensorboard(home), start, self._on_absent)
@@ -266,20 +270,20 @@ class TensorBoardModel(QObject):
         self._on_failed(error)
 
     def _on_failed(self, error: UserError) -> None:
-        self._prepare("")
+        self._set_preparing("")
         self._notices.fail(error)
 
     def _on_servers(self) -> None:
-        for server in tuple(self._wanted):
+        for server in tuple(self._requested):
             if server.state is ServerState.RUNNING:
                 self.address_ready.emit(server.address)
             if server.state is not ServerState.STARTING:
-                self._wanted.remove(server)
+                self._requested.remove(server)
         self.changed.emit()
 
 
 def _names(runs: list[RunRecord]) -> list[str]:
-    """What people call them; the end of the id tells those of one name apart."""
+    """Titles; the short id distinguishes equal titles."""
     titles = [run_text.title_of(run) for run in runs]
     return [
         title if titles.count(title) == 1 else f"{title} {run_text.short_id(run.run_id)}"

@@ -1,95 +1,158 @@
-"""What the TensorBoard page says of the shown run, its event files and its server."""
+"""Texts of the TensorBoard page: event files of the selected run, and servers."""
 
+from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 from gym_gui.runtime.models import run_text
-from gym_gui.tensorboard.feed.event_folders import EventsFound
-from gym_gui.tensorboard.model.tensorboard_looks import ServerLook
+from gym_gui.runtime.models.notices import Tone
+from gym_gui.tensorboard.feed.event_folders import EventSummary
+from gym_gui.tensorboard.feed.tensorboard_servers import ServerState, TensorBoardServer
 
-_MOST_NAMED = 12
+_MAX_LISTED_TAGS = 12
+_MAX_TITLE_NAMES = 3
 
 
-class HeadWords(NamedTuple):
-    """For the top of the page."""
+@dataclass(frozen=True, slots=True)
+class ServerSummary:
+    """A server, or a failed start."""
 
-    facts: str
-    facts_tip: str
+    server: TensorBoardServer
+    """Passed back to the model."""
+    title: str
+    detail: str
+    """The folders it serves, one per line."""
+    state: str
+    tone: Tone
+    address: str
+    """Empty until it answers."""
+    problem: str
+    output: str
+
+    @property
+    def is_failed(self) -> bool:
+        return bool(self.problem)
+
+
+_STATES: dict[ServerState, tuple[str, Tone]] = {
+    ServerState.STARTING: ("◌ starting", "warning"),
+    ServerState.RUNNING: ("● running", "good"),
+    ServerState.FAILED: ("✕ failed", "bad"),
+    ServerState.STOPPED: ("○ stopped", "plain"),
+}
+
+
+def server_summary(server: TensorBoardServer, now: float) -> ServerSummary:
+    state, tone = _STATES[server.state]
+    if server.state is ServerState.STARTING:
+        state = f"{state} {max(0, int(now - server.started_at))} s"
+    failed = server.problem if server.state is ServerState.FAILED else None
+    return ServerSummary(
+        server=server,
+        title=_title(server.folders),
+        detail="\n".join(map(str, server.folders.values())),
+        state=state,
+        tone=tone,
+        address=server.address if server.state is ServerState.RUNNING else "",
+        problem=f"{failed.message} {failed.remedy}" if failed else "",
+        output=server.output if failed else "",
+    )
+
+
+def _title(folders: dict[str, Path]) -> str:
+    names = list(folders)
+    if len(names) <= _MAX_TITLE_NAMES:
+        return ", ".join(names)
+    rest = len(names) - _MAX_TITLE_NAMES + 1
+    return f"{', '.join(names[: _MAX_TITLE_NAMES - 1])} and {run_text.run_count(rest)} more"
+
+
+class HeaderText(NamedTuple):
+    """Texts of the page header."""
+
+    stats: str
+    stats_tip: str
     damage: str
     folder: str
     start: str
     start_tip: str
     why_not_start: str
-    """Empty when the button can be pressed."""
+    """Empty if the button is enabled."""
 
 
-class EmptyWords(NamedTuple):
-    """In the place of the curves, where there are none."""
+class EmptyText(NamedTuple):
+    """Shown if there are no curves."""
 
     title: str
     text: str
     action: str = ""
-    """What the button below says; without one there is none."""
+    """Label of the button; empty for no button."""
 
 
-def head_words(
-    found: EventsFound | None, server: ServerLook | None, why_not: str, preparing: str
-) -> HeadWords:
-    is_up = server is not None and bool(server.address)
+def header_text(
+    found: EventSummary | None, server: ServerSummary | None, why_not: str, preparing: str
+) -> HeaderText:
+    is_running = server is not None and bool(server.address)
     is_starting = server is not None and not server.address and not server.is_failed
-    start = "Open TensorBoard" if is_up else "Start TensorBoard"
-    busy = "It is starting." if is_starting else preparing
-    return HeadWords(
-        facts=_facts(found) if found else "",
-        facts_tip=_others(found) if found else "",
+    start = "Open TensorBoard" if is_running else "Start TensorBoard"
+    busy = "TensorBoard is starting." if is_starting else preparing
+    return HeaderText(
+        stats=_stats(found) if found else "",
+        stats_tip=_other_tags_text(found) if found else "",
         damage=_damage(found) if found else "",
         folder=str(found.folder) if found else "",
         start=start,
-        start_tip=f"It is at {server.address}" if server and is_up else "Then opens its page",
+        start_tip=f"Open {server.address}"
+        if server and is_running
+        else "Start a server and open its page",
         why_not_start=why_not or busy,
     )
 
 
-def export_words(points: int) -> EmptyWords:
-    told = f"{run_text.whole(points)} points so far." if points else "Reading what the run told."
-    return EmptyWords("Exporting event files…", told, "Cancel")
-
-
-def no_files_words(why_no_events: str, why_not_export: str) -> EmptyWords:
-    if why_not_export:
-        return EmptyWords("No event files", f"{why_no_events} {why_not_export}")
-    text = (
-        f"{why_no_events} Its metrics and episodes can be exported as such; "
-        "the charts show them without."
+def export_text(points: int) -> EmptyText:
+    progress = (
+        f"{run_text.integer(points)} points so far."
+        if points
+        else "Reading the telemetry of the run."
     )
-    return EmptyWords("No event files", text, "Export as event files")
+    return EmptyText("Exporting event files…", progress, "Cancel")
 
 
-def _facts(found: EventsFound) -> str:
+def no_files_text(why_no_events: str, why_not_export: str) -> EmptyText:
+    if why_not_export:
+        return EmptyText("No event files", f"{why_no_events} {why_not_export}")
+    text = f"{why_no_events} Export its metrics and episodes, or see them in the charts."
+    return EmptyText("No event files", text, "Export as event files")
+
+
+def _stats(found: EventSummary) -> str:
     parts = [
-        f"{_some(found.files, 'event file')}, {run_text.size(found.size_bytes)}",
-        f"{_some(len(found.tags), 'curve')} with {_some(found.points, 'point')}",
+        f"{_count(found.files, 'event file')}, {run_text.size(found.size_bytes)}",
+        f"{_count(len(found.tags), 'curve')} with {_count(found.points, 'point')}",
     ]
     if found.other_tags:
-        parts.append(_some(len(found.other_tags), "other tag"))
+        parts.append(_count(len(found.other_tags), "other tag"))
     return "  ·  ".join(parts)
 
 
-def _others(found: EventsFound) -> str:
-    """Texts, histograms and pictures."""
+def _other_tags_text(found: EventSummary) -> str:
+    """Tags of texts, histograms and images."""
     names = found.other_tags
-    more = f", and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return f"Only TensorBoard shows {', '.join(names[:_MOST_NAMED])}{more}" if names else ""
+    more = f", and {len(names) - _MAX_LISTED_TAGS} more" if len(names) > _MAX_LISTED_TAGS else ""
+    return (
+        f"Visible only in TensorBoard: {', '.join(names[:_MAX_LISTED_TAGS])}{more}" if names else ""
+    )
 
 
-def _damage(found: EventsFound) -> str:
+def _damage(found: EventSummary) -> str:
     parts = []
     if found.unreadable_records:
-        parts.append(f"{_some(found.unreadable_records, 'record')} could not be read.")
+        parts.append(f"{_count(found.unreadable_records, 'record')} could not be read.")
     if found.broken_files:
         names = ", ".join(found.broken_files)
-        parts.append(f"The rest of {names} is damaged: what came before it is shown.")
+        parts.append(f"The rest of {names} is damaged. The records before it are listed.")
     return " ".join(parts)
 
 
-def _some(count: int, what: str) -> str:
-    return f"{run_text.whole(count)} {what}{'' if count == 1 else 's'}"
+def _count(count: int, what: str) -> str:
+    return f"{run_text.integer(count)} {what}{'' if count == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""TensorBoardPage: the event files of the shown run, and the TensorBoards that show them."""
+"""TensorBoardPage: event files of the selected run, and TensorBoard servers."""
 
 from pathlib import Path
 
@@ -7,10 +7,14 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.tensorboard.model.tensorboard_looks import ServerLook
 from gym_gui.tensorboard.model.tensorboard_model import TensorBoardModel
-from gym_gui.tensorboard.model.tensorboard_text import EmptyWords, export_words, no_files_words
-from gym_gui.tensorboard.view.tensorboard_head import TensorBoardHead
+from gym_gui.tensorboard.model.tensorboard_text import (
+    EmptyText,
+    ServerSummary,
+    export_text,
+    no_files_text,
+)
+from gym_gui.tensorboard.view.tensorboard_header import TensorBoardHeader
 from gym_gui.tensorboard.view.tensorboard_run_picker import TensorBoardRunPicker
 from gym_gui.tensorboard.view.tensorboard_server_card import TensorBoardServerCard
 from gym_gui.tensorboard.view.tensorboard_tags import TensorBoardTags
@@ -18,9 +22,9 @@ from gym_gui.widgets.empty_state import EmptyState
 
 
 class TensorBoardServerList(QWidget):
-    """Cards stay while their server does, so a pressed button is never torn away."""
+    """Shows `TensorBoardModel.servers`. A card lives as long as its server."""
 
-    open_wanted = Signal(str)
+    open_requested = Signal(str)
 
     def __init__(
         self, model: TensorBoardModel, theme: ThemeModel, parent: QWidget | None = None
@@ -36,43 +40,43 @@ class TensorBoardServerList(QWidget):
         self._show()
 
     def _show(self) -> None:
-        looks = self._model.servers
-        there = {look.server for look in looks}
-        for gone in [server for server in self._cards if server not in there]:
-            card = self._cards.pop(gone)
+        summaries = self._model.servers
+        current = {summary.server for summary in summaries}
+        for removed in [server for server in self._cards if server not in current]:
+            card = self._cards.pop(removed)
             self._layout.removeWidget(card)
             card.hide()
             card.deleteLater()
-        for place, look in enumerate(looks):
-            card = self._cards.get(look.server) or self._make_card(look)
-            card.show_look(look)
-            if self._layout.indexOf(card) != place:
+        for index, summary in enumerate(summaries):
+            card = self._cards.get(summary.server) or self._make_card(summary)
+            card.show_summary(summary)
+            if self._layout.indexOf(card) != index:
                 self._layout.removeWidget(card)
-                self._layout.insertWidget(place, card)
-        self.setVisible(bool(looks))
+                self._layout.insertWidget(index, card)
+        self.setVisible(bool(summaries))
 
-    def _make_card(self, look: ServerLook) -> TensorBoardServerCard:
-        card = TensorBoardServerCard(look, self._theme)
-        card.open_wanted.connect(self.open_wanted)
-        card.stop_wanted.connect(self._model.stop)
-        card.retry_wanted.connect(self._model.retry)
-        self._cards[look.server] = card
+    def _make_card(self, summary: ServerSummary) -> TensorBoardServerCard:
+        card = TensorBoardServerCard(summary, self._theme)
+        card.open_requested.connect(self.open_requested)
+        card.stop_requested.connect(self._model.stop)
+        card.retry_requested.connect(self._model.retry)
+        self._cards[summary.server] = card
         return card
 
 
-_NO_RUN = EmptyWords(
-    "No run is selected",
-    "Choose a run in the list below, or open any folder that has event files.",
-    "Open a folder…",
+_NO_RUN = EmptyText(
+    "No run selected",
+    "Select a run in the list, or open a folder with event files.",
+    "Open folder…",
 )
-_LOOKING = EmptyWords("Looking for event files…", "")
+_SEARCHING = EmptyText("Searching for event files…", "")
 
 
 class TensorBoardPage(QWidget):
-    """A tab of the centre."""
+    """Shows `TensorBoardModel`. A tab of the main window."""
 
-    charts_wanted = Signal(str)
-    """The curves of that run are to be drawn in the charts."""
+    charts_requested = Signal(str)
+    """Run whose curves are to be plotted in the charts."""
 
     def __init__(
         self, model: TensorBoardModel, theme: ThemeModel, parent: QWidget | None = None
@@ -80,7 +84,7 @@ class TensorBoardPage(QWidget):
         super().__init__(parent)
         self._model = model
         em = self.fontMetrics().height()
-        self._head = TensorBoardHead(model, theme)
+        self._header = TensorBoardHeader(model, theme)
         self._servers = TensorBoardServerList(model, theme)
         self._empty = EmptyState("chart", *_NO_RUN[:2], theme)
         self._tags = TensorBoardTags(model.events.tags, theme)
@@ -92,7 +96,7 @@ class TensorBoardPage(QWidget):
         layout = QVBoxLayout(content)
         layout.setContentsMargins(em, em * 2 // 3, em, em * 2 // 3)
         layout.setSpacing(em * 2 // 3)
-        layout.addWidget(self._head)
+        layout.addWidget(self._header)
         layout.addWidget(self._servers)
         layout.addWidget(self._below, 1)
         scroll = QScrollArea()
@@ -106,21 +110,23 @@ class TensorBoardPage(QWidget):
         self._pages = QStackedWidget()
         self._pages.addWidget(self._overview)
         self._pages.addWidget(self._picker)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(self._pages)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self._pages)
         self._empty.acted.connect(self._act)
-        self._head.several_wanted.connect(self.choose_runs)
-        self._head.folder_wanted.connect(self.choose_folder)
-        self._servers.open_wanted.connect(model.show_address)
-        self._tags.charts_wanted.connect(lambda: self.charts_wanted.emit(model.shown.run_id))
-        self._picker.left.connect(lambda: self._pages.setCurrentWidget(self._overview))
+        self._header.several_requested.connect(self.choose_runs)
+        self._header.folder_requested.connect(self.choose_folder)
+        self._servers.open_requested.connect(model.show_address)
+        self._tags.charts_requested.connect(
+            lambda: self.charts_requested.emit(model.selected.run_id)
+        )
+        self._picker.closed.connect(lambda: self._pages.setCurrentWidget(self._overview))
         model.changed.connect(self._show)
         self._show()
 
     def choose_runs(self) -> None:
-        """Which runs one TensorBoard is to show."""
-        self._picker.begin()
+        """Select the runs to open in one TensorBoard."""
+        self._picker.start()
         self._pages.setCurrentWidget(self._picker)
 
     def choose_folder(self) -> None:
@@ -141,24 +147,24 @@ class TensorBoardPage(QWidget):
     def _show(self) -> None:
         found = self._model.events.found
         if found is None:
-            self._empty.say(*self._empty_words())
+            self._empty.say(*self._empty_text())
         self._below.setCurrentWidget(self._empty if found is None else self._tags)
 
-    def _empty_words(self) -> EmptyWords:
+    def _empty_text(self) -> EmptyText:
         model = self._model
-        if model.shown.run is None:
+        if model.selected.run is None:
             return _NO_RUN
-        if model.export.run_id == model.shown.run_id:
-            return export_words(model.export.points)
-        if model.events.is_looking:
-            return _LOOKING
-        return no_files_words(model.why_no_events, model.why_not_export)
+        if model.export.run_id == model.selected.run_id:
+            return export_text(model.export.points)
+        if model.events.is_searching:
+            return _SEARCHING
+        return no_files_text(model.why_no_events, model.why_not_export)
 
     def _act(self) -> None:
         model = self._model
-        if model.shown.run is None:
+        if model.selected.run is None:
             self.choose_folder()
         elif model.export.run_id:
             model.export.cancel()
         else:
-            model.export_event_files(model.shown.run_id)
+            model.export_event_files(model.selected.run_id)

@@ -1,4 +1,4 @@
-"""TensorBoardRunPicker: which runs one TensorBoard is to show side by side."""
+"""TensorBoardRunPicker: select the runs to open in one TensorBoard."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
@@ -16,13 +16,13 @@ from gym_gui.runtime.models import run_text
 from gym_gui.tensorboard.model.run_choice_list import RunChoiceList
 from gym_gui.tensorboard.model.tensorboard_model import TensorBoardModel
 
-_TICKS = (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter)
+_TOGGLE_KEYS = (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class TensorBoardRunPicker(QWidget):
-    """In the place of the page, until runs are opened or it is left (Esc)."""
+    """Replaces the page until runs are opened or it is closed (Esc)."""
 
-    left = Signal()
+    closed = Signal()
 
     def __init__(self, model: TensorBoardModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -31,14 +31,14 @@ class TensorBoardRunPicker(QWidget):
         em = self.fontMetrics().height()
         heading = QLabel("Open several runs in TensorBoard")
         heading.setProperty("role", "heading")
-        words = QLabel("Runs without event files are exported first.")
-        words.setProperty("role", "muted")
-        words.setWordWrap(True)
+        hint = QLabel("Runs without event files are exported first.")
+        hint.setProperty("role", "muted")
+        hint.setWordWrap(True)
         self._search = QLineEdit()
         self._search.setPlaceholderText("Filter runs")
         self._search.setAccessibleName("Filter runs")
         self._search.setClearButtonEnabled(True)
-        self._view = _TickList(self._list)
+        self._view = _CheckList(self._list)
         self._open = QPushButton()
         self._open.setProperty("role", "primary")
         cancel = QPushButton("Cancel")
@@ -51,42 +51,42 @@ class TensorBoardRunPicker(QWidget):
         layout.setContentsMargins(em, em * 2 // 3, em, em * 2 // 3)
         layout.setSpacing(em // 2)
         layout.addWidget(heading)
-        layout.addWidget(words)
+        layout.addWidget(hint)
         layout.addWidget(self._search)
         layout.addWidget(self._view, 1)
         layout.addLayout(buttons)
-        self._search.textChanged.connect(self._list.only)
-        self._list.chosen_changed.connect(self._show_count)
-        self._open.clicked.connect(self._open_chosen)
-        cancel.clicked.connect(self.left)
+        self._search.textChanged.connect(self._list.set_filter)
+        self._list.checked_changed.connect(self._show_count)
+        self._open.clicked.connect(self._open_checked)
+        cancel.clicked.connect(self.closed)
         self._show_count()
 
-    def begin(self) -> None:
-        """Anew, with the shown run ticked."""
+    def start(self) -> None:
+        """Reset the list and check the selected run."""
         self._search.clear()
-        shown = self._model.shown.run_id
-        self._list.renew([shown] if shown else [])
+        run_id = self._model.selected.run_id
+        self._list.reset([run_id] if run_id else [])
         self._search.setFocus()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         if event.key() == Qt.Key.Key_Escape:
-            self.left.emit()
+            self.closed.emit()
         else:
             super().keyPressEvent(event)
 
     def _show_count(self) -> None:
-        count = len(self._list.chosen)
-        self._open.setText(f"Open {run_text.some_runs(count)}" if count else "Open")
+        count = len(self._list.checked)
+        self._open.setText(f"Open {run_text.run_count(count)}" if count else "Open")
         self._open.setEnabled(count > 0)
-        self._open.setToolTip("" if count else "Tick at least one run")
+        self._open.setToolTip("" if count else "Check at least one run")
 
-    def _open_chosen(self) -> None:
-        self._model.open_runs(self._list.chosen)
-        self.left.emit()
+    def _open_checked(self) -> None:
+        self._model.open_runs(self._list.checked)
+        self.closed.emit()
 
 
-class _TickList(QListView):
-    """A click anywhere on a row ticks it, and so do Space and Enter."""
+class _CheckList(QListView):
+    """A click on a row, Space or Enter toggles its check box."""
 
     def __init__(self, runs: RunChoiceList) -> None:
         super().__init__()
@@ -98,7 +98,7 @@ class _TickList(QListView):
         self.clicked.connect(lambda index: runs.toggle(index.row()))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
-        if event.key() in _TICKS and self.currentIndex().isValid():
+        if event.key() in _TOGGLE_KEYS and self.currentIndex().isValid():
             self._runs.toggle(self.currentIndex().row())
         else:
             super().keyPressEvent(event)

@@ -1,4 +1,4 @@
-"""TensorBoardServerCard: one server, from its start to its end, or why there was none."""
+"""TensorBoardServerCard: state, address and output of one TensorBoard server."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFontDatabase, QTextOption
@@ -15,26 +15,28 @@ from PySide6.QtWidgets import (
 )
 
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.tensorboard.model.tensorboard_looks import ServerLook
+from gym_gui.tensorboard.model.tensorboard_text import ServerSummary
 from gym_gui.widgets.badge import Badge
 from gym_gui.widgets.copy_button import CopyButton
 from gym_gui.widgets.elided_label import ElidedLabel
 from gym_gui.widgets.icons import keep_icon
 
-_MOST_LINES = 8
-_LEAST_LINES = 3
+_MAX_LINES = 8
+_MIN_LINES = 3
 
 
 class TensorBoardServerCard(QFrame):
-    """Two lines while all is well; a failure shows what TensorBoard printed."""
+    """Shows a `ServerSummary`. A failure shows the output of TensorBoard."""
 
-    open_wanted = Signal(str)
-    stop_wanted = Signal(object)
-    retry_wanted = Signal(object)
+    open_requested = Signal(str)
+    stop_requested = Signal(object)
+    retry_requested = Signal(object)
 
-    def __init__(self, look: ServerLook, theme: ThemeModel, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, summary: ServerSummary, theme: ThemeModel, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
-        self._look = look
+        self._summary = summary
         self._theme = theme
         self.setProperty("role", "card")
         em = self.fontMetrics().height()
@@ -43,25 +45,25 @@ class TensorBoardServerCard(QFrame):
         self._address = QLabel()
         self._address.setProperty("role", "mono")
         self._address.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._address.setAccessibleName("Address of the server")
-        self._copy = CopyButton("Copy the address", lambda: self._look.address, theme)
+        self._address.setAccessibleName("Server address")
+        self._copy = CopyButton("Copy address", lambda: self._summary.address, theme)
         self._open = QToolButton()
         self._open.setText("Open")
         self._open.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._open.setToolTip("Open this TensorBoard")
         keep_icon(self._open, "external", theme, "muted")
         self._retry = QPushButton("Retry")
-        self._end = QPushButton()
+        self._stop = QPushButton()
         self._problem = QLabel()
         self._problem.setWordWrap(True)
         self._problem.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._output = _Output()
-        head = QHBoxLayout()
-        head.setSpacing(em // 2)
-        head.addWidget(self._badge)
-        head.addWidget(self._title, 1)
-        head.addWidget(self._retry)
-        head.addWidget(self._end)
+        header = QHBoxLayout()
+        header.setSpacing(em // 2)
+        header.addWidget(self._badge)
+        header.addWidget(self._title, 1)
+        header.addWidget(self._retry)
+        header.addWidget(self._stop)
         where = QHBoxLayout()
         where.setSpacing(em // 4)
         where.addWidget(self._address)
@@ -71,52 +73,52 @@ class TensorBoardServerCard(QFrame):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(em * 2 // 3, em // 2, em // 2, em // 2)
         layout.setSpacing(em // 3)
-        layout.addLayout(head)
+        layout.addLayout(header)
         layout.addLayout(where)
         layout.addWidget(self._problem)
         layout.addWidget(self._output)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
-        self._open.clicked.connect(lambda: self.open_wanted.emit(self._look.address))
-        self._end.clicked.connect(lambda: self.stop_wanted.emit(self._look.server))
-        self._retry.clicked.connect(lambda: self.retry_wanted.emit(self._look.server))
-        self.show_look(look)
+        self._open.clicked.connect(lambda: self.open_requested.emit(self._summary.address))
+        self._stop.clicked.connect(lambda: self.stop_requested.emit(self._summary.server))
+        self._retry.clicked.connect(lambda: self.retry_requested.emit(self._summary.server))
+        self.show_summary(summary)
 
-    def show_look(self, look: ServerLook) -> None:
-        self._look = look
-        self._badge.show_text(look.state, look.tone)
-        self._title.setText(look.title)
-        self._title.setToolTip(look.detail)
-        self._address.setText(look.address)
-        for part in (self._address, self._copy, self._open):
-            part.setVisible(bool(look.address))
-        self._retry.setVisible(look.is_failed)
-        self._end.setText("Dismiss" if look.is_failed else "Stop")
-        self._end.setToolTip(
-            "Take this failure off the list" if look.is_failed else "End this TensorBoard"
+    def show_summary(self, summary: ServerSummary) -> None:
+        self._summary = summary
+        self._badge.show_text(summary.state, summary.tone)
+        self._title.setText(summary.title)
+        self._title.setToolTip(summary.detail)
+        self._address.setText(summary.address)
+        for widget in (self._address, self._copy, self._open):
+            widget.setVisible(bool(summary.address))
+        self._retry.setVisible(summary.is_failed)
+        self._stop.setText("Dismiss" if summary.is_failed else "Stop")
+        self._stop.setToolTip(
+            "Remove from the list" if summary.is_failed else "Stop this TensorBoard"
         )
-        self._end.setAccessibleName(f"{self._end.text()} {look.title}")
-        self._problem.setText(look.problem)
-        self._problem.setVisible(look.is_failed)
-        self._output.say(look.output)
-        self._output.setVisible(bool(look.output))
+        self._stop.setAccessibleName(f"{self._stop.text()} {summary.title}")
+        self._problem.setText(summary.problem)
+        self._problem.setVisible(summary.is_failed)
+        self._output.set_text(summary.output)
+        self._output.setVisible(bool(summary.output))
 
 
 class _Output(QPlainTextEdit):
-    """As high as what it says, within limits; the end of it is what matters."""
+    """As high as its text, within limits; scrolled to the end."""
 
     def __init__(self) -> None:
         super().__init__()
         self.setReadOnly(True)
-        self.setAccessibleName("What TensorBoard printed")
+        self.setAccessibleName("TensorBoard output")
         self.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
-    def say(self, text: str) -> None:
+    def set_text(self, text: str) -> None:
         if text == self.toPlainText():
             return
         self.setPlainText(text)
-        lines = min(max(text.count("\n") + 1, _LEAST_LINES), _MOST_LINES)
+        lines = min(max(text.count("\n") + 1, _MIN_LINES), _MAX_LINES)
         self.setFixedHeight(round(self.fontMetrics().lineSpacing() * (lines + 1)))
         bar = self.verticalScrollBar()
         bar.setValue(bar.maximum())

@@ -1,4 +1,4 @@
-"""TensorBoardTags: the curves in the event files, as a table that needs no TensorBoard."""
+"""TensorBoardTags: a table of the curves in the event files."""
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QPainter
@@ -23,9 +23,9 @@ _DISPENSABLE = (TagColumn.POINTS, TagColumn.STEP)
 
 
 class TensorBoardTags(QWidget):
-    """A double click, or Enter, shows the curves in the charts."""
+    """Shows `EventTagsTable`. A double click or Enter opens the charts."""
 
-    charts_wanted = Signal()
+    charts_requested = Signal()
 
     def __init__(
         self, table: EventTagsTable, theme: ThemeModel, parent: QWidget | None = None
@@ -40,7 +40,7 @@ class TensorBoardTags(QWidget):
         self._search.setClearButtonEnabled(True)
         self._search.setMaximumWidth(em * 14)
         self._charts = QPushButton("Show in charts")
-        self._charts.setToolTip("Draw these curves here, without TensorBoard")
+        self._charts.setToolTip("Plot these curves in the charts")
         bar = QHBoxLayout()
         bar.setSpacing(em // 2)
         bar.addWidget(heading)
@@ -56,24 +56,24 @@ class TensorBoardTags(QWidget):
             dispensable=_DISPENSABLE,
         )
         self.grid.setAccessibleName("Curves in the event files")
-        self._nothing = QLabel("No curve matches the filter.")
-        self._nothing.setProperty("role", "muted")
+        self._no_matches = QLabel("No curve matches the filter.")
+        self._no_matches.setProperty("role", "muted")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(em // 3)
         layout.addLayout(bar)
-        layout.addWidget(self._nothing)
+        layout.addWidget(self._no_matches)
         layout.addWidget(self.grid, 1)
         self._table = table
-        self._search.textChanged.connect(table.only)
-        self._charts.clicked.connect(self.charts_wanted)
-        self.grid.row_activated.connect(lambda _: self.charts_wanted.emit())
-        self.grid.copy_asked.connect(self._copy)
+        self._search.textChanged.connect(table.set_filter)
+        self._charts.clicked.connect(self.charts_requested)
+        self.grid.row_activated.connect(lambda _: self.charts_requested.emit())
+        self.grid.copy_requested.connect(self._copy)
         table.modelReset.connect(self._show)
         self._show()
 
     def _show(self) -> None:
-        self._nothing.setVisible(self._table.is_filtered and not self._table.rowCount())
+        self._no_matches.setVisible(self._table.is_filtered and not self._table.rowCount())
 
     def _copy(self) -> None:
         lines = (

@@ -1,4 +1,4 @@
-"""Whether W&B's server can be reached from here, and where the way ends if not. Waits, not long."""
+"""Tests the connection to the W&B server, step by step. Blocks for a few seconds at most."""
 
 import http.client
 import os
@@ -17,24 +17,24 @@ DEFAULT_SERVER = "https://api.wandb.ai"
 _PROXIES = ("WANDB_VPN_HTTPS_PROXY", "WANDB_VPN_HTTP_PROXY")
 _PORTS = {"http": 80, "https": 443}
 _STEP_S = 4.0
-_PROXY_REFUSED = 407
+_PROXY_AUTH_REQUIRED = 407
 _SERVER_FAILED = 500
-_SECOND_HAND = (502, 503, 504)
-"""What a proxy answers when it could not reach the server itself."""
+_GATEWAY_ERRORS = (502, 503, 504)
+"""Status codes of a proxy that cannot reach the server."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionReport:
-    """How far it got, in words."""
+    """Result of a connection test, for display."""
 
     is_reached: bool
     summary: str
     detail: str = ""
     steps: tuple[str, ...] = ()
-    """What worked, in order."""
+    """Successful steps, in order."""
 
 
-class _EndedHere(Exception):  # noqa: N818 - no error of ours: how a way ended
+class _ProbeFailedError(Exception):
     def __init__(self, summary: str, detail: str) -> None:
         super().__init__(summary)
         self.summary = summary
@@ -42,12 +42,12 @@ class _EndedHere(Exception):  # noqa: N818 - no error of ours: how a way ended
 
 
 def server_address() -> str:
-    """W&B's own, or the one of this environment."""
+    """The public W&B server, or the one in `WANDB_BASE_URL`."""
     return (os.environ.get("WANDB_BASE_URL") or DEFAULT_SERVER).rstrip("/")
 
 
 def proxy_address(configured: str) -> str:
-    """Of the run, or of this environment, which may hold a password where a run must not."""
+    """The proxy of the run or of the environment. Only the latter may contain a password."""
     named = next(filter(None, (os.environ.get(name) for name in _PROXIES)), "")
     if not configured:
         return named
@@ -56,30 +56,32 @@ def proxy_address(configured: str) -> str:
 
 
 def without_password(address: str) -> str:
-    """As it may be shown; empty for what is no address."""
+    """The address without credentials, for display; empty if it is not an address."""
     try:
         parts = urlsplit(address)
     except ValueError:
         return ""
-    place = parts.netloc.rpartition("@")[2]
-    return f"{parts.scheme}://{place}" if place else ""
+    host = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{host}" if host else ""
 
 
 def probe(server: str, proxy: str, step_s: float = _STEP_S) -> ConnectionReport:
-    """Looks the name up, connects, asks for a page: through `proxy`, where one is given."""
+    """Resolve the name, connect and request a page, through `proxy` if one is given."""
     steps: list[str] = []
     try:
-        target, door = _parts(server, "server"), _parts(proxy, "proxy") if proxy else None
-        status = _ask(target, door, step_s, steps)
-    except _EndedHere as end:
+        target, proxy_url = _parts(server, "server"), _parts(proxy, "proxy") if proxy else None
+        status = _request(target, proxy_url, step_s, steps)
+    except _ProbeFailedError as end:
         return ConnectionReport(False, end.summary, end.detail, tuple(steps))
-    through = f" through the proxy {door.hostname}" if door else ""
+    through = f" through the proxy {proxy_url.hostname}" if proxy_url else ""
     if status >= _SERVER_FAILED:
-        whose = "The proxy or the server" if door and status in _SECOND_HAND else "The server"
+        whose = (
+            "The proxy or the server" if proxy_url and status in _GATEWAY_ERRORS else "The server"
+        )
         return ConnectionReport(
             False,
             f"{whose} answers with an error ({status})",
-            "Wait a moment and test again; if it stays, ask whoever runs it.",
+            "Wait and test again. If the error remains, contact its administrator.",
             tuple(steps),
         )
     return ConnectionReport(
@@ -94,61 +96,67 @@ def _parts(address: str, what: str) -> SplitResult:
     except ValueError:
         is_good = False
     if not is_good:
-        raise _EndedHere(
+        raise _ProbeFailedError(
             f"The address of the {what} cannot be used",
             f"“{without_password(address)}” should look like https://host:port.",
         )
     return parts
 
 
-def _ask(target: SplitResult, door: SplitResult | None, step_s: float, steps: list[str]) -> int:
-    first = door or target
+def _request(
+    target: SplitResult, proxy_url: SplitResult | None, step_s: float, steps: list[str]
+) -> int:
+    first = proxy_url or target
     host, port = first.hostname or "", first.port or _PORTS[first.scheme]
-    what = f"the proxy {host}" if door else host
+    what = f"the proxy {host}" if proxy_url else host
     _resolve(host, port, what, step_s)
-    steps.append(f"{_begun(what)} has an address")
-    connection = _connected(host, port, what, is_proxy=door is not None, step_s=step_s)
-    steps.append(f"{_begun(what)} accepts connections on port {port}")
+    steps.append(f"{_capitalized(what)} resolved")
+    connection = _connect(host, port, what, is_proxy=proxy_url is not None, step_s=step_s)
+    steps.append(f"{_capitalized(what)} accepts connections on port {port}")
     try:
-        return _status(connection, target, door, steps)
+        return _status(connection, target, proxy_url, steps)
     finally:
         connection.close()
 
 
 def _resolve(host: str, port: int, what: str, step_s: float) -> None:
-    # On a thread of its own, because looking up a name has no time limit.
+    # On a separate thread, because name resolution has no timeout.
     try:
-        found = _within(step_s, lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        addresses = _run_with_timeout(
+            step_s, lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        )
     except OSError as error:
-        raise _EndedHere(
-            f"The name of {what} is not known",
-            f"{error.strerror or error}. Check the address, and whether this computer is online.",
+        raise _ProbeFailedError(
+            f"Cannot resolve the name of {what}",
+            f"{error.strerror or error}. Check the address and the network connection.",
         ) from error
-    if found is None:
-        raise _EndedHere(
-            f"Nobody says where {what} is",
-            f"Looking its name up took longer than {step_s:.0f} s. Is this computer online?",
+    if addresses is None:
+        raise _ProbeFailedError(
+            f"Resolving the name of {what} timed out",
+            f"No answer within {step_s:.0f} s. Check the network connection.",
         )
 
 
-def _connected(
+def _connect(
     host: str, port: int, what: str, *, is_proxy: bool, step_s: float
 ) -> http.client.HTTPConnection:
     connection = http.client.HTTPConnection(host, port, timeout=step_s)
     hint = (
         "Check the proxy's address and port."
         if is_proxy
-        else "Is a proxy needed here? Set one in the training form or WANDB_VPN_HTTPS_PROXY."
+        else "If a proxy is needed, set it in the training form or WANDB_VPN_HTTPS_PROXY."
     )
     try:
         connection.connect()
     except ConnectionRefusedError as error:
-        raise _EndedHere(f"{_begun(what)} refuses connections on port {port}", hint) from error
+        raise _ProbeFailedError(
+            f"{_capitalized(what)} refuses connections on port {port}", hint
+        ) from error
     except TimeoutError as error:
-        raise _EndedHere(f"{_begun(what)} does not answer", hint) from error
+        raise _ProbeFailedError(f"{_capitalized(what)} does not answer", hint) from error
     except OSError as error:
-        raise _EndedHere(
-            f"{_begun(what)} cannot be reached", f"{error.strerror or error}. {hint}"
+        raise _ProbeFailedError(
+            f"{_capitalized(what)} cannot be reached", f"{error.strerror or error}. {hint}"
         ) from error
     return connection
 
@@ -156,44 +164,50 @@ def _connected(
 def _status(
     connection: http.client.HTTPConnection,
     target: SplitResult,
-    door: SplitResult | None,
+    proxy_url: SplitResult | None,
     steps: list[str],
 ) -> int:
     host, port = target.hostname or "", target.port or _PORTS[target.scheme]
     try:
         if target.scheme == "https":
-            if door is not None:
-                _open_tunnel(connection, f"{host}:{port}", door)
-                steps.append(f"The proxy leads to {host}")
+            if proxy_url is not None:
+                _open_tunnel(connection, f"{host}:{port}", proxy_url)
+                steps.append(f"The proxy connects to {host}")
             context = ssl.create_default_context()
             connection.sock = context.wrap_socket(connection.sock, server_hostname=host)
-            steps.append(f"{host} has a certificate that is trusted")
-        path = (target.path or "/") if door is None or target.scheme == "https" else target.geturl()
+            steps.append(f"{host} has a trusted certificate")
+        path = (
+            (target.path or "/")
+            if proxy_url is None or target.scheme == "https"
+            else target.geturl()
+        )
         headers = {"Host": target.netloc.rpartition("@")[2], "User-Agent": "mosaic"}
-        if door is not None and target.scheme == "http":
-            headers |= _credentials(door)
+        if proxy_url is not None and target.scheme == "http":
+            headers |= _credentials(proxy_url)
         connection.request("GET", path, headers=headers)
         status = connection.getresponse().status
     except ssl.SSLError as error:
-        raise _EndedHere(
-            f"{host} cannot be trusted",
-            f"Its certificate is not accepted ({error.reason or error}). A proxy that reads along"
-            " needs its certificate installed on this computer.",
+        raise _ProbeFailedError(
+            f"The certificate of {host} is not trusted",
+            f"{error.reason or error}. If a proxy inspects TLS traffic, install its certificate"
+            " on this computer.",
         ) from error
     except (OSError, http.client.HTTPException) as error:
-        whose = "proxy" if door else "server"
-        raise _EndedHere(
-            f"The {whose} broke the connection off", f"{type(error).__name__}: {error}."
+        whose = "proxy" if proxy_url else "server"
+        raise _ProbeFailedError(
+            f"The {whose} closed the connection", f"{type(error).__name__}: {error}."
         ) from error
-    if door is not None and status == _PROXY_REFUSED:
-        raise _refused_by_proxy(status)
+    if proxy_url is not None and status == _PROXY_AUTH_REQUIRED:
+        raise _proxy_error(status)
     steps.append(f"{host} answered ({status})")
     return status
 
 
-def _open_tunnel(connection: http.client.HTTPConnection, target: str, door: SplitResult) -> None:
+def _open_tunnel(
+    connection: http.client.HTTPConnection, target: str, proxy_url: SplitResult
+) -> None:
     lines = [f"CONNECT {target} HTTP/1.1", f"Host: {target}"]
-    lines += [f"{name}: {value}" for name, value in _credentials(door).items()]
+    lines += [f"{name}: {value}" for name, value in _credentials(proxy_url).items()]
     connection.sock.sendall("\r\n".join([*lines, "", ""]).encode())
     answer = http.client.HTTPResponse(connection.sock, method="CONNECT")
     try:
@@ -201,46 +215,47 @@ def _open_tunnel(connection: http.client.HTTPConnection, target: str, door: Spli
     finally:
         answer.close()
     if answer.status >= 300:
-        raise _refused_by_proxy(answer.status)
+        raise _proxy_error(answer.status)
 
 
-def _refused_by_proxy(status: int) -> _EndedHere:
-    if status == _PROXY_REFUSED:
-        return _EndedHere(
-            "The proxy wants a name and a password",
-            "Put them into WANDB_VPN_HTTPS_PROXY, as http://name:password@host:port.",
+def _proxy_error(status: int) -> _ProbeFailedError:
+    if status == _PROXY_AUTH_REQUIRED:
+        return _ProbeFailedError(
+            "The proxy requires a user name and a password",
+            "Set them in WANDB_VPN_HTTPS_PROXY, as http://name:password@host:port.",
         )
-    return _EndedHere(
-        f"The proxy refuses to lead there ({status})", "Ask whoever runs it to allow this server."
+    return _ProbeFailedError(
+        f"The proxy rejected the connection ({status})",
+        "Ask its administrator to allow this server.",
     )
 
 
-def _begun(words: str) -> str:
-    """At the beginning of a sentence; the name of a host stays as it is."""
-    return f"T{words[1:]}" if words.startswith("the ") else words
+def _capitalized(text: str) -> str:
+    """Capitalize "the" at the start of a sentence; host names stay unchanged."""
+    return f"T{text[1:]}" if text.startswith("the ") else text
 
 
-def _credentials(door: SplitResult) -> dict[str, str]:
-    if door.username is None:
+def _credentials(proxy_url: SplitResult) -> dict[str, str]:
+    if proxy_url.username is None:
         return {}
-    pair = f"{unquote(door.username)}:{unquote(door.password or '')}"
+    pair = f"{unquote(proxy_url.username)}:{unquote(proxy_url.password or '')}"
     return {"Proxy-Authorization": f"Basic {b64encode(pair.encode()).decode()}"}
 
 
-def _within(limit_s: float, work: Callable[[], Result]) -> Result | None:
-    """What came of it, or None when it took too long. Raises what it raises."""
+def _run_with_timeout(timeout_s: float, work: Callable[[], Result]) -> Result | None:
+    """The result of `work`, or None after a timeout. Raises its `OSError`."""
     outcome: list[Result] = []
     problem: list[OSError] = []
 
-    def carry_out() -> None:
+    def run() -> None:
         try:
             outcome.append(work())
         except OSError as error:
             problem.append(error)
 
-    thread = threading.Thread(target=carry_out, name="name lookup", daemon=True)
+    thread = threading.Thread(target=run, name="name lookup", daemon=True)
     thread.start()
-    thread.join(limit_s)
+    thread.join(timeout_s)
     if problem:
         raise problem[0]
     return outcome[0] if outcome else None

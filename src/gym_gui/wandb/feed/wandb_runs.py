@@ -1,4 +1,4 @@
-"""What W&B has left in a run's folder, looked at on a thread while the run goes on."""
+"""W&B runs in the folder of a run, polled on a thread."""
 
 import shlex
 import shutil
@@ -10,25 +10,25 @@ from pathlib import Path
 from mosaic.analytics.wandb_log import NotAWandbFileError
 from mosaic.analytics.wandb_runs import WandbContents, WandbFolder, WandbRecords, find_wandb_folders
 
-__all__ = ["LocalRun", "WandbContents", "WandbFolder", "WandbPlaces", "watch_wandb"]
+__all__ = ["LocalRun", "WandbContents", "WandbFolder", "WandbLocation", "watch_wandb"]
 
-_LONGEST_S = 2.0
-"""A large file is read on with the next look, so that something can be seen early."""
+_MAX_READ_S = 2.0
+"""A large file is continued in the next poll, so that first values appear early."""
 
 
 @dataclass(frozen=True, slots=True)
-class WandbPlaces:
-    """Where to look, and with what to upload."""
+class WandbLocation:
+    """Folders to search, and the interpreter and proxy for uploads."""
 
     folders: tuple[Path, ...]
     python: Path | None = None
-    """The interpreter of the run's own bundle, which has W&B installed."""
+    """Interpreter of the run's bundle, which has W&B installed."""
     proxy: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class LocalRun:
-    """One run of W&B on this disk."""
+    """A W&B run on this disk."""
 
     folder: WandbFolder
     contents: WandbContents
@@ -37,46 +37,50 @@ class LocalRun:
     """Why its file cannot be read."""
 
 
-def watch_wandb(places: WandbPlaces) -> Callable[[], tuple[LocalRun, ...] | None]:
-    """For `FilePoller`: all runs, newest first; None while they are as they were."""
+def watch_wandb(location: WandbLocation) -> Callable[[], tuple[LocalRun, ...] | None]:
+    """A reader for `FilePoller`: all runs, newest first; None if nothing changed."""
     readers: dict[Path, WandbRecords] = {}
-    told: tuple[LocalRun, ...] | None = None
+    published: tuple[LocalRun, ...] | None = None
 
-    def look() -> tuple[LocalRun, ...] | None:
-        nonlocal told
-        found = tuple(_read(each, readers, places) for each in find_wandb_folders(places.folders))
-        if found == told:
+    def poll() -> tuple[LocalRun, ...] | None:
+        nonlocal published
+        runs = tuple(
+            _read(folder, readers, location) for folder in find_wandb_folders(location.folders)
+        )
+        if runs == published:
             return None
-        told = found
-        return found
+        published = runs
+        return runs
 
-    return look
+    return poll
 
 
-def _read(folder: WandbFolder, readers: dict[Path, WandbRecords], places: WandbPlaces) -> LocalRun:
-    command = sync_command(folder.path, places.python, places.proxy)
+def _read(
+    folder: WandbFolder, readers: dict[Path, WandbRecords], location: WandbLocation
+) -> LocalRun:
+    command = sync_command(folder.path, location.python, location.proxy)
     if folder.file is None:
         return LocalRun(folder, WandbContents(), command)
     reader = readers.setdefault(folder.file, WandbRecords(folder.file))
     try:
-        deadline = time.monotonic() + _LONGEST_S
+        deadline = time.monotonic() + _MAX_READ_S
         while reader.read_more() and time.monotonic() < deadline:
             pass
     except (NotAWandbFileError, OSError) as error:
-        return LocalRun(folder, reader.contents, command, problem=_words(error))
+        return LocalRun(folder, reader.contents, command, problem=_error_text(error))
     return LocalRun(folder, reader.contents, command)
 
 
-def _words(error: NotAWandbFileError | OSError) -> str:
+def _error_text(error: NotAWandbFileError | OSError) -> str:
     if isinstance(error, OSError):
         return f"{error.filename or 'The file'} cannot be read: {error.strerror or error}."
     return f"{error.message} {error.remedy}"
 
 
 def sync_command(folder: Path, python: Path | None, proxy: str) -> str:
-    """What uploads the run, to be pasted into a terminal."""
-    words = ["wandb"]
+    """Shell command that uploads the run."""
+    command = ["wandb"]
     if shutil.which("wandb") is None and python is not None and python.exists():
-        words = [str(python), "-m", "wandb"]
-    through = f"HTTPS_PROXY={shlex.quote(proxy)} " if proxy else ""
-    return through + shlex.join([*words, "sync", str(folder)])
+        command = [str(python), "-m", "wandb"]
+    environment = f"HTTPS_PROXY={shlex.quote(proxy)} " if proxy else ""
+    return environment + shlex.join([*command, "sync", str(folder)])

@@ -1,6 +1,6 @@
-"""WandbModel: what Weights & Biases knows of the shown run, on this disk and on its server.
+"""WandbModel: the W&B runs of the selected run, on this disk and on the server.
 
-The files are looked at while the page is in sight; W&B itself is not needed for any of it.
+The files are polled while the page is visible; W&B itself is not required.
 """
 
 from pathlib import Path
@@ -21,7 +21,7 @@ from gym_gui.wandb.feed.wandb_connection import (
     server_address,
     without_password,
 )
-from gym_gui.wandb.feed.wandb_runs import LocalRun, WandbPlaces, watch_wandb
+from gym_gui.wandb.feed.wandb_runs import LocalRun, WandbLocation, watch_wandb
 from gym_gui.wandb.model.wandb_values import WandbValues
 from mosaic.contract.daemon_settings import SecretInfo
 from mosaic.contract.run_states import FINAL_STATES
@@ -32,7 +32,7 @@ Phase = Literal["none", "loading", "off", "waiting", "nothing", "ready"]
 
 
 class WandbModel(QObject):
-    """`changed` fires at most once a beat."""
+    """`changed` fires at most once per tick."""
 
     changed = Signal()
 
@@ -40,56 +40,56 @@ class WandbModel(QObject):
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: UiTicker,
+        ticker: UiTicker,
         notices: Notices,
-        shown: SelectedRun,
+        selected: SelectedRun,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self.summary = WandbValues(("key", "last value"), self)
         self.config = WandbValues(("setting", "value"), self)
         self.key_is_set: bool | None = None
-        """None: the daemon has not said so."""
+        """None until the daemon reports it."""
         self.report: ConnectionReport | None = None
         self.is_testing = False
         self._link = link
         self._tasks = tasks
-        self._pulse = pulse
+        self._ticker = ticker
         self._notices = notices
-        self._shown = shown
-        self._is_in_sight = False
-        self._is_new = True
+        self._selected = selected
+        self._is_visible = False
+        self._is_dirty = True
         self._runs: tuple[LocalRun, ...] | None = None
-        """None: nobody has looked yet."""
-        self._chosen = ""
-        self._watch = FilePoller("wandb files", watch_wandb, pulse.wake)
-        self._places: WandbPlaces | None = None
-        self._watched: WandbPlaces | None = None
-        self._told: tuple[str, Phase, bool] | None = None
-        shown.changed.connect(self._on_run)
-        shown.papers_changed.connect(self._on_papers)
+        """None before the first poll."""
+        self._selected_folder = ""
+        self._watch = FilePoller("wandb files", watch_wandb, ticker.wake)
+        self._location: WandbLocation | None = None
+        self._watched: WandbLocation | None = None
+        self._published: tuple[str, Phase, bool] | None = None
+        selected.changed.connect(self._on_run)
+        selected.metadata_changed.connect(self._on_metadata_changed)
         link.connected.connect(self.refresh_key)
-        pulse.subscribe(self, self._on_beat)
+        ticker.subscribe(self, self._on_tick)
         self._on_run()
 
-    # What the page shows.
+    # State.
 
     @property
     def phase(self) -> Phase:
-        if not self._shown.run_id:
+        if not self._selected.run_id:
             return "none"
         if self.url or self._runs:
             return "ready"
-        if not self._shown.is_known or (self._runs is None and self._is_in_sight):
-            return "loading" if self._shown.problem is None else "nothing"
+        if not self._selected.is_known or (self._runs is None and self._is_visible):
+            return "loading" if self._selected.problem is None else "nothing"
         if not self.tracks:
             return "off"
-        return "nothing" if self.is_over else "waiting"
+        return "nothing" if self.is_finished else "waiting"
 
     @property
     def tracks(self) -> bool:
-        """The run was asked to."""
-        config, resolved = self._shown.config, self._shown.resolved or {}
+        """Whether tracking was requested for the run."""
+        config, resolved = self._selected.config, self._selected.resolved or {}
         if config is None:
             return False
         wandb = config.artifacts.wandb
@@ -97,13 +97,13 @@ class WandbModel(QObject):
         return wandb.mode != "disabled" and (wandb.enabled or given is True)
 
     @property
-    def is_over(self) -> bool:
-        run = self._shown.run
+    def is_finished(self) -> bool:
+        run = self._selected.run
         return run is not None and run.state in FINAL_STATES
 
     @property
     def url(self) -> str:
-        return self._shown.manifest.wandb_url or ""
+        return self._selected.manifest.wandb_url or ""
 
     @property
     def runs(self) -> tuple[LocalRun, ...]:
@@ -112,21 +112,21 @@ class WandbModel(QObject):
 
     @property
     def run(self) -> LocalRun | None:
-        """The one that was chosen, or the newest."""
-        chosen = (each for each in self.runs if each.folder.path.name == self._chosen)
-        return next(chosen, self.runs[0] if self.runs else None)
+        """The selected one, or the newest."""
+        selected = (run for run in self.runs if run.folder.path.name == self._selected_folder)
+        return next(selected, self.runs[0] if self.runs else None)
 
     @property
     def project(self) -> str:
-        run, config = self.run, self._shown.config
-        told = run.contents.project if run else ""
-        return told or (config.artifacts.wandb.project if config and self.tracks else "")
+        run, config = self.run, self._selected.config
+        project = run.contents.project if run else ""
+        return project or (config.artifacts.wandb.project if config and self.tracks else "")
 
     @property
     def entity(self) -> str:
-        run, config = self.run, self._shown.config
-        told = run.contents.entity if run else ""
-        return told or (config.artifacts.wandb.entity or "" if config else "")
+        run, config = self.run, self._selected.config
+        entity = run.contents.entity if run else ""
+        return entity or (config.artifacts.wandb.entity or "" if config else "")
 
     @property
     def folder(self) -> Path | None:
@@ -134,7 +134,7 @@ class WandbModel(QObject):
 
     @property
     def proxy(self) -> str:
-        """As it may be shown; empty: none."""
+        """Without credentials; empty if there is none."""
         return without_password(proxy_address(self._configured_proxy))
 
     @property
@@ -143,15 +143,15 @@ class WandbModel(QObject):
 
     @property
     def _configured_proxy(self) -> str:
-        config = self._shown.config
+        config = self._selected.config
         return config.artifacts.wandb.proxy or "" if config else ""
 
-    # What a person does.
+    # Actions.
 
     def choose(self, folder_name: str) -> None:
-        """Which of the runs on this disk."""
-        if folder_name != self._chosen:
-            self._chosen = folder_name
+        """Select one of the runs on this disk."""
+        if folder_name != self._selected_folder:
+            self._selected_folder = folder_name
             self._show_values()
             self.changed.emit()
 
@@ -161,23 +161,23 @@ class WandbModel(QObject):
         self.is_testing, self.report = True, None
         self.changed.emit()
         server, proxy = server_address(), proxy_address(self._configured_proxy)
-        self._tasks.run(self, lambda: probe(server, proxy), self._take_report)
+        self._tasks.run(self, lambda: probe(server, proxy), self._on_report)
 
-    def set_in_sight(self, is_in_sight: bool) -> None:
-        """Files are looked at while somebody sees the page."""
-        if is_in_sight != self._is_in_sight:
-            self._is_in_sight = is_in_sight
-            self._look()
-            if is_in_sight:
+    def set_page_visible(self, is_visible: bool) -> None:
+        """Files are polled only while the page is visible."""
+        if is_visible != self._is_visible:
+            self._is_visible = is_visible
+            self._update_watch()
+            if is_visible:
                 self.refresh_key()
-            self._is_new = True
-            self._pulse.wake()
+            self._is_dirty = True
+            self._ticker.wake()
 
     def refresh_key(self) -> None:
-        """Whether there is a key; never the key itself."""
+        """Whether a key is set; never the key itself."""
         if self._link.has_client:
             client = self._link.client
-            self._tasks.run(self, client.secrets, self._take_secrets, lambda _: None)
+            self._tasks.run(self, client.secrets, self._on_secrets, lambda _: None)
 
     def close(self) -> None:
         self._watch.close()
@@ -185,68 +185,68 @@ class WandbModel(QObject):
     def join(self, timeout_s: float) -> bool:
         return self._watch.join(timeout_s)
 
-    # How it comes about.
+    # Updates.
 
-    def _on_papers(self) -> None:
-        """Sooner than the next look: the daemon may have found something."""
+    def _on_metadata_changed(self) -> None:
+        """Poll now: the daemon may have found new artifacts."""
         self._on_run()
-        self._watch.look_now()
-        self._is_new = True
-        self._pulse.wake()
+        self._watch.poll_now()
+        self._is_dirty = True
+        self._ticker.wake()
 
     def _on_run(self) -> None:
-        places = self._places_now()
-        if places != self._places:
-            before = self._places
-            self._places = places
-            if places is None or before is None or places.folders != before.folders:
-                self._runs, self._chosen, self.report = None, "", None
-                self._watch.begin_again()
+        location = self._current_location()
+        if location != self._location:
+            before = self._location
+            self._location = location
+            if location is None or before is None or location.folders != before.folders:
+                self._runs, self._selected_folder, self.report = None, "", None
+                self._watch.restart()
                 self._show_values()
-        self._look()
-        told = (self._shown.run_id, self.phase, self.is_over)
-        if told != self._told:  # and not with every figure of a run that goes on
-            self._told = told
-            self._is_new = True
-            self._pulse.wake()
+        self._update_watch()
+        state = (self._selected.run_id, self.phase, self.is_finished)
+        if state != self._published:  # not for every metric of an active run
+            self._published = state
+            self._is_dirty = True
+            self._ticker.wake()
 
-    def _places_now(self) -> WandbPlaces | None:
-        directory = self._shown.directory
+    def _current_location(self) -> WandbLocation | None:
+        directory = self._selected.directory
         if directory is None:
             return None
-        offline = self._shown.manifest.wandb_offline_dirs
-        # Where W&B puts its runs, and those that lie elsewhere.
-        elsewhere = {(directory / each).parent for each in offline} - {directory / "wandb"}
-        details = self._shown.details
+        offline = self._selected.manifest.wandb_offline_dirs
+        # The default folder of W&B, and other folders in the manifest.
+        elsewhere = {(directory / path).parent for path in offline} - {directory / "wandb"}
+        details = self._selected.details
         bundle = details.bundle.path if details and details.bundle else ""
-        return WandbPlaces(
+        return WandbLocation(
             folders=(directory / "wandb", *sorted(elsewhere)),
             python=self._link.home.path / bundle / "bin" / "python" if bundle else None,
             proxy=self._configured_proxy,
         )
 
-    def _look(self) -> None:
-        """Also when the run is over: it may be uploaded any time."""
-        wanted = self._places if self._is_in_sight else None
-        if wanted != self._watched:
-            self._watched = wanted
-            self._watch.watch(wanted)
+    def _update_watch(self) -> None:
+        """Also for a finished run: it may be uploaded at any time."""
+        requested = self._location if self._is_visible else None
+        if requested != self._watched:
+            self._watched = requested
+            self._watch.watch(requested)
 
-    def _on_beat(self) -> bool:
-        for news in self._watch.take():
-            if news.target != self._places:
+    def _on_tick(self) -> bool:
+        for update in self._watch.drain():
+            if update.target != self._location:
                 continue
-            if news.error is not None:
-                self._notices.fail(news.error)
-            if news.found is not None:
-                self._runs = news.found
+            if update.error is not None:
+                self._notices.fail(update.error)
+            if update.found is not None:
+                self._runs = update.found
             elif self._runs is None:
                 self._runs = ()
             self._show_values()
-            self._is_new = True
-        if not self._is_new:
+            self._is_dirty = True
+        if not self._is_dirty:
             return False
-        self._is_new = False
+        self._is_dirty = False
         self.changed.emit()
         return True
 
@@ -255,12 +255,12 @@ class WandbModel(QObject):
         self.summary.show(run.contents.summary if run else {})
         self.config.show(run.contents.config if run else {})
 
-    def _take_report(self, report: ConnectionReport) -> None:
+    def _on_report(self, report: ConnectionReport) -> None:
         self.is_testing, self.report = False, report
-        if not self._is_in_sight:
-            self._notices.say(f"{report.summary}.", tone="good" if report.is_reached else "bad")
+        if not self._is_visible:
+            self._notices.post(f"{report.summary}.", tone="good" if report.is_reached else "bad")
         self.changed.emit()
 
-    def _take_secrets(self, told: tuple[SecretInfo, ...]) -> None:
-        self.key_is_set = any(each.name == KEY and each.is_set for each in told)
+    def _on_secrets(self, secrets: tuple[SecretInfo, ...]) -> None:
+        self.key_is_set = any(secret.name == KEY and secret.is_set for secret in secrets)
         self.changed.emit()

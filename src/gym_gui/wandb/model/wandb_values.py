@@ -1,23 +1,23 @@
-"""WandbValues: names and values in two columns, as W&B's summary and configuration are shown."""
+"""WandbValues: a table of names and values, for the W&B summary and configuration."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from gym_gui.runtime.models.value_text import in_full, in_words
+from gym_gui.runtime.models.value_text import format_full_value, format_value
 
 Index = QModelIndex | QPersistentModelIndex
 NAME, VALUE = 0, 1
-_LONGEST = 400
+_MAX_TOOLTIP = 400
 
 
 class WandbValues(QAbstractTableModel):
-    """In the order they come in. Rows that stay where they are keep their selection."""
+    """Rows in input order. Values update in place, so that the selection stays."""
 
-    def __init__(self, heads: tuple[str, str], parent: QObject | None = None) -> None:
+    def __init__(self, headings: tuple[str, str], parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._heads = heads
+        self._headings = headings
         self._names: list[str] = []
         self._values: dict[str, Any] = {}
 
@@ -25,7 +25,7 @@ class WandbValues(QAbstractTableModel):
         names = list(values)
         if names == self._names:
             before, self._values = self._values, dict(values)
-            if names and repr(before) != repr(self._values):  # NaN is no reason to paint
+            if names and repr(before) != repr(self._values):  # NaN != NaN
                 self.dataChanged.emit(self.index(0, VALUE), self.index(len(names) - 1, VALUE))
             return
         self.beginResetModel()
@@ -33,20 +33,20 @@ class WandbValues(QAbstractTableModel):
         self.endResetModel()
 
     def as_text(self) -> str:
-        """For the clipboard: with tabs, and numbers in full."""
-        return "\n".join(f"{name}\t{in_full(self._values[name])}" for name in self._names)
+        """Tab-separated, with all digits."""
+        return "\n".join(f"{name}\t{format_full_value(self._values[name])}" for name in self._names)
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's way
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's name
         return 0 if parent.isValid() else len(self._names)
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's way
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's name
         return 0 if parent.isValid() else 2
 
     def headerData(  # noqa: N802 - Qt's name
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
         if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return self._heads[section]
+            return self._headings[section]
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _alignment(section)
         return None
@@ -54,9 +54,9 @@ class WandbValues(QAbstractTableModel):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         name = self._names[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
-            return name if index.column() == NAME else in_words(self._values[name])
+            return name if index.column() == NAME else format_value(self._values[name])
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"{name}\n{in_full(self._values[name])[:_LONGEST]}"
+            return f"{name}\n{format_full_value(self._values[name])[:_MAX_TOOLTIP]}"
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _alignment(index.column())
         return None

@@ -1,4 +1,4 @@
-"""WandbPage: the shown run in Weights & Biases; for offline runs what they have kept."""
+"""WandbPage: the W&B run of the selected run, its values, API key and connection."""
 
 from PySide6.QtCore import QSortFilterProxyModel, Qt, Signal
 from PySide6.QtGui import (
@@ -14,7 +14,9 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QHeaderView,
+    QLabel,
     QLineEdit,
+    QPushButton,
     QScrollArea,
     QStackedWidget,
     QTableView,
@@ -22,12 +24,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gym_gui.runtime.models.notices import Tone
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.wandb.model.wandb_model import HOW_TO_TRACK, WandbModel
+from gym_gui.wandb.model.wandb_model import HOW_TO_TRACK, KEY, WandbModel
 from gym_gui.wandb.model.wandb_values import NAME, VALUE, WandbValues
-from gym_gui.wandb.view.wandb_access import WandbAccess
-from gym_gui.wandb.view.wandb_facts import WandbFacts
+from gym_gui.wandb.view.wandb_run_info import WandbRunInfo
+from gym_gui.widgets.banner import ToneMark
 from gym_gui.widgets.copy_button import CopyButton
+from gym_gui.widgets.elided_label import ElidedLabel
 from gym_gui.widgets.empty_state import EmptyState
 from gym_gui.widgets.segmented import SegmentedControl
 
@@ -35,16 +39,16 @@ _VALUE_SHARE = 0.45
 
 
 class WandbValuesView(QTableView):
-    """Ctrl+C copies the chosen rows, or all of them where none is chosen."""
+    """Shows `WandbValues`. Ctrl+C copies the selected rows, or all rows."""
 
     def __init__(self, values: WandbValues, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._values = values
-        self._found = QSortFilterProxyModel(self)
-        self._found.setSourceModel(values)
-        self._found.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        self._found.setFilterKeyColumn(NAME)
-        self.setModel(self._found)
+        self._filtered = QSortFilterProxyModel(self)
+        self._filtered.setSourceModel(values)
+        self._filtered.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self._filtered.setFilterKeyColumn(NAME)
+        self.setModel(self._filtered)
         self.setAccessibleName(name)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -52,21 +56,21 @@ class WandbValuesView(QTableView):
         self.setWordWrap(False)
         self.setTabKeyNavigation(False)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        rows, head = self.verticalHeader(), self.horizontalHeader()
+        rows, header = self.verticalHeader(), self.horizontalHeader()
         rows.hide()
         rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         rows.setDefaultSectionSize(round(self.fontMetrics().height() * 1.75))
-        head.setHighlightSections(False)
-        head.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
-        head.setSectionResizeMode(VALUE, QHeaderView.ResizeMode.Fixed)
+        header.setHighlightSections(False)
+        header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(VALUE, QHeaderView.ResizeMode.Fixed)
 
     def search(self, text: str) -> None:
-        self._found.setFilterFixedString(text)
+        self._filtered.setFilterFixedString(text)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         if event.matches(QKeySequence.StandardKey.Copy):
-            chosen = self.selectionModel().selectedRows()
-            texts = (f"{row.data()}\t{row.siblingAtColumn(VALUE).data()}" for row in chosen)
+            selected = self.selectionModel().selectedRows()
+            texts = (f"{row.data()}\t{row.siblingAtColumn(VALUE).data()}" for row in selected)
             QGuiApplication.clipboard().setText("\n".join(texts) or self._values.as_text())
         else:
             super().keyPressEvent(event)
@@ -77,34 +81,102 @@ class WandbValuesView(QTableView):
         self.horizontalHeader().resizeSection(VALUE, width)
 
 
-_HOW = (
-    "In the training form switch on “Track this run” below Weights & Biases. Without a key it is"
-    " tracked offline, and can be uploaded later."
-)
+_KEY_TEXT: dict[bool | None, tuple[str, Tone]] = {
+    True: (f"{KEY} is set", "good"),
+    False: (f"{KEY} is not set: runs are tracked offline", "warning"),
+    None: ("Waiting for the daemon to report the API key", "plain"),
+}
 
 
-class WandbPage(QWidget):
-    """Files are looked at only while it is in sight."""
+class WandbAccess(QWidget):
+    """Shows API key and connection of `WandbModel`, below the page."""
 
-    open_wanted = Signal(str, str)
-    """An address, and the proxy to reach it through; empty: none."""
     key_requested = Signal(str)
-    reveal_wanted = Signal(str)
-    """A folder to be shown by the desktop."""
 
     def __init__(self, model: WandbModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._model = model
         line = self.fontMetrics().height()
-        self.facts = WandbFacts(model, theme)
+        self._key_mark = ToneMark(theme)
+        self._key = ElidedLabel("value")
+        self.set_key = QPushButton("Set API key…")
+        self.set_key.setToolTip(f"{KEY} from wandb.ai/authorize, stored by the daemon")
+        self._server = ElidedLabel("muted")
+        self.test = QPushButton("Test connection")
+        self._outcome_mark = ToneMark(theme)
+        self._outcome = QLabel()
+        self._outcome.setWordWrap(True)
+        self._outcome.setProperty("role", "value")
+        key_row, server_row, outcome_row = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
+        for row in (key_row, server_row, outcome_row):
+            row.setSpacing(line // 2)
+        key_row.addWidget(self._key_mark)
+        key_row.addWidget(self._key, 1)
+        key_row.addWidget(self.set_key)
+        server_row.addWidget(self._server, 1)
+        server_row.addWidget(self.test)
+        outcome_row.addWidget(self._outcome_mark)
+        outcome_row.addWidget(self._outcome, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(line * 3 // 4, line // 2, line * 3 // 4, line // 2)
+        layout.setSpacing(line // 3)
+        for row in (key_row, server_row, outcome_row):
+            layout.addLayout(row)
+        self.set_key.clicked.connect(lambda: self.key_requested.emit(KEY))
+        self.test.clicked.connect(model.test_connection)
+
+    def update_access(self) -> None:
+        model = self._model
+        text, tone = _KEY_TEXT[model.key_is_set]
+        self._key.say(text)
+        self._key_mark.show_tone(tone)
+        self.set_key.setText("Change API key…" if model.key_is_set else "Set API key…")
+        proxy = f" through the proxy {model.proxy}" if model.proxy else ", no proxy"
+        self._server.say(f"{model.server}{proxy}")
+        self.test.setEnabled(not model.is_testing)
+        self.test.setText("Testing…" if model.is_testing else "Test connection")
+        self.test.setToolTip(
+            "Testing the connection"
+            if model.is_testing
+            else "Request a page from the server, through the proxy if one is set"
+        )
+        report = model.report
+        for widget in (self._outcome, self._outcome_mark):
+            widget.setVisible(report is not None)
+        if report is not None:
+            self._outcome_mark.show_tone("good" if report.is_reached else "bad")
+            self._outcome.setText(f"{report.summary}. {report.detail}".strip())
+            self._outcome.setToolTip("\n".join(report.steps))
+
+
+_HOW = (
+    "In the training form, enable “Track this run” under Weights & Biases. Without an API key the"
+    " run is tracked offline and can be uploaded later."
+)
+
+
+class WandbPage(QWidget):
+    """Shows `WandbModel`. Files are polled only while the page is visible."""
+
+    open_requested = Signal(str, str)
+    """An address, and the proxy for it (may be empty)."""
+    key_requested = Signal(str)
+    reveal_requested = Signal(str)
+    """A folder to open with the desktop."""
+
+    def __init__(self, model: WandbModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        line = self.fontMetrics().height()
+        self.run_info = WandbRunInfo(model, theme)
         self.access = WandbAccess(model, theme)
         self.empty = EmptyState("chart", "", "", theme)
         self.which = SegmentedControl((("summary", "Summary"), ("config", "Configuration")), theme)
         self.search = QLineEdit()
-        self.search.setPlaceholderText("Find a key")
-        self.search.setAccessibleName("Find a key")
+        self.search.setPlaceholderText("Search keys")
+        self.search.setAccessibleName("Search keys")
         self.search.setClearButtonEnabled(True)
-        copy = CopyButton("Copy all of it", self._text, theme)
+        copy = CopyButton("Copy all values", self._text, theme)
         self.summary = WandbValuesView(model.summary, "Summary")
         self.config = WandbValuesView(model.config, "Configuration")
         self._no_values = EmptyState("table", "", "", theme)
@@ -128,7 +200,7 @@ class WandbPage(QWidget):
         inside = QVBoxLayout(full)
         inside.setContentsMargins(line * 3 // 4, line * 2 // 3, line * 3 // 4, 0)
         inside.setSpacing(line * 2 // 3)
-        inside.addWidget(self.facts)
+        inside.addWidget(self.run_info)
         inside.addWidget(self._values, 1)
         self._tables.setMinimumHeight(line * 4)
         scroll = QScrollArea()
@@ -148,29 +220,29 @@ class WandbPage(QWidget):
 
     def _subscribe(self) -> None:
         self._model.changed.connect(self._update)
-        self.facts.open_wanted.connect(
-            lambda: self.open_wanted.emit(self._model.url, self._model.proxy)
+        self.run_info.open_requested.connect(
+            lambda: self.open_requested.emit(self._model.url, self._model.proxy)
         )
-        self.facts.reveal_wanted.connect(self.reveal_wanted)
+        self.run_info.reveal_requested.connect(self.reveal_requested)
         self.access.key_requested.connect(self.key_requested)
         self.which.chosen.connect(lambda _: self._update_values())
-        self.search.textChanged.connect(self._find)
+        self.search.textChanged.connect(self._search)
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         super().showEvent(event)
-        self._model.set_in_sight(True)
+        self._model.set_page_visible(True)
 
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802 - Qt's name
         super().hideEvent(event)
-        self._model.set_in_sight(False)
+        self._model.set_page_visible(False)
 
     def _update(self) -> None:
         is_ready = self._model.phase == "ready"
         if is_ready:
-            self.facts.update_facts()
+            self.run_info.update_info()
             self._update_values()
         else:
-            self.empty.say(*self._words())
+            self.empty.say(*self._empty_text())
         self._stack.setCurrentIndex(1 if is_ready else 0)
         self.access.update_access()
 
@@ -183,15 +255,15 @@ class WandbPage(QWidget):
             return
         if self._model.run is None:
             self._no_values.say(
-                "The values are on the server", "Nothing of this W&B run lies on this disk.", ""
+                "The values are on the server", "This W&B run has no files on this disk.", ""
             )
         elif which == "summary":
-            self._no_values.say("No values yet", "They appear as soon as the run logs some.", "")
+            self._no_values.say("No values yet", "Values appear when the run logs them.", "")
         else:
             self._no_values.say("No configuration", "The run was tracked without one.", "")
         self._tables.setCurrentWidget(self._no_values)
 
-    def _find(self, text: str) -> None:
+    def _search(self, text: str) -> None:
         self.summary.search(text)
         self.config.search(text)
 
@@ -199,20 +271,20 @@ class WandbPage(QWidget):
         model = self._model
         return (model.summary if self.which.current == "summary" else model.config).as_text()
 
-    def _words(self) -> tuple[str, str]:
+    def _empty_text(self) -> tuple[str, str]:
         match self._model.phase:
             case "none":
-                return ("No run is shown", "Choose a run in the list of runs.")
+                return ("No run selected", "Select a run in the list.")
             case "loading":
-                return ("Looking for W&B files", "")
+                return ("Searching for W&B files", "")
             case "off":
                 return (HOW_TO_TRACK, _HOW)
             case "waiting":
                 return (
-                    "Waiting for W&B to begin",
-                    "The run tracks; its files or its address appear here within moments.",
+                    "Waiting for W&B to start",
+                    "Tracking is on; files or address appear here shortly.",
                 )
         return (
-            "W&B has left nothing",
-            "The run was to be tracked, but ended before W&B began. Its log says why.",
+            "No W&B files",
+            "The run ended before W&B started. See its log for the reason.",
         )

@@ -1,4 +1,4 @@
-"""ConfigurationPart: every value of the run, against the defaults or against another run."""
+"""ConfigurationTab: every setting of a run, compared with the defaults or with another run."""
 
 from typing import cast
 
@@ -7,9 +7,9 @@ from PySide6.QtWidgets import QCheckBox, QLabel, QStackedWidget, QVBoxLayout, QW
 from gym_gui.run_page.model.configuration_table import ROW_ROLE, Against
 from gym_gui.run_page.model.run_configuration import ConfigRow
 from gym_gui.run_page.model.run_page_model import RunPageModel
+from gym_gui.run_page.view.comparison_run_picker import ComparisonRunPicker
 from gym_gui.run_page.view.marked_cells import MarkedCells
-from gym_gui.run_page.view.run_picker import RunPicker
-from gym_gui.run_page.view.search_line import SearchLine
+from gym_gui.run_page.view.search_field import SearchField
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.copy_button import CopyButton
 from gym_gui.widgets.empty_state import EmptyState
@@ -21,8 +21,8 @@ from gym_gui.widgets.tables.data_table import DataTable
 _WIDTHS = (-20, -18, -14)
 
 
-class ConfigurationPart(QWidget):
-    """The bar wraps where it is narrow."""
+class ConfigurationTab(QWidget):
+    """Shows `ConfigurationTable`. The bar wraps if it is narrow."""
 
     def __init__(
         self, model: RunPageModel, theme: ThemeModel, parent: QWidget | None = None
@@ -33,12 +33,12 @@ class ConfigurationPart(QWidget):
         line = self.fontMetrics().height()
         self.against = SegmentedControl([("defaults", "Defaults"), ("run", "Another run")], theme)
         self.against.setAccessibleName("Compare with")
-        self.against.set_tip("defaults", "Compare with what the worker takes unless told otherwise")
+        self.against.set_tip("defaults", "Compare with the default values of the worker")
         self.against.set_tip("run", "Compare with another run")
-        self.picker = RunPicker(model)
+        self.picker = ComparisonRunPicker(model)
         self.only = QCheckBox("Only differences")
-        self.search = SearchLine("Search settings", theme)
-        self.copy = CopyButton("Copy the configuration as JSON", self._table.as_json, theme)
+        self.search = SearchField("Search settings", theme)
+        self.copy = CopyButton("Copy configuration as JSON", self._table.as_json, theme)
         bar = FlowLayout(gap=line * 2 // 3)
         for widget in (self.against, self.picker, self.only, self.search, self.copy):
             bar.addWidget(widget)
@@ -76,10 +76,10 @@ class ConfigurationPart(QWidget):
         self.against.chosen.connect(lambda word: table.compare_against(cast("Against", word)))
         self.only.toggled.connect(table.show_only_differences)
         self.search.textChanged.connect(table.search)
-        self.grid.copy_asked.connect(
+        self.grid.copy_requested.connect(
             lambda: self.grid.put_on_clipboard(table.as_text(self.grid.chosen_rows()))
         )
-        self._empty.acted.connect(self._show_everything)
+        self._empty.acted.connect(self._clear_filters)
         table.changed.connect(self._update)
         self._model.other_changed.connect(self._update)
         self._model.changed.connect(self._update)
@@ -88,7 +88,7 @@ class ConfigurationPart(QWidget):
         row = index.data(ROW_ROLE)
         return isinstance(row, ConfigRow) and self._table.is_marked(row)
 
-    def _show_everything(self) -> None:
+    def _clear_filters(self) -> None:
         self.only.setChecked(False)
         self.search.clear()
 
@@ -96,32 +96,32 @@ class ConfigurationPart(QWidget):
         table, model = self._table, self._model
         is_with_run = table.against == "run"
         self.picker.setVisible(is_with_run)
-        self._say_count(is_with_run)
+        self._update_count(is_with_run)
         is_empty = not table.rowCount()
         self._stack.setCurrentIndex(1 if is_empty else 0)
         if not is_empty:
             return
         if not table.is_known:
-            problem = model.shown.problem
-            title = "No configuration yet" if problem is None else "It cannot be had now"
-            text = f"{problem.message} {problem.remedy}" if problem else "It is being fetched."
+            problem = model.selected.problem
+            title = "No configuration yet" if problem is None else "Configuration unavailable"
+            text = f"{problem.message} {problem.remedy}" if problem else "Loading configuration."
             self._empty.say(title, text)
         elif table.only_differences and not table.differences and not table.text:
-            beside = "the other run" if is_with_run else "the defaults"
-            self._empty.say("No difference", f"Every value is that of {beside}.", "Show all values")
+            reference = "the other run" if is_with_run else "the defaults"
+            self._empty.say("No differences", f"All values equal {reference}.", "Show all values")
         else:
-            self._empty.say("Nothing found", "No setting has that in it.", "Show all values")
+            self._empty.say("No matches", "No setting contains this text.", "Show all values")
 
-    def _say_count(self, is_with_run: bool) -> None:
+    def _update_count(self, is_with_run: bool) -> None:
         table, model = self._table, self._model
         if is_with_run and model.other_problem is not None:
-            words = f"{model.other_problem.message} {model.other_problem.remedy}"
+            text = f"{model.other_problem.message} {model.other_problem.remedy}"
         elif is_with_run and not model.other_id:
-            words = "Choose the run to compare with."
+            text = "Select a run to compare with."
         elif is_with_run and model.other is None:
-            words = "It is being fetched."
+            text = "Loading configuration."
         else:
-            beside = "the other run" if is_with_run else "the defaults"
-            words = f"{table.differences:,} of {table.total:,} values differ from {beside}"
-        if self._count.text() != words:
-            self._count.setText(words)
+            reference = "the other run" if is_with_run else "the defaults"
+            text = f"{table.differences:,} of {table.total:,} values differ from {reference}"
+        if self._count.text() != text:
+            self._count.setText(text)

@@ -1,4 +1,4 @@
-"""SearchLine: a field to search in. Enter goes to the next find, Escape forgets the search."""
+"""SearchField: Enter requests the next match, Shift+Enter the previous one, Escape clears."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
@@ -8,9 +8,9 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.icons import icon
 
 
-class SearchLine(QLineEdit):
-    next_wanted = Signal()
-    previous_wanted = Signal()
+class SearchField(QLineEdit):
+    next_requested = Signal()
+    previous_requested = Signal()
 
     def __init__(self, name: str, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -24,7 +24,7 @@ class SearchLine(QLineEdit):
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             is_back = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-            (self.previous_wanted if is_back else self.next_wanted).emit()
+            (self.previous_requested if is_back else self.next_requested).emit()
         elif event.key() == Qt.Key.Key_Escape and self.text():
             self.clear()
         else:

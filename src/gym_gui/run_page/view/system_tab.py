@@ -1,4 +1,4 @@
-"""SystemPart: what the run takes of its machine: processors and memory over time."""
+"""SystemTab: CPU and memory usage of a run over time."""
 
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
@@ -17,8 +17,8 @@ _SIDE_BY_SIDE_FROM = 52
 _MEGABYTE = 1_048_576
 
 
-class SystemPart(QWidget):
-    """Live while the run goes on."""
+class SystemTab(QWidget):
+    """Shows `RunUsageModel`. Live while the run is active."""
 
     def __init__(
         self, model: RunPageModel, theme: ThemeModel, parent: QWidget | None = None
@@ -27,14 +27,14 @@ class SystemPart(QWidget):
         self._model = model
         self._usage = model.usage
         line = self.fontMetrics().height()
-        self.cpu = UsagePlot("Processors", percent, theme)
+        self.cpu = UsagePlot("CPU", percent, theme)
         self.memory = UsagePlot("Memory", number_text.size, theme)
-        self._figures: list[tuple[QLabel, SteadyLabel]] = []
-        figures = QWidget()
-        self._row = FlowLayout(figures, gap=line)
+        self._stats: list[tuple[QLabel, SteadyLabel]] = []
+        stats = QWidget()
+        self._row = FlowLayout(stats, gap=line)
         self._plots = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self._plots.setSpacing(line)
-        self._plots.addLayout(_titled("Processors, in percent of one", self.cpu), 1)
+        self._plots.addLayout(_titled("CPU, percent of one CPU", self.cpu), 1)
         self._plots.addLayout(_titled("Memory", self.memory), 1)
         charts = QWidget()
         charts.setLayout(self._plots)
@@ -50,7 +50,7 @@ class SystemPart(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(line, line * 2 // 3, line, line // 2)
         layout.setSpacing(line // 2)
-        layout.addWidget(figures)
+        layout.addWidget(stats)
         layout.addWidget(self._stack, 1)
         layout.addWidget(self._machine)
         self._usage.changed.connect(self._update)
@@ -64,47 +64,45 @@ class SystemPart(QWidget):
             QBoxLayout.Direction.LeftToRight if is_wide else QBoxLayout.Direction.TopToBottom
         )
 
-    def figure(self, name: str) -> str:
-        """The value of that name; empty when it is not there."""
-        return next((value.text() for label, value in self._figures if label.text() == name), "")
+    def stat(self, name: str) -> str:
+        """The value of that name; empty if there is none."""
+        return next((value.text() for label, value in self._stats if label.text() == name), "")
 
     def _update(self) -> None:
         usage = self._usage
-        self._show_figures(usage.figures if usage.run_id else [])
+        self._show_stats(usage.stats if usage.run_id else [])
         self._stack.setCurrentIndex(0 if usage.has_history else 1)
         if usage.has_history:
             cpus, machine = usage.total_cpus, usage.machine
-            self.cpu.draw(usage.cpu, 100.0 * cpus if cpus else None)
+            self.cpu.show_series(usage.cpu, 100.0 * cpus if cpus else None)
             limit = float(machine.health.memory_mb * _MEGABYTE) if machine else None
-            self.memory.draw(usage.memory, limit or None)
+            self.memory.show_series(usage.memory, limit or None)
         else:
-            self._say_why_empty()
-        words = usage.machine_words
-        if self._machine.text() != words:
-            self._machine.setText(words)
-            self._machine.setToolTip("The machine that the daemon runs on")
+            self._show_empty_reason()
+        text = usage.machine_text
+        if self._machine.text() != text:
+            self._machine.setText(text)
+            self._machine.setToolTip("Machine of the daemon")
 
-    def _say_why_empty(self) -> None:
+    def _show_empty_reason(self) -> None:
         run = self._model.run
         if run is not None and run.state.is_final:
-            text = "It was too short for two heartbeats, or its worker tells of none."
+            text = "The run was too short for two heartbeats, or its worker reports none."
             self._empty.say("No history", text)
         elif run is not None and run.started_at is None:
-            self._empty.say(
-                "It has not started yet", "Processors and memory are shown once it has."
-            )
+            self._empty.say("Not started yet", "CPU and memory usage appear once the run starts.")
         else:
-            text = "The worker tells every few seconds what it takes."
-            self._empty.say("A moment", text)
+            text = "The worker reports its usage every few seconds."
+            self._empty.say("Waiting for data", text)
 
-    def _show_figures(self, figures: list[tuple[str, str, str]]) -> None:
-        if [name for name, _, _ in figures] != [label.text() for label, _ in self._figures]:
+    def _show_stats(self, stats: list[tuple[str, str, str]]) -> None:
+        if [name for name, _, _ in stats] != [label.text() for label, _ in self._stats]:
             self._row.clear()
-            self._figures = [self._add_figure(name, tip) for name, _, tip in figures]
-        for (_, label), (_, value, _) in zip(self._figures, figures, strict=True):
+            self._stats = [self._add_stat(name, tip) for name, _, tip in stats]
+        for (_, label), (_, value, _) in zip(self._stats, stats, strict=True):
             label.setText(value)
 
-    def _add_figure(self, name: str, tip: str) -> tuple[QLabel, SteadyLabel]:
+    def _add_stat(self, name: str, tip: str) -> tuple[QLabel, SteadyLabel]:
         caption = QLabel(name)
         caption.setProperty("role", "caption")
         value = SteadyLabel("0" * 6)

@@ -1,4 +1,4 @@
-"""WandbFacts: which W&B run it is, whether it is uploaded, and how to upload it."""
+"""WandbRunInfo: name, project, folder and upload state of a W&B run."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 
 from gym_gui.runtime.models.notices import Tone
 from gym_gui.runtime.models.number_text import size
-from gym_gui.runtime.models.run_text import whole
+from gym_gui.runtime.models.run_text import integer
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.wandb.model.wandb_model import WandbModel
 from gym_gui.widgets.badge import Badge
@@ -23,14 +23,14 @@ from gym_gui.widgets.copy_button import CopyButton
 from gym_gui.widgets.elided_label import ElidedLabel
 from gym_gui.widgets.icons import keep_icon
 
-_NO_ADDRESS = "The run has no address yet: it was tracked offline and is not uploaded."
+_NO_ADDRESS = "The run has no address: it was tracked offline and is not uploaded."
 
 
-class WandbFacts(QWidget):
-    """Everything about the run but its values."""
+class WandbRunInfo(QWidget):
+    """Shows `WandbModel` without the values."""
 
-    open_wanted = Signal()
-    reveal_wanted = Signal(str)
+    open_requested = Signal()
+    reveal_requested = Signal(str)
     """A folder."""
 
     def __init__(self, model: WandbModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
@@ -41,7 +41,7 @@ class WandbFacts(QWidget):
         self.state = Badge("", "plain", theme)
         self.runs = QComboBox()
         self.runs.setAccessibleName("W&B run on this disk")
-        self.runs.setToolTip("The run was tracked more than once; the newest stands first")
+        self.runs.setToolTip("The run was tracked several times; newest first")
         self.runs.setSizeAdjustPolicy(
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
@@ -49,18 +49,18 @@ class WandbFacts(QWidget):
         self.open = QPushButton("Open in W&&B")
         self.open.setProperty("role", "primary")
         keep_icon(self.open, "external", theme, "on_accent")
-        self.copy_address = CopyButton("Copy the run's address", lambda: model.url, theme)
-        head = QHBoxLayout()
-        head.setSpacing(line // 2)
-        head.addWidget(self._name, 1)
+        self.copy_address = CopyButton("Copy run address", lambda: model.url, theme)
+        header = QHBoxLayout()
+        header.setSpacing(line // 2)
+        header.addWidget(self._name, 1)
         for widget in (self.runs, self.state, self.copy_address, self.open):
-            head.addWidget(widget)
+            header.addWidget(widget)
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(line)
         self._grid.setVerticalSpacing(line // 4)
         self._values: dict[str, ElidedLabel] = {}
-        for place, caption in enumerate(("Project", "Entity", "Run id", "History")):
-            self._add_fact(caption, place // 2, place % 2)
+        for index, caption in enumerate(("Project", "Entity", "Run id", "History")):
+            self._add_field(caption, index // 2, index % 2)
         self._add_folder(theme)
         self._grid.setColumnStretch(1, 1)
         self._grid.setColumnStretch(3, 1)
@@ -71,14 +71,14 @@ class WandbFacts(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(line * 2 // 3)
-        layout.addLayout(head)
+        layout.addLayout(header)
         layout.addLayout(self._grid)
         layout.addWidget(self._warning)
         layout.addWidget(self.sync)
-        self.open.clicked.connect(self.open_wanted)
+        self.open.clicked.connect(self.open_requested)
         self.runs.activated.connect(lambda at: model.choose(self.runs.itemData(at)))
 
-    def _add_fact(self, caption: str, row: int, column: int) -> None:
+    def _add_field(self, caption: str, row: int, column: int) -> None:
         label = QLabel(caption)
         label.setProperty("role", "muted")
         value = self._values[caption] = ElidedLabel("value")
@@ -93,10 +93,10 @@ class WandbFacts(QWidget):
         self._folder.setAccessibleName("Folder")
         self.show_folder = QToolButton()
         keep_icon(self.show_folder, "folder", theme, "muted")
-        self.show_folder.setToolTip("Show the folder")
-        self.show_folder.setAccessibleName("Show the folder")
+        self.show_folder.setToolTip("Show folder")
+        self.show_folder.setAccessibleName("Show folder")
         self.show_folder.clicked.connect(
-            lambda: self.reveal_wanted.emit(str(self._model.folder or ""))
+            lambda: self.reveal_requested.emit(str(self._model.folder or ""))
         )
         self._grid.addWidget(self._folder_caption, 2, 0)
         row = QHBoxLayout()
@@ -105,16 +105,16 @@ class WandbFacts(QWidget):
         row.addWidget(self.show_folder)
         self._grid.addLayout(row, 2, 1, 1, 3)
 
-    def update_facts(self) -> None:
+    def update_info(self) -> None:
         model, run = self._model, self._model.run
         self._name.say((run.contents.name if run else "") or self._run_id() or "W&B run")
         self.state.show_text(*_state(model))
         self.open.setEnabled(bool(model.url))
         self.open.setToolTip(model.url or _NO_ADDRESS)
         self.copy_address.setEnabled(bool(model.url))
-        self.copy_address.setToolTip("Copy the run's address" if model.url else _NO_ADDRESS)
+        self.copy_address.setToolTip("Copy run address" if model.url else _NO_ADDRESS)
         self._values["Project"].say(model.project or "-")
-        self._values["Entity"].say(model.entity or "your default")
+        self._values["Entity"].say(model.entity or "default entity")
         self._values["Run id"].say(self._run_id() or "-")
         self._values["History"].say(_history(model))
         for widget in (self._folder_caption, self._folder, self.show_folder):
@@ -131,11 +131,11 @@ class WandbFacts(QWidget):
         return run.folder.run_id if run else self._model.url.rpartition("/")[2]
 
     def _update_runs(self) -> None:
-        names = [each.folder.path.name for each in self._model.runs]
+        names = [run.folder.path.name for run in self._model.runs]
         if names != [self.runs.itemData(at) for at in range(self.runs.count())]:
             self.runs.clear()
-            for each in self._model.runs:
-                self.runs.addItem(_when(each.folder.when), each.folder.path.name)
+            for local in self._model.runs:
+                self.runs.addItem(_when(local.folder.when), local.folder.path.name)
         run = self._model.run
         if run is not None:
             self.runs.setCurrentIndex(names.index(run.folder.path.name))
@@ -153,8 +153,8 @@ class _SyncCard(QFrame):
         self._title = QLabel()
         self._title.setWordWrap(True)
         self._command = ElidedLabel("mono")
-        self._command.setAccessibleName("Command that uploads the run")
-        self.copy = CopyButton("Copy the command", lambda: self._text, theme)
+        self._command.setAccessibleName("Upload command")
+        self.copy = CopyButton("Copy command", lambda: self._text, theme)
         row = QHBoxLayout()
         row.addWidget(self._command, 1)
         row.addWidget(self.copy, 0, Qt.AlignmentFlag.AlignVCenter)
@@ -174,11 +174,11 @@ class _SyncCard(QFrame):
         if run is None:
             return
         if run.folder.is_synced:
-            self._title.setText("Uploaded. To upload it again, run this in a terminal")
-        elif self._model.is_over or run.contents.exit_code is not None:
-            self._title.setText("Not uploaded yet. Run this in a terminal to upload it")
+            self._title.setText("Uploaded. To upload it again, run this in a terminal:")
+        elif self._model.is_finished or run.contents.exit_code is not None:
+            self._title.setText("Not uploaded yet. To upload it, run this in a terminal:")
         else:
-            self._title.setText("When the run is over, this uploads it from a terminal")
+            self._title.setText("After the run, upload it in a terminal:")
         self._command.say(run.sync_command)
 
 
@@ -195,9 +195,9 @@ def _history(model: WandbModel) -> str:
         return "on the server"
     contents = run.contents
     if not contents.rows:
-        return "no rows yet" if not model.is_over else "no rows"
-    rows = f"{whole(contents.rows)} row{'' if contents.rows == 1 else 's'}"
-    step = f", last step {whole(contents.last_step)}" if contents.last_step is not None else ""
+        return "no rows yet" if not model.is_finished else "no rows"
+    rows = f"{integer(contents.rows)} row{'' if contents.rows == 1 else 's'}"
+    step = f", last step {integer(contents.last_step)}" if contents.last_step is not None else ""
     return f"{rows}{step} · {size(contents.size_bytes)}"
 
 
@@ -207,17 +207,17 @@ def _warning(model: WandbModel) -> str:
         return ""
     if run.problem:
         return run.problem
-    lost = run.contents.unreadable
-    if lost:
-        records = "1 record is" if lost == 1 else f"{whole(lost)} records are"
-        return f"{records} damaged and left out; everything else is shown."
-    is_cut = run.contents.unread_bytes > 0 and model.is_over
-    if is_cut and run.contents.exit_code is None:
-        return "The file ends in the middle of a record: the run was cut off. All before is shown."
+    unreadable = run.contents.unreadable
+    if unreadable:
+        records = "1 record is" if unreadable == 1 else f"{integer(unreadable)} records are"
+        return f"{records} damaged and skipped."
+    is_truncated = run.contents.unread_bytes > 0 and model.is_finished
+    if is_truncated and run.contents.exit_code is None:
+        return "The file ends within a record: the run was interrupted. Earlier records are listed."
     return ""
 
 
 def _when(text: str) -> str:
-    """`20260131_235959` as people write it."""
+    """Format `20260131_235959` as date and time."""
     day, _, hour = text.partition("_")
     return f"{day[:4]}-{day[4:6]}-{day[6:]} {hour[:2]}:{hour[2:4]}:{hour[4:]}"

@@ -1,4 +1,4 @@
-"""TensorBoardHead: whose event files these are, and what can be done with them."""
+"""TensorBoardHeader: event files of the selected run, and actions."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
@@ -15,11 +15,11 @@ _FOLDER_TIP = "Open any folder with event files in TensorBoard"
 _EMBEDDED_TIP = "TensorBoard and W&B open in a tab of this window instead of the browser"
 
 
-class TensorBoardHead(QWidget):
-    """For the top of the page."""
+class TensorBoardHeader(QWidget):
+    """Shows `TensorBoardModel.header`."""
 
-    several_wanted = Signal()
-    folder_wanted = Signal()
+    several_requested = Signal()
+    folder_requested = Signal()
 
     def __init__(
         self, model: TensorBoardModel, theme: ThemeModel, parent: QWidget | None = None
@@ -28,14 +28,14 @@ class TensorBoardHead(QWidget):
         self._model = model
         em = self.fontMetrics().height()
         self._title = ElidedLabel("heading")
-        self._facts = QLabel()
-        self._facts.setProperty("role", "muted")
-        self._facts.setWordWrap(True)
+        self._stats = QLabel()
+        self._stats.setProperty("role", "muted")
+        self._stats.setWordWrap(True)
         self._damage = QLabel()
         self._damage.setProperty("tone", "warning")
         self._damage.setWordWrap(True)
         self._folder = ElidedLabel("caption")
-        self._copy = CopyButton("Copy the folder's path", self._folder.text, theme)
+        self._copy = CopyButton("Copy folder path", self._folder.text, theme)
         self._reveal = QPushButton("Show folder")
         self._reveal.setProperty("role", "quiet")
         self._start = QPushButton()
@@ -53,20 +53,20 @@ class TensorBoardHead(QWidget):
         where.addWidget(self._reveal)
         buttons = QWidget()
         flow = FlowLayout(buttons, gap=em // 2)
-        for part in (self._start, self._several, self._other, self._embedded, self._preparing):
-            flow.addWidget(part)
+        for widget in (self._start, self._several, self._other, self._embedded, self._preparing):
+            flow.addWidget(widget)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(em // 3)
         layout.addWidget(self._title)
-        layout.addWidget(self._facts)
+        layout.addWidget(self._stats)
         layout.addWidget(self._damage)
         layout.addLayout(where)
         layout.addWidget(buttons)
         layout.addWidget(self._absent)
         self._start.clicked.connect(model.open)
-        self._several.clicked.connect(self.several_wanted)
-        self._other.clicked.connect(self.folder_wanted)
+        self._several.clicked.connect(self.several_requested)
+        self._other.clicked.connect(self.folder_requested)
         self._reveal.clicked.connect(model.reveal)
         self._embedded.clicked.connect(model.embedded.choose)
         model.embedded.changed.connect(self._show)
@@ -75,19 +75,19 @@ class TensorBoardHead(QWidget):
 
     def _show(self) -> None:
         model = self._model
-        words = model.words
+        text = model.header
         self._title.say(model.title or "TensorBoard")
-        self._facts.setText(words.facts)
-        self._facts.setToolTip(words.facts_tip)
-        self._facts.setVisible(bool(words.facts))
-        self._damage.setText(words.damage)
-        self._damage.setVisible(bool(words.damage))
-        self._folder.say(words.folder)
-        for part in (self._folder, self._copy, self._reveal):
-            part.setVisible(bool(words.folder))
-        self._start.setText(words.start)
-        self._start.setEnabled(not words.why_not_start)
-        self._start.setToolTip(words.why_not_start or words.start_tip)
+        self._stats.setText(text.stats)
+        self._stats.setToolTip(text.stats_tip)
+        self._stats.setVisible(bool(text.stats))
+        self._damage.setText(text.damage)
+        self._damage.setVisible(bool(text.damage))
+        self._folder.say(text.folder)
+        for widget in (self._folder, self._copy, self._reveal):
+            widget.setVisible(bool(text.folder))
+        self._start.setText(text.start)
+        self._start.setEnabled(not text.why_not_start)
+        self._start.setToolTip(text.why_not_start or text.start_tip)
         can_open = not model.preparing and not model.why_no_program
         for button, tip in (
             (self._several, _SEVERAL_TIP),
@@ -107,7 +107,7 @@ class TensorBoardHead(QWidget):
         if why_not == self._absent.message:
             return
         if why_not:
-            again = ("Look again", self._model.look_for_program)
+            again = ("Search again", self._model.find_program)
             self._absent.say(why_not, "warning", [again])
         else:
             self._absent.clear()

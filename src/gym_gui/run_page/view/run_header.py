@@ -1,4 +1,4 @@
-"""RunHead: above every part of the page: which run, how it stands, how far it is, what to do."""
+"""RunHeader: name, state, progress and actions of the selected run, above the tabs."""
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
@@ -22,24 +22,24 @@ from gym_gui.widgets.fonts import scaled
 from gym_gui.widgets.icons import IconName, keep_icon
 
 _ACTIONS: tuple[tuple[RunAction, str, IconName, str], ...] = (
-    ("pause", "Pause", "pause", "Let it stand still"),
-    ("resume", "Resume", "play", "Let it go on"),
-    ("stop", "Stop", "stop", "End it; what it has done so far is kept"),
-    ("replay", "Replay", "replay", "See its episodes again"),
-    ("duplicate", "Duplicate", "copy", "Begin a new run with the same settings"),
-    ("compare", "Compare", "chart", "See its curves beside those of other runs"),
+    ("pause", "Pause", "pause", "Pause the run"),
+    ("resume", "Resume", "play", "Continue the run"),
+    ("stop", "Stop", "stop", "End the run and keep its results"),
+    ("replay", "Replay", "replay", "Replay its episodes"),
+    ("duplicate", "Duplicate", "copy", "Start a new run with the same settings"),
+    ("compare", "Compare", "chart", "Compare its curves with other runs"),
 )
-_WORDS_FROM = 40
-"""Ems of width, from which buttons have words beside their pictures: those used most first."""
-_ALL_WORDS_FROM = 56
+_TEXT_FROM = 40
+"""Width in ems from which the most used buttons show text beside their icons."""
+_ALL_TEXT_FROM = 56
 _FIRST: tuple[RunAction, ...] = ("pause", "resume", "stop", "replay")
 _STEPS = 1000
-_NOT_KNOWN = run_text.StateLook("?", "not known now", "plain")
-"""While the daemon does not answer: what is shown is what it said last."""
+_NOT_KNOWN = run_text.StateStyle("?", "unknown", "plain")
+"""While the daemon does not answer: the values are the last ones received."""
 
 
-class RunHead(QWidget):
-    """`acted` for what leads elsewhere; pausing and stopping are the model's."""
+class RunHeader(QWidget):
+    """Shows `RunPageModel`. `acted`: an action that opens another page."""
 
     acted = Signal(str)
 
@@ -50,22 +50,22 @@ class RunHead(QWidget):
         self._model = model
         line = self.fontMetrics().height()
         self.title = _Title()
-        self._where = ElidedLabel("muted")
+        self._worker = ElidedLabel("muted")
         self._state = Badge("", "plain", theme)
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
         self._bar.setRange(0, _STEPS)
         self._bar.setAccessibleName("Progress")
-        self._words = ElidedLabel("muted")
-        self.buttons = {each[0]: self._make_button(theme, *each) for each in _ACTIONS}
+        self._progress = ElidedLabel("muted")
+        self.buttons = {action[0]: self._make_button(theme, *action) for action in _ACTIONS}
         above = QHBoxLayout()
         above.setSpacing(line // 2)
         above.addWidget(self.title, 3)
-        above.addWidget(self._where, 2)
+        above.addWidget(self._worker, 2)
         above.addWidget(self._state)
         below = QHBoxLayout()
         below.setSpacing(line // 4)
-        below.addWidget(self._words, 1)
+        below.addWidget(self._progress, 1)
         for button in self.buttons.values():
             below.addWidget(button)
         layout = QVBoxLayout(self)
@@ -82,19 +82,19 @@ class RunHead(QWidget):
         super().resizeEvent(event)
         ems = self.width() / self.fontMetrics().height()
         for action, button in self.buttons.items():
-            has_words = ems >= (_WORDS_FROM if action in _FIRST else _ALL_WORDS_FROM)
+            has_text = ems >= (_TEXT_FROM if action in _FIRST else _ALL_TEXT_FROM)
             button.setToolButtonStyle(
                 Qt.ToolButtonStyle.ToolButtonTextBesideIcon
-                if has_words
+                if has_text
                 else Qt.ToolButtonStyle.ToolButtonIconOnly
             )
-        self._where.setVisible(ems >= _WORDS_FROM)
+        self._worker.setVisible(ems >= _TEXT_FROM)
 
     def _make_button(
-        self, theme: ThemeModel, action: RunAction, text: str, picture: IconName, _tip: str
+        self, theme: ThemeModel, action: RunAction, text: str, icon: IconName, _tip: str
     ) -> QToolButton:
         button = QToolButton()
-        keep_icon(button, picture, theme, "muted")
+        keep_icon(button, icon, theme, "muted")
         button.setText(text)
         button.setAccessibleName(text)
         button.clicked.connect(lambda: self._act(action))
@@ -118,18 +118,18 @@ class RunHead(QWidget):
         run = self._model.run
         if run is None:
             return
-        look = run_text.STATE_LOOKS[run.state] if self._model.is_known_now else _NOT_KNOWN
+        style = run_text.STATE_STYLES[run.state] if self._model.is_up_to_date else _NOT_KNOWN
         self.title.show_name(run.run_id, run_text.title_of(run), run.name)
-        where = f"{run_text.worker_word(run.worker)} · {run_text.short_id(run.run_id)}"
-        self._where.say(where)
-        self._where.setToolTip(run.run_id)
-        if self._state.text() != f"{look.symbol} {look.word}":
-            self._state.show_text(f"{look.symbol} {look.word}", look.tone)
+        worker = f"{run_text.worker_label(run.worker)} · {run_text.short_id(run.run_id)}"
+        self._worker.say(worker)
+        self._worker.setToolTip(run.run_id)
+        if self._state.text() != f"{style.symbol} {style.word}":
+            self._state.show_text(f"{style.symbol} {style.word}", style.tone)
         share = run_text.progress_of(run)
         self._bar.setValue(round(_STEPS * (share or 0.0)))
         self._bar.setToolTip("" if share is None else f"{share:.0%} done")
-        none = "It took no step" if run.state.is_final else "No step yet"
-        self._words.say(run_summary.progress_words(run) or none)
+        none = "No steps" if run.state.is_final else "No steps yet"
+        self._progress.say(run_summary.progress_text(run) or none)
         for action, _, _, tip in _ACTIONS:
             self._show_button(action, tip)
 
@@ -143,17 +143,17 @@ class RunHead(QWidget):
 
 
 class _Title(QLineEdit):
-    """The name, as a heading that can be written over. Enter keeps it, Escape does not."""
+    """The name as an editable heading. Enter saves it, Escape restores it."""
 
     renamed = Signal(str)
 
     def __init__(self) -> None:
         super().__init__()
-        self._run_id = self._shown = ""
+        self._run_id = self._saved = ""
         font = scaled(self.font(), 1.12)
         font.setWeight(font.Weight.DemiBold)
         self.setFont(font)
-        # A frame only where it is about to be changed; colours and focus are the theme's.
+        # A frame only on hover or focus; the theme sets colours and focus.
         self.setStyleSheet(
             "QLineEdit { font-weight: 600; padding-left: 0; }"
             "QLineEdit:!hover:!focus { background: transparent; border-color: transparent; }"
@@ -163,22 +163,22 @@ class _Title(QLineEdit):
         self.editingFinished.connect(self._on_finished)
 
     def show_name(self, run_id: str, title: str, name: str) -> None:
-        """A name that is being changed is left alone."""
+        """A name that is being edited is not replaced."""
         is_other = run_id != self._run_id
         if is_other or not self.hasFocus():
             if self.text() != title:
                 self.setText(title)
                 self.setCursorPosition(0)
-            self._shown = title
+            self._saved = title
         self._run_id = run_id
-        self.setToolTip("Click to rename" if name else "Click to give it a name")
+        self.setToolTip("Click to rename" if name else "Click to name the run")
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         return QSize(self.fontMetrics().height() * 4, super().minimumSizeHint().height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         if event.key() == Qt.Key.Key_Escape:
-            self.setText(self._shown)
+            self.setText(self._saved)
             self.clearFocus()
         else:
             super().keyPressEvent(event)
@@ -186,7 +186,7 @@ class _Title(QLineEdit):
                 self.clearFocus()
 
     def _on_finished(self) -> None:
-        if self.text() != self._shown:
-            self._shown = self.text()
+        if self.text() != self._saved:
+            self._saved = self.text()
             self.renamed.emit(self.text())
         self.setCursorPosition(0)

@@ -1,6 +1,6 @@
-"""What the page of a run shows beyond its papers: best episode, checkpoints, sizes of folders.
+"""Overview data of a run beyond its metadata: best episode, checkpoints, folder sizes.
 
-Fetched on a thread for `RunPageModel`, together, and again when there is news.
+`RunPageModel` fetches it on a thread, and again when the run changes.
 """
 
 import os
@@ -23,65 +23,65 @@ if TYPE_CHECKING:
     from mosaic.client import TrainerClient
 
 __all__ = [
-    "FolderUse",
-    "RunFacts",
+    "FolderUsage",
     "RunMetadata",
-    "copy_out",
-    "fetch_facts",
+    "RunOverview",
+    "copy_to_folder",
     "fetch_run_metadata",
-    "write_out",
+    "fetch_run_overview",
+    "write_to_folder",
 ]
 
-_MOST_FILES = 20_000
-_MOST_CHECKPOINTS = 2_000
+_MAX_FILES = 20_000
+_MAX_CHECKPOINTS = 2_000
 _NOT_WRITTEN = "C396"
 """A file of a run could not be copied or written."""
 
 
 @dataclass(frozen=True, slots=True)
-class FolderUse:
+class FolderUsage:
     """A file, or all files of a folder."""
 
     size_bytes: int
     t: float
-    """Of the newest one."""
+    """Modification time of the newest file."""
     files: int
 
 
 @dataclass(frozen=True, slots=True)
-class RunFacts:
-    """All of one moment."""
+class RunOverview:
+    """A snapshot, fetched in one task."""
 
     best: EpisodeRollup | None = None
     checkpoints: tuple[CheckpointRecord, ...] = ()
     """Newest first."""
-    folders: dict[str, FolderUse] = field(default_factory=dict)
-    """Those that the manifest names, by their paths inside of the run's folder."""
+    folders: dict[str, FolderUsage] = field(default_factory=dict)
+    """Folders named in the manifest, by path relative to the run folder."""
 
 
-def fetch_facts(
+def fetch_run_overview(
     client: "TrainerClient", home: Home, run_id: str, manifest: ArtifactManifest
-) -> RunFacts:
-    """Raises `UserError`. Waits."""
+) -> RunOverview:
+    """Blocks. Raises `UserError`."""
     page = client.episodes_page(run_id, count=1, order="return", descending=True, ended="over")
     checkpoints: list[CheckpointRecord] = []
     if manifest.checkpoints:
         for checkpoint in client.checkpoints(run_id=run_id):
             checkpoints.append(checkpoint)
-            if len(checkpoints) == _MOST_CHECKPOINTS:
+            if len(checkpoints) == _MAX_CHECKPOINTS:
                 break
     directory = home.run(run_id).path
     named = (manifest.tensorboard_dir, manifest.optuna_db_path, *manifest.wandb_offline_dirs)
-    folders = {path: _use_of(directory / path) for path in named if path}
-    return RunFacts(
+    folders = {path: _usage_of(directory / path) for path in named if path}
+    return RunOverview(
         best=page.episodes[0] if page.episodes else None,
         checkpoints=tuple(checkpoints),
-        folders={path: use for path, use in folders.items() if use is not None},
+        folders={path: usage for path, usage in folders.items() if usage is not None},
     )
 
 
-def copy_out(source: Path, folder: Path, stem: str) -> Path:
-    """A copy of a file or folder in `folder`, under a name that is not taken. Waits."""
+def copy_to_folder(source: Path, folder: Path, stem: str) -> Path:
+    """Copy a file or folder into `folder` under an unused name. Blocks."""
     target = free_target(folder, stem, source.suffix.lstrip(".") or "copy")
     try:
         if source.is_dir():
@@ -89,32 +89,32 @@ def copy_out(source: Path, folder: Path, stem: str) -> Path:
         else:
             shutil.copyfile(source, target)
     except OSError as error:
-        _remove_part(target)
+        _remove_partial(target)
         raise UserError(
             f"{source.name} cannot be copied: {_reason_of(error)}.",
-            remedy="It may have been removed meanwhile; or make room in the home's exports.",
+            remedy="Check that it still exists, and free disk space for the exports folder.",
             code=_NOT_WRITTEN,
         ) from error
     return target
 
 
-def write_out(text: str, folder: Path, stem: str, suffix: str) -> Path:
-    """A text file in `folder`, under a name that is not taken. Waits."""
+def write_to_folder(text: str, folder: Path, stem: str, suffix: str) -> Path:
+    """Write a text file into `folder` under an unused name. Blocks."""
     target = free_target(folder, stem, suffix)
     try:
         target.write_text(text, encoding="utf-8")
     except OSError as error:
-        _remove_part(target)
+        _remove_partial(target)
         raise UserError(
             f"{target.name} cannot be written: {error.strerror or error}.",
-            remedy="Free some disk space, or change the folder's rights.",
+            remedy="Free some disk space, or change the folder's permissions.",
             code=_NOT_WRITTEN,
         ) from error
     return target
 
 
-def _remove_part(target: Path) -> None:
-    """What was written before the disk was full would be taken for all of it."""
+def _remove_partial(target: Path) -> None:
+    """A partial file could be mistaken for a complete one."""
     with suppress(OSError):
         if target.is_dir():
             shutil.rmtree(target)
@@ -123,26 +123,26 @@ def _remove_part(target: Path) -> None:
 
 
 def _reason_of(error: OSError) -> str:
-    """A folder's copy collects what happened to each file; the first says enough."""
+    """`shutil.copytree` collects one error per file; the first is enough."""
     if isinstance(error, shutil.Error) and error.args and isinstance(error.args[0], list):
         return str(error.args[0][0][-1])
     return error.strerror or str(error)
 
 
-def _use_of(path: Path) -> FolderUse | None:
+def _usage_of(path: Path) -> FolderUsage | None:
     size = files = 0
     newest = 0.0
-    for found in _stats(path):
-        size += found.st_size
-        newest = max(newest, found.st_mtime)
+    for stat in _stats(path):
+        size += stat.st_size
+        newest = max(newest, stat.st_mtime)
         files += 1
-        if files == _MOST_FILES:
+        if files == _MAX_FILES:
             break
-    return FolderUse(size, newest, files) if files else None
+    return FolderUsage(size, newest, files) if files else None
 
 
 def _stats(path: Path) -> Iterator[os.stat_result]:
-    """Links are not followed: they lead to what is not the run's."""
+    """Links are not followed: their targets do not belong to the run."""
     try:
         if not path.is_dir():
             yield path.lstat()

@@ -1,16 +1,16 @@
-"""FactGrid: names at the left, values at the right, as many as there are. Values can be copied."""
+"""FieldGrid: rows of names and values. Values can be selected and copied."""
 
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
-from gym_gui.run_page.model.run_summary import Fact
+from gym_gui.run_page.model.run_summary import SummaryField
 from gym_gui.widgets.elided_label import ElidedLabel
 
 
-class FactGrid(QWidget):
-    """Labels are kept: what stays the same is not laid out again."""
+class FieldGrid(QWidget):
+    """Shows `SummaryField` rows. Labels are reused."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -23,23 +23,23 @@ class FactGrid(QWidget):
         self._rows: list[tuple[QLabel, ElidedLabel]] = []
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
-    def show_facts(self, facts: Sequence[Fact]) -> None:
-        while len(self._rows) < len(facts):
+    def show_fields(self, fields: Sequence[SummaryField]) -> None:
+        while len(self._rows) < len(fields):
             self._add_row()
         for at, (name, value) in enumerate(self._rows):
-            is_used = at < len(facts)
+            is_used = at < len(fields)
             if is_used:
-                fact = facts[at]
-                if name.text() != fact.name:
-                    name.setText(fact.name)
-                value.say(fact.value)
-                value.setToolTip(fact.tip or fact.value)
-                value.setAccessibleName(f"{fact.name} {fact.value}")
+                field = fields[at]
+                if name.text() != field.name:
+                    name.setText(field.name)
+                value.say(field.value)
+                value.setToolTip(field.tip or field.value)
+                value.setAccessibleName(f"{field.name} {field.value}")
             name.setVisible(is_used)
             value.setVisible(is_used)
 
     def text_of(self, name: str) -> str:
-        """The value of that name; empty when it is not there."""
+        """The value of that name; empty if there is none."""
         return next((value.text() for label, value in self._rows if label.text() == name), "")
 
     def _add_row(self) -> None:

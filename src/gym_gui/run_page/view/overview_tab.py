@@ -1,4 +1,4 @@
-"""OverviewPart: the run at a glance: how it stands and why, its figures, what people wrote."""
+"""OverviewTab: status, stats, tags, note and timeline of a run."""
 
 import time
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from gym_gui.run_page.model import run_summary
 from gym_gui.run_page.model.run_page_model import RunPageModel
 from gym_gui.run_page.model.run_summary import PastState
-from gym_gui.run_page.view.fact_grid import FactGrid
+from gym_gui.run_page.view.field_grid import FieldGrid
 from gym_gui.run_page.view.fitted_text import TextCard
 from gym_gui.runtime.models.notices import Tone
 from gym_gui.runtime.models.theme_model import ThemeModel
@@ -36,7 +36,7 @@ _COLUMNS = 4
 
 
 class HistoryView(QWidget):
-    """A run has few states; labels are enough."""
+    """Shows the timeline. A run has few states, so labels are enough."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -70,7 +70,7 @@ class HistoryView(QWidget):
         labels[0].setProperty("role", "muted")
         labels[2].setProperty("role", "muted")
         labels[2].setAlignment(Qt.AlignmentFlag.AlignRight)
-        labels[2].setToolTip("So long it lasted")
+        labels[2].setToolTip("Duration")
         for column, label in enumerate(labels):
             self._grid.addWidget(label, len(self._rows), column)
         self._rows.append(labels)
@@ -78,13 +78,13 @@ class HistoryView(QWidget):
 
 _TWO_COLUMNS_FROM = 38
 """Ems of width."""
-_TOLD_AT_ITS_END = (RunState.FAILED, RunState.LOST)
+_STATES_WITH_TAIL = (RunState.FAILED, RunState.LOST)
 
 
-class OverviewPart(QScrollArea):
-    """Scrolls where it is low."""
+class OverviewTab(QScrollArea):
+    """Shows `RunPageModel`. Scrolls if it is too small."""
 
-    log_wanted = Signal()
+    log_requested = Signal()
 
     def __init__(
         self, model: RunPageModel, theme: ThemeModel, parent: QWidget | None = None
@@ -92,21 +92,21 @@ class OverviewPart(QScrollArea):
         super().__init__(parent)
         self._model = model
         line = self.fontMetrics().height()
-        self.verdict = Banner(theme)
+        self.status = Banner(theme)
         self.warnings = Banner(theme)
         self._cards = [
             ValueCard(name) for name in ("mean return", "best episode", "episodes", "steps")
         ]
-        self._next = QLabel()
-        self._next.setProperty("role", "muted")
-        self._next.setWordWrap(True)
+        self._next_step = QLabel()
+        self._next_step.setProperty("role", "muted")
+        self._next_step.setWordWrap(True)
         self.last_lines = TextCard("Last lines", theme, wraps=False)
-        log = QPushButton("Open the log")
-        log.clicked.connect(self.log_wanted)
+        log = QPushButton("Open log")
+        log.clicked.connect(self.log_requested)
         self.last_lines.add_button(log)
-        self.about, self.times = FactGrid(), FactGrid()
-        self.tags = _KeptLine("Tags, separated by commas")
-        self.note = _KeptText("Note")
+        self.about, self.times = FieldGrid(), FieldGrid()
+        self.tags = _SavedLineEdit("Tags, separated by commas")
+        self.note = _SavedTextEdit("Note")
         self.history = HistoryView()
         cards = QHBoxLayout()
         cards.setSpacing(line // 2)
@@ -114,27 +114,27 @@ class OverviewPart(QScrollArea):
             cards.addWidget(card, 1)
         self._columns = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._columns.setSpacing(line)
-        for facts in (self.about, self.times):
-            self._columns.addWidget(facts, 1, Qt.AlignmentFlag.AlignTop)
+        for grid in (self.about, self.times):
+            self._columns.addWidget(grid, 1, Qt.AlignmentFlag.AlignTop)
         inside = QWidget()
         layout = QVBoxLayout(inside)
         layout.setContentsMargins(line, line * 2 // 3, line, line)
         layout.setSpacing(line * 2 // 3)
-        layout.addWidget(self.verdict)
+        layout.addWidget(self.status)
         layout.addWidget(self.warnings)
         layout.addLayout(cards)
-        layout.addWidget(self._next)
+        layout.addWidget(self._next_step)
         layout.addWidget(self.last_lines)
         layout.addLayout(self._columns)
-        layout.addLayout(self._people_wrote(line))
-        layout.addWidget(Section("How it came here", self.history, theme))
+        layout.addLayout(self._user_fields(line))
+        layout.addWidget(Section("Timeline", self.history, theme))
         layout.addStretch(1)
         self.setWidget(inside)
         self.setWidgetResizable(True)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.tags.kept.connect(lambda text: model.set_tags(text.split(",")))
-        self.note.kept.connect(model.set_note)
+        self.tags.edited.connect(lambda text: model.set_tags(text.split(",")))
+        self.note.edited.connect(model.set_note)
         model.changed.connect(self._update)
         self._update()
 
@@ -145,7 +145,7 @@ class OverviewPart(QScrollArea):
             QBoxLayout.Direction.LeftToRight if is_wide else QBoxLayout.Direction.TopToBottom
         )
 
-    def _people_wrote(self, line: int) -> QGridLayout:
+    def _user_fields(self, line: int) -> QGridLayout:
         grid = QGridLayout()
         grid.setHorizontalSpacing(line)
         grid.setVerticalSpacing(line // 3)
@@ -163,96 +163,98 @@ class OverviewPart(QScrollArea):
         run = self._model.run
         if run is None:
             return
-        now, details = time.time(), self._model.shown.details
-        self._show_verdict(run)
-        figures = run_summary.figures(run, self._model.facts.best)
-        for card, fact in zip(self._cards, figures, strict=True):
-            card.show_value(fact.value)
-            card.setToolTip(fact.tip or fact.value)
-        has_checkpoints = bool(self._model.shown.manifest.checkpoints)
+        now, details = time.time(), self._model.selected.details
+        self._show_status(run)
+        stats = run_summary.stats(run, self._model.overview.best)
+        for card, field in zip(self._cards, stats, strict=True):
+            card.show_value(field.value)
+            card.setToolTip(field.tip or field.value)
+        has_checkpoints = bool(self._model.selected.manifest.checkpoints)
         can_replay = not self._model.why_not("replay")
-        advice = run_summary.next_step(run, self._model.shown.config, has_checkpoints, can_replay)
-        if self._next.text() != advice:
-            self._next.setText(advice)
-        self._next.setVisible(bool(advice))
-        tail = details.output_tail if details and run.state in _TOLD_AT_ITS_END else ()
-        self.last_lines.say("\n".join(tail))
-        config = self._model.shown.config
+        next_step = run_summary.next_step(
+            run, self._model.selected.config, has_checkpoints, can_replay
+        )
+        if self._next_step.text() != next_step:
+            self._next_step.setText(next_step)
+        self._next_step.setVisible(bool(next_step))
+        tail = details.output_tail if details and run.state in _STATES_WITH_TAIL else ()
+        self.last_lines.set_text("\n".join(tail))
+        config = self._model.selected.config
         env_kwargs = config.env_kwargs if config is not None else {}
-        self.about.show_facts(run_summary.about(run, self._model.shown.descriptor, env_kwargs))
-        self.times.show_facts(run_summary.times(run, details, now))
-        self.tags.show_kept(run.run_id, ", ".join(run.tags))
-        self.note.show_kept(run.run_id, run.note)
+        self.about.show_fields(run_summary.about(run, self._model.selected.descriptor, env_kwargs))
+        self.times.show_fields(run_summary.times(run, details, now))
+        self.tags.show_saved(run.run_id, ", ".join(run.tags))
+        self.note.show_saved(run.run_id, run.note)
         self.history.show_states(run_summary.history_of(details, now))
 
-    def _show_verdict(self, run: RunRecord) -> None:
-        verdict = run_summary.verdict_of(run)
-        words = ""
-        if verdict is not None:
-            said = (f"{verdict.title}.", verdict.reason, verdict.remedy)
-            words = " ".join(part.strip() for part in said if part.strip())
-        _say(self.verdict, words, verdict.tone if verdict else "plain")
-        problem = self._model.shown.problem
-        told = [*run.warnings, *([f"{problem.message} {problem.remedy}"] if problem else ())]
-        _say(self.warnings, "\n".join(told), "warning")
+    def _show_status(self, run: RunRecord) -> None:
+        message = run_summary.status_message(run)
+        text = ""
+        if message is not None:
+            sentences = (f"{message.title}.", message.reason, message.remedy)
+            text = " ".join(filter(None, map(str.strip, sentences)))
+        _set_banner(self.status, text, message.tone if message else "plain")
+        problem = self._model.selected.problem
+        warnings = [*run.warnings, *([f"{problem.message} {problem.remedy}"] if problem else ())]
+        _set_banner(self.warnings, "\n".join(warnings), "warning")
 
 
-def _say(banner: Banner, words: str, tone: Tone) -> None:
-    if not words:
+def _set_banner(banner: Banner, text: str, tone: Tone) -> None:
+    if not text:
         if banner.message:
             banner.clear()
-    elif banner.message != words:
-        banner.say(words, tone)
+    elif banner.message != text:
+        banner.say(text, tone)
 
 
-class _KeptLine(QLineEdit):
-    """Enter, or going elsewhere, keeps what was written."""
+class _SavedLineEdit(QLineEdit):
+    """Enter or losing focus saves the text."""
 
-    kept = Signal(str)
+    edited = Signal(str)
 
     def __init__(self, name: str) -> None:
         super().__init__()
-        self._run_id = self._shown = ""
+        self._run_id = self._saved = ""
         self.setAccessibleName(name)
         self.setPlaceholderText("baseline, paper")
         self.setToolTip(name)
         self.editingFinished.connect(self._on_finished)
 
-    def show_kept(self, run_id: str, text: str) -> None:
-        if run_id != self._run_id or (text != self._shown and not self.hasFocus()):
-            self._run_id, self._shown = run_id, text
+    def show_saved(self, run_id: str, text: str) -> None:
+        if run_id != self._run_id or (text != self._saved and not self.hasFocus()):
+            self._run_id, self._saved = run_id, text
             self.setText(text)
 
     def _on_finished(self) -> None:
-        if self.text() != self._shown:
-            self._shown = self.text()
-            self.kept.emit(self.text())
+        if self.text() != self._saved:
+            self._saved = self.text()
+            self.edited.emit(self.text())
 
 
-class _KeptText(QPlainTextEdit):
-    """Going elsewhere keeps what was written."""
+class _SavedTextEdit(QPlainTextEdit):
+    """Losing focus saves the text."""
 
-    kept = Signal(str)
+    edited = Signal(str)
 
     def __init__(self, name: str) -> None:
         super().__init__()
-        self._run_id = self._shown = ""
+        self._run_id = self._saved = ""
         self.setAccessibleName(name)
-        self.setPlaceholderText("What it was for, what came of it")
+        self.setPlaceholderText("Purpose and result of this run")
         self.setTabChangesFocus(True)
         self._fit()
 
-    def show_kept(self, run_id: str, text: str) -> None:
-        if run_id != self._run_id or (text != self._shown and not self.hasFocus()):
-            self._run_id, self._shown = run_id, text
+    def show_saved(self, run_id: str, text: str) -> None:
+        if run_id != self._run_id or (text != self._saved and not self.hasFocus()):
+            self._run_id, self._saved = run_id, text
             self.setPlainText(text)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802 - Qt's name
         super().focusOutEvent(event)
         text = self.toPlainText()
-        if text != self._shown:
-            self._shown = text
-            self.kept.emit(text)
+        if text != self._saved:
+            self._saved = text
+            self.edited.emit(text)
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
         super().changeEvent(event)

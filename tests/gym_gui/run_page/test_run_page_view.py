@@ -1,4 +1,4 @@
-"""The page of a run, on runs of a real daemon: what went wrong, what it writes, how it differs."""
+"""The page of a run, on runs of a real daemon: failure, log, usage and comparison."""
 
 from collections.abc import Callable, Iterator
 from typing import TypeVar
@@ -11,15 +11,15 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from gym_gui.run_page.model.run_log_model import Severity
-from gym_gui.run_page.model.run_page_model import RunPageModel, RunPart
-from gym_gui.run_page.view.artifacts_part import ArtifactsPart
-from gym_gui.run_page.view.checkpoints_part import CheckpointsPart
-from gym_gui.run_page.view.configuration_part import ConfigurationPart
-from gym_gui.run_page.view.log_part import LogPart
-from gym_gui.run_page.view.overview_part import OverviewPart
-from gym_gui.run_page.view.reproduce_part import ReproducePart
-from gym_gui.run_page.view.run_page import PARTS, RunPage
-from gym_gui.run_page.view.system_part import SystemPart
+from gym_gui.run_page.model.run_page_model import RunPageModel, RunPageTab
+from gym_gui.run_page.view.artifacts_tab import ArtifactsTab
+from gym_gui.run_page.view.checkpoints_tab import CheckpointsTab
+from gym_gui.run_page.view.configuration_tab import ConfigurationTab
+from gym_gui.run_page.view.log_tab import LogTab
+from gym_gui.run_page.view.overview_tab import OverviewTab
+from gym_gui.run_page.view.reproduce_tab import ReproduceTab
+from gym_gui.run_page.view.run_page_view import TABS, RunPageView
+from gym_gui.run_page.view.system_tab import SystemTab
 from gym_gui.runtime.models.notices import Notice, Notices
 from gym_gui.runtime.models.run_actions_model import RunActions
 from gym_gui.runtime.models.runs_model import RunsModel
@@ -44,7 +44,7 @@ _PLAYED = {
     "params": {"speed": 0.0},
 }
 
-Part = TypeVar("Part", bound=QWidget)
+Tab = TypeVar("Tab", bound=QWidget)
 Wait = Callable[[Callable[[], object]], None]
 
 
@@ -55,91 +55,91 @@ def wait(qtbot: QtBot) -> Wait:
 
 @pytest.fixture
 def model(
-    link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices
+    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices
 ) -> Iterator[RunPageModel]:
-    runs = RunsModel(link, tasks, pulse, notices)
+    runs = RunsModel(link, tasks, ticker, notices)
     actions = RunActions(link, tasks, notices, runs)
-    shown = SelectedRun(link, tasks, runs)
-    made = RunPageModel(link, tasks, pulse, notices, shown, runs, actions)
-    yield made
-    made.close()
+    selected = SelectedRun(link, tasks, runs)
+    created = RunPageModel(link, tasks, ticker, notices, selected, runs, actions)
+    yield created
+    created.close()
     actions.close()
     runs.close()
-    assert made.join(10)
+    assert created.join(10)
     assert runs.join(10)
 
 
 @pytest.fixture
-def page(model: RunPageModel, theme: ThemeModel, qtbot: QtBot) -> Iterator[RunPage]:
-    made = RunPage(model, theme)
-    qtbot.addWidget(made)
-    made.resize(750, 560)
-    with qtbot.waitExposed(made):
-        made.show()
-    yield made
-    made.hide()
+def page(model: RunPageModel, theme: ThemeModel, qtbot: QtBot) -> Iterator[RunPageView]:
+    created = RunPageView(model, theme)
+    qtbot.addWidget(created)
+    created.resize(750, 560)
+    with qtbot.waitExposed(created):
+        created.show()
+    yield created
+    created.hide()
 
 
-def _part(page: RunPage, name: RunPart, kind: type[Part]) -> Part:
-    page.show_part(name)
-    part = page.part(name)
-    assert isinstance(part, kind)
-    return part
+def _tab(page: RunPageView, name: RunPageTab, kind: type[Tab]) -> Tab:
+    page.show_tab(name)
+    tab = page.tab(name)
+    assert isinstance(tab, kind)
+    return tab
 
 
 def _show(model: RunPageModel, run_id: str, wait: Wait) -> None:
     wait(lambda: model.runs.by_id(run_id))
-    model.shown.show(run_id)
-    wait(lambda: model.shown.is_known)
+    model.selected.show(run_id)
+    wait(lambda: model.selected.is_known)
 
 
-def test_a_run_that_failed(
-    page: RunPage,
+def test_failed_run(
+    page: RunPageView,
     model: RunPageModel,
     daemon: DaemonUnderTest,
     link: TrainerLink,
     wait: Wait,
     qtbot: QtBot,
 ) -> None:
-    """Why, what to do, its last lines; what cannot be done has a reason."""
+    """Reason, remedy and last lines; unavailable actions have a reason."""
     assert page.empty.isVisible()
     run_id = link.client.submit({**_PLAYED, "env_id": "NoSuchWorld-v0"}).run_id
     daemon.until(run_id, RunState.FAILED)
     _show(model, run_id, wait)
-    overview = _part(page, "overview", OverviewPart)
-    wait(lambda: overview.verdict.message)
+    overview = _tab(page, "overview", OverviewTab)
+    wait(lambda: overview.status.message)
     run = model.run
     assert run is not None
     assert run.reason
     assert run.remedy
-    assert run.reason in overview.verdict.message
-    assert run.remedy in overview.verdict.message
-    details = model.shown.details
+    assert run.reason in overview.status.message
+    assert run.remedy in overview.status.message
+    details = model.selected.details
     assert details is not None
     assert details.output_tail
     assert overview.last_lines.text.toPlainText() == "\n".join(details.output_tail)
     assert overview.about.text_of("Run id") == run_id
-    for action, button in page.head.buttons.items():
+    for action, button in page.header.buttons.items():
         assert button.isEnabled() or button.toolTip() == model.why_not(action)
-    assert not page.head.buttons["stop"].isEnabled()
-    with qtbot.waitSignal(page.log_wanted):
-        overview.log_wanted.emit()
+    assert not page.header.buttons["stop"].isEnabled()
+    with qtbot.waitSignal(page.log_requested):
+        overview.log_requested.emit()
     assert page.current == "log"
     lines = model.log
     wait(lambda: lines.rowCount() >= len(details.output_tail))
     assert lines.text_of([lines.rowCount() - 1]) == details.output_tail[-1]
-    for name in PARTS:
-        page.show_part(name)
+    for name in TABS:
+        page.show_tab(name)
     row = next(
-        row for row in _part(page, "artifacts", ArtifactsPart).rows if row.row.kind == "videos"
+        row for row in _tab(page, "artifacts", ArtifactsTab).rows if row.row.kind == "videos"
     )
     assert "switch them on" in row.row.reason
 
 
-def test_the_log_of_a_run_that_goes_on(
-    page: RunPage, model: RunPageModel, daemon: DaemonUnderTest, link: TrainerLink, wait: Wait
+def test_log_of_an_active_run(
+    page: RunPageView, model: RunPageModel, daemon: DaemonUnderTest, link: TrainerLink, wait: Wait
 ) -> None:
-    """Of 20,000 lines none is lost; it follows, stands still when scrolled up, and is searched."""
+    """None of 20,000 lines is lost; it follows the end until scrolled up, and is searchable."""
     run_id = daemon.submit(steps=1_000_000, rate=20)
     daemon.until(run_id, RunState.RUNNING)
     log = daemon.run(run_id).worker_log
@@ -150,74 +150,74 @@ def test_the_log_of_a_run_that_goes_on(
         )
         file.write("0%\r50%\r100%\n" + "x" * 300_000 + "\n")
     _show(model, run_id, wait)
-    part = _part(page, "log", LogPart)
+    tab = _tab(page, "log", LogTab)
     lines = model.log
     wait(lambda: lines.rowCount() == 20_006)
     assert [lines.line(at).text for at in range(20_000)] == [f"line {at}" for at in range(20_000)]
     assert [lines.line(at).severity for at in range(20_000, 20_003)] == [Severity.ERROR] * 3
     assert lines.line(20_003).text == "red"
     assert lines.line(20_004).text == "100%"
-    part.lines.go_to(20_005)
-    assert part.full.isVisible()
-    assert len(part.full.text.toPlainText()) == 50_000
-    part.copy()
+    tab.lines.go_to(20_005)
+    assert tab.full.isVisible()
+    assert len(tab.full.text.toPlainText()) == 50_000
+    tab.copy()
     copied = QGuiApplication.clipboard().text()
     assert copied.startswith("x" * 64_000)
     assert copied.endswith("(300,000 characters; the log file has them all)")
-    part.lines.follow(is_following=True)
+    tab.lines.follow(is_following=True)
     with log.open("a") as file:
         file.write("one more\n")
     wait(lambda: lines.rowCount() == 20_007)
-    bar = part.lines.verticalScrollBar()
+    bar = tab.lines.verticalScrollBar()
     assert bar.value() == bar.maximum()
-    QTest.keyClick(part.lines, Qt.Key.Key_Home)
-    assert not part.following.isChecked()
+    QTest.keyClick(tab.lines, Qt.Key.Key_Home)
+    assert not tab.following.isChecked()
     with log.open("a") as file:
         file.write("and one\n")
     wait(lambda: lines.rowCount() == 20_008)
     assert bar.value() == 0
-    part.search.setText("LINE 19999")
-    assert lines.found_count == 1
-    QTest.keyClick(part.search, Qt.Key.Key_Return)
-    assert part.lines.currentIndex().row() == 19_999
+    tab.search.setText("LINE 19999")
+    assert lines.match_count == 1
+    QTest.keyClick(tab.search, Qt.Key.Key_Return)
+    assert tab.lines.currentIndex().row() == 19_999
     link.client.control(run_id, {"cmd": "checkpoint"})
-    part.source._segments["worker"].click()
+    tab.source._segments["worker"].click()
     wait(lambda: any("W202" in lines.line(at).text for at in range(lines.rowCount())))
-    part.source._segments["daemon"].click()
+    tab.source._segments["daemon"].click()
     wait(lambda: any("started" in lines.line(at).text for at in range(lines.rowCount())))
     assert all(run_id in lines.line(at).text for at in range(lines.rowCount()))
 
 
-def test_what_a_run_takes_of_the_machine(
-    page: RunPage, model: RunPageModel, daemon: DaemonUnderTest, wait: Wait
+def test_usage_name_and_tags(
+    page: RunPageView, model: RunPageModel, daemon: DaemonUnderTest, wait: Wait
 ) -> None:
-    """Memory, processor time and threads from the heartbeats; a person's words are kept."""
+    """Memory, CPU time and threads from the heartbeats; name and tags are saved."""
     run_id = daemon.submit(steps=1_000_000, rate=20)
     daemon.until(run_id, RunState.RUNNING)
     _show(model, run_id, wait)
-    system = _part(page, "system", SystemPart)
+    system = _tab(page, "system", SystemTab)
     wait(lambda: model.usage.has_samples)
-    wait(lambda: system.figure("memory now").endswith("MB"))
-    assert int(system.figure("threads")) >= 2
-    assert system.figure("processes") == "1"
-    wait(lambda: "CPU" in model.usage.machine_words)
-    page.head.title.setText("a better name")
-    QTest.keyClick(page.head.title, Qt.Key.Key_Return)
+    wait(lambda: system.stat("memory now").endswith("MB"))
+    assert int(system.stat("threads")) >= 2
+    assert system.stat("processes") == "1"
+    wait(lambda: "CPU" in model.usage.machine_text)
+    page.header.title.setText("a better name")
+    QTest.keyClick(page.header.title, Qt.Key.Key_Return)
     wait(lambda: model.run is not None and model.run.name == "a better name")
-    overview = _part(page, "overview", OverviewPart)
+    overview = _tab(page, "overview", OverviewTab)
     overview.tags.setText("one, two")
     QTest.keyClick(overview.tags, Qt.Key.Key_Return)
     wait(lambda: model.run is not None and set(model.run.tags) == {"one", "two"})
-    page.head.buttons["pause"].click()
-    wait(page.head.buttons["resume"].isVisible)
-    assert "paused" in overview.verdict.message
-    page.head.buttons["stop"].click()
+    page.header.buttons["pause"].click()
+    wait(page.header.buttons["resume"].isVisible)
+    assert "paused" in overview.status.message
+    page.header.buttons["stop"].click()
     wait(lambda: model.run is not None and model.run.state.is_final)
-    assert model.why_not("stop") == page.head.buttons["stop"].toolTip() != ""
+    assert model.why_not("stop") == page.header.buttons["stop"].toolTip() != ""
 
 
-def test_two_runs_told_apart(
-    page: RunPage,
+def test_compare_two_runs(
+    page: RunPageView,
     model: RunPageModel,
     daemon: DaemonUnderTest,
     link: TrainerLink,
@@ -225,48 +225,48 @@ def test_two_runs_told_apart(
     wait: Wait,
     qtbot: QtBot,
 ) -> None:
-    """Settings and packages that differ; checkpoints, commands and files to make it again."""
+    """Differing settings and packages; checkpoints, commands and files to reproduce a run."""
     here = daemon.submit(steps=50, episode_length=5)
     there = link.client.submit(_PLAYED).run_id
     for run_id in (here, there):
         daemon.until(run_id, RunState.SUCCEEDED)
     _show(model, here, wait)
-    part = _part(page, "configuration", ConfigurationPart)
-    part.only.setChecked(True)
-    assert {row.name for row in model.configuration.shown} == {"steps", "episode_length"}
-    part.against._segments["run"].click()
-    part.picker.activated.emit(part.picker.findData(there))
+    tab = _tab(page, "configuration", ConfigurationTab)
+    tab.only.setChecked(True)
+    assert {row.name for row in model.configuration.displayed} == {"steps", "episode_length"}
+    tab.against._segments["run"].click()
+    tab.picker.activated.emit(tab.picker.findData(there))
     wait(lambda: model.other)
-    differing = {row.name: (row.value, row.other) for row in model.configuration.shown}
+    differing = {row.name: (row.value, row.other) for row in model.configuration.displayed}
     assert differing["env_id"] == ("Echo-v0", "CartPole-v1")
     assert differing["steps"] == ("50", "")
     assert "seed" not in differing
-    reproduce = _part(page, "reproduce", ReproducePart)
+    reproduce = _tab(page, "reproduce", ReproduceTab)
     reproduce.packages.only.setChecked(True)
     packages = {row.name: (row.here, row.there) for row in model.packages.rows}
     assert packages["gymnasium"][0] == ""
     assert packages["gymnasium"][1]
     assert reproduce.command.text.toPlainText().startswith("mosaic train echo_worker --algo echo")
     assert "-m echo_worker" in reproduce.worker_command.text.toPlainText()
-    said: list[Notice] = []
-    notices.posted.connect(said.append)
+    posted: list[Notice] = []
+    notices.posted.connect(posted.append)
     model.export_json()
-    wait(lambda: said)
+    wait(lambda: posted)
     assert (link.home.path / "exports" / "Echo-v0 echo s1 reproduce.json").is_file()
-    checkpoints = _part(page, "checkpoints", CheckpointsPart)
+    checkpoints = _tab(page, "checkpoints", CheckpointsTab)
     wait(lambda: model.checkpoints.rowCount() == 1)
-    row = checkpoints.chosen()
+    row = checkpoints.selected_row()
     assert row is not None
     assert row.step == 50
     assert not checkpoints.play.isEnabled()
-    assert "does not play" in checkpoints.play.toolTip()
+    assert "cannot play" in checkpoints.play.toolTip()
     model.export_checkpoint(row)
     wait((link.home.path / "exports" / "Echo-v0 echo s1 step 50.json").is_file)
-    with qtbot.waitSignal(page.compare_wanted) as asked:
-        page.head.buttons["compare"].click()
-    assert asked.args == [[here, there]]
-    with qtbot.waitSignal(page.duplicate_wanted) as duplicated:
-        page.head.buttons["duplicate"].click()
+    with qtbot.waitSignal(page.compare_requested) as requested:
+        page.header.buttons["compare"].click()
+    assert requested.args == [[here, there]]
+    with qtbot.waitSignal(page.duplicate_requested) as duplicated:
+        page.header.buttons["duplicate"].click()
     assert duplicated.args == [here]
-    model.shown.show("")
+    model.selected.show("")
     assert page.empty.isVisible()
