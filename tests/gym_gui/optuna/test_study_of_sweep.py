@@ -79,7 +79,7 @@ def page(qtbot: QtBot, model: StudyModel, theme: ThemeModel) -> StudyPage:
 
 
 def _visible_text(page: QWidget) -> str:
-    return " | ".join(each.text() for each in page.findChildren(QLabel) if each.isVisible())
+    return " | ".join(label.text() for label in page.findChildren(QLabel) if label.isVisible())
 
 
 def _in_database(path: Path) -> list[dict[str, Any]]:

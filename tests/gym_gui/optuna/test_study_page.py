@@ -76,7 +76,7 @@ def study(tmp_path: Path) -> Path:
 
 
 def _visible_text(page: QWidget) -> str:
-    return " | ".join(each.text() for each in page.findChildren(QLabel) if each.isVisible())
+    return " | ".join(label.text() for label in page.findChildren(QLabel) if label.isVisible())
 
 
 def test_any_database_can_be_opened(

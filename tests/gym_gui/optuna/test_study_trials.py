@@ -35,15 +35,15 @@ def table(path: Path) -> TrialsTable:
 
 
 def _column(table: TrialsTable, title: str) -> int:
-    return next(at for at, each in enumerate(table.columns) if each.title == title)
+    return next(at for at, column in enumerate(table.columns) if column.title == title)
 
 
 def _numbers(table: TrialsTable) -> list[int]:
     return [table.trial(row).number for row in range(table.rowCount())]
 
 
-def test_cells_in_words(table: TrialsTable) -> None:
-    """The best is marked; what runs shows its newest value; what there is nothing of is empty."""
+def test_cell_texts(table: TrialsTable) -> None:
+    """The best trial has a star; running trials show the newest value; missing values are empty."""
     titles = [column.title for column in table.columns]
     assert titles == ["trial", "state", "value", "time", "rate", "kind", "note"]
     rows = [[table.text(row, at) for at in range(len(titles))] for row in range(4)]
@@ -53,9 +53,9 @@ def test_cells_in_words(table: TrialsTable) -> None:
     assert rows[3][2] == "not a number"
 
 
-def test_any_order(table: TrialsTable) -> None:
-    """By value the best comes first; what has none comes last, either way."""
-    value, rate, kind = (_column(table, each) for each in ("value", "rate", "kind"))
+def test_sort_by_any_column(table: TrialsTable) -> None:
+    """The best value comes first; missing values come last in both orders."""
+    value, rate, kind = (_column(table, title) for title in ("value", "rate", "kind"))
     table.sort(value, table.first_order(value))
     assert _numbers(table) == [0, 1, 2, 3]
     assert table.headerData(value, Qt.Orientation.Horizontal) == "value ▾"
@@ -67,8 +67,8 @@ def test_any_order(table: TrialsTable) -> None:
     assert _numbers(table) == [0, 1, 3, 2]
 
 
-def test_it_grows_while_it_is_sorted(table: TrialsTable, path: Path) -> None:
-    """New trials find their place, and what was chosen stays chosen."""
+def test_new_trials_are_inserted_in_sort_order(table: TrialsTable, path: Path) -> None:
+    """The selection stays at its trial."""
     table.sort(_column(table, "value"), Qt.SortOrder.DescendingOrder)
     chosen = QPersistentModelIndex(table.index(1, 0))
     add_trial(path, 4, 9.0, params={"rate": 0.5, "kind": "a"})

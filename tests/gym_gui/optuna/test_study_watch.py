@@ -82,7 +82,7 @@ def test_reading_does_not_modify_files(tmp_path: Path, journal: str) -> None:
     watch_studies(path)()
     with pytest.raises(UserError):
         watch_studies(tmp_path / "no.db")()
-    assert [each.name for each in tmp_path.iterdir()] == ["optuna.db"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["optuna.db"]
     assert path.read_bytes() == before
 
 
@@ -131,7 +131,7 @@ def test_a_poller_reports_changes_and_each_failure_once(
 
     def drain() -> list[object]:
         assert updates.acquire(timeout=PATIENCE_MS / 1000)
-        return [each.error or _numbers(each.found) for each in watch.drain()]
+        return [result.error or _numbers(result.found) for result in watch.drain()]
 
     watch.watch(path)
     (error,) = drain()
@@ -227,12 +227,12 @@ def test_a_bug_is_reported_once(qtbot: QtBot) -> None:
     watch.watch("it")
 
     def is_found() -> bool:
-        updates.extend(each.error or each.found for each in watch.drain())
+        updates.extend(result.error or result.found for result in watch.drain())
         return "found" in updates
 
     qtbot.waitUntil(is_found, timeout=PATIENCE_MS)
     watch.close()
     assert watch.join(10)
-    errors = [each for each in updates if isinstance(each, UserError)]
+    errors = [update for update in updates if isinstance(update, UserError)]
     assert len(errors) == 1
     assert "ZeroDivisionError" in errors[0].message
