@@ -1,30 +1,30 @@
-"""EnvironmentChoice: what is chosen, and that it comes back."""
+"""EnvironmentChoice: selections are applied and saved."""
 
 import pytest
 
-from gym_gui.session.model.environment_choice import AS_FAST_AS_IT_CAN, EnvironmentChoice
+from gym_gui.session.model.environment_choice import MAX_SPEED, EnvironmentChoice
 from mosaic.contract.errors import UserError
 from tests.gym_gui.remembered import Remembered
 
 
-def test_everything_chosen_is_there_at_the_next_start() -> None:
-    """Environment, values, seed, its lock, speed and what was played are remembered."""
+def test_selections_are_restored_at_the_next_start() -> None:
+    """Environment, values, seed, its lock, speed and recent environments are saved."""
     memory = Remembered()
     choice = EnvironmentChoice(memory)
     choice.choose("LunarLander-v3")
     choice.set_values({"gravity": -5.0})
     choice.set_seed(7)
     choice.lock_seed(True)
-    choice.set_speed(AS_FAST_AS_IT_CAN)
-    choice.note_played()
+    choice.set_speed(MAX_SPEED)
+    choice.record_played()
     again = EnvironmentChoice(memory)
     assert (again.env_id, again.values, again.seed) == ("LunarLander-v3", {"gravity": -5.0}, 7)
-    assert (again.is_seed_locked, again.speed) == (True, AS_FAST_AS_IT_CAN)
+    assert (again.is_seed_locked, again.speed) == (True, MAX_SPEED)
     assert again.recent == ("LunarLander-v3",)
 
 
 def test_each_environment_has_its_own_values() -> None:
-    """Going to another environment and back brings the values back."""
+    """Selecting another environment and then the first again restores its values."""
     choice = EnvironmentChoice(Remembered())
     choice.set_values({"is_slippery": False})
     choice.choose("CartPole-v1")
@@ -34,8 +34,8 @@ def test_each_environment_has_its_own_values() -> None:
     assert choice.keywords() == {"is_slippery": False}
 
 
-def test_what_was_remembered_may_be_nonsense() -> None:
-    """A damaged or old settings file costs what it held, not the start."""
+def test_invalid_saved_settings_are_ignored() -> None:
+    """A damaged or old settings file does not prevent the start."""
     memory = Remembered(
         {
             "session/environment": "FrozenLake-v1",
@@ -53,18 +53,18 @@ def test_what_was_remembered_may_be_nonsense() -> None:
 
 
 def test_a_seed_is_new_for_each_session_unless_chosen_or_locked() -> None:
-    """Typed or drawn, it counts for the next session; locked, for all of them."""
+    """A typed or random seed is used for the next session; a locked one for all."""
     choice = EnvironmentChoice(Remembered())
     choice.set_seed(10**18)
-    assert choice.seed_to_begin_with() == 10**18
-    assert choice.seed_to_begin_with() != 10**18
+    assert choice.next_seed() == 10**18
+    assert choice.next_seed() != 10**18
     choice.set_seed(5)
     choice.lock_seed(True)
-    assert [choice.seed_to_begin_with() for _ in range(3)] == [5, 5, 5]
+    assert [choice.next_seed() for _ in range(3)] == [5, 5, 5]
 
 
-def test_values_that_cannot_be_are_named() -> None:
-    """Each problem says its field; such values make no environment."""
+def test_invalid_values_are_reported_by_field() -> None:
+    """Each problem names its field; invalid values raise an error."""
     choice = EnvironmentChoice(Remembered())
     choice.set_values({"map_size": 1})
     assert [problem.field for problem in choice.problems] == ["map_size"]

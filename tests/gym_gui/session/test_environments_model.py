@@ -1,4 +1,4 @@
-"""EnvironmentsModel: the rows of the picker, without any daemon."""
+"""EnvironmentsModel: the rows of the picker, without a daemon."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.session.feed.environment_pictures import EnvironmentPictures
+from gym_gui.session.feed.thumbnail_cache import ThumbnailCache
 from gym_gui.session.model.environments_model import RECENT, EnvironmentsModel
 from mosaic.contract.layout import Home
 from mosaic.contract.readiness import BundleInfo
@@ -17,7 +17,7 @@ from mosaic.envs import catalog
 @pytest.fixture
 def environments(tmp_path: Path, tasks: Tasks) -> EnvironmentsModel:
     link = TrainerLink(Home(tmp_path))
-    return EnvironmentsModel(link, tasks, EnvironmentPictures(link, tasks))
+    return EnvironmentsModel(link, tasks, ThumbnailCache(link, tasks))
 
 
 def _ids(model: EnvironmentsModel) -> list[str]:
@@ -25,8 +25,8 @@ def _ids(model: EnvironmentsModel) -> list[str]:
     return [row.env_id for row in rows if row and row.kind == "environment"]
 
 
-def test_all_families_with_headings_that_cannot_be_chosen(environments: EnvironmentsModel) -> None:
-    """Every environment of the catalog is there, family by family."""
+def test_all_families_with_headings_that_are_disabled(environments: EnvironmentsModel) -> None:
+    """Every environment of the catalog is listed, grouped by family."""
     assert _ids(environments) == [entry.env_id for entry in catalog.environments()]
     heading = environments.index(0)
     assert heading.data() == "Toy text"
@@ -35,7 +35,7 @@ def test_all_families_with_headings_that_cannot_be_chosen(environments: Environm
 
 
 def test_search_and_family_narrow_the_list(environments: EnvironmentsModel) -> None:
-    """Families say how many of them match."""
+    """Families show their number of matches."""
     environments.search("lander")
     assert _ids(environments) == ["LunarLander-v3", "LunarLanderContinuous-v3"]
     counts = {family.id: family.count for family in environments.families()}
@@ -45,7 +45,7 @@ def test_search_and_family_narrow_the_list(environments: EnvironmentsModel) -> N
 
 
 def test_any_other_id_can_be_used(environments: EnvironmentsModel) -> None:
-    """What is typed and no environment of the catalog is offered as an id."""
+    """A search text that is not in the catalog is offered as an id."""
     environments.search("my_envs:Maze-v0")
     row = environments.row_at(environments.first_environment())
     assert row is not None
@@ -55,32 +55,30 @@ def test_any_other_id_can_be_used(environments: EnvironmentsModel) -> None:
     assert environments.rowCount() == 2
 
 
-def test_what_was_played_last_comes_first(environments: EnvironmentsModel) -> None:
-    """As a group of its own, also under its own family."""
+def test_recent_environments_come_first(environments: EnvironmentsModel) -> None:
+    """As a separate group, also listed under their family."""
     environments.set_recent(("Taxi-v4", "CartPole-v1"))
     assert _ids(environments)[:2] == ["Taxi-v4", "CartPole-v1"]
     environments.show_family(RECENT)
     assert _ids(environments) == ["Taxi-v4", "CartPole-v1"]
 
 
-def test_what_is_not_installed_says_so(environments: EnvironmentsModel) -> None:
-    """Before the daemon has answered nothing is claimed; then by family."""
+def test_missing_packages_are_reported(environments: EnvironmentsModel) -> None:
+    """Nothing is reported until the daemon has answered; then by family."""
     assert environments.needs("Ant-v5") == ""
-    environments._take_bundles(
+    environments._on_bundles(
         [
             BundleInfo(name="session_worker", state="missing"),
             BundleInfo(name="learning_worker", state="ready"),
             BundleInfo(name="other_worker", state="missing"),
         ]
     )
-    # Whoever acts in the process of another worker needs the packages of that one.
+    # An actor in the process of another worker needs the packages of that worker.
     assert environments.needs("CartPole-v1", "learning_worker") == ""
     assert environments.needs("CartPole-v1", "other_worker") != ""
-    assert environments.needs("CartPole-v1") == "Playing it installs its packages first."
-    environments._take_bundles([BundleInfo(name="session_worker", state="ready")])
+    assert environments.needs("CartPole-v1") == "Required packages will be installed first."
+    environments._on_bundles([BundleInfo(name="session_worker", state="ready")])
     assert environments.needs("CartPole-v1") == ""
     assert "mujoco" in environments.needs("Ant-v5")
-    environments._take_bundles(
-        [BundleInfo(name="session_worker", state="ready", extras=("mujoco",))]
-    )
+    environments._on_bundles([BundleInfo(name="session_worker", state="ready", extras=("mujoco",))])
     assert environments.needs("Ant-v5") == ""

@@ -1,4 +1,4 @@
-"""SessionPanel without a daemon: everything that can be chosen before there is one."""
+"""SessionPanel without a daemon."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ from gym_gui.runtime.session_service import SessionService
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
-from gym_gui.session.feed.environment_pictures import EnvironmentPictures
+from gym_gui.session.feed.thumbnail_cache import ThumbnailCache
 from gym_gui.session.model.session_panel_model import SessionPanelModel
 from gym_gui.session.view.environment_field import EnvironmentField
 from gym_gui.session.view.session_panel import SessionPanel
@@ -26,12 +26,12 @@ from tests.gym_gui.remembered import Remembered
 
 @pytest.fixture
 def model(
-    tmp_path: Path, tasks: Tasks, pulse: UiTicker, notices: Notices
+    tmp_path: Path, tasks: Tasks, ticker: UiTicker, notices: Notices
 ) -> Iterator[SessionPanelModel]:
     link = TrainerLink(Home(tmp_path))
-    sessions = SessionService(link, pulse)
-    pictures = EnvironmentPictures(link, tasks)
-    yield SessionPanelModel(link, tasks, notices, Remembered(), sessions, pictures)
+    sessions = SessionService(link, ticker)
+    thumbnails = ThumbnailCache(link, tasks)
+    yield SessionPanelModel(link, tasks, notices, Remembered(), sessions, thumbnails)
     sessions.close()
 
 
@@ -60,7 +60,7 @@ def _press_mode(panel: SessionPanel, text: str) -> None:
 
 
 def test_training_and_actors_follow_the_mode(panel: SessionPanel, model: SessionPanelModel) -> None:
-    """In Human mode the actor cannot be changed; who has nothing to train with sees no toggle."""
+    """In Human mode the actor is disabled; without training pages there is no toggle."""
     combo = next(
         each for each in panel.findChildren(QComboBox) if each.accessibleName() == "Active actor"
     )
@@ -76,7 +76,7 @@ def test_training_and_actors_follow_the_mode(panel: SessionPanel, model: Session
 def test_the_form_and_the_help_are_those_of_the_environment(
     panel: SessionPanel, model: SessionPanelModel, qtbot: QtBot
 ) -> None:
-    """Another environment brings its own settings and words; a wrong value keeps Play from it."""
+    """Another environment has its own settings and help; an invalid value disables Play."""
     qtbot.waitUntil(lambda: "slippery" in _texts(panel))
     model.choice.choose("LunarLander-v3")
     qtbot.waitUntil(lambda: "engine" in _texts(panel))
@@ -91,30 +91,30 @@ def test_the_form_and_the_help_are_those_of_the_environment(
 
 
 def test_seed_lock_and_dice(panel: SessionPanel, model: SessionPanelModel) -> None:
-    """The words say what the lock means, and the die draws another seed."""
+    """The hint explains the lock, and the dice button sets another seed."""
     seed = next(each for each in panel.findChildren(QLineEdit) if each.accessibleName() == "Seed")
     seed.selectAll()
     QTest.keyClicks(seed, "42")
     assert model.choice.seed == 42
-    assert "New start each time" in _texts(panel)
+    assert "New seed each episode" in _texts(panel)
     _named(panel, "Lock the seed").click()
-    assert "Same start every time" in _texts(panel)
+    assert "Same seed each episode" in _texts(panel)
     _named(panel, "New random seed").click()
     assert seed.text() == str(model.choice.seed) != "42"
 
 
 def test_play_before_there_is_a_daemon(panel: SessionPanel, model: SessionPanelModel) -> None:
-    """It is said what is waited for, and Stop calls it off."""
+    """The panel says what it waits for, and Stop cancels the request."""
     panel.buttons.play.click()
     assert "Waiting for the trainer daemon" in _texts(panel)
     assert not panel.buttons.play.isVisible()
     panel.buttons.stop.click()
     assert panel.buttons.play.isVisible()
-    assert not model.activity.is_going
+    assert not model.activity.is_running
 
 
-def test_the_picker_is_worked_by_keys(panel: SessionPanel, model: SessionPanelModel) -> None:
-    """Type to search, arrows to walk, Enter to choose, Escape to leave it as it was."""
+def test_the_picker_with_the_keyboard(panel: SessionPanel, model: SessionPanelModel) -> None:
+    """Type to search, arrows to move, Enter to select, Escape to cancel."""
     field = panel.findChildren(EnvironmentField)[0]
     search = field.picker.findChildren(QLineEdit)[0]
 
@@ -139,7 +139,7 @@ def test_the_picker_is_worked_by_keys(panel: SessionPanel, model: SessionPanelMo
 def test_nothing_is_wider_than_a_narrow_dock(
     panel: SessionPanel, model: SessionPanelModel, mode: str
 ) -> None:
-    """At its least width every control is wholly inside, whatever the environment."""
+    """At minimum width every control fits, for any environment."""
     model.set_mode(mode)
     for env_id in ("FrozenLake-v1", "Humanoid-v5", "ALE/Pong-v5"):
         model.choice.choose(env_id)

@@ -1,4 +1,4 @@
-"""SessionPanelModel with a real daemon: who can act, and sessions that begin as chosen."""
+"""SessionPanelModel with a real daemon: actors, and starting sessions."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +11,7 @@ from gym_gui.runtime.session_service import SessionPhase, SessionService
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
-from gym_gui.session.feed.environment_pictures import EnvironmentPictures
+from gym_gui.session.feed.thumbnail_cache import ThumbnailCache
 from gym_gui.session.model.session_panel_model import SessionPanelModel
 from mosaic.contract.layout import Home
 from tests.gym_gui.conftest import PATIENCE_MS
@@ -21,8 +21,8 @@ pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-def sessions(link: TrainerLink, pulse: UiTicker) -> Iterator[SessionService]:
-    made = SessionService(link, pulse)
+def sessions(link: TrainerLink, ticker: UiTicker) -> Iterator[SessionService]:
+    made = SessionService(link, ticker)
     yield made
     made.close()
     assert made.join(30)
@@ -32,9 +32,9 @@ def sessions(link: TrainerLink, pulse: UiTicker) -> Iterator[SessionService]:
 def make_model(
     link: TrainerLink, tasks: Tasks, notices: Notices, sessions: SessionService, qtbot: QtBot
 ) -> Callable[[Remembered], SessionPanelModel]:
-    def make(memory: Remembered) -> SessionPanelModel:
-        pictures = EnvironmentPictures(link, tasks)
-        model = SessionPanelModel(link, tasks, notices, memory, sessions, pictures)
+    def make(settings: Remembered) -> SessionPanelModel:
+        thumbnails = ThumbnailCache(link, tasks)
+        model = SessionPanelModel(link, tasks, notices, settings, sessions, thumbnails)
         qtbot.waitUntil(lambda: bool(model.actors.actors), timeout=PATIENCE_MS)
         return model
 
@@ -44,28 +44,28 @@ def make_model(
 def test_actors_by_mode_and_environment(
     make_model: Callable[[Remembered], SessionPanelModel], notices: Notices, qtbot: QtBot
 ) -> None:
-    """Human by default; an agent where one acts; what cannot act says why; all is remembered."""
-    memory = Remembered()
-    model = make_model(memory)
-    said: list[Notice] = []
-    notices.posted.connect(said.append)
+    """Human by default; unavailable actors have a reason; selections are saved."""
+    settings = Remembered()
+    model = make_model(settings)
+    posted: list[Notice] = []
+    notices.posted.connect(posted.append)
     assert (model.mode, model.actor_id) == ("human", "human")
-    with qtbot.waitSignal(model.actor_changed) as told:
+    with qtbot.waitSignal(model.actor_changed) as changed:
         model.set_mode("agent")
-    assert (model.actor_id, told.args) == ("random", ["Random"])
+    assert (model.actor_id, changed.args) == ("random", ["Random"])
     person = model.actors.find("human")
     assert person is not None
     assert not person.is_available
     model.choose_actor("recorded")
     assert model.actor_id == "random"
-    assert "recorded episode" in said[0].message
+    assert "recorded episode" in posted[0].message
     model.choose_actor("scripted")
     model.choice.choose("CartPole-v1")
     qtbot.waitUntil(lambda: model.actors.find("random") is not None, timeout=PATIENCE_MS)
     model.choose_actor("random")
     model.choice.choose("FrozenLake-v1")
     assert model.actor_id == "scripted"
-    again = make_model(memory)
+    again = make_model(settings)
     assert (again.mode, again.choice.env_id, again.actor_id) == (
         "agent",
         "FrozenLake-v1",
@@ -73,23 +73,23 @@ def test_actors_by_mode_and_environment(
     )
 
 
-def test_playing_with_somebody_who_is_named(
+def test_playing_with_a_named_actor(
     make_model: Callable[[Remembered], SessionPanelModel],
     sessions: SessionService,
     notices: Notices,
     qtbot: QtBot,
 ) -> None:
-    """Also right after the environment was chosen, before it is known who can act there."""
+    """Also before the actors of a new environment are loaded."""
     model = make_model(Remembered())
     model.set_mode("agent")
-    said: list[Notice] = []
-    notices.posted.connect(said.append)
+    posted: list[Notice] = []
+    notices.posted.connect(posted.append)
     model.play_with("nobody")
-    qtbot.waitUntil(lambda: bool(said), timeout=PATIENCE_MS)
-    assert not model.activity.is_going
+    qtbot.waitUntil(lambda: bool(posted), timeout=PATIENCE_MS)
+    assert not model.activity.is_running
     model.choice.choose("CartPole-v1")
     model.play_with("scripted")
-    assert not model.activity.is_going
+    assert not model.activity.is_running
     qtbot.waitUntil(lambda: sessions.state.step is not None, timeout=PATIENCE_MS)
     assert (sessions.state.env_id, sessions.state.actor) == ("CartPole-v1", "scripted")
     model.stop()
@@ -99,7 +99,7 @@ def test_playing_with_somebody_who_is_named(
 def test_a_session_from_play_to_stop(
     make_model: Callable[[Remembered], SessionPanelModel], sessions: SessionService, qtbot: QtBot
 ) -> None:
-    """Play, hand over to an agent in the middle, every episode from the same start, stop."""
+    """Play, switch to an agent, run episodes with a locked seed, stop."""
 
     def until(condition: Callable[[], bool]) -> None:
         qtbot.waitUntil(condition, timeout=PATIENCE_MS)
@@ -111,7 +111,7 @@ def test_a_session_from_play_to_stop(
     model.choice.set_speed(0.0)
     model.play()
     assert model.activity.is_waiting
-    assert model.plays_chosen_environment
+    assert model.plays_selected_environment
     until(lambda: model.activity.can_reset)
     made = sessions.state.environment
     assert made is not None
@@ -124,14 +124,14 @@ def test_a_session_from_play_to_stop(
     assert sessions.state.episode is not None
     assert sessions.state.episode.seed == 11
     model.stop()
-    until(lambda: not model.activity.is_going)
+    until(lambda: not model.activity.is_running)
     assert model.problem is None
 
 
-def test_how_a_person_ended_an_episode_stays_in_sight(
+def test_no_automatic_reset_after_a_takeover(
     make_model: Callable[[Remembered], SessionPanelModel], sessions: SessionService, qtbot: QtBot
 ) -> None:
-    """Also with a locked seed: whoever took over goes on by hand; given back, the agent does."""
+    """Also with a locked seed: the user resets by hand; after release the agent does."""
 
     def until(condition: Callable[[], bool]) -> None:
         qtbot.waitUntil(condition, timeout=PATIENCE_MS)
@@ -152,17 +152,17 @@ def test_how_a_person_ended_an_episode_stays_in_sight(
     sessions.act(to_the_right)
     until(lambda: sessions.state.episode is not None and sessions.state.episode.is_over)
     ended = sessions.state.episode
-    assert model._begun_again != (ended.episode_id if ended else "")
+    assert model._restarted_episode != (ended.episode_id if ended else "")
     sessions.release()
     until(lambda: sessions.state.episode is not None and sessions.state.episode != ended)
     model.stop()
-    until(lambda: not model.activity.is_going)
+    until(lambda: not model.activity.is_running)
 
 
-def test_a_session_that_cannot_begin_says_why(
+def test_a_session_that_cannot_start_reports_why(
     make_model: Callable[[Remembered], SessionPanelModel], qtbot: QtBot
 ) -> None:
-    """The problem stands there with its remedy until it is dismissed, and Play tries again."""
+    """The problem and its remedy stay until dismissed, and Play can be retried."""
     model = make_model(Remembered())
     model.choice.choose("NoSuchThing-v0")
     model.play()
@@ -173,10 +173,10 @@ def test_a_session_that_cannot_begin_says_why(
     assert model.problem is None
 
 
-def test_a_game_that_waits_for_a_person_does_not_wait_for_an_agent(
+def test_a_session_paused_for_the_user_resumes_for_an_agent(
     make_model: Callable[[Remembered], SessionPanelModel], sessions: SessionService, qtbot: QtBot
 ) -> None:
-    """In real time it stands still until the first key; handed over, it begins."""
+    """A real-time session is paused until the first key; an agent resumes it."""
     model = make_model(Remembered())
     model.choice.choose("MountainCar-v0")
     qtbot.waitUntil(lambda: model.actors.find("random") is not None, timeout=PATIENCE_MS)
@@ -187,25 +187,25 @@ def test_a_game_that_waits_for_a_person_does_not_wait_for_an_agent(
     qtbot.waitUntil(lambda: sessions.state.step is not None, timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: sessions.state.phase is SessionPhase.RUNNING, timeout=PATIENCE_MS)
     model.stop()
-    qtbot.waitUntil(lambda: not model.activity.is_going, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not model.activity.is_running, timeout=PATIENCE_MS)
 
 
-def test_without_a_daemon_play_says_so(
-    tmp_path: Path, tasks: Tasks, notices: Notices, pulse: UiTicker, qtbot: QtBot
+def test_play_without_a_daemon(
+    tmp_path: Path, tasks: Tasks, notices: Notices, ticker: UiTicker, qtbot: QtBot
 ) -> None:
-    """Rather than to wait for one that cannot come by itself; Stop calls it off."""
+    """The problem is reported instead of waiting; Stop cancels the request."""
     link = TrainerLink(Home(tmp_path))
-    sessions, pictures = SessionService(link, pulse), EnvironmentPictures(link, tasks)
-    model = SessionPanelModel(link, tasks, notices, Remembered(), sessions, pictures)
+    sessions, thumbnails = SessionService(link, ticker), ThumbnailCache(link, tasks)
+    model = SessionPanelModel(link, tasks, notices, Remembered(), sessions, thumbnails)
     model.play()
-    assert model.activity.words == "Waiting for the trainer daemon"
+    assert model.activity.text == "Waiting for the trainer daemon"
     link.open(start=False)
     qtbot.waitUntil(lambda: model.problem is not None, timeout=PATIENCE_MS)
-    assert "There is no daemon: see above." in str(model.problem)
-    assert model.activity.words == ""
+    assert "No daemon is running." in str(model.problem)
+    assert model.activity.text == ""
     assert not model.can_retry
     model.stop()
     assert model.problem is None
-    assert not model.activity.is_going
+    assert not model.activity.is_running
     link.close()
     assert link.join(10)

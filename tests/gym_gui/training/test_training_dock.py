@@ -18,7 +18,7 @@ from gym_gui.runtime.settings_store import SettingsStore
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
-from gym_gui.session.feed.environment_pictures import EnvironmentPictures
+from gym_gui.session.feed.thumbnail_cache import ThumbnailCache
 from gym_gui.session.model.session_panel_model import SessionPanelModel
 from gym_gui.session.view.session_panel import SessionPanel
 from gym_gui.training.model.training_model import TrainingModel
@@ -36,8 +36,8 @@ LEARNS_MS = 2 * PATIENCE_MS
 
 
 @pytest.fixture
-def sessions(link: TrainerLink, pulse: UiTicker) -> Iterator[SessionService]:
-    made = SessionService(link, pulse)
+def sessions(link: TrainerLink, ticker: UiTicker) -> Iterator[SessionService]:
+    made = SessionService(link, ticker)
     yield made
     made.close()
     made.join(10)
@@ -48,9 +48,9 @@ def session(
     link: TrainerLink, tasks: Tasks, notices: Notices, sessions: SessionService
 ) -> SessionPanelModel:
     settings = SettingsStore(link.home)
-    settings.keep("session/environment", "CartPole-v1")
-    settings.keep("session/mode", "agent")
-    pictures = EnvironmentPictures(link, tasks)
+    settings.set("session/environment", "CartPole-v1")
+    settings.set("session/mode", "agent")
+    pictures = ThumbnailCache(link, tasks)
     return SessionPanelModel(link, tasks, notices, settings, sessions, pictures)
 
 
@@ -58,7 +58,7 @@ def session(
 def desk(
     link: TrainerLink,
     tasks: Tasks,
-    pulse: UiTicker,
+    ticker: UiTicker,
     notices: Notices,
     theme: ThemeModel,
     session: SessionPanelModel,
@@ -66,9 +66,9 @@ def desk(
 ) -> Iterator[TrainingDock]:
     give_bundles(Home(link.home.path), "cleanrl_worker")
     settings = SettingsStore(link.home)
-    settings.keep("training/allowed/cleanrl_worker", True)
-    runs = RunsModel(link, tasks, pulse, notices)
-    made = TrainingDock(link, tasks, pulse, notices, settings, runs, session, theme)
+    settings.set("training/allowed/cleanrl_worker", True)
+    runs = RunsModel(link, tasks, ticker, notices)
+    made = TrainingDock(link, tasks, ticker, notices, settings, runs, session, theme)
     yield made
     made.close()
     runs.close()
@@ -152,19 +152,19 @@ def test_training_one_and_playing_what_it_learned(
 def test_the_toggle_is_remembered_per_agent(
     qtbot: QtBot, panel: SessionPanel, desk: TrainingDock, session: SessionPanelModel
 ) -> None:
-    """Another agent has the part that it had; one that is new keeps the one in front."""
+    """Another agent has the tab that it had; one that is new keeps the one in front."""
     form = desk.model.form
 
-    def part_after_choosing(agent_id: str) -> str:
+    def tab_after_choosing(agent_id: str) -> str:
         form.choose_agent(agent_id)
-        return session.part
+        return session.tab
 
-    assert part_after_choosing(DQN) == "trained"
+    assert tab_after_choosing(DQN) == "trained"
     train_new(qtbot, panel)
-    assert part_after_choosing(PPO) == "new"
+    assert tab_after_choosing(PPO) == "new"
     press(panel, "Use trained")
-    assert part_after_choosing(DQN) == "new"
-    assert part_after_choosing(PPO) == "trained"
+    assert tab_after_choosing(DQN) == "new"
+    assert tab_after_choosing(PPO) == "trained"
 
 
 def test_the_environment_goes_along(
@@ -205,7 +205,7 @@ def test_a_run_duplicated_as_a_draft(
     session.set_mode("human")
     desk.take_run(json.loads(link.client.run(run.run_id).config_json), "the run of yesterday")
     link.client.cancel(run.run_id)
-    assert (session.mode, session.part) == ("agent", "new")
+    assert (session.mode, session.tab) == ("agent", "new")
     form = desk.model.form
     assert (form.target.algo, form.target.env_id) == ("dqn", "Acrobot-v1")
     assert form.draft.of("run") == {"seed": 9}

@@ -1,7 +1,7 @@
-"""EnvironmentsModel: the rows of the environment picker, by family or by what is searched for.
+"""EnvironmentsModel: the rows of the environment picker, filtered by family and search text.
 
-Each row is an `EnvironmentRow`; whether its packages are there comes from the daemon's bundles,
-and pictures from `session.feed.environment_pictures`, through here because views know no services.
+Each row is an `EnvironmentRow`. Installed packages come from the daemon's bundles, thumbnails from
+`session.feed.thumbnail_cache`.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ from PySide6.QtCore import (
 
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.session.feed.environment_pictures import EnvironmentPictures
+from gym_gui.session.feed.thumbnail_cache import ThumbnailCache
 from mosaic.contract.errors import UserError
 from mosaic.contract.readiness import BundleInfo
 from mosaic.envs import catalog
@@ -29,7 +29,7 @@ from mosaic.envs.entries import BUNDLE, Family
 ROW_ROLE = int(Qt.ItemDataRole.UserRole)
 RECENT = "recent"
 
-_INSTALLS_FIRST = "Playing it installs its packages first."
+_INSTALLS_FIRST = "Required packages will be installed first."
 
 RowKind = Literal["heading", "environment", "typed"]
 
@@ -44,10 +44,10 @@ class EnvironmentRow:
     summary: str = ""
     family: str = ""
     needs: str = ""
-    """What is installed when it is played; empty when all is there."""
+    """What must be installed before it can be played; empty: nothing."""
 
     @property
-    def spoken(self) -> str:
+    def accessible_text(self) -> str:
         """For screen readers."""
         return ", ".join(
             part for part in (self.title, self.env_id, self.summary, self.needs) if part
@@ -66,47 +66,47 @@ class FamilyChoice:
 
 
 class EnvironmentsModel(QAbstractListModel):
-    """Made by `SessionPanelModel`; all of it is for the UI thread."""
+    """Created by `SessionPanelModel`. UI thread only."""
 
-    picture_arrived = Signal(str)
+    thumbnail_arrived = Signal(str)
 
     def __init__(
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pictures: EnvironmentPictures,
+        thumbnails: ThumbnailCache,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._link = link
         self._tasks = tasks
-        self._pictures = pictures
+        self._thumbnails = thumbnails
         self._text = ""
         self._family = ""
         self._recent: tuple[str, ...] = ()
         self._installed: frozenset[tuple[str, ...]] | None = None
-        """The extras of each bundle that is ready; None while nobody has said."""
+        """The extras of each ready bundle; None: not known yet."""
         self._missing: frozenset[str] = frozenset()
-        """Bundles of which nothing is installed."""
+        """Bundles that are not installed."""
         self._rows: list[EnvironmentRow] = []
         self._listed = {entry.env_id: entry for entry in catalog.environments()}
         self._families = {family.id: family for family in catalog.families()}
-        self._found = catalog.search("")
+        self._matches = catalog.search("")
         self._fill()
-        pictures.arrived.connect(self.picture_arrived)
-        link.connected.connect(self.look_at_bundles)
+        thumbnails.arrived.connect(self.thumbnail_arrived)
+        link.connected.connect(self.refresh_bundles)
         if link.has_client:
-            self.look_at_bundles()
+            self.refresh_bundles()
 
-    # What is shown.
+    # Rows and filters.
 
     def families(self) -> tuple[FamilyChoice, ...]:
-        """In the order in which they are shown, with how many match what is searched for."""
-        found = self._found
-        counts = Counter(entry.family for entry in found)
-        recent = FamilyChoice(RECENT, "Recent", len(self._recent), "What you played last.")
+        """In display order, each with its number of matches."""
+        matches = self._matches
+        counts = Counter(entry.family for entry in matches)
+        recent = FamilyChoice(RECENT, "Recent", len(self._recent), "Recently played environments.")
         return (
-            FamilyChoice("", "All", len(found), "Every environment of the catalog."),
+            FamilyChoice("", "All", len(matches), "All environments of the catalog."),
             *((recent,) if self._recent else ()),
             *(
                 FamilyChoice(family.id, family.title, counts[family.id], family.summary)
@@ -125,11 +125,11 @@ class EnvironmentsModel(QAbstractListModel):
     def search(self, text: str) -> None:
         if text.strip() != self._text:
             self._text = text.strip()
-            self._found = catalog.search(self._text)
+            self._matches = catalog.search(self._text)
             self._refill()
 
     def show_family(self, family_id: str) -> None:
-        """Empty: all of them; `RECENT`: those played last."""
+        """Empty: all families; `RECENT`: recently played environments."""
         if family_id != self._family:
             self._family = family_id
             self._refill()
@@ -140,9 +140,9 @@ class EnvironmentsModel(QAbstractListModel):
             self._refill()
 
     def needs(self, env_id: str, worker: str = BUNDLE) -> str:
-        """What playing it installs first, in words; empty when nothing is missing or known.
+        """What must be installed before playing it; empty: nothing, or not known yet.
 
-        `worker` is the one in whose process somebody acts there.
+        `worker` is the worker whose process runs the actor.
         """
         if worker != BUNDLE:
             return _INSTALLS_FIRST if worker in self._missing else ""
@@ -152,7 +152,7 @@ class EnvironmentsModel(QAbstractListModel):
         return self._rows[index.row()] if 0 <= index.row() < len(self._rows) else None
 
     def index_of(self, env_id: str) -> QModelIndex:
-        """Where it is; not valid when it is not shown."""
+        """Invalid if the environment is not listed."""
         for at, row in enumerate(self._rows):
             if row.env_id == env_id:
                 return self.index(at)
@@ -164,14 +164,14 @@ class EnvironmentsModel(QAbstractListModel):
                 return self.index(at)
         return QModelIndex()
 
-    # Pictures.
+    # Thumbnails.
 
     def png(self, env_id: str) -> bytes | None:
-        return self._pictures.png(env_id)
+        return self._thumbnails.png(env_id)
 
-    def want_pictures(self, env_ids: Iterable[str]) -> None:
-        """These are in sight."""
-        self._pictures.want(env_ids)
+    def request_thumbnails(self, env_ids: Iterable[str]) -> None:
+        """Fetch the thumbnails of these visible environments."""
+        self._thumbnails.request(env_ids)
 
     # QAbstractListModel.
 
@@ -189,7 +189,7 @@ class EnvironmentsModel(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return row.title
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return row.spoken
+            return row.accessible_text
         if role == Qt.ItemDataRole.ToolTipRole and row.needs:
             return f"{row.summary}\n{row.needs}"
         return None
@@ -200,15 +200,15 @@ class EnvironmentsModel(QAbstractListModel):
             return Qt.ItemFlag.NoItemFlags
         return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 
-    # What is installed.
+    # Installed packages.
 
-    def look_at_bundles(self) -> None:
-        """Ask what is installed; before that, nothing is said about it."""
+    def refresh_bundles(self) -> None:
+        """Query the installed bundles."""
         if self._link.has_client:
             client = self._link.client
-            self._tasks.run(self, client.bundles, self._take_bundles, self._ignore)
+            self._tasks.run(self, client.bundles, self._on_bundles, self._ignore)
 
-    def _take_bundles(self, bundles: list[BundleInfo]) -> None:
+    def _on_bundles(self, bundles: list[BundleInfo]) -> None:
         installed = frozenset(
             bundle.extras for bundle in bundles if bundle.name == BUNDLE and bundle.state == "ready"
         )
@@ -218,12 +218,12 @@ class EnvironmentsModel(QAbstractListModel):
             return
         self._missing = missing
         if self._installed is not None:
-            self._pictures.try_again()
+            self._thumbnails.try_again()
         self._installed = installed
         self._refill()
 
     def _ignore(self, _error: UserError) -> None:
-        """Marks of what is installed are only a hint, and the window says that a daemon is lost."""
+        """Install marks are only a hint; the window reports a lost daemon."""
 
     def _needs(self, family: Family) -> str:
         if self._installed is None:
@@ -231,7 +231,7 @@ class EnvironmentsModel(QAbstractListModel):
         if not self._installed:
             return _INSTALLS_FIRST
         if family.extra and not any(family.extra in extras for extras in self._installed):
-            return f"Needs the extra {family.extra}; playing it installs that first."
+            return f"Needs the extra {family.extra}, which will be installed first."
         return ""
 
     # The rows.
@@ -244,28 +244,28 @@ class EnvironmentsModel(QAbstractListModel):
     def _fill(self) -> None:
         rows: list[EnvironmentRow] = []
         if self._family == RECENT:
-            rows += [self._environment_row(env_id) for env_id in self._recent_found()]
+            rows += [self._environment_row(env_id) for env_id in self._recent_matches()]
         else:
             if self._recent and not self._family and not self._text:
                 rows.append(EnvironmentRow("heading", "Recent", family=RECENT))
                 rows += [self._environment_row(env_id) for env_id in self._recent]
             for family in self._families.values():
-                ids = [entry.env_id for entry in self._found if entry.family == family.id]
+                ids = [entry.env_id for entry in self._matches if entry.family == family.id]
                 if ids and self._family in ("", family.id):
                     rows.append(EnvironmentRow("heading", family.title, family=family.id))
                     rows += [self._environment_row(env_id) for env_id in ids]
         if self._is_another_id():
             typed = f"Use {self._text}"
-            summary = "Any id that gymnasium knows, or module:Id."
+            summary = "Any id registered with Gymnasium, or module:Id."
             rows.append(EnvironmentRow("typed", typed, self._text, summary, "other"))
         self._rows = rows
 
-    def _recent_found(self) -> list[str]:
-        found = {entry.env_id for entry in self._found}
-        return [env_id for env_id in self._recent if not self._text or env_id in found]
+    def _recent_matches(self) -> list[str]:
+        matches = {entry.env_id for entry in self._matches}
+        return [env_id for env_id in self._recent if not self._text or env_id in matches]
 
     def _is_another_id(self) -> bool:
-        """Whether what is searched for may be meant as an id that the catalog does not list."""
+        """Whether the search text may be an id that the catalog does not list."""
         return bool(self._text) and " " not in self._text and self._text not in self._listed
 
     def _environment_row(self, env_id: str) -> EnvironmentRow:

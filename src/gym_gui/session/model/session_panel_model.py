@@ -1,8 +1,9 @@
-"""SessionPanelModel: what is to be played and by whom, and the one place that starts sessions.
+"""SessionPanelModel: environment, actor and mode of the next session; starts sessions.
 
-The left dock shows it, the command table calls it, the status bar echoes `actor_changed`.
+Shown by the left dock, called by the command table; the status bar shows `actor_changed`.
 """
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from PySide6.QtCore import QObject, Signal
@@ -20,73 +21,120 @@ from gym_gui.runtime.session_service import (
 from gym_gui.runtime.settings_store import TextSettings
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.session.feed.environment_pictures import EnvironmentPictures
+from gym_gui.session.feed.thumbnail_cache import ThumbnailCache
 from gym_gui.session.model.environment_choice import EnvironmentChoice
 from gym_gui.session.model.environments_model import EnvironmentsModel
-from gym_gui.session.model.session_activity import (
-    ASKED_FOR,
-    NO_DAEMON,
-    WAITS_FOR_DAEMON,
-    SessionActivity,
-    activity_of,
-)
 from mosaic.contract.errors import UserError
+from mosaic.contract.run_states import RunState
 
 _NO_DAEMON = SessionProblem(
-    "There is no daemon: see above.", "The session begins as soon as one answers."
+    "No daemon is running.", "Start one; the session then starts automatically."
 )
 MODES: tuple[Mode, ...] = ("human", "hybrid", "agent")
-Part = Literal["new", "trained"]
-"""Of the dock, in the modes in which an agent acts: train one, or use one that was trained."""
-_PART_KEY = "session/part"
+DockTab = Literal["new", "trained"]
+"""Tab of the dock in Hybrid and Agent mode: train an agent, or use a trained one."""
+_TAB_KEY = "session/part"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionActivity:
+    """What a session is doing, for buttons and a progress bar. Derived from `SessionState`."""
+
+    text: str = ""
+    """What the session waits for; empty: nothing."""
+    done: int = 0
+    total: int = 0
+    """0: the progress is unknown."""
+    is_running: bool = False
+    can_stop: bool = False
+    can_reset: bool = False
+
+    @property
+    def is_waiting(self) -> bool:
+        return bool(self.text)
+
+
+WAITING_FOR_DAEMON = SessionActivity(
+    "Waiting for the trainer daemon", is_running=True, can_stop=True
+)
+NO_DAEMON = SessionActivity(is_running=True, can_stop=True)
+"""The user must start a daemon; the panel reports this as a problem."""
+REQUESTED = SessionActivity("Requesting a session", is_running=True, can_stop=True)
+
+
+def activity_of(state: SessionState, next_actor: str) -> SessionActivity:
+    """Activity of a session that is controlled here; `next_actor` is the label of a switch."""
+    if not state.can_control or not state.phase.is_active:
+        # A watched training run is stopped in the list of runs, not here.
+        return SessionActivity()
+    match state.phase:
+        case SessionPhase.STARTING:
+            return _starting(state)
+        case SessionPhase.STOPPING:
+            return SessionActivity("Stopping the session", is_running=True)
+    text = f"Switching to {next_actor}" if state.switching_to else ""
+    return SessionActivity(text, is_running=True, can_stop=True, can_reset=True)
+
+
+def _starting(state: SessionState) -> SessionActivity:
+    run = state.run
+    text, done, total = "Starting the environment", 0, 0
+    if run is not None and run.state is RunState.QUEUED:
+        text = "Queued"
+    elif run is not None and run.state is RunState.PREPARING:
+        text = "Preparing packages"
+        if run.digest.progress_unit == "packages" and run.digest.progress_total:
+            done, total = int(run.digest.progress_done or 0), int(run.digest.progress_total)
+            text = f"Installing packages, {done} of {total}"
+    return SessionActivity(text, done, total, is_running=True, can_stop=True)
 
 
 class SessionPanelModel(QObject):
-    """Made once, by the wiring. Everything chosen here is remembered."""
+    """Created once at start-up. All selections are saved."""
 
     changed = Signal()
-    """`mode`, the actor, `activity` or `problem` is new."""
+    """`mode`, the actor, `activity` or `problem` changed."""
     mode_changed = Signal(str)
     environment_changed = Signal(str)
-    part_changed = Signal(str)
+    tab_changed = Signal(str)
     actor_changed = Signal(str)
-    """The label of whoever is to act now."""
+    """The label of the selected actor."""
 
     def __init__(
         self,
         link: TrainerLink,
         tasks: Tasks,
         notices: Notices,
-        memory: TextSettings,
+        settings: TextSettings,
         sessions: SessionService,
-        pictures: EnvironmentPictures,
+        thumbnails: ThumbnailCache,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._memory = memory
+        self._settings = settings
         self._notices = notices
         self._sessions = sessions
         self._chosen_actor = ""
         self._announced_actor = ("", "")
         self._dismissed: SessionProblem | None = None
-        self._shown_problem: SessionProblem | None = None
-        self._begun_again = ""
-        self._begun_run = ""
+        self._displayed_problem: SessionProblem | None = None
+        self._restarted_episode = ""
+        self._started_run = ""
         self._played_by = ("", "")
         self._was_taken_over = False
-        self._state_when_asked: SessionState | None = None
-        """While nothing has come of the last Play."""
-        self.choice = EnvironmentChoice(memory, self)
-        self.environments = EnvironmentsModel(link, tasks, pictures, self)
+        self._state_at_request: SessionState | None = None
+        """The session state when Play was pressed, until that state changes."""
+        self.choice = EnvironmentChoice(settings, self)
+        self.environments = EnvironmentsModel(link, tasks, thumbnails, self)
         self.environments.set_recent(self.choice.recent)
         self.actors = ActorsModel(ActorRoster(link, tasks), self)
-        self.mode: Mode = _mode_in(memory.text("session/mode"))
+        self.mode: Mode = _mode_in(settings.text("session/mode"))
         self.actors.set_mode(self.mode)
-        self.part: Part = _part_in(memory.text(_PART_KEY))
+        self.tab: DockTab = _tab_in(settings.text(_TAB_KEY))
         self._agent_id = ""
         self._awaited_actor = ""
         self.activity = SessionActivity()
-        self._recall_actor()
+        self._restore_actor()
         self.actors.loaded.connect(self._on_actors_loaded)
         self.choice.environment_changed.connect(self._on_environment_changed)
         self.choice.values_changed.connect(self._on_values_changed)
@@ -97,21 +145,21 @@ class SessionPanelModel(QObject):
         link.recovered.connect(self.refresh_actors)
         self.refresh_actors()
 
-    # Who acts.
+    # The actor.
 
     @property
     def actor_id(self) -> str:
-        """Who acts when Play is pressed; empty when no agent is there."""
+        """The actor of the next session; empty: no agent is available."""
         return HUMAN if self.mode == "human" else self._chosen_actor
 
     @property
     def actor(self) -> ActorDescriptor | None:
-        """None until the daemon has said who there is."""
+        """None until the daemon has listed the actors."""
         return self.actors.find(self.actor_id)
 
     @property
     def needs(self) -> str:
-        """What Play installs first, in words; empty when nothing is missing or known."""
+        """What Play installs first; empty: nothing, or not known yet."""
         actor = self.actor
         if actor is None:
             return self.environments.needs(self.choice.env_id) if self.mode == "human" else ""
@@ -121,46 +169,46 @@ class SessionPanelModel(QObject):
         if mode == self.mode or mode not in MODES:
             return
         self.mode = _mode_in(mode)
-        self._memory.keep("session/mode", mode)
+        self._settings.set("session/mode", mode)
         self.actors.set_mode(self.mode)
-        self._settle_actor()
+        self._select_valid_actor()
         self.mode_changed.emit(mode)
         self.changed.emit()
-        self._tell_running_session_who_acts()
+        self._update_running_session()
 
-    def show_part(self, part: str) -> None:
-        """*Train new* or *Use trained*; remembered for the agent."""
-        self._memory.keep(_PART_KEY, part)
+    def show_tab(self, tab: str) -> None:
+        """*Train new* or *Use trained*; saved per agent."""
+        self._settings.set(_TAB_KEY, tab)
         if self._agent_id:
-            self._memory.keep(f"{_PART_KEY}/{self._agent_id}", part)
-        if part != self.part:
-            self.part = _part_in(part)
-            self.part_changed.emit(part)
+            self._settings.set(f"{_TAB_KEY}/{self._agent_id}", tab)
+        if tab != self.tab:
+            self.tab = _tab_in(tab)
+            self.tab_changed.emit(tab)
             self.changed.emit()
 
-    def note_agent(self, agent_id: str, *, is_chosen: bool) -> None:
-        """Which agent the dock is about. One that a person chose has the part that it had."""
+    def set_agent(self, agent_id: str, *, is_chosen: bool) -> None:
+        """Set the agent of the dock. If the user chose it, restore its saved tab."""
         self._agent_id = agent_id
-        kept = self._memory.text(f"{_PART_KEY}/{agent_id}") if is_chosen else ""
-        if kept:
-            self.show_part(kept)
+        saved = self._settings.text(f"{_TAB_KEY}/{agent_id}") if is_chosen else ""
+        if saved:
+            self.show_tab(saved)
 
     def choose_actor(self, actor_id: str) -> None:
-        """Remembered for the environment; in a session that is going on it takes over at once."""
+        """Saved per environment; takes effect immediately in a running session."""
         actor = self.actors.find(actor_id)
         if actor is None or actor_id == self._chosen_actor:
             return
         if not actor.is_available:
-            self._notices.say(reason_of(actor), tone="warning")
+            self._notices.post(reason_of(actor), tone="warning")
             return
         self._chosen_actor = actor_id
-        self._memory.keep(f"session/actor/{self.choice.env_id}", actor_id)
+        self._settings.set(f"session/actor/{self.choice.env_id}", actor_id)
         self._announce_actor()
         self.changed.emit()
-        self._tell_running_session_who_acts()
+        self._update_running_session()
 
     def play_with(self, actor_id: str) -> None:
-        """Choose it and play, as soon as the daemon has said that it can act here."""
+        """Select the actor and play, once the daemon lists it for this environment."""
         if self.actors.find(actor_id) is None:
             self._awaited_actor = actor_id
             self.refresh_actors()
@@ -175,27 +223,27 @@ class SessionPanelModel(QObject):
         if not awaited or self.actors.problem is not None:
             return
         if self.actors.find(awaited) is None:
-            self._notices.say(f"{awaited} cannot act in {self.choice.env_id}.", tone="warning")
+            self._notices.post(f"{awaited} cannot act in {self.choice.env_id}.", tone="warning")
         else:
             self.play_with(awaited)
 
     def refresh_actors(self) -> None:
-        """Policies may have been saved and workers installed since."""
-        self.actors.look_at(self.choice.env_id)
-        self.environments.look_at_bundles()
+        """Policies may have been saved, or workers installed."""
+        self.actors.load(self.choice.env_id)
+        self.environments.refresh_bundles()
 
     # The session.
 
     @property
-    def plays_chosen_environment(self) -> bool:
-        """Whether the session that is going on is in the environment that is chosen."""
-        is_asked_for = self.activity in (ASKED_FOR, WAITS_FOR_DAEMON, NO_DAEMON)
-        is_chosen = is_asked_for or self._sessions.state.env_id == self.choice.env_id
-        return self.activity.is_going and is_chosen
+    def plays_selected_environment(self) -> bool:
+        """Whether the running session uses the selected environment."""
+        is_requested = self.activity in (REQUESTED, WAITING_FOR_DAEMON, NO_DAEMON)
+        is_chosen = is_requested or self._sessions.state.env_id == self.choice.env_id
+        return self.activity.is_running and is_chosen
 
     @property
     def problem(self) -> SessionProblem | None:
-        """Why the last thing asked for did not happen, until it is dismissed."""
+        """Why the last request failed, until it is dismissed."""
         sessions = self._sessions
         problem = _NO_DAEMON if sessions.is_without_daemon else sessions.state.error
         return None if problem is None or problem == self._dismissed else problem
@@ -206,27 +254,27 @@ class SessionPanelModel(QObject):
         return not (sessions.state.phase.is_active or sessions.is_waiting_for_daemon)
 
     def play(self) -> None:
-        """Start a session as it was chosen; one that is going on ends once the new one began."""
+        """Start a session; a running one is stopped once the new one has started."""
         try:
             request = self._request()
         except UserError as error:
             self._notices.fail(error)
             return
-        self.choice.note_played()
+        self.choice.record_played()
         self.environments.set_recent(self.choice.recent)
         self._dismissed = None
-        self._state_when_asked = self._sessions.state
+        self._state_at_request = self._sessions.state
         self._sessions.start(request)
         self._on_session_changed()
 
     def stop(self) -> None:
         if self._sessions.is_waiting_for_daemon:
-            self._state_when_asked = None  # It is called off before anybody has heard of it.
+            self._state_at_request = None  # Cancelled before the daemon received it.
         self._sessions.stop()
         self._on_session_changed()
 
     def reset(self) -> None:
-        """A new episode: with the same seed when that is locked."""
+        """Start a new episode, with the same seed if it is locked."""
         self._sessions.reset(self.choice.seed if self.choice.is_seed_locked else None)
 
     def dismiss_problem(self) -> None:
@@ -237,7 +285,7 @@ class SessionPanelModel(QObject):
         actor = self.actor
         if not self.actor_id:
             raise UserError(
-                "No agent is chosen.",
+                "No agent is selected.",
                 remedy="Choose one under Active actor, or play yourself in Human mode.",
                 code="C322",
             )
@@ -250,82 +298,84 @@ class SessionPanelModel(QObject):
             env_id=self.choice.env_id,
             actor=self.actor_id,
             env_kwargs=keywords,
-            seed=self.choice.seed_to_begin_with(),
+            seed=self.choice.next_seed(),
             params=self._params(),
         )
 
     def _params(self) -> dict[str, Any]:
         speed = {} if self.choice.speed == 1.0 else {"speed": self.choice.speed}
-        return {"auto_reset": self._agents_go_on, **speed}
+        return {"auto_reset": self._agent_auto_resets, **speed}
 
     @property
-    def _agents_go_on(self) -> bool:
-        """A person looks at how an episode ended; and chance would undo a seed that is locked."""
+    def _agent_auto_resets(self) -> bool:
+        """Not for a human actor, nor with a locked seed, which needs an explicit reset."""
         return self.mode != "human" and not self.choice.is_seed_locked
 
     @property
-    def _goes_on_by_itself(self) -> bool:
-        """Of the session that is going on, where a person may have taken over."""
-        return self._agents_go_on and not self._sessions.state.is_taken_over
+    def _auto_resets(self) -> bool:
+        """Same for the running session, where the user may have taken over."""
+        return self._agent_auto_resets and not self._sessions.state.is_taken_over
 
-    # What happens.
+    # Signal handlers.
 
     def _on_session_changed(self) -> None:
-        before = (self.activity, self._shown_problem)
+        before = (self.activity, self._displayed_problem)
         self.activity = self._activity()
-        self._note_installed()
-        self._begin_for_agent()
-        self._keep_ends_visible()
-        self._begin_again_alike()
-        self._shown_problem = self.problem
-        if (self.activity, self._shown_problem) != before:
+        self._refresh_bundles_after_start()
+        self._resume_for_agent()
+        self._update_auto_reset()
+        self._restart_with_locked_seed()
+        self._displayed_problem = self.problem
+        if (self.activity, self._displayed_problem) != before:
             self.changed.emit()
 
     def _activity(self) -> SessionActivity:
         state = self._sessions.state
         if self._sessions.is_waiting_for_daemon:
-            return NO_DAEMON if self._sessions.is_without_daemon else WAITS_FOR_DAEMON
-        if state is self._state_when_asked:
-            return ASKED_FOR
-        self._state_when_asked = None
-        following = self.actors.find(state.switching_to)
-        return activity_of(state, following.label if following else "another actor")
+            return NO_DAEMON if self._sessions.is_without_daemon else WAITING_FOR_DAEMON
+        if state is self._state_at_request:
+            return REQUESTED
+        self._state_at_request = None
+        next_actor = self.actors.find(state.switching_to)
+        return activity_of(state, next_actor.label if next_actor else "another actor")
 
-    def _note_installed(self) -> None:
-        """A session that has begun has its packages."""
+    def _refresh_bundles_after_start(self) -> None:
+        """A started session has installed its packages."""
         run_id = self._sessions.state.run_id
-        if self.activity.can_reset and run_id != self._begun_run:
-            self._begun_run = run_id
-            self.environments.look_at_bundles()
+        if self.activity.can_reset and run_id != self._started_run:
+            self._started_run = run_id
+            self.environments.refresh_bundles()
 
-    def _begin_for_agent(self) -> None:
-        """What stood still until a person's first key does not wait for an agent's."""
+    def _resume_for_agent(self) -> None:
+        """Resume a session that was paused for the user's first key once an agent acts."""
         state = self._sessions.state
         before, self._played_by = self._played_by, (state.run_id, state.actor)
         is_handed_over = before == (state.run_id, HUMAN) and state.actor != HUMAN
         if is_handed_over and state.phase is SessionPhase.PAUSED and state.step is None:
             self._sessions.resume()
 
-    def _keep_ends_visible(self) -> None:
-        """Of a person who took over: until they go on. An agent goes on by itself."""
+    def _update_auto_reset(self) -> None:
+        """Turn automatic resets off while the user has taken over."""
         state = self._sessions.state
         if state.is_taken_over != self._was_taken_over and self.activity.can_reset:
             self._was_taken_over = state.is_taken_over
-            self._sessions.configure(auto_reset=self._goes_on_by_itself)
+            self._sessions.configure(auto_reset=self._auto_resets)
 
-    def _begin_again_alike(self) -> None:
-        """With a locked seed, episodes of an agent follow each other from here."""
+    def _restart_with_locked_seed(self) -> None:
+        """With a locked seed, start the next episode of an agent here."""
         state = self._sessions.state
         episode = state.episode
-        if episode is None or not episode.is_over or episode.episode_id == self._begun_again:
+        if episode is None or not episode.is_over or episode.episode_id == self._restarted_episode:
             return
-        is_agents = self.mode != "human" and self.choice.is_seed_locked and not state.is_taken_over
-        if is_agents and state.can_control and state.phase is SessionPhase.RUNNING:
-            self._begun_again = episode.episode_id
+        is_agent_episode = (
+            self.mode != "human" and self.choice.is_seed_locked and not state.is_taken_over
+        )
+        if is_agent_episode and state.can_control and state.phase is SessionPhase.RUNNING:
+            self._restarted_episode = episode.episode_id
             self._sessions.reset(self.choice.seed)
 
     def _on_environment_changed(self, env_id: str) -> None:
-        self._recall_actor()
+        self._restore_actor()
         self.refresh_actors()
         self.environment_changed.emit(env_id)
         self.changed.emit()
@@ -341,33 +391,33 @@ class SessionPanelModel(QObject):
 
     def _on_seed_changed(self) -> None:
         if self._is_in_control:
-            self._sessions.configure(auto_reset=self._goes_on_by_itself)
+            self._sessions.configure(auto_reset=self._auto_resets)
 
     def _on_actors_loaded(self) -> None:
-        self._settle_actor()
+        self._select_valid_actor()
         self._on_awaited_actor()
         self.changed.emit()
 
     @property
     def _is_in_control(self) -> bool:
-        return self.activity.can_reset and self.plays_chosen_environment
+        return self.activity.can_reset and self.plays_selected_environment
 
-    def _tell_running_session_who_acts(self) -> None:
+    def _update_running_session(self) -> None:
         state = self._sessions.state
         if not self._is_in_control or not self.actor_id:
             return
-        is_to_release = self.mode == "agent" and state.is_taken_over
-        if self.actor_id != (state.switching_to or state.actor) or is_to_release:
+        must_release = self.mode == "agent" and state.is_taken_over
+        if self.actor_id != (state.switching_to or state.actor) or must_release:
             self._sessions.switch_actor(self.actor_id)
-        self._sessions.configure(auto_reset=self._goes_on_by_itself)
+        self._sessions.configure(auto_reset=self._auto_resets)
 
-    def _recall_actor(self) -> None:
-        """The one before stays until the daemon has said who can act in the environment."""
-        kept = self._memory.text(f"session/actor/{self.choice.env_id}")
-        self._chosen_actor = kept or self._chosen_actor
+    def _restore_actor(self) -> None:
+        """Keep the previous actor until the daemon has listed the actors."""
+        saved = self._settings.text(f"session/actor/{self.choice.env_id}")
+        self._chosen_actor = saved or self._chosen_actor
 
-    def _settle_actor(self) -> None:
-        """The one that was remembered, if it can act, else the best there is."""
+    def _select_valid_actor(self) -> None:
+        """The saved actor if it is available, otherwise the default one."""
         known = self.actors.find(self._chosen_actor)
         if self.actors.actors and (known is None or not known.is_available):
             default = self.actors.default_agent()
@@ -385,5 +435,5 @@ def _mode_in(text: str) -> Mode:
     return next((mode for mode in MODES if mode == text), "human")
 
 
-def _part_in(text: str) -> Part:
+def _tab_in(text: str) -> DockTab:
     return "new" if text == "new" else "trained"

@@ -12,12 +12,12 @@ POPUP_EMS = 30
 _MARK_EMS = 1.3
 _LEFT_EMS = 2.5
 _LINE_EMS = 1.2
-_MOST_LINES = 3
+_MAX_LINES = 3
 _TOP_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
 
 
 class ActorDelegate(QStyledItemDelegate):
-    """A reason is shown whole, in as many lines as it needs."""
+    """Paints an actor with its description, or the reason why it is unavailable."""
 
     def __init__(self, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -27,8 +27,8 @@ class ActorDelegate(QStyledItemDelegate):
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> QSize:
         em = option.fontMetrics.height()
-        room = round(em * (POPUP_EMS - _LEFT_EMS - 2))
-        lines = 1 + _lines(_words_of(index.data(ACTOR_ROLE)), option.fontMetrics, room)
+        text_width = round(em * (POPUP_EMS - _LEFT_EMS - 2))
+        lines = 1 + _lines(_detail_text(index.data(ACTOR_ROLE)), option.fontMetrics, text_width)
         return QSize(em * POPUP_EMS, round(em * (lines * _LINE_EMS + 0.8)))
 
     def paint(
@@ -68,14 +68,14 @@ class ActorDelegate(QStyledItemDelegate):
         painter.setFont(option.font)
         painter.setPen(QColor(colours.muted if actor.is_available else colours.warning))
         below = QRect(left, top + line, first.width(), box.bottom() - top - line)
-        painter.drawText(below, _TOP_LEFT | Qt.TextFlag.TextWordWrap, _words_of(actor))
+        painter.drawText(below, _TOP_LEFT | Qt.TextFlag.TextWordWrap, _detail_text(actor))
         painter.restore()
 
 
-def _words_of(actor: ActorDescriptor) -> str:
+def _detail_text(actor: ActorDescriptor) -> str:
     return reason_of(actor) or actor.description
 
 
 def _lines(text: str, metrics: QFontMetrics, width: int) -> int:
     bounds = metrics.boundingRect(QRect(0, 0, width, 10_000), Qt.TextFlag.TextWordWrap, text)
-    return max(1, min(_MOST_LINES, round(bounds.height() / metrics.lineSpacing())))
+    return max(1, min(_MAX_LINES, round(bounds.height() / metrics.lineSpacing())))

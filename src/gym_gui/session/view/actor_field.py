@@ -1,4 +1,4 @@
-"""ActorField: the combo with the roster, and a card that says who was chosen and whether it can."""
+"""ActorField: combo box of the actors, and a card with the selected one and its availability."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
@@ -21,7 +21,7 @@ from gym_gui.widgets.labelled import Labelled
 
 
 class ActorField(QWidget):
-    """Disabled in Human mode, where a person acts."""
+    """Shows `SessionPanelModel.actors`. Disabled in Human mode."""
 
     def __init__(
         self, model: SessionPanelModel, theme: ThemeModel, parent: QWidget | None = None
@@ -76,13 +76,13 @@ class ActorField(QWidget):
         self.combo.setCurrentIndex(model.actors.row_of(model.actor_id))
         self.combo.setEnabled(not is_human)
         self.combo.setToolTip(
-            "In Human mode you act. Choose Hybrid or Agent to let another one."
+            "In Human mode you act. Select Hybrid or Agent to use another actor."
             if is_human
-            else "Who acts in the environment; remembered for each environment"
+            else "Actor of the next session; saved per environment"
         )
         actor = model.actor
         if actor is None:
-            self._show_nobody()
+            self._show_no_actor()
             return
         self.combo.setPlaceholderText("")
         self._name.setText(actor.label)
@@ -95,12 +95,12 @@ class ActorField(QWidget):
             "good" if actor.is_available else "warning",
         )
         self._badge.setVisible(True)
-        # It would only repeat what the mode says, or the list in which the policy was chosen.
-        is_said = is_human or actor.source == "checkpoint"
-        self._card.setVisible(not (is_said and actor.is_available))
+        # The mode, or the list of policies, already shows this.
+        is_redundant = is_human or actor.source == "checkpoint"
+        self._card.setVisible(not (is_redundant and actor.is_available))
 
-    def _show_nobody(self) -> None:
-        """Before the daemon has answered, or when nobody can act."""
+    def _show_no_actor(self) -> None:
+        """Before the daemon has answered, or when no actor is available."""
         model = self._model
         problem = model.actors.problem
         if model.mode == "human":
@@ -108,15 +108,15 @@ class ActorField(QWidget):
             self._card.setVisible(False)
             return
         has_answer = bool(model.actors.actors) or problem is not None
-        self.combo.setPlaceholderText("Nobody" if has_answer else "Looking for actors")
-        self._name.setText("No actor" if has_answer else "Looking for actors")
+        self.combo.setPlaceholderText("No actor" if has_answer else "Loading actors")
+        self._name.setText("No actor" if has_answer else "Loading actors")
         self._badge.setVisible(False)
-        told = "The daemon is asked who can act here."
+        text = "Loading the actors from the daemon."
         if problem is not None:
-            told = f"{problem.message} {problem.remedy}"
+            text = f"{problem.message} {problem.remedy}"
         elif has_answer:
-            told = "Nobody can act here yet. Train a policy, or play yourself in Human mode."
-        self._description.setText(told)
+            text = "No actor is available yet. Train a policy, or play in Human mode."
+        self._description.setText(text)
         self._description.setVisible(True)
         self._reason.setVisible(False)
         self._card.setVisible(True)

@@ -1,4 +1,4 @@
-"""EnvironmentField: the chosen environment with its picture; pressing it opens the picker."""
+"""EnvironmentField: the selected environment with its thumbnail; a click opens the picker."""
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
@@ -12,12 +12,12 @@ from gym_gui.widgets.icons import draw_icon
 from mosaic.envs.entries import EnvironmentEntry
 
 _HEIGHT_EMS = 4.2
-_PICTURE_EMS = (4.4, 3.3)
+_THUMBNAIL_EMS = (4.4, 3.3)
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
 class EnvironmentField(QPushButton):
-    """Looks like an input, acts like a button."""
+    """A button that looks like an input field."""
 
     chosen = Signal(str)
 
@@ -33,20 +33,20 @@ class EnvironmentField(QPushButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.clicked.connect(self.open_picker)
-        environments.picture_arrived.connect(self._on_picture)
+        environments.thumbnail_arrived.connect(self._on_thumbnail)
         theme.changed.connect(self.update)
 
     def show_environment(self, entry: EnvironmentEntry) -> None:
         self._entry = entry
         self.setAccessibleName(f"Environment {entry.title}")
         self.setAccessibleDescription(entry.summary)
-        self.setToolTip(f"{entry.env_id}\n{entry.summary}\nPress to choose another one.")
-        self._environments.want_pictures([entry.env_id])
+        self.setToolTip(f"{entry.env_id}\n{entry.summary}\nClick to select another one.")
+        self._environments.request_thumbnails([entry.env_id])
         self.update()
 
     @property
     def picker(self) -> EnvironmentPicker:
-        """Made when it is first opened: the window is there sooner without it."""
+        """Created when it is first opened, for a faster start."""
         if self._picker is None:
             self._picker = EnvironmentPicker(
                 self._environments, self._thumbnails, self._theme, self
@@ -82,11 +82,13 @@ class EnvironmentField(QPushButton):
 
     def _paint_entry(self, painter: QPainter, entry: EnvironmentEntry, em: int) -> None:
         colours = self._theme.colours
-        width, height = (em * ems for ems in _PICTURE_EMS)
-        frame = QRectF((self.height() - height) / 2, (self.height() - height) / 2, width, height)
-        self._thumbnails.paint(painter, frame, entry.env_id, entry.family)
-        left = round(frame.right() + em * 0.6)
-        room = self.width() - left - round(em * 1.7)
+        width, height = (em * ems for ems in _THUMBNAIL_EMS)
+        thumbnail_rect = QRectF(
+            (self.height() - height) / 2, (self.height() - height) / 2, width, height
+        )
+        self._thumbnails.paint(painter, thumbnail_rect, entry.env_id, entry.family)
+        left = round(thumbnail_rect.right() + em * 0.6)
+        text_width = self.width() - left - round(em * 1.7)
         line = round(em * 1.25)
         top = self.height() // 2 - line
         bold = self.font()
@@ -96,9 +98,9 @@ class EnvironmentField(QPushButton):
         ):
             painter.setFont(font)
             painter.setPen(QColor(colour))
-            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room)
-            painter.drawText(QRect(left, top + at * line, room, line), _LEFT, shown)
+            elided = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, text_width)
+            painter.drawText(QRect(left, top + at * line, text_width, line), _LEFT, elided)
 
-    def _on_picture(self, env_id: str) -> None:
+    def _on_thumbnail(self, env_id: str) -> None:
         if self._entry is not None and env_id == self._entry.env_id:
             self.update()

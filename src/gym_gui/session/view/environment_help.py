@@ -1,4 +1,4 @@
-"""EnvironmentHelp: what the catalog says of the chosen environment, for people about to play it."""
+"""EnvironmentHelp: catalog description of the selected environment."""
 
 import html
 from collections.abc import Sequence
@@ -11,50 +11,56 @@ from gym_gui.widgets.key_cap import KeyCap
 from mosaic.envs.entries import EnvironmentEntry
 from mosaic.envs.key_maps import KeyHint
 
-_MOST_KEYS = 12
+_MAX_KEYS = 12
 
 
 class EnvironmentHelp(QWidget):
+    """Catalog description of the selected environment."""
+
     def __init__(self, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(self.fontMetrics().height() // 4)
-        self._shown = ""
+        self._displayed = ""
 
     def show_environment(self, entry: EnvironmentEntry) -> None:
-        if entry.env_id == self._shown:
+        if entry.env_id == self._displayed:
             return
-        self._shown = entry.env_id
+        self._displayed = entry.env_id
         while (item := self._layout.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.hide()
                 widget.deleteLater()
-        parts = (("Goal", entry.goal), ("Actions", entry.actions))
-        self._add_text(entry.summary, parts)
+        sections = (("Goal", entry.goal), ("Actions", entry.actions))
+        self._add_text(entry.summary, sections)
         hints = entry.keys.hints()
         if hints:
-            self._layout.addWidget(self._keys(hints[:_MOST_KEYS]))
-        if len(hints) > _MOST_KEYS:
-            self._add_text(f"and {len(hints) - _MOST_KEYS} more", ())
+            self._layout.addWidget(self._keys(hints[:_MAX_KEYS]))
+        if len(hints) > _MAX_KEYS:
+            self._add_text(f"and {len(hints) - _MAX_KEYS} more", ())
         self._add_text(
             "",
             (
-                ("What is seen", entry.observation),
+                ("Observation", entry.observation),
                 ("Rewards", entry.rewards),
-                ("Ends", entry.ends),
+                ("Episode end", entry.ends),
             ),
         )
 
-    def _add_text(self, first: str, parts: Sequence[tuple[str, str]]) -> None:
-        """One label for all, because each costs time and the environment changes often."""
+    def _add_text(self, first: str, sections: Sequence[tuple[str, str]]) -> None:
+        """One label for all sections; one per section is slow to build."""
         space = self.fontMetrics().height() // 2
-        told = "".join(
+        sections_html = "".join(
             f'<p style="margin: {space}px 0 0 0"><b>{title}</b><br>{html.escape(text)}</p>'
-            for title, text in parts
+            for title, text in sections
         )
-        label = QLabel(f'<p style="margin: 0">{html.escape(first)}</p>{told}' if first else told)
+        label = QLabel(
+            f'<p style="margin: 0">{html.escape(first)}</p>{sections_html}'
+            if first
+            else sections_html
+        )
         label.setTextFormat(Qt.TextFormat.RichText)
         label.setWordWrap(True)
         label.setProperty("role", "muted")

@@ -1,7 +1,7 @@
-"""EnvironmentPicker: the panel that drops down to choose an environment: search, families, list.
+"""EnvironmentPicker: drop-down panel to select an environment: search, families, list.
 
-It is no dialog: Escape or a click elsewhere closes it. The search field has the keyboard, and the
-arrow keys walk through the list all the same.
+Escape or a click outside closes it. The search field has the focus; it forwards arrow keys to the
+list.
 """
 
 from PySide6.QtCore import (
@@ -87,7 +87,7 @@ _LIST_KEYS = (
 
 
 class EnvironmentPicker(QFrame):
-    """Made once by the environment field, and opened as often as needed."""
+    """Created once by the environment field. Shows `EnvironmentsModel`."""
 
     chosen = Signal(str)
 
@@ -112,13 +112,13 @@ class EnvironmentPicker(QFrame):
         self._search.textChanged.connect(self._on_text)
         self._families.currentRowChanged.connect(self._on_family)
         self._list.clicked.connect(self._choose)
-        self._list.in_sight_changed.connect(self._want_pictures)
+        self._list.visible_rows_changed.connect(self._request_thumbnails)
         environments.modelReset.connect(self._on_reset)
-        environments.picture_arrived.connect(self._on_picture)
+        environments.thumbnail_arrived.connect(self._on_thumbnail)
         self._show_families()
 
     def open_below(self, field: QWidget, env_id: str) -> None:
-        """Beside what it belongs to, and wholly on its screen."""
+        """Open below `field`, completely on its screen."""
         self._field = field
         em = self.fontMetrics().height()
         screen = field.screen().availableGeometry()
@@ -126,15 +126,15 @@ class EnvironmentPicker(QFrame):
             min(_WIDTH_EMS * em, screen.width() - 2 * _MARGIN),
             min(_HEIGHT_EMS * em, screen.height() - 2 * _MARGIN),
         )
-        place = QRect(field.mapToGlobal(QPoint(0, field.height() + 4)), self.size())
-        room = screen.adjusted(_MARGIN, _MARGIN, -_MARGIN, -_MARGIN)
-        place.moveLeft(max(room.left(), min(place.left(), room.right() - place.width())))
-        place.moveTop(max(room.top(), min(place.top(), room.bottom() - place.height())))
-        self.move(place.topLeft())
+        rect = QRect(field.mapToGlobal(QPoint(0, field.height() + 4)), self.size())
+        available = screen.adjusted(_MARGIN, _MARGIN, -_MARGIN, -_MARGIN)
+        rect.moveLeft(max(available.left(), min(rect.left(), available.right() - rect.width())))
+        rect.moveTop(max(available.top(), min(rect.top(), available.bottom() - rect.height())))
+        self.move(rect.topLeft())
         self._search.clear()
         self._environments.search("")
         self._environments.show_family("")
-        self._environments.look_at_bundles()
+        self._environments.refresh_bundles()
         self._show_families()
         self.show()
         self._search.setFocus()
@@ -142,7 +142,7 @@ class EnvironmentPicker(QFrame):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
         is_press = watched is self._search and event.type() == QEvent.Type.KeyPress
-        if is_press and isinstance(event, QKeyEvent) and self._take_key(event):
+        if is_press and isinstance(event, QKeyEvent) and self._handle_key(event):
             return True
         return super().eventFilter(watched, event)
 
@@ -155,7 +155,7 @@ class EnvironmentPicker(QFrame):
             super().keyPressEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
-        # A press on the field closes this; handed on to the field, it would open it again.
+        # A press on the field closes the popup; do not replay it, or the field opens it again.
         at = self._field.mapFromGlobal(event.globalPosition().toPoint())
         is_on_field = self._field.rect().contains(at) and not self.rect().contains(event.pos())
         self.setAttribute(Qt.WidgetAttribute.WA_NoMouseReplay, is_on_field)
@@ -171,7 +171,7 @@ class EnvironmentPicker(QFrame):
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         super().showEvent(event)
-        self._list.tell_what_is_in_sight()
+        self._list.report_visible_rows()
 
     def _build(self) -> None:
         em = self.fontMetrics().height()
@@ -202,10 +202,10 @@ class EnvironmentPicker(QFrame):
         layout.addLayout(columns, 1)
         layout.addWidget(self._about)
 
-    def _take_key(self, event: QKeyEvent) -> bool:
-        """In the search field: what moves through the list, or chooses."""
+    def _handle_key(self, event: QKeyEvent) -> bool:
+        """Keys of the search field that move in the list, or select."""
         if event.key() in _LIST_KEYS:
-            self._list.take_key(event)
+            self._list.handle_key(event)
             return True
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._choose(self._list.currentIndex())
@@ -225,15 +225,15 @@ class EnvironmentPicker(QFrame):
     def _on_reset(self) -> None:
         if self.isVisible():
             self._select(self._environments.first_environment())
-            self._list.scrollToTop()  # Its heading is to be seen, too.
-            self._list.tell_what_is_in_sight()
+            self._list.scrollToTop()  # Show the heading, too.
+            self._list.report_visible_rows()
 
-    def _on_picture(self, _env_id: str) -> None:
+    def _on_thumbnail(self, _env_id: str) -> None:
         self._list.viewport().update()
 
-    def _want_pictures(self, env_ids: list[str]) -> None:
+    def _request_thumbnails(self, env_ids: list[str]) -> None:
         if self.isVisible():
-            self._environments.want_pictures(env_ids)
+            self._environments.request_thumbnails(env_ids)
 
     def _show_families(self) -> None:
         families = self._environments.families()
@@ -271,9 +271,9 @@ class EnvironmentPicker(QFrame):
 
 
 class _RowList(QListView):
-    """Says which environments are in sight, so that only their pictures are drawn."""
+    """Reports which environments are visible, so that only their thumbnails are rendered."""
 
-    in_sight_changed = Signal(list)
+    visible_rows_changed = Signal(list)
 
     def __init__(self, delegate: EnvironmentRowDelegate) -> None:
         super().__init__()
@@ -282,17 +282,17 @@ class _RowList(QListView):
         self.setMouseTracking(True)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.verticalScrollBar().valueChanged.connect(lambda _: self.tell_what_is_in_sight())
+        self.verticalScrollBar().valueChanged.connect(lambda _: self.report_visible_rows())
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         super().resizeEvent(event)
-        self.tell_what_is_in_sight()
+        self.report_visible_rows()
 
-    def take_key(self, event: QKeyEvent) -> None:
-        """From the search field, which keeps the keyboard."""
+    def handle_key(self, event: QKeyEvent) -> None:
+        """Forwarded from the search field, which keeps the focus."""
         self.keyPressEvent(event)
 
-    def tell_what_is_in_sight(self) -> None:
+    def report_visible_rows(self) -> None:
         model = self.model()
         if not isinstance(model, EnvironmentsModel):
             return
@@ -300,4 +300,4 @@ class _RowList(QListView):
         bottom = self.indexAt(QPoint(4, self.viewport().height() - 2)).row()
         last = model.rowCount() - 1 if bottom < 0 else bottom
         rows = (model.row_at(model.index(at)) for at in range(max(top, 0), last + 1))
-        self.in_sight_changed.emit([row.env_id for row in rows if row and row.env_id])
+        self.visible_rows_changed.emit([row.env_id for row in rows if row and row.env_id])

@@ -1,4 +1,4 @@
-"""EnvironmentRowDelegate: how the picker paints a heading and an environment with its picture."""
+"""EnvironmentRowDelegate: paints the headings and environments of the picker."""
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics, QPainter
@@ -11,7 +11,7 @@ from gym_gui.widgets.icons import draw_icon
 
 _ROW_EMS = 4.3
 _HEADING_EMS = 2.2
-_PICTURE_EMS = (4.6, 3.5)
+_THUMBNAIL_EMS = (4.6, 3.5)
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
@@ -69,14 +69,14 @@ class EnvironmentRowDelegate(QStyledItemDelegate):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(colours.raised))
             painter.drawRoundedRect(QRectF(box), 5, 5)
-        width, height = (round(em * ems) for ems in _PICTURE_EMS)
-        frame = QRectF(box.left() + em * 0.4, box.center().y() - height / 2, width, height)
-        self._thumbnails.paint(painter, frame, row.env_id, row.family)
-        left = round(frame.right() + em * 0.7)
+        width, height = (round(em * ems) for ems in _THUMBNAIL_EMS)
+        thumbnail_rect = QRectF(box.left() + em * 0.4, box.center().y() - height / 2, width, height)
+        self._thumbnails.paint(painter, thumbnail_rect, row.env_id, row.family)
+        left = round(thumbnail_rect.right() + em * 0.7)
         text = QRect(left, box.top(), box.right() - left - em // 2, box.height())
-        self._paint_words(painter, option, row, text)
+        self._paint_text(painter, option, row, text)
 
-    def _paint_words(
+    def _paint_text(
         self, painter: QPainter, option: QStyleOptionViewItem, row: EnvironmentRow, box: QRect
     ) -> None:
         colours = self._theme.colours
@@ -95,20 +95,20 @@ class EnvironmentRowDelegate(QStyledItemDelegate):
         _draw_elided(painter, third, row.summary, option.font, colours.muted)
 
     def _paint_needs(self, painter: QPainter, option: QStyleOptionViewItem, line: QRect) -> int:
-        """At the end of the line; how much of it that took."""
+        """At the end of the line; returns the width used."""
         colours = self._theme.colours
         em = option.fontMetrics.height()
-        words = "installs first"
-        taken = option.fontMetrics.horizontalAdvance(words) + round(em * 1.6)
+        label = "needs install"
+        width_used = option.fontMetrics.horizontalAdvance(label) + round(em * 1.6)
         mark = QRectF(
-            line.right() - taken + em * 0.4, line.center().y() - em * 0.45, em * 0.9, em * 0.9
+            line.right() - width_used + em * 0.4, line.center().y() - em * 0.45, em * 0.9, em * 0.9
         )
         draw_icon(painter, "download", colours.warning, mark)
         painter.setFont(option.font)
         painter.setPen(QColor(colours.warning))
-        place = QRect(round(mark.right() + em * 0.2), line.top(), taken, line.height())
-        painter.drawText(place, _LEFT, words)
-        return taken
+        rect = QRect(round(mark.right() + em * 0.2), line.top(), width_used, line.height())
+        painter.drawText(rect, _LEFT, label)
+        return width_used
 
 
 def _bold(font: QFont) -> QFont:
@@ -120,5 +120,5 @@ def _bold(font: QFont) -> QFont:
 def _draw_elided(painter: QPainter, box: QRect, text: str, font: QFont, colour: str) -> None:
     painter.setFont(font)
     painter.setPen(QColor(colour))
-    shown = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, box.width())
-    painter.drawText(box, _LEFT, shown)
+    elided = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, box.width())
+    painter.drawText(box, _LEFT, elided)

@@ -1,7 +1,4 @@
-"""ProblemCard: what went wrong with a session, and what can be done, in a narrow dock.
-
-A `Banner` has its buttons beside the words; here the words need the whole width.
-"""
+"""ProblemCard: a session error and its remedy, for a narrow dock."""
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
@@ -11,21 +8,21 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.banner import ToneMark
 from gym_gui.widgets.mixing import mixed
 
-_LONGEST = 420
-"""Characters; all of them are in the tooltip."""
+_MAX_CHARACTERS = 420
+"""The tooltip has the complete text."""
 
 
 class ProblemCard(QWidget):
-    """Takes no room while nothing is wrong."""
+    """A session error and its remedy. Hidden while there is none."""
 
     def __init__(self, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._mark = ToneMark(theme)
         self._mark.show_tone("bad")
-        self._words = QLabel()
-        self._words.setWordWrap(True)
-        self._words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._label = QLabel()
+        self._label.setWordWrap(True)
+        self._label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.retry = QPushButton("Retry")
         self.dismiss = QPushButton("Dismiss")
         em = self.fontMetrics().height()
@@ -40,26 +37,26 @@ class ProblemCard(QWidget):
         layout.setVerticalSpacing(em // 2)
         layout.setColumnStretch(1, 1)
         layout.addWidget(self._mark, 0, 0, Qt.AlignmentFlag.AlignTop)
-        layout.addWidget(self._words, 0, 1)
+        layout.addWidget(self._label, 0, 1)
         layout.addLayout(buttons, 1, 1)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         self.setVisible(False)
         theme.changed.connect(self.update)
 
     @property
-    def words(self) -> str:
-        return self._words.text()
+    def text(self) -> str:
+        return self._label.text()
 
-    def say(self, words: str, *, can_retry: bool) -> None:
-        is_long = len(words) > _LONGEST
-        self._words.setText(f"{words[:_LONGEST].rstrip()}…" if is_long else words)
-        self._words.setToolTip(words if is_long else "")
-        self.setAccessibleName(words)
+    def show_problem(self, text: str, *, can_retry: bool) -> None:
+        is_long = len(text) > _MAX_CHARACTERS
+        self._label.setText(f"{text[:_MAX_CHARACTERS].rstrip()}…" if is_long else text)
+        self._label.setToolTip(text if is_long else "")
+        self.setAccessibleName(text)
         self.retry.setVisible(can_retry)
         self.setVisible(True)
 
     def clear(self) -> None:
-        self._words.setText("")
+        self._label.setText("")
         self.setVisible(False)
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name

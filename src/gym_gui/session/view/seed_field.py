@@ -9,13 +9,13 @@ from gym_gui.widgets.icons import IconName, keep_icon
 from mosaic.contract.errors import UserError
 from mosaic.envs.configuration import check_seed
 
-_LOCKED = "Same start every time"
-_FREE = "New start each time"
-_NO_SEED = "A seed is a whole number"
+_LOCKED = "Same seed each episode"
+_FREE = "New seed each episode"
+_NO_SEED = "The seed must be an integer"
 
 
 class SeedField(QWidget):
-    """The words beneath say what the lock means at the moment."""
+    """The seed of a session, with a lock and a button for a random one."""
 
     def __init__(
         self, choice: EnvironmentChoice, theme: ThemeModel, parent: QWidget | None = None
@@ -26,12 +26,12 @@ class SeedField(QWidget):
         self._number = QLineEdit()
         self._lock = _tool()
         self._dice = _tool()
-        self._words = QLabel()
+        self._hint = QLabel()
         self._build()
         self._number.textEdited.connect(self._on_typed)
         self._number.editingFinished.connect(self._show)
         self._lock.clicked.connect(lambda: choice.lock_seed(not choice.is_seed_locked))
-        self._dice.clicked.connect(choice.roll_seed)
+        self._dice.clicked.connect(choice.randomize_seed)
         choice.seed_changed.connect(self._show)
         self._show()
 
@@ -40,11 +40,11 @@ class SeedField(QWidget):
         self._number.setAccessibleName("Seed")
         self._number.setAlignment(Qt.AlignmentFlag.AlignRight)
         self._number.setMinimumWidth(self.fontMetrics().horizontalAdvance("0" * 7) + em * 3 // 2)
-        self._number.setToolTip("The same seed and settings give the same start.")
+        self._number.setToolTip("Random seed. The same seed and settings give the same episode.")
         keep_icon(self._dice, "dice", self._theme)
         self._dice.setAccessibleName("New random seed")
-        self._dice.setToolTip("Draw a new random seed")
-        self._words.setProperty("role", "caption")
+        self._dice.setToolTip("Generate a random seed")
+        self._hint.setProperty("role", "caption")
         line = QHBoxLayout()
         line.setContentsMargins(0, 0, 0, 0)
         line.setSpacing(em // 8)
@@ -56,17 +56,17 @@ class SeedField(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(em // 4)
         layout.addLayout(line)
-        layout.addWidget(self._words)
+        layout.addWidget(self._hint)
         self.setFocusProxy(self._number)
 
     def _on_typed(self, text: str) -> None:
         try:
             self._choice.set_seed(check_seed(text))
         except UserError:
-            self._words.setText(_NO_SEED if text.strip() else self._meaning)
+            self._hint.setText(_NO_SEED if text.strip() else self._hint_text)
 
     def _show(self) -> None:
-        """What counts; a number that cannot be a seed goes when the field is left."""
+        """Show the current seed; invalid text is discarded when editing ends."""
         choice = self._choice
         if self._number.text() != str(choice.seed):
             self._number.setText(str(choice.seed))
@@ -76,14 +76,14 @@ class SeedField(QWidget):
             "Unlock the seed" if choice.is_seed_locked else "Lock the seed"
         )
         self._lock.setToolTip(
-            f"{_LOCKED}: every session and episode begins with this seed. Press to unlock."
+            f"{_LOCKED}: click to unlock the seed."
             if choice.is_seed_locked
-            else f"{_FREE}: each session draws a new seed. Press to keep this one."
+            else f"{_FREE}: click to lock this seed."
         )
-        self._words.setText(self._meaning)
+        self._hint.setText(self._hint_text)
 
     @property
-    def _meaning(self) -> str:
+    def _hint_text(self) -> str:
         return _LOCKED if self._choice.is_seed_locked else _FREE
 
 

@@ -1,7 +1,4 @@
-"""SessionButtons: Play, Stop and Reset, how far a start is, and what went wrong.
-
-Always in sight at the foot of the panel.
-"""
+"""SessionButtons: Play, Stop and Reset, start progress and errors, at the bottom of the panel."""
 
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -27,12 +24,12 @@ class SessionButtons(QWidget):
         super().__init__(parent)
         self._model = model
         self.problem = ProblemCard(theme)
-        self._words = QLabel()
+        self._status = QLabel()
         self._bar = QProgressBar()
         self.play = QPushButton("Play")
         self.stop = QPushButton("Stop")
         self.reset = QPushButton("Reset")
-        self._said = ""
+        self._displayed_problem = ""
         self._is_aside = False
         self._build(theme)
         self.play.clicked.connect(model.play)
@@ -44,24 +41,24 @@ class SessionButtons(QWidget):
         self._show()
 
     def set_aside(self, is_aside: bool) -> None:
-        """The dock is about something else: only what a session that goes on needs is left."""
+        """While the dock shows training, keep only what a running session needs."""
         if is_aside != self._is_aside:
             self._is_aside = is_aside
             self._show()
 
     def _build(self, theme: ThemeModel) -> None:
         em = self.fontMetrics().height()
-        self._words.setProperty("role", "muted")
-        self._words.setWordWrap(True)
+        self._status.setProperty("role", "muted")
+        self._status.setWordWrap(True)
         self._bar.setTextVisible(False)
         self._bar.setFixedHeight(max(4, em // 3))
-        self._bar.setAccessibleName("Progress of the start")
+        self._bar.setAccessibleName("Start progress")
         self.play.setProperty("role", "primary")
         keep_icon(self.play, "play", theme, "on_accent")
         keep_icon(self.stop, "stop", theme)
         keep_icon(self.reset, "reset", theme)
-        self.stop.setToolTip("End the session. What was played stays under Runs.")
-        self.reset.setToolTip("Begin a new episode")
+        self.stop.setToolTip("Stop the session. Its run stays listed under Runs.")
+        self.reset.setToolTip("Start a new episode")
         buttons = QHBoxLayout()
         buttons.setSpacing(em // 2)
         for button in (self.play, self.stop, self.reset):
@@ -72,32 +69,32 @@ class SessionButtons(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(em // 2)
         layout.addWidget(self.problem)
-        layout.addWidget(self._words)
+        layout.addWidget(self._status)
         layout.addWidget(self._bar)
         layout.addLayout(buttons)
 
     def _show(self) -> None:
         model = self._model
         activity = model.activity
-        is_played = model.plays_chosen_environment
+        is_played = model.plays_selected_environment
         had_focus = self.play.hasFocus() or self.stop.hasFocus()
         is_aside = self._is_aside
-        self.setVisible(not is_aside or activity.is_going or model.problem is not None)
+        self.setVisible(not is_aside or activity.is_running or model.problem is not None)
         self.play.setVisible(not is_played and not is_aside)
-        self.stop.setText("Stop the session" if is_aside else "Stop")
-        self.stop.setVisible(activity.is_going)
-        set_disabled_reason(self.stop, "" if activity.can_stop else "The session is ending.")
-        self.reset.setVisible((is_played or not activity.is_going) and not is_aside)
-        not_now = "" if activity.can_reset else "There is no episode to begin anew."
+        self.stop.setText("Stop session" if is_aside else "Stop")
+        self.stop.setVisible(activity.is_running)
+        set_disabled_reason(self.stop, "" if activity.can_stop else "The session is stopping.")
+        self.reset.setVisible((is_played or not activity.is_running) and not is_aside)
+        not_now = "" if activity.can_reset else "No episode has started yet."
         set_disabled_reason(
-            self.reset, not_now if is_played else "Nothing is played in this environment now."
+            self.reset, not_now if is_played else "No session runs in this environment."
         )
         self.play.setEnabled(not model.choice.problems)
         self.play.setToolTip(self._what_play_does())
-        if had_focus:  # It must not wander off to a field when the button under it goes.
+        if had_focus:  # Keep the focus on the buttons when one of them is hidden.
             (self.stop if is_played else self.play).setFocus()
-        self._words.setText(f"{activity.words}…" if activity.is_waiting else "")
-        self._words.setVisible(activity.is_waiting)
+        self._status.setText(f"{activity.text}…" if activity.is_waiting else "")
+        self._status.setVisible(activity.is_waiting)
         self._bar.setVisible(activity.is_waiting)
         self._bar.setRange(0, activity.total)
         self._bar.setValue(activity.done)
@@ -106,19 +103,19 @@ class SessionButtons(QWidget):
     def _what_play_does(self) -> str:
         model = self._model
         if model.choice.problems:
-            return "First correct what is marked in the game configuration"
+            return "Correct the invalid fields of the game configuration first"
         title = model.choice.entry.title
-        if model.activity.is_going:
-            return f"Play {title}; the session that is going on ends"
-        return f"Play {title}" if model.mode == "human" else f"Let the chosen actor play {title}"
+        if model.activity.is_running:
+            return f"Play {title}; stops the running session"
+        return f"Play {title}" if model.mode == "human" else f"Let the selected actor play {title}"
 
     def _show_problem(self) -> None:
         problem = self._model.problem
-        said = str(problem) if problem else ""
-        if said == self._said:
+        text = str(problem) if problem else ""
+        if text == self._displayed_problem:
             return
-        self._said = said
+        self._displayed_problem = text
         if problem is None:
             self.problem.clear()
             return
-        self.problem.say(said, can_retry=self._model.can_retry)
+        self.problem.show_problem(text, can_retry=self._model.can_retry)

@@ -1,6 +1,6 @@
-"""SessionPanel: the left dock: mode, environment, start, actor, settings, help, and Play.
+"""SessionPanel: the left dock: mode, environment, seed, actor, settings, help, and Play.
 
-Where an agent acts it is also the training dock: `training` makes the pages of its toggle.
+In Hybrid and Agent mode it also contains the training pages that `training` creates.
 """
 
 from PySide6.QtCore import QSize, Qt, QTimer
@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.session.model.environment_choice import AS_FAST_AS_IT_CAN, SPEEDS, EnvironmentChoice
+from gym_gui.session.model.environment_choice import MAX_SPEED, SPEEDS, EnvironmentChoice
 from gym_gui.session.model.session_panel_model import SessionPanelModel
 from gym_gui.session.view.actor_field import ActorField
 from gym_gui.session.view.environment_field import EnvironmentField
@@ -39,9 +39,9 @@ class SpeedField(QComboBox):
         super().__init__(parent)
         self._choice = choice
         for speed in SPEEDS:
-            self.addItem("Max" if speed == AS_FAST_AS_IT_CAN else f"{speed:g}{_TIMES}")
-        fastest = SPEEDS.index(AS_FAST_AS_IT_CAN)
-        self.setItemData(fastest, "As fast as it can", Qt.ItemDataRole.ToolTipRole)
+            self.addItem("Max" if speed == MAX_SPEED else f"{speed:g}{_TIMES}")
+        fastest = SPEEDS.index(MAX_SPEED)
+        self.setItemData(fastest, "Maximum speed", Qt.ItemDataRole.ToolTipRole)
         self.setAccessibleName("Speed")
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(4)
@@ -52,29 +52,29 @@ class SpeedField(QComboBox):
         self._show()
 
     def explain(self, *, waits_for_person: bool) -> None:
-        """Where every step waits for a key, there is no speed to choose."""
+        """A turn-based environment that waits for the user has no speed."""
         self.setEnabled(not waits_for_person)
         self.setToolTip(
-            "This environment waits for your move, so it has no speed."
+            "This environment waits for your move; speed does not apply."
             if waits_for_person
-            else "Times the pace that the environment is meant to have"
+            else "Multiple of the normal speed of the environment"
         )
 
     def _show(self) -> None:
         self.setCurrentIndex(SPEEDS.index(self._choice.speed))
 
 
-_LEAST_EMS = 18
-_TITLES = {"desc": "A map of your own"}
+_MIN_WIDTH_EMS = 18
+_TITLES = {"desc": "Custom map"}
 _MODES = (
     ("human", "Human", "You act."),
     ("hybrid", "Hybrid", "An agent acts; you can take over."),
-    ("agent", "Agent", "An agent acts, and you watch."),
+    ("agent", "Agent", "An agent acts; you watch."),
 )
 
 
 class SessionPanel(QWidget):
-    """All but the buttons scrolls, so that Play is in sight at any height."""
+    """Play stays visible, the rest scrolls. Shows `SessionPanelModel`."""
 
     def __init__(
         self,
@@ -96,13 +96,13 @@ class SessionPanel(QWidget):
         self._seed = SeedField(model.choice, theme)
         self._speed = SpeedField(model.choice)
         self._form = ParameterForm(theme)
-        self._counts_later = QLabel("Changes count from the next episode.")
+        self._next_episode_hint = QLabel("Takes effect at the next episode.")
         self.training_area = TrainingArea(model, training, theme)
         self._actor = ActorField(model, theme)
         self._help = EnvironmentHelp(theme)
         self.buttons = SessionButtons(model, theme)
         self._was_training = False
-        self._configuration = Section("Game configuration", self._configuration_part(), theme)
+        self._configuration = Section("Game configuration", self._configuration_section(), theme)
         self._about = Section("About this environment", self._help, theme)
         self._build(theme)
         self._mode.chosen.connect(model.set_mode)
@@ -121,7 +121,7 @@ class SessionPanel(QWidget):
         self._environment.open_picker()
 
     def give_keyboard(self) -> None:
-        """To the first thing that is to be chosen."""
+        """Focus the environment field."""
         self._environment.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
@@ -178,16 +178,16 @@ class SessionPanel(QWidget):
         layout.setSpacing(0)
         layout.addWidget(scroll, 1)
         layout.addWidget(foot)
-        self.setMinimumWidth(em * _LEAST_EMS)
+        self.setMinimumWidth(em * _MIN_WIDTH_EMS)
 
-    def _configuration_part(self) -> QWidget:
-        part = QWidget()
-        layout = QVBoxLayout(part)
+    def _configuration_section(self) -> QWidget:
+        section = QWidget()
+        layout = QVBoxLayout(section)
         layout.setContentsMargins(0, 0, 0, 0)
-        self._counts_later.setProperty("role", "caption")
-        layout.addWidget(self._counts_later)
+        self._next_episode_hint.setProperty("role", "caption")
+        layout.addWidget(self._next_episode_hint)
         layout.addWidget(self._form)
-        return part
+        return section
 
     def _on_form_changed(self) -> None:
         self._model.choice.set_values(self._form.values())
@@ -197,36 +197,36 @@ class SessionPanel(QWidget):
         self._mode.choose(model.mode)
         self._meaning.setText(next(tip for mode, _, tip in _MODES if mode == model.mode))
         is_human = model.mode == "human"
-        self.training_area.show_choice()
+        self.training_area.refresh()
         trains = self.training_area.trains
         for widget in (self._start, self._actor, self._about):
             widget.setVisible(not trains)
         self.buttons.set_aside(trains)
         self._show_needs()
         if trains != self._was_training:
-            # What learns comes first there; of the environment its field says enough.
+            # In training, fold the game configuration so the agent comes first.
             self._was_training = trains
             self._scroll.verticalScrollBar().setValue(0)
             self._configuration.set_open(not trains)
         self._speed.explain(waits_for_person=is_human and model.choice.entry.turn_based)
-        self._counts_later.setVisible(model.plays_chosen_environment)
+        self._next_episode_hint.setVisible(model.plays_selected_environment)
 
     def _show_needs(self) -> None:
         needs = self._model.needs
         self._needs.setText(needs)
-        # A run brings its own packages, and preflight says so.
+        # For a training run, preflight reports missing packages.
         self._needs.setVisible(bool(needs) and not self.training_area.trains)
 
     def _show_environment(self) -> None:
         entry = self._model.choice.entry
         self._environment.show_environment(entry)
         self._show_needs()
-        # Half a form is not shown: the one before stays on the screen until this one is whole.
+        # Do not paint a partial form: the previous one stays until this one is complete.
         self._page.setUpdatesEnabled(not self.isVisible())
         QTimer.singleShot(0, self, self._show_details)
 
     def _show_details(self) -> None:
-        """What takes longer to make, one turn after what was chosen is shown."""
+        """Build the slow widgets one event-loop turn later."""
         choice = self._model.choice
         entry = choice.entry
         self._help.show_environment(entry)
@@ -243,7 +243,7 @@ class SessionPanel(QWidget):
             self._show_page_soon()
 
     def _show_page_soon(self) -> None:
-        """One turn later: by then everything has its place."""
+        """One event-loop turn later, when the layout is final."""
         QTimer.singleShot(0, self, lambda: self._page.setUpdatesEnabled(self._form.is_finished))
 
     def _show_values(self) -> None:
@@ -254,7 +254,7 @@ class SessionPanel(QWidget):
 
 
 class _Foot(QWidget):
-    """A line keeps it apart from what scrolls beneath it."""
+    """A line separates it from the scrolling content."""
 
     def __init__(self, theme: ThemeModel) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Thumbnails: small pictures of environments, ready to be painted, with a glyph until they come."""
+"""Thumbnails: paints thumbnails of environments, with an icon until they are loaded."""
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPixmap
@@ -22,7 +22,7 @@ _GLYPHS: dict[str, IconName] = {
 
 
 class Thumbnails:
-    """Shared by the environment field and the picker, so that a picture is decoded once."""
+    """Shared by the environment field and the picker, so that each thumbnail is decoded once."""
 
     def __init__(self, environments: EnvironmentsModel, theme: ThemeModel) -> None:
         self._environments = environments
@@ -30,41 +30,41 @@ class Thumbnails:
         self._decoded: dict[str, QPixmap] = {}
         self._scaled: dict[tuple[str, int, int], QPixmap] = {}
 
-    def paint(self, painter: QPainter, frame: QRectF, env_id: str, family: str) -> None:
-        """The whole picture inside `frame`, its aspect kept."""
+    def paint(self, painter: QPainter, rect: QRectF, env_id: str, family: str) -> None:
+        """Fit the thumbnail into `rect`, keeping its aspect ratio."""
         colours = self._theme.colours
         outline = QPainterPath()
-        outline.addRoundedRect(frame, _RADIUS, _RADIUS)
+        outline.addRoundedRect(rect, _RADIUS, _RADIUS)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.fillPath(outline, QColor(colours.canvas))
-        picture = self._scaled_to(env_id, frame, painter.device().devicePixelRatio())
-        if picture is None:
-            side = min(frame.width(), frame.height()) * 0.5
-            place = QRectF(0, 0, side, side)
-            place.moveCenter(frame.center())
-            draw_icon(painter, glyph_of(family), colours.disabled, place)
+        pixmap = self._scaled_to(env_id, rect, painter.device().devicePixelRatio())
+        if pixmap is None:
+            side = min(rect.width(), rect.height()) * 0.5
+            icon_rect = QRectF(0, 0, side, side)
+            icon_rect.moveCenter(rect.center())
+            draw_icon(painter, glyph_of(family), colours.disabled, icon_rect)
         else:
             painter.setClipPath(outline)
-            size = picture.deviceIndependentSize()
-            left = frame.center().x() - size.width() / 2
-            top = frame.center().y() - size.height() / 2
-            painter.drawPixmap(QRectF(left, top, size.width(), size.height()).topLeft(), picture)
+            size = pixmap.deviceIndependentSize()
+            left = rect.center().x() - size.width() / 2
+            top = rect.center().y() - size.height() / 2
+            painter.drawPixmap(QRectF(left, top, size.width(), size.height()).topLeft(), pixmap)
             painter.setClipping(False)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(QColor(colours.line), 1.0))
         painter.drawPath(outline)
         painter.restore()
 
-    def _scaled_to(self, env_id: str, frame: QRectF, ratio: float) -> QPixmap | None:
-        width, height = round(frame.width() * ratio), round(frame.height() * ratio)
+    def _scaled_to(self, env_id: str, rect: QRectF, ratio: float) -> QPixmap | None:
+        width, height = round(rect.width() * ratio), round(rect.height() * ratio)
         key = (env_id, width, height)
         if key in self._scaled:
             return self._scaled[key]
-        whole = self._whole(env_id)
-        if whole is None:
+        full_size = self._full_size(env_id)
+        if full_size is None:
             return None
-        scaled = whole.scaled(
+        scaled = full_size.scaled(
             width,
             height,
             Qt.AspectRatioMode.KeepAspectRatio,
@@ -74,13 +74,13 @@ class Thumbnails:
         self._scaled[key] = scaled
         return scaled
 
-    def _whole(self, env_id: str) -> QPixmap | None:
+    def _full_size(self, env_id: str) -> QPixmap | None:
         if env_id not in self._decoded:
             png = self._environments.png(env_id)
-            picture = QPixmap()
-            if png is None or not picture.loadFromData(png):
+            pixmap = QPixmap()
+            if png is None or not pixmap.loadFromData(png):
                 return None
-            self._decoded[env_id] = picture
+            self._decoded[env_id] = pixmap
         return self._decoded[env_id]
 
 

@@ -1,7 +1,7 @@
-"""TrainingArea: where an agent comes from: one to be trained, or one that was trained.
+"""TrainingArea: the toggle between training an agent and using a trained one.
 
-The pill toggle of the dock in Hybrid and Agent mode, and the places of what it shows: two pages and
-a foot, which `SessionPanel` puts where they belong. The pages are made when they are first seen.
+Shown in Hybrid and Agent mode. Owns two pages and a footer, which `SessionPanel` lays out.
+The pages are created when they are first shown.
 """
 
 from collections.abc import Callable
@@ -18,27 +18,27 @@ from gym_gui.widgets.segmented import SegmentedControl
 
 NEW = "new"
 TRAINED = "trained"
-_AT_ONCE = 40
+_BATCH_SIZE = 40
 _TIPS = {
-    NEW: "Choose what learns and how, and launch it",
-    TRAINED: "Let a policy act that an earlier run has saved",
+    NEW: "Configure and launch a training run",
+    TRAINED: "Play a policy that an earlier run saved",
 }
 
 
 class TrainingPages(Protocol):
-    """Who makes the pages; `app.training_dock` does."""
+    """Creates the pages; implemented by `app.training_dock`."""
 
     def prepare(self, then: Callable[[], None]) -> None:
-        """Load what the pages are made of, without holding anything up, and call `then`."""
+        """Import the modules of the pages without blocking, then call `then`."""
 
     def new_page(self) -> tuple[QWidget, QWidget]:
-        """The page, and the launch bar that stands below it."""
+        """The page, and the launch bar below it."""
 
     def trained_page(self) -> QWidget: ...
 
 
 class TrainingArea(QWidget):
-    """The toggle itself; without pages there is nothing to toggle, and it is never shown."""
+    """The toggle. Hidden if there are no pages. Shows `SessionPanelModel.tab`."""
 
     def __init__(
         self,
@@ -51,37 +51,37 @@ class TrainingArea(QWidget):
         self._model = model
         self._pages = pages
         self._switch = SegmentedControl([(NEW, "Train new"), (TRAINED, "Use trained")], theme)
-        self._switch.setAccessibleName("Where the agent comes from")
-        for part, tip in _TIPS.items():
-            self._switch.set_tip(part, tip)
-        self.new = TrainingPlace(pages, self._make_new)
-        self.trained = TrainingPlace(pages, self._make_trained)
-        self.foot = TrainingPlace(None, None)
-        """Where the launch bar stands, once the page it belongs to is there."""
-        # Whoever looks at the one page probably looks at the other next.
-        self.trained.filled.connect(self.new.make_ready)
+        self._switch.setAccessibleName("Agent source")
+        for tab, tip in _TIPS.items():
+            self._switch.set_tip(tab, tip)
+        self.new = TrainingSlot(pages, self._make_new)
+        self.trained = TrainingSlot(pages, self._make_trained)
+        self.foot = TrainingSlot(None, None)
+        """Holds the launch bar once its page exists."""
+        # The user probably opens the other page next.
+        self.trained.filled.connect(self.new.prepare_page)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._switch)
-        self._switch.chosen.connect(model.show_part)
-        model.changed.connect(self.show_choice)
-        self.show_choice()
+        self._switch.chosen.connect(model.show_tab)
+        model.changed.connect(self.refresh)
+        self.refresh()
 
     @property
     def is_offered(self) -> bool:
-        """Whether an agent is to act, and there is something to toggle."""
+        """Whether an agent acts and there are pages to toggle."""
         return self._pages is not None and self._model.mode != "human"
 
     @property
     def trains(self) -> bool:
-        """Whether the dock is about training."""
-        return self.is_offered and self._model.part == NEW
+        """Whether the dock shows training."""
+        return self.is_offered and self._model.tab == NEW
 
-    def show_part(self, part: str) -> None:
-        self._model.show_part(part)
+    def show_tab(self, tab: str) -> None:
+        self._model.show_tab(tab)
 
-    def show_choice(self) -> None:
-        self._switch.choose(self._model.part)
+    def refresh(self) -> None:
+        self._switch.choose(self._model.tab)
         self.setVisible(self.is_offered)
         self.new.setVisible(self.trains)
         self.foot.setVisible(self.trains)
@@ -91,15 +91,15 @@ class TrainingArea(QWidget):
         if self._pages is None:
             return None
         page, foot = self._pages.new_page()
-        self.foot.hold(foot)
+        self.foot.set_widget(foot)
         return page
 
     def _make_trained(self) -> QWidget | None:
         return self._pages.trained_page() if self._pages is not None else None
 
 
-class TrainingPlace(QWidget):
-    """Empty until it is seen; then it is filled, one small thing per turn of the event loop."""
+class TrainingSlot(QWidget):
+    """Empty until shown; then filled in small steps, one per event-loop turn."""
 
     filled = Signal()
 
@@ -116,46 +116,46 @@ class TrainingPlace(QWidget):
 
     @property
     def is_filled(self) -> bool:
-        """Whether what belongs here can be seen; always, where nothing does."""
+        """Whether its page is visible; True if it has none."""
         return self._pages is None or self._layout.count() > 0
 
-    def hold(self, widget: QWidget) -> None:
+    def set_widget(self, widget: QWidget) -> None:
         self._layout.addWidget(widget)
         widget.setVisible(True)
 
-    def make_ready(self) -> None:
-        """Make what belongs here, though nobody looks yet."""
+    def prepare_page(self) -> None:
+        """Create the page before it is shown."""
         if self._pages is not None and self._make is not None:
             make, self._make = self._make, None
-            self._pages.prepare(lambda: self._later(lambda: self._begin(make)))
+            self._pages.prepare(lambda: self._defer(lambda: self._start(make)))
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         super().showEvent(event)
-        self.make_ready()
-        self._later(self._fill)
+        self.prepare_page()
+        self._defer(self._fill)
 
-    def _later(self, step: Callable[[], None]) -> None:
+    def _defer(self, step: Callable[[], None]) -> None:
         QTimer.singleShot(0, self, step)
 
-    def _begin(self, make: Callable[[], QWidget | None]) -> None:
+    def _start(self, make: Callable[[], QWidget | None]) -> None:
         self._made = make()
         if self._made is not None:
-            # Here before anybody sees it: the style sheet is that of the window.
+            # Set the parent first, so that the style sheet of the window applies.
             self._made.setVisible(False)
             self._made.setParent(self)
             waiting = self._made.findChildren(QWidget)
-            self._later(lambda: self._polish(waiting))
+            self._defer(lambda: self._polish(waiting))
 
     def _polish(self, waiting: list[QWidget]) -> None:
-        """What the style sheet says of each takes longest; done at once it would be felt."""
-        for widget in waiting[:_AT_ONCE]:
-            if isValid(widget):  # the form may have thrown it away meanwhile
+        """Polish in batches: applying the style sheet is slow."""
+        for widget in waiting[:_BATCH_SIZE]:
+            if isValid(widget):  # the form may have deleted it
                 widget.ensurePolished()
-        rest = waiting[_AT_ONCE:]
-        self._later((lambda: self._polish(rest)) if rest else self._fill)
+        remaining = waiting[_BATCH_SIZE:]
+        self._defer((lambda: self._polish(remaining)) if remaining else self._fill)
 
     def _fill(self) -> None:
         if self._made is not None and self.isVisible():
             made, self._made = self._made, None
-            self.hold(made)
+            self.set_widget(made)
             self.filled.emit()

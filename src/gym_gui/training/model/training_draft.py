@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from gym_gui.runtime.models.run_text import short_id
-from gym_gui.training.model.training_fields import PLACES, SECTIONS, SectionId
+from gym_gui.training.model.training_fields import FIELD_POSITIONS, SECTIONS, SectionId
 from mosaic.contract.errors import UserError
 from mosaic.contract.parameters import Parameter
 from mosaic.contract.problems import Path
@@ -96,10 +96,10 @@ def document_of(
     document |= {"worker": target.worker, "algo": target.algo, "env_id": target.env_id}
     if target.env_kwargs:
         document["env_kwargs"] = dict(target.env_kwargs)
-    for place in PLACES:
-        values = draft.of(place.section)
-        if place.name in values and place.name != "proxy":
-            _put(document, place.path, values[place.name])
+    for position in FIELD_POSITIONS:
+        values = draft.of(position.section)
+        if position.name in values and position.name != "proxy":
+            _put(document, position.path, values[position.name])
     tracking = draft.of("tracking")
     if tracking.get("use_proxy"):
         _put(document, ("artifacts", "wandb", "proxy"), tracking.get("proxy") or default_proxy)
@@ -119,10 +119,10 @@ def draft_of(document: Mapping[str, Any]) -> TrainingDraft:
     for name in _GIVEN_BY_THE_DOCK:
         rest.pop(name, None)
     values: dict[SectionId, Values] = {section: {} for section in SECTIONS}
-    for place in PLACES:
-        value = _take(rest, place.path)
+    for position in FIELD_POSITIONS:
+        value = _take(rest, position.path)
         if value is not None:
-            values[place.section][place.name] = value
+            values[position.section][position.name] = value
     if "proxy" in values["tracking"]:
         values["tracking"]["use_proxy"] = True
     # What is no such thing stays where it is, so that it is said to be wrong.
@@ -184,13 +184,13 @@ def document_in(text: str | bytes) -> Values:
         told = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise UserError(
-            f"This is no JSON: {error}.",
+            f"This is not valid JSON: {error}.",
             remedy="Copy or choose a whole run configuration.",
             code="C382",
         ) from None
     if not isinstance(told, dict):
         raise UserError(
-            "This is no run configuration.",
+            "This is not a run configuration.",
             remedy="It must be one JSON object, such as “Copy as JSON” makes.",
             code="C383",
         )

@@ -20,7 +20,7 @@ SECTIONS: tuple[SectionId, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FieldPosition:
     """Where the value of a field is in a run's configuration."""
 
     section: SectionId
@@ -28,23 +28,23 @@ class Place:
     path: Path
 
 
-PLACES = (
-    Place("run", "seed", ("seed",)),
-    Place("run", "total_timesteps", ("total_timesteps",)),
-    Place("artifacts", "tensorboard", ("artifacts", "tensorboard", "enabled")),
-    Place("artifacts", "checkpoint_every", ("artifacts", "checkpoints", "every_steps")),
-    Place("artifacts", "checkpoints_kept", ("artifacts", "checkpoints", "keep")),
-    Place("artifacts", "video", ("artifacts", "video", "enabled")),
-    Place("artifacts", "video_every", ("artifacts", "video", "every_episodes")),
-    Place("artifacts", "video_frames", ("artifacts", "video", "max_frames")),
-    Place("tracking", "wandb", ("artifacts", "wandb", "enabled")),
-    Place("tracking", "project", ("artifacts", "wandb", "project")),
-    Place("tracking", "entity", ("artifacts", "wandb", "entity")),
-    Place("tracking", "mode", ("artifacts", "wandb", "mode")),
-    Place("tracking", "proxy", ("artifacts", "wandb", "proxy")),
-    Place("about", "run_name", ("run_name",)),
-    Place("about", "agent_id", ("agent_id",)),
-    Place("about", "worker_id", ("worker_id",)),
+FIELD_POSITIONS = (
+    FieldPosition("run", "seed", ("seed",)),
+    FieldPosition("run", "total_timesteps", ("total_timesteps",)),
+    FieldPosition("artifacts", "tensorboard", ("artifacts", "tensorboard", "enabled")),
+    FieldPosition("artifacts", "checkpoint_every", ("artifacts", "checkpoints", "every_steps")),
+    FieldPosition("artifacts", "checkpoints_kept", ("artifacts", "checkpoints", "keep")),
+    FieldPosition("artifacts", "video", ("artifacts", "video", "enabled")),
+    FieldPosition("artifacts", "video_every", ("artifacts", "video", "every_episodes")),
+    FieldPosition("artifacts", "video_frames", ("artifacts", "video", "max_frames")),
+    FieldPosition("tracking", "wandb", ("artifacts", "wandb", "enabled")),
+    FieldPosition("tracking", "project", ("artifacts", "wandb", "project")),
+    FieldPosition("tracking", "entity", ("artifacts", "wandb", "entity")),
+    FieldPosition("tracking", "mode", ("artifacts", "wandb", "mode")),
+    FieldPosition("tracking", "proxy", ("artifacts", "wandb", "proxy")),
+    FieldPosition("about", "run_name", ("run_name",)),
+    FieldPosition("about", "agent_id", ("agent_id",)),
+    FieldPosition("about", "worker_id", ("worker_id",)),
 )
 
 TITLES = {

@@ -56,12 +56,12 @@ _PROXY_MISSING = Problem(
 )
 
 
-class Remembered(Protocol):
+class TrainingSettings(Protocol):
     """What the window remembers from one start to the next."""
 
     def text(self, key: str, default: str = "") -> str: ...
     def flag(self, key: str, default: bool) -> bool: ...
-    def keep(self, key: str, value: str | bool) -> None: ...
+    def set(self, key: str, value: str | bool) -> None: ...
 
 
 class TrainingForm(QObject):
@@ -82,7 +82,7 @@ class TrainingForm(QObject):
         catalog: TrainingCatalog,
         launcher: Launcher,
         notices: Notices,
-        settings: Remembered,
+        settings: TrainingSettings,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -118,7 +118,7 @@ class TrainingForm(QObject):
 
     def _wish_agent(self, agent_id: str) -> None:
         self._wished_agent = agent_id
-        self._settings.keep(_AGENT_KEY, agent_id)
+        self._settings.set(_AGENT_KEY, agent_id)
         self._take_agent(self.catalog.find(agent_id))
 
     @property
@@ -236,7 +236,7 @@ class TrainingForm(QObject):
             document.get("algo", self.target.algo)
         )
         if self.catalog.find(agent_id) is None:
-            self._notices.say(
+            self._notices.post(
                 f"There is no {agent_id.replace('/', ' ')} here; the settings stay as they are.",
                 tone="warning",
             )
@@ -248,7 +248,7 @@ class TrainingForm(QObject):
         self._replace_draft(self._tidy(draft_of(document)))
         there = document.get("env_id", self.target.env_id)
         if there != self.target.env_id:
-            self._notices.say(
+            self._notices.post(
                 f"These settings are of {there}; they were taken over for {self.target.env_id}."
             )
         return True
@@ -290,7 +290,7 @@ class TrainingForm(QObject):
             self,
             path,
             data,
-            lambda _: self._notices.say(f"Saved as {path}.", tone="good"),
+            lambda _: self._notices.post(f"Saved as {path}.", tone="good"),
             self._notices.fail,
         )
 
@@ -326,7 +326,7 @@ class TrainingForm(QObject):
         return self.offers_minimal and self._settings.flag(key, False)
 
     def set_minimal(self, is_on: bool) -> None:
-        self._settings.keep(f"{MINIMAL_TELEMETRY_KEY}/{self.target.worker}", is_on)
+        self._settings.set(f"{MINIMAL_TELEMETRY_KEY}/{self.target.worker}", is_on)
         self._check()
 
     def look_at_minimal(self) -> None:
@@ -370,7 +370,7 @@ class TrainingForm(QObject):
 
     def _keep_draft(self) -> None:
         if self.target.worker:
-            self._settings.keep(self._draft_key(), draft_text(self.draft))
+            self._settings.set(self._draft_key(), draft_text(self.draft))
 
     def _check(self) -> None:
         self._was_minimal = self.is_minimal

@@ -20,7 +20,7 @@ from gym_gui.training.feed.launching import Launched, Launcher
 from gym_gui.training.model.training_catalog import TrainingCatalog
 from gym_gui.training.model.training_draft import OF_THE_RUN_ALONE, without_defaults
 from gym_gui.training.model.training_fields import title_of
-from gym_gui.training.model.training_form import Remembered, TrainingForm
+from gym_gui.training.model.training_form import TrainingForm, TrainingSettings
 from gym_gui.training.model.training_notes import TrainingNotes
 from gym_gui.training.model.training_problems import problems_in, problems_of
 from gym_gui.training.model.training_readiness import TrainingReadiness
@@ -50,9 +50,9 @@ class TrainingModel(QObject):
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: UiTicker,
+        ticker: UiTicker,
         notices: Notices,
-        settings: Remembered,
+        settings: TrainingSettings,
         runs: RunsModel,
         parent: QObject | None = None,
     ) -> None:
@@ -64,7 +64,7 @@ class TrainingModel(QObject):
         self._launcher = Launcher(link, tasks)
         self.catalog = TrainingCatalog(link, tasks, self)
         self.form = TrainingForm(self.catalog, self._launcher, notices, settings, self)
-        self.readiness = TrainingReadiness(self._launcher, pulse, notices, self)
+        self.readiness = TrainingReadiness(self._launcher, ticker, notices, self)
         self.notes = TrainingNotes(self._launcher, self)
         self.run = TrainingRun(self._launcher, notices, settings, runs, self)
         self.is_launching = False
@@ -102,14 +102,14 @@ class TrainingModel(QObject):
         short = without_defaults(config)
         document = {name: short[name] for name in short if name not in OF_THE_RUN_ALONE}
         if document.get("mode", "train") != "train":
-            self._notices.say(f"{source} was not trained; there is nothing to duplicate.")
+            self._notices.post(f"{source} was not trained; there is nothing to duplicate.")
             return
         if not self.form.take_document(document):
             return
         told = {name: value for name, value in document.items() if not name.startswith("env_")}
         text = json.dumps(told, indent=2, ensure_ascii=False)
         self.notes.tell(f"Draft from {source}", text)
-        self._notices.say(f"The form holds the settings of {source}.", tone="good")
+        self._notices.post(f"The form holds the settings of {source}.", tone="good")
 
     def _take_waiting_run(self) -> None:
         if self._waiting_run is not None and self.catalog.is_known:
@@ -179,7 +179,7 @@ class TrainingModel(QObject):
         )
 
     def allow_and_launch(self) -> None:
-        self._settings.keep(f"{_ALLOWED_KEY}/{self.form.target.worker}", True)
+        self._settings.set(f"{_ALLOWED_KEY}/{self.form.target.worker}", True)
         self.consent_wanted = False
         self.launch()
 

@@ -49,7 +49,7 @@ class PolicyRow:
 
 class Activity(Protocol):
     @property
-    def is_going(self) -> bool: ...
+    def is_running(self) -> bool: ...
 
 
 class ActingSession(Protocol):
@@ -208,7 +208,7 @@ class TrainedPolicies(QAbstractListModel):
 
     def _ask(self) -> None:
         worker, algo, env_id = self._of
-        if not (worker and env_id and self._shelf.can_be_asked):
+        if not (worker and env_id and self._shelf.can_query):
             return
         self._is_stale = False
         asked = self._of
@@ -252,14 +252,14 @@ class TrainedPolicies(QAbstractListModel):
     def _choose_for_worker(self) -> None:
         """A worker that is to act plays its newest policy: whoever looks here sees which it is."""
         session = self._session
-        is_meant = session.actor_id == self._of[0] and not session.activity.is_going
+        is_meant = session.actor_id == self._of[0] and not session.activity.is_running
         if self._is_watched and is_meant:
             self._is_agent_new = True
             if self.is_known:
                 self._choose_for_agent()
 
     def _choose(self, policy_id: str) -> None:
-        self._memory.keep(self._memory_key(), policy_id)
+        self._memory.set(self._memory_key(), policy_id)
         if self._session.actors.find(policy_id) is None:
             self._wished = policy_id
             self._session.refresh_actors()

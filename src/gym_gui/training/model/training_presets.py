@@ -39,7 +39,7 @@ class TrainingPresets(QObject):
         name = to_preset_name(wanted)
 
         def done(_path: Path) -> None:
-            self._notices.say(f"Saved as the preset {name}.", tone="good")
+            self._notices.post(f"Saved as the preset {name}.", tone="good")
             self.look_at(self._worker, self._env_id)
 
         self._launcher.save_preset(self, name, make_preset(document), done, self._notices.fail)

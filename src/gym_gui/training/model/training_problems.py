@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from gym_gui.training.model.training_fields import PLACES, SectionId
+from gym_gui.training.model.training_fields import FIELD_POSITIONS, SectionId
 from mosaic.contract.descriptor import WorkerDescriptor, validate_params
 from mosaic.contract.errors import UserError
 from mosaic.contract.problems import DocumentError, Path, Problem
@@ -106,7 +106,7 @@ def _field_at(path: Path) -> tuple[SectionId | None, str]:
         return "about", str(path[0])
     if path[:2] == ("bundle", "extras"):
         return "extras", ""
-    for place in PLACES:
-        if path[: len(place.path)] == place.path:
-            return place.section, place.name
+    for position in FIELD_POSITIONS:
+        if path[: len(position.path)] == position.path:
+            return position.section, position.name
     return None, ""

@@ -41,11 +41,11 @@ class TrainingReadiness(QObject):
     installed = Signal()
 
     def __init__(
-        self, launcher: Launcher, pulse: UiTicker, notices: Notices, parent: QObject | None = None
+        self, launcher: Launcher, ticker: UiTicker, notices: Notices, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._launcher = launcher
-        self._pulse = pulse
+        self._ticker = ticker
         self._notices = notices
         self.report: PreflightReport | None = None
         """The newest answer; of an earlier configuration while `is_checking`."""
@@ -58,7 +58,7 @@ class TrainingReadiness(QObject):
         self._ticket = 0
         self._install: StreamThread[InstallProgress] | None = None
         self._past: list[threading.Thread] = []
-        pulse.subscribe(self, self._on_beat)
+        ticker.subscribe(self, self._on_tick)
 
     @property
     def is_current(self) -> bool:
@@ -80,7 +80,7 @@ class TrainingReadiness(QObject):
         self._due = time.monotonic() + _SETTLES_AFTER_S if document is not None else None
         if document is None:
             self.report = None
-        self._pulse.wake()
+        self._ticker.wake()
         self.changed.emit()
 
     def check_again(self) -> None:
@@ -91,7 +91,7 @@ class TrainingReadiness(QObject):
         if self._install is None and self._launcher.can_ask:
             self.installing = Installing(argument, "Waiting to begin", None)
             self._install = self._launcher.install(
-                argument, is_repair=is_repair, wake=self._pulse.wake
+                argument, is_repair=is_repair, wake=self._ticker.wake
             )
             self.changed.emit()
 
@@ -104,7 +104,7 @@ class TrainingReadiness(QObject):
     def threads(self) -> tuple[threading.Thread, ...]:
         return (*self._past, *((self._install.thread,) if self._install else ()))
 
-    def _on_beat(self) -> bool:
+    def _on_tick(self) -> bool:
         was_busy = self._follow_install()
         if self._due is None:
             return was_busy
@@ -137,13 +137,13 @@ class TrainingReadiness(QObject):
         stream = self._install
         if stream is None:
             return False
-        told = stream.take()
+        told = stream.drain()
         if told and self.installing is not None:
             self.installing = Installing(
                 self.installing.bundle, _progress_words(told[-1]), _share(told[-1])
             )
             self.changed.emit()
-        if stream.is_over and not told:
+        if stream.is_finished and not told:
             self._on_install_over(stream.error)
         return True
 
@@ -151,7 +151,7 @@ class TrainingReadiness(QObject):
         name = self.installing.bundle if self.installing else ""
         self._end_install()
         if error is None:
-            self._notices.say(f"The bundle {name} is ready.", tone="good")
+            self._notices.post(f"The bundle {name} is ready.", tone="good")
         else:
             self._notices.fail(error)
         self.installed.emit()

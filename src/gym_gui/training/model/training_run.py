@@ -11,7 +11,7 @@ from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.training.feed.launching import Launcher
-from gym_gui.training.model.training_form import Remembered
+from gym_gui.training.model.training_form import TrainingSettings
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
@@ -30,7 +30,7 @@ class TrainingRun(QObject):
         self,
         launcher: Launcher,
         notices: Notices,
-        settings: Remembered,
+        settings: TrainingSettings,
         runs: RunsModel,
         parent: QObject | None = None,
     ) -> None:
@@ -58,13 +58,13 @@ class TrainingRun(QObject):
         self._launched = run
         self._is_listed = self._runs.by_id(run.run_id) is not None
         self._is_cancelling = False
-        self._settings.keep(_RUN_KEY, run.run_id)
+        self._settings.set(_RUN_KEY, run.run_id)
         self.changed.emit()
 
     def dismiss(self) -> None:
         """One that is over is not shown any longer."""
         self._launched = None
-        self._settings.keep(_RUN_KEY, "")
+        self._settings.set(_RUN_KEY, "")
         self.changed.emit()
 
     def open(self) -> None:

@@ -78,7 +78,7 @@ class RunCard(QFrame):
         self.setVisible(run is not None)
         if run is None:
             return
-        look = run_text.STATE_LOOKS[run.state]
+        look = run_text.STATE_STYLES[run.state]
         self._name.setText(run_text.title_of(run))
         self._badge.show_text(f"{look.symbol} {look.word}", look.tone)
         share = run_text.progress_of(run)
