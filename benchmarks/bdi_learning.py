@@ -35,7 +35,7 @@ class World:
     goal: float
     arguments: tuple[str, ...] = ()
     episodes: int = 100
-    is_told_by_success: bool = False
+    is_measured_by_success: bool = False
 
     @property
     def options(self) -> list[str]:
@@ -43,12 +43,22 @@ class World:
 
 
 _WORLDS = (
-    World("FrozenLake 4x4", "FrozenLake-v1", 1.0, ("is_slippery=false",), is_told_by_success=True),
     World(
-        "FrozenLake 8x8", "FrozenLake8x8-v1", 1.0, ("is_slippery=false",), is_told_by_success=True
+        "FrozenLake 4x4", "FrozenLake-v1", 1.0, ("is_slippery=false",), is_measured_by_success=True
     ),
     World(
-        "FrozenLake 4x4, slippery", "FrozenLake-v1", 0.70, episodes=1_000, is_told_by_success=True
+        "FrozenLake 8x8",
+        "FrozenLake8x8-v1",
+        1.0,
+        ("is_slippery=false",),
+        is_measured_by_success=True,
+    ),
+    World(
+        "FrozenLake 4x4, slippery",
+        "FrozenLake-v1",
+        0.70,
+        episodes=1_000,
+        is_measured_by_success=True,
     ),
     World("CliffWalking", "CliffWalking-v1", -13.0),
     World("Taxi", "Taxi-v4", 7.0, episodes=1_000),
@@ -96,7 +106,7 @@ def score(client: TrainerClient, world: World, run_id: str, episodes: int) -> fl
     returns = [episode.total_return for episode in islice(client.episodes(run_id), episodes)]
     if len(returns) != episodes:
         raise SystemExit(f"run {run_id} has {len(returns)} episodes instead of {episodes}")
-    return fmean(value > 0 for value in returns) if world.is_told_by_success else fmean(returns)
+    return fmean(value > 0 for value in returns) if world.is_measured_by_success else fmean(returns)
 
 
 def run_cli(home: Home, *arguments: str) -> dict[str, Any]:

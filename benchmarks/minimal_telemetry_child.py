@@ -126,8 +126,8 @@ def main() -> None:
             training.turn()
             if turn >= 2:  # the first ones warm up
                 seconds[name].append(time.perf_counter() - start)
-    told = {"gymnasium": gymnasium.__version__, **seconds}
-    sys.stderr.write(f"\n{json.dumps(told)}\n")
+    result = {"gymnasium": gymnasium.__version__, **seconds}
+    sys.stderr.write(f"\n{json.dumps(result)}\n")
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ class InProcessSimulation:
 
     def __init__(self, frames: list[bytes]) -> None:
         self._frames = frames
-        self._asked: queue.SimpleQueue[tuple[int, int, int] | None] = queue.SimpleQueue()
+        self._requests: queue.SimpleQueue[tuple[int, int, int] | None] = queue.SimpleQueue()
         self._numbers = 0
 
     @property
@@ -63,15 +63,15 @@ class InProcessSimulation:
 
     def request_frames(self, first: int, count: int = 0) -> int:
         self._numbers += 1
-        self._asked.put((self._numbers, first, count))
+        self._requests.put((self._numbers, first, count))
         return self._numbers
 
     def close(self) -> None:
-        self._asked.put(None)
+        self._requests.put(None)
 
     def __iter__(self) -> Iterator[SimulationMessage]:
-        while (asked := self._asked.get()) is not None:
-            request, first, count = asked
+        while (frame_request := self._requests.get()) is not None:
+            request, first, count = frame_request
             for index in range(first, first + count):
                 yield SimulatedFrame(
                     request=request,
@@ -97,7 +97,7 @@ class InProcessSource:
         return InProcessSimulation(self._frames)
 
 
-def replay_times(frames: list[bytes], places: list[int]) -> list[float]:
+def replay_times(frames: list[bytes], indices: list[int]) -> list[float]:
     """Return the milliseconds of each seek with all frames in memory."""
     with EpisodeReplay(InProcessSource(frames), "run", 0) as replay:
         deadline = time.monotonic() + _TIMEOUT_S
@@ -105,7 +105,7 @@ def replay_times(frames: list[bytes], places: list[int]) -> list[float]:
             assert time.monotonic() < deadline, replay.state
             time.sleep(0.01)
         times = []
-        for index in places:
+        for index in indices:
             start = time.perf_counter()
             replay.seek(index)
             frame = replay.frame(index)
@@ -116,22 +116,22 @@ def replay_times(frames: list[bytes], places: list[int]) -> list[float]:
     return times
 
 
-def mp4_times(path: Path, places: list[int]) -> list[float]:
+def mp4_times(path: Path, indices: list[int]) -> list[float]:
     """Return the same for a video: seek to the keyframe, then decode."""
     with av.open(str(path)) as container:
         stream: Any = container.streams.video[0]
         ticks = Fraction(1, _FPS) / stream.time_base
         times = []
-        for index in places:
+        for index in indices:
             start = time.perf_counter()
-            wanted = int(index * ticks)
-            container.seek(wanted, stream=stream)
+            target_pts = int(index * ticks)
+            container.seek(target_pts, stream=stream)
             for frame in container.decode(stream):
-                if frame.pts >= wanted:
+                if frame.pts >= target_pts:
                     pixels = frame.to_rgb().planes[0]
                     break
             times.append((time.perf_counter() - start) * 1_000)
-            assert frame.pts == wanted
+            assert frame.pts == target_pts
             assert pixels.buffer_size >= _WIDTH * _HEIGHT * 3
     return times
 
@@ -150,9 +150,9 @@ def measure(count: int, seeks: int, *, is_textured: bool) -> list[tuple[object, 
         writer.finish()
         video_bytes = path.stat().st_size
         chooser = random.Random(7)
-        places = [chooser.randrange(count) for _ in range(seeks)]
-        ours = replay_times(frames, places)
-        video = mp4_times(path, places)
+        indices = [chooser.randrange(count) for _ in range(seeks)]
+        ours = replay_times(frames, indices)
+        video = mp4_times(path, indices)
     kind = "textured" if is_textured else "drawn"
     return [
         (f"{name}, {kind}", percentile(times, 0.5), percentile(times, 0.99), size / count / 1_000)

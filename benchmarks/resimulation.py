@@ -173,16 +173,16 @@ def run_plain_pass(loop: "subprocess.Popen[str]") -> float:
 
 def run_daemon_pass(simulation: Resimulation) -> float:
     """Return frames per second that a client receives."""
-    asked = simulation.request_frames(0)
+    request = simulation.request_frames(0)
     started_at, frames = 0.0, 0
-    for part in simulation:
-        if isinstance(part, SimulatedFrame):
-            assert part.pixels()
+    for message in simulation:
+        if isinstance(message, SimulatedFrame):
+            assert message.pixels()
             started_at = started_at or time.perf_counter()
             frames += 1
-        elif isinstance(part, SimulationChecked):
-            assert part.first_difference is None, part.difference
-        elif part == FramesDone(request=asked):
+        elif isinstance(message, SimulationChecked):
+            assert message.first_difference is None, message.difference
+        elif message == FramesDone(request=request):
             break
     return (frames - 1) / (time.perf_counter() - started_at)
 

@@ -34,9 +34,9 @@ from mosaic.contract.run_states import RunState
 
 _RUNS = 8
 _PRELOAD_S = 4.0
-_CLICK_INTERVAL_S = 0.5
-"""Nobody is quicker from one click to the next, elsewhere."""
 """Time for what the window loads in the background after its start."""
+_CLICK_INTERVAL_S = 0.5
+"""Time between two clicks of a fast user."""
 _RATE = 500
 _GOAL_MS = 50.0
 _GOAL_LAUNCH_S = 1.0

@@ -18,7 +18,7 @@ from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication  # noqa: TID251
 from report import percentile
 
-from gym_gui.app.start_up import Wishes
+from gym_gui.app.start_up import StartupOptions
 from gym_gui.app.theme import apply_theme
 from gym_gui.app.wiring import AppContext
 from mosaic.contract.layout import Home
@@ -46,7 +46,7 @@ def open_window(home: Home) -> Iterator[AppContext]:
     bench = AppContext(home)
     apply_theme(app, bench.theme, bench.window)
     bench.window.show()
-    bench.open(Wishes(starts_daemon=False))
+    bench.open(StartupOptions(starts_daemon=False))
     try:
         wait_for(lambda: bench.link.is_ready, "daemon")
         yield bench

@@ -65,7 +65,7 @@ class Phase:
     seconds: float = 0.0
     ui_cpu_s: float = 0.0
     process_cpu_s: float = 0.0
-    beats: int = 0
+    ticks: int = 0
     paints: int = 0
     events: int = 0
     memory_mb: list[float] = field(default_factory=list)
@@ -75,8 +75,8 @@ class Phase:
             self.name,
             self.events / self.seconds,
             self.paints / self.seconds,
-            self.beats / self.seconds,
-            self.ui_cpu_s / max(1, self.beats) * 1_000,
+            self.ticks / self.seconds,
+            self.ui_cpu_s / max(1, self.ticks) * 1_000,
             self.ui_cpu_s / self.seconds * 100,
             self.process_cpu_s / self.seconds * 100,
         )
@@ -94,8 +94,8 @@ class PhaseRecorder:
         self._bench = bench
         self._client = client
         self._gaps = GapMonitor()
-        self._beats = 0
-        bench.pulse.subscribe(bench, self._count_tick)
+        self._ticks = 0
+        bench.ticker.subscribe(bench, self._count_tick)
 
     def record(self, name: str, seconds: float, widget: QWidget, runs: list[str]) -> Phase:
         phase = Phase(name)
@@ -103,7 +103,7 @@ class PhaseRecorder:
         memory.timeout.connect(lambda: phase.memory_mb.append(resident_mb(os.getpid())))
         run_for(_SETTLE_S)
         steps = self._steps_of(runs)
-        before = (time.perf_counter(), time.thread_time(), cpu_seconds(os.getpid()), self._beats)
+        before = (time.perf_counter(), time.thread_time(), cpu_seconds(os.getpid()), self._ticks)
         paints.paints = 0
         memory.start(1_000)
         self._gaps.start()
@@ -113,7 +113,7 @@ class PhaseRecorder:
         phase.seconds = time.perf_counter() - before[0]
         phase.ui_cpu_s = time.thread_time() - before[1]
         phase.process_cpu_s = cpu_seconds(os.getpid()) - before[2]
-        phase.beats = self._beats - before[3]
+        phase.ticks = self._ticks - before[3]
         phase.paints = paints.paints
         phase.events = self._steps_of(runs) - steps
         return phase
@@ -122,7 +122,7 @@ class PhaseRecorder:
         return sum(self._client.stats(run_id).steps for run_id in runs)
 
     def _count_tick(self) -> bool:
-        self._beats += 1
+        self._ticks += 1
         return False
 
 

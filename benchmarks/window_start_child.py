@@ -84,7 +84,7 @@ def start_window(home: str, then: Callable[[object], None] | None = None) -> Non
     from PySide6.QtWidgets import QApplication  # noqa: PLC0415, TID251
 
     passed("import of PySide6")
-    from gym_gui.app.start_up import Wishes  # noqa: PLC0415
+    from gym_gui.app.start_up import StartupOptions  # noqa: PLC0415
     from gym_gui.app.theme import apply_theme  # noqa: PLC0415
     from gym_gui.app.wiring import AppContext  # noqa: PLC0415
     from mosaic.contract.layout import Home  # noqa: PLC0415
@@ -114,7 +114,7 @@ def start_window(home: str, then: Callable[[object], None] | None = None) -> Non
         bench.window.show()
         gc.freeze()
         gc.enable()
-        bench.open(Wishes(starts_daemon=False))
+        bench.open(StartupOptions(starts_daemon=False))
         then(bench)
 
 

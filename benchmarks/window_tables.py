@@ -128,8 +128,8 @@ def scroll(bench: AppContext, *, by_drag: bool) -> Gaps:
     """Scroll by a few rows per tick with the wheel, or drag through the complete table."""
     bar = bench.episodes_view.grid.verticalScrollBar()
     bar.setValue(0)
-    beats = round(_SCROLL_S * 1_000 / _TICK_MS)
-    stride = max(1, bar.maximum() // beats) if by_drag else _WHEEL_ROWS
+    ticks = round(_SCROLL_S * 1_000 / _TICK_MS)
+    stride = max(1, bar.maximum() // ticks) if by_drag else _WHEEL_ROWS
     mover, watch = QTimer(), GapMonitor()
     mover.timeout.connect(lambda: bar.setValue((bar.value() + stride) % max(1, bar.maximum())))
     mover.start(_TICK_MS)

@@ -21,8 +21,8 @@ from mosaic_worker import Algorithm, Descriptor, main
 def work(run):
     steps = []
     assert learn_batch(run, lambda: steps.append(1), 10)
-    tell_table(run, [[0.0, 0.5], [0.0, 0.0]], len(steps))
-    tell_mind(run, ["episodes(10)"], [], "train(10)", "practise", 0.5)
+    publish_table(run, [[0.0, 0.5], [0.0, 0.0]], len(steps))
+    publish_beliefs(run, ["episodes(10)"], [], "train(10)", "practise", 0.5)
     run.request_stop("enough")
     assert not learn_batch(run, lambda: steps.append(1), 10)
 

@@ -62,7 +62,7 @@ def tasks(qapp: QApplication) -> Iterator[Tasks]:  # noqa: ARG001 - it needs an 
 
 
 @pytest.fixture
-def pulse(qapp: QApplication) -> Iterator[UiTicker]:  # noqa: ARG001 - it needs an event loop
+def ticker(qapp: QApplication) -> Iterator[UiTicker]:  # noqa: ARG001 - it needs an event loop
     made = UiTicker()
     yield made
     made.close()

@@ -5,5 +5,5 @@ class Remembered(dict[str, str]):
     def text(self, key: str, default: str = "") -> str:
         return self.get(key, default)
 
-    def keep(self, key: str, value: str) -> None:
+    def set(self, key: str, value: str) -> None:
         self[key] = value

@@ -80,8 +80,8 @@ def test_filters(numbers_of: Callable[..., Any]) -> None:
     assert numbers_of(ended="terminated") == ([1, 3, 5], 3)
     assert numbers_of(ended="truncated") == ([0, 2, 4], 3)
     assert numbers_of(ended="open") == ([6], 1)
-    assert numbers_of(least_return=0.0, ended="over") == ([0, 3, 4, 5], 4)
-    assert numbers_of(least_return=0.0, most_return=3.0, ended="over") == ([0, 4], 2)
+    assert numbers_of(min_return=0.0, ended="over") == ([0, 3, 4, 5], 4)
+    assert numbers_of(min_return=0.0, max_return=3.0, ended="over") == ([0, 4], 2)
 
 
 def test_numbers_that_a_worker_leaves_out(spool: Spool, stored: Stored) -> None:

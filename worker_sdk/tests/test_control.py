@@ -9,7 +9,7 @@ import time
 import unittest
 from typing import Any
 
-from mosaic_worker.control import MAX_COMMAND_BYTES, MAX_QUEUED, Command, Control
+from mosaic_worker.control import MAX_COMMAND_BYTES, MAX_QUEUED, Control, ControlCommand
 from mosaic_worker.emitter import Emitter
 
 
@@ -54,7 +54,7 @@ class ControlTest(unittest.TestCase):
 
     def test_commands_go_to_handlers_or_to_poll(self) -> None:
         """A handler gets its command with all fields; an accepted one waits in order."""
-        handled: list[Command] = []
+        handled: list[ControlCommand] = []
         self.control.on("speed", handled.append)
         self.send(
             b'{"cmd": "action", "seq": 1, "value": [0.5]}\n{"cmd": "sp',
@@ -71,7 +71,7 @@ class ControlTest(unittest.TestCase):
 
     def test_what_is_accepted_no_longer_goes_to_its_handler(self) -> None:
         """A loop that takes over a command gets it in order with all the others, and is woken."""
-        handled: list[Command] = []
+        handled: list[ControlCommand] = []
         self.control.on("pause", handled.append)
         self.control.accept("pause")
         self.send(b'{"cmd": "pause", "seq": 1}\n{"cmd": "action", "seq": 2}\n')
@@ -100,7 +100,7 @@ class ControlTest(unittest.TestCase):
 
     def test_a_line_nested_too_deeply_does_not_stop_the_next(self) -> None:
         """Brackets past the parser's depth are answered, and the stop after them arrives."""
-        stops: list[Command] = []
+        stops: list[ControlCommand] = []
         self.control.on("stop", stops.append)
         self.send(b"[" * 4000 + b"\n", b'{"cmd": "stop", "seq": 3}\n')
         self.assertEqual([log["code"] for log in self.logs()], ["W111"])
@@ -116,7 +116,7 @@ class ControlTest(unittest.TestCase):
     def test_a_failing_handler_is_reported_and_survived(self) -> None:
         """The thread goes on after a handler's exception."""
 
-        def fail(_: Command) -> None:
+        def fail(_: ControlCommand) -> None:
             raise RuntimeError("cannot")
 
         self.control.on("reset", fail)

@@ -16,11 +16,13 @@ def main() -> int:
     parser.add_argument("--no-daemon", action="store_true", help="do not start a daemon")
     arguments = parser.parse_args()
     gc.disable()  # what start-up makes is there to stay; `UiCollection` collects afterwards
-    from gym_gui.app.start_up import Wishes, run_window  # noqa: PLC0415 - --help needs no Qt
+    from gym_gui.app.start_up import StartupOptions, run_window  # noqa: PLC0415 - --help needs no Qt
 
     return run_window(
         Home.locate(arguments.home),
-        Wishes(run_id=arguments.run, env_id=arguments.play, starts_daemon=not arguments.no_daemon),
+        StartupOptions(
+            run_id=arguments.run, env_id=arguments.play, starts_daemon=not arguments.no_daemon
+        ),
     )
 
 

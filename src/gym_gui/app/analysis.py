@@ -145,7 +145,7 @@ class Analysis(QObject):
 
     @property
     def _is_settled(self) -> bool:
-        """What the shown run tells is known, as far as it can be."""
+        """The metadata of the selected run is known."""
         shown = self.shown
         return not shown.run_id or shown.is_known or shown.problem is not None
 

@@ -52,7 +52,7 @@ class AnalysisModels(QObject):
         model = RunPageModel(
             bench.link,
             bench.tasks,
-            bench.pulse,
+            bench.ticker,
             bench.notices,
             self.shown,
             models.runs,
@@ -68,7 +68,7 @@ class AnalysisModels(QObject):
 
         bench = self._bench
         return ChartsModel(
-            bench.link, bench.tasks, bench.pulse, bench.notices, bench.settings, self
+            bench.link, bench.tasks, bench.ticker, bench.notices, bench.settings, self
         )
 
     @cached_property
@@ -78,7 +78,7 @@ class AnalysisModels(QObject):
 
         bench = self._bench
         return ChartsModel(
-            bench.link, bench.tasks, bench.pulse, bench.notices, bench.settings, self
+            bench.link, bench.tasks, bench.ticker, bench.notices, bench.settings, self
         )
 
     @cached_property
@@ -89,7 +89,7 @@ class AnalysisModels(QObject):
         model = CompareModel(
             bench.link,
             bench.tasks,
-            bench.pulse,
+            bench.ticker,
             bench.notices,
             bench.models.runs,
             self.compare_charts,
@@ -106,7 +106,7 @@ class AnalysisModels(QObject):
         model = TensorBoardModel(
             bench.link,
             bench.tasks,
-            bench.pulse,
+            bench.ticker,
             bench.notices,
             self.shown,
             bench.models.runs,
@@ -121,7 +121,7 @@ class AnalysisModels(QObject):
         from gym_gui.wandb.model.wandb_model import WandbModel  # noqa: PLC0415 - when shown
 
         bench = self._bench
-        model = WandbModel(bench.link, bench.tasks, bench.pulse, bench.notices, self.shown, self)
+        model = WandbModel(bench.link, bench.tasks, bench.ticker, bench.notices, self.shown, self)
         self._open.append(model)
         return model
 
@@ -130,7 +130,7 @@ class AnalysisModels(QObject):
         from gym_gui.optuna.model.study_model import StudyModel  # noqa: PLC0415 - when shown
 
         bench = self._bench
-        model = StudyModel(bench.link, bench.tasks, bench.pulse, bench.notices, self.shown, self)
+        model = StudyModel(bench.link, bench.tasks, bench.ticker, bench.notices, self.shown, self)
         self._open.append(model)
         return model
 
@@ -140,7 +140,7 @@ class AnalysisModels(QObject):
 
         bench = self._bench
         model = BeliefsModel(
-            bench.link, bench.tasks, bench.pulse, self.shown, bench.models.replay, self
+            bench.link, bench.tasks, bench.ticker, self.shown, bench.models.replay, self
         )
         self._open.append(model)
         return model

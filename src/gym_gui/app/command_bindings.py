@@ -47,7 +47,7 @@ def _of_session(bench: "AppContext") -> dict[str, Binding]:
         "session.again": Binding(play.play_again, not_playing),
         "session.takeover": Binding(play.take_over_or_release, no_agent),
         "session.environment": Binding(lambda: _choose_environment(bench)),
-        "session.dice": Binding(panel.choice.roll_seed),
+        "session.dice": Binding(panel.choice.randomize_seed),
         "session.quit": Binding(lambda: _close(bench)),
     }
 
@@ -173,7 +173,7 @@ def _of_help(bench: "AppContext") -> dict[str, Binding]:
         bench.settings_page.content.show_topic("Keyboard")
 
     def about() -> None:
-        bench.notices.say(f"MOSAIC {__version__}, MIT licence. Home: {bench.link.home.path}")
+        bench.notices.post(f"MOSAIC {__version__}, MIT licence. Home: {bench.link.home.path}")
 
     return {
         "help.welcome": Binding(bench.window.centre.show_welcome),

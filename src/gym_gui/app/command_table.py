@@ -49,7 +49,7 @@ COMMANDS: tuple[Command, ...] = (
         "session.pause",
         "Session",
         "Pause or go on",
-        "Let the session stand still, or go on.",
+        "Pause or resume the session.",
         "Ctrl+Space",
         "pause",
     ),
@@ -96,7 +96,7 @@ COMMANDS: tuple[Command, ...] = (
         "session.human",
         "Session",
         "Human mode",
-        "You act, and nobody else.",
+        "Only you act.",
         "Ctrl+1",
         "person",
         begins_group=True,
@@ -232,7 +232,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "view.tensorboard", "View", "TensorBoard", "Event files of the run.", "Alt+0", "external"
     ),
-    Command("view.wandb", "View", "Weights & Biases", "What the run tells W&B.", "", "external"),
+    Command("view.wandb", "View", "Weights & Biases", "W&B data of the run.", "", "external"),
     Command("view.optuna", "View", "Optuna trials", "The trials of a sweep.", "", "table"),
     Command(
         "view.session_panel",

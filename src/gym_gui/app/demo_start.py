@@ -31,7 +31,7 @@ class DemoStart(QObject):
         self._notices = bench.notices
         self._banner = bench.window.centre.banner
         self._demo = DemoRuns(bench.link, bench.tasks)
-        self._is_asked = False
+        self._is_submitting = False
         self._offer = ""
         """What the banner says while a person has to choose."""
 
@@ -47,9 +47,11 @@ class DemoStart(QObject):
                 self.started.emit(run.run_id)
                 return
         if not self._demo.can_ask:
-            self._notices.say("The daemon is not there yet; try again in a moment.", tone="warning")
-        elif not self._is_asked:
-            self._is_asked = True
+            self._notices.post(
+                "The daemon is not there yet; try again in a moment.", tone="warning"
+            )
+        elif not self._is_submitting:
+            self._is_submitting = True
             self._demo.learn_if_ready(self, self._on_submitted, self._on_missing, self._on_failed)
 
     def start_echo(self) -> None:
@@ -60,17 +62,17 @@ class DemoStart(QObject):
 
     def _begin(self, submit: Callable[[QObject, Submitted, Failed], None]) -> None:
         self._dismiss_offer()
-        if not self._is_asked:
-            self._is_asked = True
+        if not self._is_submitting:
+            self._is_submitting = True
             submit(self, self._on_submitted, self._on_failed)
 
     def _on_submitted(self, run: RunRecord) -> None:
-        self._is_asked = False
+        self._is_submitting = False
         self._dismiss_offer()
         self.started.emit(run.run_id)
 
     def _on_missing(self, bundle: str) -> None:
-        self._is_asked = False
+        self._is_submitting = False
         self._offer = (
             f"The packages of the demo's agent ({bundle}) are not installed yet. Installing"
             " them takes a minute or two. The echo run needs none."
@@ -83,7 +85,7 @@ class DemoStart(QObject):
         self._banner.say(self._offer, "plain", actions)
 
     def _on_failed(self, error: UserError) -> None:
-        self._is_asked = False
+        self._is_submitting = False
         self._notices.fail(error, ECHO, self.start_echo)
 
     def _dismiss_offer(self) -> None:

@@ -46,7 +46,7 @@ def _make_beliefs_page(bench: "AppContext", models: "AnalysisModels") -> "Belief
     from gym_gui.beliefs.view.beliefs_page import BeliefsPage  # noqa: PLC0415 - when shown
 
     page = BeliefsPage(models.beliefs, bench.theme)
-    page.step_wanted.connect(bench.conduct.replay_step)
+    page.step_requested.connect(bench.conduct.replay_step)
     return page
 
 

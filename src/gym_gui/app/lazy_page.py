@@ -13,7 +13,7 @@ from gym_gui.runtime.tasks import Tasks
 
 Page = TypeVar("Page", bound=QWidget)
 _AT_ONCE = 40
-_PATIENCE_MS = 300
+_TIMEOUT_MS = 300
 """So long an empty place says nothing."""
 
 
@@ -84,9 +84,9 @@ class LazyPage(QWidget, Generic[Page]):
         if not self.is_made:
             self.load(self._fill)
         if not self.is_filled:
-            QTimer.singleShot(_PATIENCE_MS, self, self._ask_for_patience)
+            QTimer.singleShot(_TIMEOUT_MS, self, self._show_loading)
 
-    def _ask_for_patience(self) -> None:
+    def _show_loading(self) -> None:
         if self._wait is None and not self.is_filled:
             self._wait = QLabel("Opening…")
             self._wait.setProperty("role", "muted")

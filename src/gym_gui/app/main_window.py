@@ -87,8 +87,8 @@ class MainWindow(QMainWindow):
         self._share_out()
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 - Qt's name
-        self._settings.keep("layout/geometry", self.saveGeometry())
-        self._settings.keep("layout/docks", self.saveState(_LAYOUT_VERSION))
+        self._settings.set("layout/geometry", self.saveGeometry())
+        self._settings.set("layout/docks", self.saveState(_LAYOUT_VERSION))
         self._settings.save()
         self.closing.emit()
         super().closeEvent(event)

@@ -19,7 +19,7 @@ from gym_gui.runtime.settings_store import SettingsStore
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
-from gym_gui.session.feed.environment_pictures import EnvironmentPictures
+from gym_gui.session.feed.thumbnail_cache import ThumbnailCache
 from gym_gui.session.model.session_panel_model import SessionPanelModel
 from gym_gui.settings.model.settings_model import SettingsModel
 from gym_gui.shell.model import StatusModel
@@ -33,29 +33,29 @@ class Models(QObject):
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: UiTicker,
+        ticker: UiTicker,
         notices: Notices,
         settings: SettingsStore,
         theme: ThemeModel,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self.sessions = SessionService(link, pulse, self)
-        self.pictures = EnvironmentPictures(link, tasks, self)
+        self.sessions = SessionService(link, ticker, self)
+        self.pictures = ThumbnailCache(link, tasks, self)
         self.settings = SettingsModel(link, tasks, notices, settings, theme, self)
         self.status = StatusModel(link, tasks, self)
         self.session_panel = SessionPanelModel(
             link, tasks, notices, settings, self.sessions, self.pictures, self
         )
-        self.play = PlayModel(self.sessions, pulse, self)
-        self.runs = RunsModel(link, tasks, pulse, notices, self)
+        self.play = PlayModel(self.sessions, ticker, self)
+        self.runs = RunsModel(link, tasks, ticker, notices, self)
         self.run_actions = RunActions(link, tasks, notices, self.runs, self)
-        self.episodes = EpisodesTable(link, tasks, pulse, notices, self.runs, self)
-        self.live = LiveModel(link, tasks, pulse, notices, self.runs, settings, self)
-        self.replay = ReplayModel(link, tasks, pulse, notices, self)
-        self.video = VideoModel(link, tasks, pulse, notices, self)
-        self.log_feed = LogFeed(link, pulse, self)
-        self.log = LogModel(self.log_feed, pulse, self)
+        self.episodes = EpisodesTable(link, tasks, ticker, notices, self.runs, self)
+        self.live = LiveModel(link, tasks, ticker, notices, self.runs, settings, self)
+        self.replay = ReplayModel(link, tasks, ticker, notices, self)
+        self.video = VideoModel(link, tasks, ticker, notices, self)
+        self.log_feed = LogFeed(link, ticker, self)
+        self.log = LogModel(self.log_feed, ticker, self)
 
     def close(self) -> None:
         """Nothing more is asked for; does not wait."""

@@ -28,10 +28,10 @@ class Navigation(QObject):
         super().__init__(bench)
         self._bench = bench
         self._models = bench.models
-        self._wanted_run = ""
+        self._requested_run = ""
         self._was_playing = ""
         self._actor_label = ""
-        self._link_words = ""
+        self._link_text = ""
         """What the banner says of the daemon, while it does."""
         self._able: tuple[bool, ...] = ()
         self._step_in_full = StepInFull(bench, self)
@@ -48,9 +48,9 @@ class Navigation(QObject):
             self._models.session_panel.choice.choose(env_id)
             bench.window.centre.show_tabs()
         elif run_id:
-            self._wanted_run = run_id
+            self._requested_run = run_id
             bench.window.centre.show_tab("live")
-            self._show_wanted_run()
+            self._show_requested_run()
         elif bench.settings.flag(_WELCOME, True):
             bench.window.centre.show_welcome()
 
@@ -88,7 +88,7 @@ class Navigation(QObject):
         bench.runs_view.watch_requested.connect(self.watch)
         bench.runs_view.replay_requested.connect(self.replay)
         bench.runs_view.compare_requested.connect(bench.analysis.compare)
-        models.runs.runs_changed.connect(self._show_wanted_run)
+        models.runs.runs_changed.connect(self._show_requested_run)
         models.runs.run_changed.connect(self._on_run_changed)
         models.live.replay_requested.connect(self.replay)
         models.live.log_requested.connect(self._show_log_of)
@@ -96,15 +96,15 @@ class Navigation(QObject):
         bench.episodes_view.episode_chosen.connect(self.replay)
         bench.episodes_view.episode_selected.connect(self._show_steps_of)
         bench.steps_view.step_chosen.connect(self.replay_step)
-        bench.window.centre.tab_changed.connect(self._note_watched)
-        self._note_watched()
+        bench.window.centre.tab_changed.connect(self._record_watched)
+        self._record_watched()
         bench.window.centre.tab_changed.connect(lambda _: self._replay_shown_run())
         models.replay.episode_changed.connect(self._show_replayed_episode)
         models.video.changed.connect(self._update_tabs)
 
-    def _show_wanted_run(self) -> None:
+    def _show_requested_run(self) -> None:
         """The command line named a run, perhaps by a part of its id; the list may still come."""
-        wanted = self._wanted_run
+        wanted = self._requested_run
         if not wanted:
             return
         found = [
@@ -113,7 +113,7 @@ class Navigation(QObject):
             if wanted in (run.run_id, run.name) or run.run_id.endswith(wanted)
         ]
         if found:
-            self._wanted_run = ""
+            self._requested_run = ""
             self._bench.runs_view.select(found[0])
             self.watch(found[0])
 
@@ -135,7 +135,7 @@ class Navigation(QObject):
         elif models.log.run_id != run_id:
             models.log.show_run(run)
 
-    def _note_watched(self) -> None:
+    def _record_watched(self) -> None:
         self._models.live.set_watched(self._bench.window.centre.current == "live")
 
     def _show_log_of(self, run_id: str) -> None:
@@ -166,8 +166,8 @@ class Navigation(QObject):
 
     def _watch_demo(self, run_id: str) -> None:
         self.no_more_welcome()
-        self._wanted_run = run_id
-        self._show_wanted_run()
+        self._requested_run = run_id
+        self._show_requested_run()
         self._bench.window.centre.show_tab("live")
 
     # The session.
@@ -239,7 +239,7 @@ class Navigation(QObject):
         self.demo.started.connect(self._watch_demo)
         bench.welcome.dismissed.connect(window.centre.show_tabs)
         bench.welcome.set_show_at_start(bench.settings.flag(_WELCOME, True))
-        bench.welcome.show_at_start_changed.connect(partial(bench.settings.keep, _WELCOME))
+        bench.welcome.show_at_start_changed.connect(partial(bench.settings.set, _WELCOME))
         models.settings.layout_reset_requested.connect(window.reset_layout)
         models.settings.integer_scaling_changed.connect(self._apply_scaling)
         models.settings.cache_changed.connect(self._apply_cache)
@@ -268,16 +268,16 @@ class Navigation(QObject):
         link, banner = self._bench.link, self._bench.window.centre.banner
         if link.state is LinkState.LOST:
             words = "The daemon does not answer. Runs go on without it; this window looks for it."
-            self._link_words = words
+            self._link_text = words
             banner.say(words, "warning", [("Start the daemon", link.start_daemon)])
         elif link.state is LinkState.FAILED and link.problem is not None:
             words = f"There is no daemon. {link.problem.message} {link.problem.remedy}"
-            self._link_words = words
+            self._link_text = words
             banner.say(words, "bad", [("Try again", link.start_daemon)])
-        elif self._link_words:
-            if banner.message == self._link_words:  # it may say something else by now
+        elif self._link_text:
+            if banner.message == self._link_text:  # it may say something else by now
                 banner.clear()
-            self._link_words = ""
+            self._link_text = ""
 
     def choose_theme(self, choice: ThemeChoice) -> None:
         self._models.settings.choose_theme(choice)

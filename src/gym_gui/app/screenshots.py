@@ -18,7 +18,7 @@ from PySide6.QtCore import QEventLoop, QSize, QTimer
 from PySide6.QtGui import QPainter, QPixmap
 from PySide6.QtWidgets import QApplication
 
-from gym_gui.app.start_up import Wishes
+from gym_gui.app.start_up import StartupOptions
 from gym_gui.app.theme import apply_theme
 from gym_gui.app.training_screenshots import TrainingPictures
 from gym_gui.app.wiring import AppContext
@@ -27,8 +27,8 @@ from gym_gui.runtime.models.theme_model import ThemeChoice
 from mosaic.contract.layout import Home
 from mosaic.contract.runs import RunRecord
 
-_LOOK_MS = 20
-_PATIENCE_S = 120.0
+_POLL_MS = 20
+_TIMEOUT_S = 120.0
 _SETTLE_S = 1.6
 _ENOUGH_STEPS = 600
 _THEMES: tuple[ThemeChoice, ...] = ("light", "dark")
@@ -87,7 +87,10 @@ class Photographer:
         popup = QApplication.activePopupWidget()
         if popup is not None:
             popup.close()
-        self.wait(lambda: self._models.play.is_episode_finished or self._steps() > _ENOUGH_STEPS, "a landing")
+        self.wait(
+            lambda: self._models.play.is_episode_finished or self._steps() > _ENOUGH_STEPS,
+            "a landing",
+        )
 
     def _replay(self) -> None:
         run_id = self._models.sessions.state.run_id
@@ -156,7 +159,7 @@ class Photographer:
         loop.exec()
 
     def wait(self, condition: Callable[[], bool], what: str) -> None:
-        loop, deadline, is_seen = QEventLoop(), time.monotonic() + _PATIENCE_S, False
+        loop, deadline, is_seen = QEventLoop(), time.monotonic() + _TIMEOUT_S, False
 
         def look() -> None:
             nonlocal is_seen
@@ -165,13 +168,13 @@ class Photographer:
                 loop.quit()
 
         timer = QTimer()
-        timer.setInterval(_LOOK_MS)
+        timer.setInterval(_POLL_MS)
         timer.timeout.connect(look)
         timer.start()
         loop.exec()
         timer.stop()
         if not is_seen:
-            raise SystemExit(f"Waited in vain for {what} for {_PATIENCE_S:.0f} s.")
+            raise SystemExit(f"Waited in vain for {what} for {_TIMEOUT_S:.0f} s.")
 
 
 def _is_demo(run: RunRecord | None) -> bool:
@@ -203,7 +206,7 @@ def main() -> int:
         bench = AppContext(home)
         apply_theme(app, bench.theme, bench.window)
         bench.window.show()
-        bench.open(Wishes())
+        bench.open(StartupOptions())
         photographer = Photographer(bench, arguments.out)
         try:
             photographer.take_all(QSize(int(width), int(height)))

@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class StartupOptions:
     """What the command line asks the window to begin with."""
 
     run_id: str = ""
@@ -29,7 +29,7 @@ class Wishes:
     starts_daemon: bool = True
 
 
-def run_window(home: Home, wishes: Wishes) -> int:
+def run_window(home: Home, options: StartupOptions) -> int:
     """Shows the window and returns its exit code once it is closed."""
     log = keep_window_log(home)
     # Pages of others inside the window draw with OpenGL, and want to be told beforehand.
@@ -45,7 +45,7 @@ def run_window(home: Home, wishes: Wishes) -> int:
     _close_on_signals(workbench)
     workbench.window.show()
     # After the first paint: finding or starting the daemon must not delay it.
-    QTimer.singleShot(0, lambda: _begin(workbench, wishes))
+    QTimer.singleShot(0, lambda: _begin(workbench, options))
     code = app.exec()
     workbench.close()
     collection.close()  # the collector stays off while the window's objects are destroyed
@@ -53,10 +53,10 @@ def run_window(home: Home, wishes: Wishes) -> int:
     return code
 
 
-def _begin(workbench: AppContext, wishes: Wishes) -> None:
+def _begin(workbench: AppContext, options: StartupOptions) -> None:
     """What start-up has made is there to stay: it is not searched for garbage."""
     gc.freeze()
-    workbench.open(wishes)
+    workbench.open(options)
 
 
 def _show_bugs(workbench: AppContext) -> None:

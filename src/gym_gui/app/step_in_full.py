@@ -30,7 +30,7 @@ class StepInFull(QObject):
         """Its episode."""
         self._stays_replayed = False
         """Replay was in front last, and what is analysed since is the same run."""
-        bench.steps_view.step_selected.connect(self._note_selected)
+        bench.steps_view.step_selected.connect(self._record_selected)
         bench.steps_view.bar.follow_changed.connect(self._on_follow_changed)
         models.live.steps.modelReset.connect(self.forget_selected)
         models.replay.step_changed.connect(self._show)
@@ -45,7 +45,7 @@ class StepInFull(QObject):
             self._selected = None
             self._show()
 
-    def _note_selected(self, _run_id: str, episode: int, row: int) -> None:
+    def _record_selected(self, _run_id: str, episode: int, row: int) -> None:
         """A row of the table is what the person wants to see in full, until they follow again."""
         self._selected, self._selected_in = self._models.live.steps.row_at(row), episode
         self._stays_replayed = False

@@ -45,7 +45,7 @@ class TrainingDock(QObject):
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: UiTicker,
+        ticker: UiTicker,
         notices: Notices,
         settings: SettingsStore,
         runs: RunsModel,
@@ -56,7 +56,7 @@ class TrainingDock(QObject):
         super().__init__(parent)
         self._link = link
         self._tasks = tasks
-        self._pulse = pulse
+        self._ticker = ticker
         self._notices = notices
         self._settings = settings
         self._runs = runs
@@ -102,7 +102,7 @@ class TrainingDock(QObject):
         from gym_gui.training.view.trained_panel import TrainedPanel  # noqa: PLC0415 - when seen
 
         page = TrainedPanel(self.policies, self.model.form, self._theme)
-        page.train_wanted.connect(lambda: self._session.show_part("new"))
+        page.train_wanted.connect(lambda: self._session.show_tab("new"))
         return page
 
     def take_run(self, config: Mapping[str, Any], title: str) -> None:
@@ -116,7 +116,7 @@ class TrainingDock(QObject):
             )
         if self._session.mode == "human":
             self._session.set_mode("agent")
-        self._session.show_part("new")
+        self._session.show_tab("new")
         self.model.take_run(config, title)
 
     def note_keys(self) -> None:
@@ -140,7 +140,7 @@ class TrainingDock(QObject):
         from gym_gui.training.model.training_model import TrainingModel  # noqa: PLC0415 - when seen
 
         made = TrainingModel(
-            self._link, self._tasks, self._pulse, self._notices, self._settings, self._runs, self
+            self._link, self._tasks, self._ticker, self._notices, self._settings, self._runs, self
         )
         made.launched.connect(self.launched)
         made.run.open_requested.connect(self.open_requested)
@@ -149,13 +149,13 @@ class TrainingDock(QObject):
         made.environment_requested.connect(self.environment_requested)
         made.form.agent_changed.connect(self._note_agent)
         made.form.agent_chosen.connect(self._note_chosen_agent)
-        self._session.environment_changed.connect(lambda _: self._tell_environment())
-        self._session.choice.values_changed.connect(self._tell_environment)
+        self._session.environment_changed.connect(lambda _: self._publish_environment())
+        self._session.choice.values_changed.connect(self._publish_environment)
         self._model = made
-        self._tell_environment()
+        self._publish_environment()
         return made
 
-    def _tell_environment(self) -> None:
+    def _publish_environment(self) -> None:
         choice = self._session.choice
         try:
             self.model.set_environment(choice.env_id, choice.keywords())
@@ -165,11 +165,11 @@ class TrainingDock(QObject):
 
     def _note_agent(self) -> None:
         if agent := self.model.form.agent:
-            self._session.note_agent(agent.id, is_chosen=False)
+            self._session.set_agent(agent.id, is_chosen=False)
 
     def _note_chosen_agent(self) -> None:
         if agent := self.model.form.agent:
-            self._session.note_agent(agent.id, is_chosen=True)
+            self._session.set_agent(agent.id, is_chosen=True)
 
 
 def _load_pages() -> None:

@@ -36,7 +36,7 @@ class TrainingNavigation(QObject):
         panel = self._bench.models.session_panel
         if panel.mode == "human":
             panel.set_mode("agent")
-        panel.show_part("new")
+        panel.show_tab("new")
         self._bench.window.session_dock.show()
         self._bench.window.session_dock.raise_()
         self._bench.window.centre.show_tabs()
@@ -60,7 +60,7 @@ class TrainingNavigation(QObject):
             panel.choice.choose(run.env_id)
         if panel.mode == "human":
             panel.set_mode("agent")
-        panel.show_part("trained")
+        panel.show_tab("trained")
         panel.play_with(checkpoint_id)
 
     def _draft_from(self, run_id: str, changes: dict[str, Any]) -> None:

@@ -40,7 +40,7 @@ from gym_gui.shell.view.welcome import Welcome
 from mosaic.contract.layout import Home
 
 if TYPE_CHECKING:
-    from gym_gui.app.start_up import Wishes
+    from gym_gui.app.start_up import StartupOptions
     from gym_gui.live.view.live_tab import LiveTab
     from gym_gui.replay.view.replay_page import ReplayPage
     from gym_gui.settings.view.settings_page import SettingsPage
@@ -112,10 +112,10 @@ class AppContext(QObject):
         self.keep_alive: list[object] = []
         """What must live as long as this, and has no other place."""
 
-    def open(self, wishes: "Wishes") -> None:
+    def open(self, options: "StartupOptions") -> None:
         """Once the window is on the screen: find or start the daemon, and show what was asked."""
-        self.link.open(start=wishes.starts_daemon)
-        self.conduct.begin(run_id=wishes.run_id, env_id=wishes.env_id)
+        self.link.open(start=options.starts_daemon)
+        self.conduct.begin(run_id=options.run_id, env_id=options.env_id)
         self._preloading.start()
 
     def close(self) -> None:
@@ -148,7 +148,7 @@ class AppContext(QObject):
             if pages:
                 pages.pop(0).load(load_next)
             else:
-                self.session_panel.training_area.new.make_ready()
+                self.session_panel.training_area.new.prepare_page()
 
         load_next()
 

@@ -1,6 +1,6 @@
 """LogFeed: the daemon's log, the log of the run that is looked at, and the window's own, as one.
 
-Each source is read on a thread of its own. `LogModel` takes what has come, once a beat.
+Each source is read on a thread of its own. `LogModel` takes what has come, once per tick.
 """
 
 import logging
@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject
 import mosaic
 from gym_gui.runtime.log_records import (
     LogRecord,
-    RunSparklines,
+    RunLogOrigin,
     code_meanings,
     daemon_records,
     event_record,
@@ -32,7 +32,7 @@ from mosaic.contract.runs import RunRecord
 _TAIL_LINES = 2_000
 """Of what was written before the window opened."""
 _MOST_AT_ONCE = 1_000
-"""Lines of one source in one beat; the rest waits, in the log itself."""
+"""Lines of one source in one tick; the rest waits, in the log itself."""
 _HISTORY_SECONDS = 2.0
 """After which what comes in the log of a run is new."""
 _MOST_OF_WINDOW = 5_000
@@ -59,7 +59,7 @@ class WindowLogHandler(logging.Handler):
         else:
             self._wake()
 
-    def take(self) -> list[LogRecord]:
+    def drain(self) -> list[LogRecord]:
         taken = []
         while self._records:
             taken.append(self._records.popleft())
@@ -69,13 +69,13 @@ class WindowLogHandler(logging.Handler):
 class LogFeed(QObject):
     """Made once, by the wiring; for the UI thread. Closed before the link is."""
 
-    def __init__(self, link: TrainerLink, pulse: UiTicker, parent: QObject | None = None) -> None:
+    def __init__(self, link: TrainerLink, ticker: UiTicker, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._link = link
-        self._pulse = pulse
+        self._ticker = ticker
         self.meanings: dict[str, str] = {}
         """Of the codes, in a sentence each; filled when the daemon's log is opened."""
-        self._window = WindowLogHandler(pulse.wake)
+        self._window = WindowLogHandler(ticker.wake)
         logging.getLogger().addHandler(self._window)
         self._daemon: StreamThread[str] | None = None
         self._run: RunRecord | None = None
@@ -109,11 +109,11 @@ class LogFeed(QObject):
         self._window.overflow -= count
         return count
 
-    def take(self) -> list[LogRecord]:
+    def drain(self) -> list[LogRecord]:
         """What has come since the last time, of all sources in order of time."""
-        records = self._window.take()
+        records = self._window.drain()
         if self._daemon is not None:
-            records += daemon_records(self._daemon.take())
+            records += daemon_records(self._daemon.drain())
         if self._run is not None:
             records += self._taken_of_run(self._run)
         records.sort(key=lambda record: record.at)
@@ -133,7 +133,7 @@ class LogFeed(QObject):
 
     def _begin(self) -> None:
         self._daemon = StreamThread(
-            "daemon log", self._open_daemon_log, self._pulse.wake, _MOST_AT_ONCE
+            "daemon log", self._open_daemon_log, self._ticker.wake, _MOST_AT_ONCE
         )
         self._threads.append(self._daemon)
         if self._run is not None:
@@ -145,7 +145,7 @@ class LogFeed(QObject):
         return self._link.client.logs(follow=True, tail_lines=_TAIL_LINES)
 
     def _begin_run(self, run: RunRecord) -> None:
-        client, wake = self._link.client, self._pulse.wake
+        client, wake = self._link.client, self._ticker.wake
         self._run_since = time.time()
         self._worker_lines = StreamThread(
             "worker log",
@@ -174,14 +174,14 @@ class LogFeed(QObject):
         now = time.time()
         # Workers tell no time. What an old run told belongs to its end, and what comes later than
         # the beginning of the stream was told when it came.
-        origin = RunSparklines(
+        origin = RunLogOrigin(
             component=f"{run.worker} {run.run_id[-_SHORT_ID_LETTERS:]}",
             run_id=run.run_id,
             at=run.ended_at or now,
             is_live=run.ended_at is None and now - self._run_since > _HISTORY_SECONDS,
         )
-        records = worker_records(self._worker_lines.take(), origin)
-        for line in self._run_events.take():
+        records = worker_records(self._worker_lines.drain(), origin)
+        for line in self._run_events.drain():
             event = line.decode()
             if isinstance(event, Log):
                 records.append(event_record(event, origin))

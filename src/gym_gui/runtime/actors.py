@@ -23,7 +23,7 @@ class ActorRoster:
         self._tasks = tasks
 
     @property
-    def can_be_asked(self) -> bool:
+    def can_query(self) -> bool:
         return self._link.has_client
 
     def ask(

@@ -50,7 +50,7 @@ class DemoRuns:
         on_missing: Callable[[str], None],
         on_failure: Failed,
     ) -> None:
-        """`on_missing` is told the bundle that has to be installed first; nothing is begun then."""
+        """`on_missing` receives the bundle to install first; nothing is started then."""
         client = self._link.client
 
         def submit_or_name_missing() -> RunRecord | str:

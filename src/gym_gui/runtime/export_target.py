@@ -6,8 +6,8 @@ from mosaic.contract.errors import UserError
 from mosaic.replay.export.target_file import check_target
 
 _FORBIDDEN_IN_NAMES = '/\\:*?"<>|'
-_MOST_NAMES = 1_000
-_LONGEST_BYTES = 180
+_MAX_NAMES = 1_000
+_MAX_BYTES = 180
 """File systems take 255, with the ending and a number."""
 
 
@@ -16,7 +16,7 @@ def free_target(folder: Path, stem: str, suffix: str) -> Path:
     stem = _as_name(stem)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for number in range(1, _MOST_NAMES):
+        for number in range(1, _MAX_NAMES):
             name = stem if number == 1 else f"{stem} ({number})"
             target = folder / f"{name}.{suffix}"
             if not target.exists():
@@ -39,4 +39,4 @@ def _as_name(stem: str) -> str:
     plain = "".join(
         "-" if sign in _FORBIDDEN_IN_NAMES or not sign.isprintable() else sign for sign in stem
     )
-    return plain.encode()[:_LONGEST_BYTES].decode(errors="ignore").strip() or "run"
+    return plain.encode()[:_MAX_BYTES].decode(errors="ignore").strip() or "run"

@@ -1,7 +1,7 @@
-"""FilePoller: looks at something on the disk again and again, on one thread, at a calm pace.
+"""FilePoller: polls files on one thread, at a limited rate.
 
-For files that others write and that tell nobody. Looking costs a moment of a thread and nothing of
-the UI thread. While nothing is watched the thread sleeps; before the first time there is none.
+For files that other processes write without notification. The thread starts with the first target
+and sleeps while there is none.
 """
 
 import logging
@@ -20,14 +20,13 @@ Found = TypeVar("Found")
 _log = logging.getLogger(__name__)
 _BROKEN = "C398"
 """Looking at files of others failed by a bug; the log has the traceback."""
-_REST_PER_WORK = 4.0
-"""A look that takes long is followed by a rest that is so many times as long; one that failed, most
-likely because it waited, by one that is as long."""
+_PAUSE_PER_WORK = 4.0
+"""The pause after a successful poll, as a multiple of its duration. After a failed poll it is 1."""
 
 
 @dataclass(frozen=True, slots=True)
-class News(Generic[Target, Found]):
-    """What a look at `target` has brought: something found, or why nothing could be."""
+class PollResult(Generic[Target, Found]):
+    """The result of one poll of `target`: a value or an error."""
 
     target: Target
     found: Found | None = None
@@ -40,16 +39,16 @@ class FilePoller(Generic[Target, Found]):
     def __init__(
         self,
         name: str,
-        begin: Callable[[Target], Callable[[], Found | None]],
+        open_target: Callable[[Target], Callable[[], Found | None]],
         wake: Callable[[], None],
         pace_s: float = 1.5,
     ) -> None:
-        """`begin` is called on the thread with what is to be watched, and returns how to look at
-        it: that is called over and over, and returns None while nothing is new."""
+        """`open_target` is called on the thread with what is to be watched, and returns
+        the poll function. That one returns None while nothing has changed."""
         self._name = name
-        self._begin = begin
+        self._open = open_target
         self._pace_s = pace_s
-        self._box: Mailbox[News[Target, Found]] = Mailbox(wake)
+        self._box: Mailbox[PollResult[Target, Found]] = Mailbox(wake)
         self._changed = threading.Condition()
         self._target: Target | None = None
         self._latest: Target | None = None
@@ -58,16 +57,16 @@ class FilePoller(Generic[Target, Found]):
         """Counts beginnings."""
         self._is_live = False
         self._is_due = False
-        self._is_settled = False
+        self._is_idle = False
         """Nothing is new, and nothing will be."""
         self._is_closed = False
         self.thread: threading.Thread | None = None
 
     def watch(self, target: Target | None, *, is_live: bool = True) -> None:
-        """Look at this from now on, beginning at once. None: rest.
+        """Poll this target, starting now. None suspends polling.
 
-        The same target again goes on where it was, also after a rest. What is not live is looked
-        at until nothing is new.
+        The same target continues where it was. A target that is not live is polled until
+        nothing has changed.
         """
         with self._changed:
             self._target = target
@@ -75,27 +74,27 @@ class FilePoller(Generic[Target, Found]):
                 self._latest = target
                 self._number += 1
             self._is_live = is_live
-            self._is_settled = False
+            self._is_idle = False
             self._is_due = target is not None
             self._changed.notify_all()
         if self.thread is None and target is not None and not self._is_closed:
             self.thread = threading.Thread(target=self._run, name=self._name, daemon=True)
             self.thread.start()
 
-    def look_now(self) -> None:
+    def poll_now(self) -> None:
         """There is reason to believe that something is new."""
         with self._changed:
-            self._is_settled = False
+            self._is_idle = False
             self._is_due = self._target is not None
             self._changed.notify_all()
 
-    def begin_again(self) -> None:
-        """Tell everything once more, failures too."""
+    def restart(self) -> None:
+        """Report everything again, including errors."""
         with self._changed:
             self._number += 1
-        self.look_now()
+        self.poll_now()
 
-    def take(self) -> list[News[Target, Found]]:
+    def drain(self) -> list[PollResult[Target, Found]]:
         """What was found since the last time."""
         return self._box.take()
 
@@ -115,12 +114,12 @@ class FilePoller(Generic[Target, Found]):
     def _run(self) -> None:
         """On the thread."""
         number = -1
-        look: Callable[[], Found | None] | None = None
-        told = ""
-        rest_s = self._pace_s
+        poll: Callable[[], Found | None] | None = None
+        last_error = ""
+        pause_s = self._pace_s
         while True:
             with self._changed:
-                self._wait(rest_s)
+                self._wait(pause_s)
                 if self._is_closed:
                     return
                 target, is_new = self._target, number != self._number
@@ -128,38 +127,38 @@ class FilePoller(Generic[Target, Found]):
                 self._is_due = False
             if target is None:
                 continue
-            begun, per_work = time.monotonic(), 1.0
+            started, per_work = time.monotonic(), 1.0
             try:
                 if is_new:
-                    look, told = None, ""
-                if look is None:
-                    look = self._begin(target)
-                found = look()
+                    poll, last_error = None, ""
+                if poll is None:
+                    poll = self._open(target)
+                found = poll()
             except UserError as error:
-                if str(error) != told:  # once, not with every look
-                    told = str(error)
-                    self._box.put(News(target, error=error))
+                if str(error) != last_error:  # once, not with every poll
+                    last_error = str(error)
+                    self._box.put(PollResult(target, error=error))
             except Exception as error:  # noqa: BLE001 - the edge of the thread
-                look = None
+                poll = None
                 problem = _bug(error)
-                if str(problem) != told:
-                    told = str(problem)
-                    _log.exception("%s a look at %s broke by a bug", _BROKEN, target)
-                    self._box.put(News(target, error=problem))
+                if str(problem) != last_error:
+                    last_error = str(problem)
+                    _log.exception("%s a poll at %s broke by a bug", _BROKEN, target)
+                    self._box.put(PollResult(target, error=problem))
             else:
-                per_work = _REST_PER_WORK
+                per_work = _PAUSE_PER_WORK
                 if found is not None:
-                    told = ""
-                    self._box.put(News(target, found))
+                    last_error = ""
+                    self._box.put(PollResult(target, found))
                 else:
-                    self._is_settled = not self._is_live
-            rest_s = max(self._pace_s, per_work * (time.monotonic() - begun))
+                    self._is_idle = not self._is_live
+            pause_s = max(self._pace_s, per_work * (time.monotonic() - started))
 
-    def _wait(self, rest_s: float) -> None:
-        """Until it is time to look, or all is over."""
-        deadline = time.monotonic() + rest_s
+    def _wait(self, pause_s: float) -> None:
+        """Until the next poll is due, or the poller is closed."""
+        deadline = time.monotonic() + pause_s
         while not (self._is_closed or self._is_due):
-            is_resting = self._target is None or self._is_settled
+            is_resting = self._target is None or self._is_idle
             left_s = None if is_resting else deadline - time.monotonic()
             if left_s is not None and left_s <= 0:
                 return

@@ -1,4 +1,4 @@
-"""LogRecord: one line of any log, whoever wrote it; and the reading of log lines into records.
+"""LogRecord: one line of any log, and the parsing of log lines into records.
 
 `log_feed.py` makes them; models and views show them.
 """
@@ -33,7 +33,7 @@ class Severity(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class LogRecord:
-    """`message` is one line; `details` is all else that was told with it, such as a traceback."""
+    """`message` is one line; `details` is the rest, such as a traceback."""
 
     at: float
     """In seconds since the epoch: when it was written, or about when it came."""
@@ -47,13 +47,13 @@ class LogRecord:
     run_id: str = ""
     details: str = ""
     logger: str = ""
-    """The module that said it, where that is known."""
+    """The module that logged it, if known."""
     lowered: str = field(init=False, repr=False, compare=False)
     """Everything a search looks at."""
 
     def __post_init__(self) -> None:
-        said = (self.message, self.code, self.component, self.run_id, self.logger, self.details)
-        object.__setattr__(self, "lowered", "\n".join(said).lower())
+        searched = (self.message, self.code, self.component, self.run_id, self.logger, self.details)
+        object.__setattr__(self, "lowered", "\n".join(searched).lower())
 
     @property
     def time_text(self) -> str:
@@ -69,19 +69,19 @@ class LogRecord:
     def as_text(self) -> str:
         """The whole of it, for the clipboard and for reports."""
         when = f"{self.date_text} {self.time_text}".strip() or "(no time)"
-        words = [when, self.severity.name.ljust(7), self.component]
+        parts = [when, self.severity.name.ljust(7), self.component]
         if self.logger:
-            words.append(f"({self.logger})")
+            parts.append(f"({self.logger})")
         if self.run_id:
-            words.append(f"run {self.run_id}")
-        says = f"{self.code} {self.message}".strip()
+            parts.append(f"run {self.run_id}")
+        text = f"{self.code} {self.message}".strip()
         below = "".join(f"\n    {line}" for line in self.details.splitlines())
-        return f"{' '.join(words)}: {says}{below}"
+        return f"{' '.join(parts)}: {text}{below}"
 
 
 _DAEMON_LINE = re.compile(
     r"(?P<day>\d{4}-\d\d-\d\d) (?P<time>\d\d:\d\d:\d\d),(?P<ms>\d{3}) "
-    r"(?P<level>[A-Z]+) +(?P<logger>\S+): (?P<says>.*)",
+    r"(?P<level>[A-Z]+) +(?P<logger>\S+): (?P<text>.*)",
     re.DOTALL,
 )
 _CODE = re.compile(r"(?P<code>(?:LOG|[A-Z])\d{3})\b[: ]*(?P<message>.*)", re.DOTALL)
@@ -94,7 +94,7 @@ _LEVELS: Mapping[str, Severity] = {
     "critical": Severity.ERROR,
     "fatal": Severity.ERROR,
 }
-_SAYS_LEVEL = re.compile(
+_LEVEL_PREFIX = re.compile(
     r"[\[(<]?(?P<level>debug|info|warn(?:ing)?|error|critical|fatal)(?:[\])>]|\s*:)", re.IGNORECASE
 )
 _PYTHON_WARNING = re.compile(r"\S+:\d+: \w*Warning: ")
@@ -103,7 +103,7 @@ _TRACEBACK = "Traceback (most recent call last):"
 
 
 def severity_of(word: str) -> Severity:
-    """Of the name of a level, as whoever wrote it spells it."""
+    """From the name of a level, in any common spelling."""
     return _LEVELS.get(word.lower(), Severity.INFO)
 
 
@@ -123,7 +123,7 @@ def daemon_records(lines: Iterable[str]) -> list[LogRecord]:
 
 
 def _daemon_record(head: re.Match[str], below: list[str]) -> LogRecord:
-    code, message = _split_code(head["says"])
+    code, message = _split_code(head["text"])
     second = time.mktime(time.strptime(f"{head['day']} {head['time']}", "%Y-%m-%d %H:%M:%S"))
     return LogRecord(
         at=second + int(head["ms"]) / 1000,
@@ -153,18 +153,18 @@ def _headless(lines: list[str]) -> LogRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class RunSparklines:
+class RunLogOrigin:
     """Where lines of a run come from, and when they came."""
 
     component: str
     run_id: str
     at: float
     is_live: bool
-    """They have just come; what an old run told has no time worth showing."""
+    """They were just received; lines of an old run have no useful time."""
 
 
-def worker_records(lines: Iterable[str], origin: RunSparklines) -> list[LogRecord]:
-    """What a worker printed. A traceback is one record, and its last line says what it is."""
+def worker_records(lines: Iterable[str], origin: RunLogOrigin) -> list[LogRecord]:
+    """What a worker printed. A traceback is one record, and its last line is the message."""
     gathered: list[list[str]] = []
     in_traceback = False
     for line in lines:
@@ -179,10 +179,10 @@ def worker_records(lines: Iterable[str], origin: RunSparklines) -> list[LogRecor
     return [_worker_record(each, origin) for each in gathered]
 
 
-def _worker_record(lines: list[str], origin: RunSparklines) -> LogRecord:
+def _worker_record(lines: list[str], origin: RunLogOrigin) -> LogRecord:
     is_traceback = len(lines) > 1
     code, message = _split_code(lines[-1] if is_traceback else lines[0])
-    level = _SAYS_LEVEL.match(message)
+    level = _LEVEL_PREFIX.match(message)
     severity = severity_of(level["level"]) if level else Severity.INFO
     if _PYTHON_WARNING.match(message):
         severity = Severity.WARNING
@@ -201,7 +201,7 @@ def _worker_record(lines: list[str], origin: RunSparklines) -> LogRecord:
     )
 
 
-def event_record(event: Log, origin: RunSparklines) -> LogRecord:
+def event_record(event: Log, origin: RunLogOrigin) -> LogRecord:
     """A `log` event of a worker."""
     fields = event.fields
     return LogRecord(
@@ -218,7 +218,7 @@ def event_record(event: Log, origin: RunSparklines) -> LogRecord:
 
 
 def window_record(record: logging.LogRecord) -> LogRecord:
-    """What this process said through Python's logging."""
+    """A record of this process's own logging."""
     code, message = _split_code(record.getMessage())
     first, _, rest = message.partition("\n")
     trace = logging.Formatter().formatException(record.exc_info) if record.exc_info else ""
@@ -241,16 +241,16 @@ def _nearest(level: int) -> Severity:
     return Severity.INFO if level >= Severity.INFO else Severity.DEBUG
 
 
-def _split_code(says: str) -> tuple[str, str]:
-    found = _CODE.fullmatch(says)
-    return (found["code"], found["message"]) if found else ("", says)
+def _split_code(text: str) -> tuple[str, str]:
+    found = _CODE.fullmatch(text)
+    return (found["code"], found["message"]) if found else ("", text)
 
 
 _MEANING = re.compile(r"\| `(?P<code>\w+)` \| (?P<text>.*?) \| `[^`|]*` \|")
 
 
 def code_meanings(page: Path) -> dict[str, str]:
-    """What each code says, from docs/log-codes.md; nothing when that is not there."""
+    """The meaning of each code, from docs/log-codes.md; empty if the file is missing."""
     try:
         text = page.read_text(encoding="utf-8")
     except OSError:

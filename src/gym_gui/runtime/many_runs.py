@@ -11,13 +11,13 @@ def do_to_each(run_ids: Collection[str], op: Callable[[str], object]) -> dict[st
 
     When no daemon answers the rest is not tried: each would wait for it.
     """
-    refused: dict[str, UserError] = {}
+    rejected: dict[str, UserError] = {}
     for run_id in run_ids:
         try:
             op(run_id)
         except DaemonUnreachableError as error:
             waiting = list(run_ids)
-            return refused | dict.fromkeys(waiting[waiting.index(run_id) :], error)
+            return rejected | dict.fromkeys(waiting[waiting.index(run_id) :], error)
         except UserError as error:
-            refused[run_id] = error
-    return refused
+            rejected[run_id] = error
+    return rejected

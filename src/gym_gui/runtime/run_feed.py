@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 _PER_PAGE = 1000
-_MOST_WAITING = 4000
+_MAX_WAITING = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +41,24 @@ class RunFeed(QObject):
     listed = Signal(object)
     """A tuple of all `RunRecord`: instead of whatever was known before."""
     happened = Signal(object)
-    """A list of `RunEvent`, in order; at most once a beat."""
+    """A list of `RunEvent`, in order; at most once per tick."""
     failed = Signal(object)
     """A `UserError`: the runs cannot be listed now; it is tried again when the daemon is back."""
 
     def __init__(
-        self, link: TrainerLink, tasks: Tasks, pulse: UiTicker, parent: QObject | None = None
+        self, link: TrainerLink, tasks: Tasks, ticker: UiTicker, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._link = link
         self._tasks = tasks
-        self._pulse = pulse
+        self._ticker = ticker
         self._stream: StreamThread[RunEvent] | None = None
         self._past: list[threading.Thread] = []
         self._is_listing = False
         self._is_closed = False
         link.connected.connect(self.list_again)
         link.recovered.connect(self._on_recovered)
-        pulse.subscribe(self, self._on_beat)
+        ticker.subscribe(self, self._on_tick)
         if link.has_client:
             self.list_again()
 
@@ -73,7 +73,7 @@ class RunFeed(QObject):
         self._end_stream()
         self._is_listing = True
         client = self._link.client
-        self._tasks.run(self, lambda: _all_runs(client), self._on_listed, self._on_refused)
+        self._tasks.run(self, lambda: _all_runs(client), self._on_listed, self._on_failed)
 
     def close(self) -> None:
         """Does not wait for its thread."""
@@ -89,30 +89,30 @@ class RunFeed(QObject):
         self._stream = StreamThread(
             "runs watch",
             lambda: client.watch(after_seq=listed.last_event, digests=True),
-            self._pulse.wake,
-            _MOST_WAITING,
+            self._ticker.wake,
+            _MAX_WAITING,
         )
 
-    def _on_refused(self, error: UserError) -> None:
+    def _on_failed(self, error: UserError) -> None:
         self._is_listing = False
         self.failed.emit(error)
 
     def _on_recovered(self) -> None:
-        """A stream that is alive goes on by itself."""
-        if self._stream is None or self._stream.is_over:
+        """A live stream resumes by itself."""
+        if self._stream is None or self._stream.is_finished:
             self.list_again()
 
-    def _on_beat(self) -> bool:
+    def _on_tick(self) -> bool:
         stream = self._stream
         if stream is None or self._is_closed:
             return False
-        events = stream.take()
+        events = stream.drain()
         if any(isinstance(event.what, EventsForgotten) for event in events):
             self.list_again()
             return True
         if events:
             self.happened.emit(events)
-        elif stream.is_over:
+        elif stream.is_finished:
             if stream.error is not None:
                 _log.warning("C350 runs are no longer watched: %s", stream.error)
                 self.failed.emit(stream.error)

@@ -36,8 +36,8 @@ class RunMetadata:
     descriptor: WorkerDescriptor | None
     """None: the worker is no longer there, or cannot say what it is."""
     directory: Path
-    told: frozenset[str] = frozenset()
-    """The types of the lines that it has told so far."""
+    event_types: frozenset[str] = frozenset()
+    """The types of its recorded events."""
 
     @property
     def label(self) -> str:
@@ -46,7 +46,7 @@ class RunMetadata:
 
     @property
     def is_silent(self) -> bool:
-        """It tells nothing of its steps."""
+        """It reports no steps."""
         worker, config = self.descriptor, self.config
         return (
             worker is not None
@@ -55,8 +55,8 @@ class RunMetadata:
         )
 
     @property
-    def can_tell(self) -> bool:
-        """The worker could tell of its steps, if the configuration asked for it."""
+    def can_record_steps(self) -> bool:
+        """The worker can report steps if the configuration enables them."""
         return self.descriptor is not None and self.descriptor.supports.minimal_telemetry
 
     @property
@@ -83,17 +83,17 @@ def fetch_run_metadata(client: "TrainerClient", home: Home, run_id: str) -> RunM
         manifest=decode_manifest(details.manifest_json or b"{}"),
         descriptor=descriptor,
         directory=home.run(run_id).path,
-        told=_told(client, run_id),
+        event_types=_event_types(client, run_id),
     )
 
 
-def _told(client: "TrainerClient", run_id: str) -> frozenset[str]:
+def _event_types(client: "TrainerClient", run_id: str) -> frozenset[str]:
     try:
         return frozenset(client.stats(run_id).types)
     except UserError:  # nothing is stored of it yet
         return frozenset()
 
 
-def start_again_telling(client: "TrainerClient", config: TrainRunConfig) -> str:
+def restart_with_telemetry(client: "TrainerClient", config: TrainRunConfig) -> str:
     """The same run once more, with minimal telemetry; its id."""
     return client.submit(msgspec.structs.replace(config, telemetry=_MINIMAL)).run_id

@@ -15,17 +15,17 @@ _log = logging.getLogger(__name__)
 
 def delete_runs(client: "TrainerClient", run_ids: Collection[str]) -> dict[str, UserError]:
     """Blocking. Those that the daemon keeps, and why."""
-    refused: dict[str, UserError] = {}
+    rejected: dict[str, UserError] = {}
     for run_id in run_ids:
         try:
             client.delete(run_id)
         except UserError as error:
             _log.warning("C354 run %s could not be deleted: %s", run_id, error)
-            refused[run_id] = error
-    return refused
+            rejected[run_id] = error
+    return rejected
 
 
-def begin_deleting(client: "TrainerClient", run_ids: Collection[str]) -> threading.Thread:
+def start_deleting(client: "TrainerClient", run_ids: Collection[str]) -> threading.Thread:
     """On a thread of its own, when the window closes: tasks that have not begun would be lost."""
     thread = threading.Thread(
         target=delete_runs, args=(client, tuple(run_ids)), name="last deletions", daemon=True

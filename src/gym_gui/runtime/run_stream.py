@@ -1,4 +1,4 @@
-"""RunStream: what one run tells of one kind, from its beginning and while it goes on.
+"""RunStream: one kind of record of one run, from its start and while it runs.
 
 A base of feeds: a subclass says what is read. Of one run at a time, on a thread.
 """
@@ -25,24 +25,24 @@ class RunStream(QObject, Generic[Item]):
     def __init__(
         self,
         link: TrainerLink,
-        pulse: UiTicker,
+        ticker: UiTicker,
         name: str,
-        most_at_once: int,
+        max_batch: int,
         parent: QObject | None = None,
     ) -> None:
-        """`most_at_once` are brought at a time; the rest waits, in the store."""
+        """`max_batch` are brought at a time; the rest waits, in the store."""
         super().__init__(parent)
         self._link = link
-        self._pulse = pulse
+        self._ticker = ticker
         self._name = name
-        self._most_at_once = most_at_once
+        self._max_batch = max_batch
         self._run_id = ""
         self._stream: StreamThread[Item] | None = None
         self._threads: list[threading.Thread] = []
-        link.connected.connect(self._begin)
+        link.connected.connect(self._start)
 
     def read(self, client: "TrainerClient", run_id: str) -> Closable[Item]:
-        """What is told; called on the thread that reads it."""
+        """Open the stream; called on the reading thread."""
         raise NotImplementedError
 
     def show(self, run_id: str) -> None:
@@ -50,15 +50,15 @@ class RunStream(QObject, Generic[Item]):
         self.close()
         self._run_id = run_id
         if self._link.has_client:
-            self._begin()
+            self._start()
 
-    def take(self) -> list[Item]:
-        return self._stream.take() if self._stream else []
+    def drain(self) -> list[Item]:
+        return self._stream.drain() if self._stream else []
 
     @property
-    def is_over(self) -> bool:
+    def is_finished(self) -> bool:
         """Nothing more comes."""
-        return self._stream is not None and self._stream.is_over
+        return self._stream is not None and self._stream.is_finished
 
     @property
     def error(self) -> UserError | None:
@@ -75,11 +75,11 @@ class RunStream(QObject, Generic[Item]):
             self._stream.close()
             self._stream = None
 
-    def _begin(self) -> None:
+    def _start(self) -> None:
         if not self._run_id or self._stream is not None:
             return
         client, run_id = self._link.client, self._run_id
         self._stream = StreamThread(
-            self._name, lambda: self.read(client, run_id), self._pulse.wake, self._most_at_once
+            self._name, lambda: self.read(client, run_id), self._ticker.wake, self._max_batch
         )
         self._threads = [*self.threads, self._stream.thread]

@@ -1,7 +1,7 @@
 """SessionService: the session that is played or watched, for the UI thread.
 
 Every method returns at once. What comes of it is seen in `state`; pictures and steps come with the
-pulse. Made once, by the wiring; `SessionPanelModel` starts sessions, `PlayModel` shows them.
+ticker. Made once, by the wiring; `SessionPanelModel` starts sessions, `PlayModel` shows them.
 """
 
 import dataclasses
@@ -37,49 +37,49 @@ __all__ = [
     "SessionState",
 ]
 
-_MOST_SEEDS = 2**31
+_MAX_SEED = 2**31
 _MAX_LINES = 2000
 """Lines handled in one tick: more would be noticeable."""
-_REST_PER_READ = 4
+_PAUSE_PER_READ = 4
 """A picture that takes long to read is read so much the seldomer: the window goes first."""
 
 
 class SessionService(QObject):
-    """One session at a time. What is asked for before there is a daemon waits for it."""
+    """One session at a time. A request made before a daemon answers waits for it."""
 
     changed = Signal()
-    """`state` is new; at most once a beat."""
+    """`state` is new; at most once per tick."""
     frame_changed = Signal()
-    """`newest_frame` is new; at most once a beat."""
+    """`newest_frame` is new; at most once per tick."""
     lines_arrived = Signal(object)
-    """A list of `EpisodeLine` of the run that is played, in order; at most once a beat."""
+    """A list of `EpisodeLine` of the run that is played, in order; at most once per tick."""
 
-    def __init__(self, link: TrainerLink, pulse: UiTicker, parent: QObject | None = None) -> None:
+    def __init__(self, link: TrainerLink, ticker: UiTicker, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.state = SessionState()
         self.newest_frame: Frame | None = None
         self._link = link
-        self._pulse = pulse
+        self._ticker = ticker
         self._controller: SessionController | None = None
         self._newest_state = self.state
         self._is_own = False
         self._is_closed = False
-        self._asked_early: Callable[[SessionController], None] | None = None
-        self._look_at = 0.0
+        self._pending_request: Callable[[SessionController], None] | None = None
+        self._next_read_at = 0.0
         link.connected.connect(self._on_connected)
         link.changed.connect(self._on_link_changed)
         if link.has_client:
             self._on_connected()
-        pulse.subscribe(self, self._on_beat)
+        ticker.subscribe(self, self._on_tick)
 
     @property
     def is_waiting_for_daemon(self) -> bool:
-        """A session was asked for, and begins as soon as a daemon answers."""
-        return self._asked_early is not None
+        """A session was requested, and begins as soon as a daemon answers."""
+        return self._pending_request is not None
 
     @property
     def is_without_daemon(self) -> bool:
-        """A session was asked for, and no daemon could be found or started for it."""
+        """A session was requested, and no daemon could be found or started for it."""
         return self.is_waiting_for_daemon and self._link.state is LinkState.FAILED
 
     @property
@@ -93,56 +93,56 @@ class SessionService(QObject):
         """Play. A session that is going on ends once the new one has begun."""
         self._is_own = True
         paced = _paced(request)
-        self._begin(lambda controller: controller.start(paced))
+        self._start(lambda controller: controller.start(paced))
 
     def attach(self, run_id: str) -> None:
         """Turn to a run that is under way: one that is played is controlled, others are watched."""
         self._is_own = False
-        self._begin(lambda controller: controller.attach(run_id))
+        self._start(lambda controller: controller.attach(run_id))
 
     def switch_actor(self, actor_id: str) -> None:
-        self._ask(lambda controller: controller.switch_actor(actor_id))
+        self._send(lambda controller: controller.switch_actor(actor_id))
 
     def act(self, value: Any) -> None:
-        self._ask(lambda controller: controller.act(value))
+        self._send(lambda controller: controller.act(value))
 
     def takeover(self) -> None:
-        self._ask(lambda controller: controller.takeover())
+        self._send(lambda controller: controller.takeover())
 
     def release(self) -> None:
-        self._ask(lambda controller: controller.release())
+        self._send(lambda controller: controller.release())
 
     def pause(self) -> None:
-        self._ask(lambda controller: controller.pause())
+        self._send(lambda controller: controller.pause())
 
     def resume(self) -> None:
-        self._ask(lambda controller: controller.resume())
+        self._send(lambda controller: controller.resume())
 
     def step(self, count: int = 1) -> None:
-        self._ask(lambda controller: controller.step(count))
+        self._send(lambda controller: controller.step(count))
 
     def reset(self, seed: int | None = None) -> None:
         """Begin an episode. Without a seed one is drawn here, so that it can be had again."""
-        sure = secrets.randbelow(_MOST_SEEDS) if seed is None else seed
-        self._ask(lambda controller: controller.reset(sure))
+        sure = secrets.randbelow(_MAX_SEED) if seed is None else seed
+        self._send(lambda controller: controller.reset(sure))
 
     def speed(self, value: float) -> None:
         """Times real time; 0: as fast as it can."""
-        self._ask(lambda controller: controller.speed(value))
+        self._send(lambda controller: controller.speed(value))
 
     def configure(
         self, *, auto_reset: bool | None = None, env_kwargs: Mapping[str, Any] | None = None
     ) -> None:
-        self._ask(
+        self._send(
             lambda controller: controller.configure(auto_reset=auto_reset, env_kwargs=env_kwargs)
         )
 
     def stop(self) -> None:
         """End the run."""
-        if self._asked_early is not None:
-            self._asked_early = None
+        if self._pending_request is not None:
+            self._pending_request = None
             self.changed.emit()
-        self._ask(lambda controller: controller.stop())
+        self._send(lambda controller: controller.stop())
 
     # Its end.
 
@@ -154,10 +154,10 @@ class SessionService(QObject):
         if self._is_closed:
             return
         self._is_closed = True
-        self._asked_early = None
+        self._pending_request = None
         if self._controller is not None:
             if self._is_own:
-                # Also when one is over as far as is known: the next may have been asked for since.
+                # Also when one is over as far as is known: the next may have been requested since.
                 self._controller.stop()
             self._controller.close()
 
@@ -175,31 +175,31 @@ class SessionService(QObject):
         self._controller = session_controller.SessionController(
             self._link.client,
             home=self._link.home,
-            on_change=self._note_state,
+            on_change=self._on_state,
             max_lines=_MAX_LINES,
         )
-        asked, self._asked_early = self._asked_early, None
-        if asked is not None:
-            asked(self._controller)
+        request, self._pending_request = self._pending_request, None
+        if request is not None:
+            request(self._controller)
             self.changed.emit()
 
     def _on_link_changed(self) -> None:
         if self.is_waiting_for_daemon:
             self.changed.emit()
 
-    def _note_state(self, state: SessionState) -> None:
+    def _on_state(self, state: SessionState) -> None:
         """On the session's thread."""
         self._newest_state = state
-        self._pulse.wake()
+        self._ticker.wake()
 
-    def _on_beat(self) -> bool:
+    def _on_tick(self) -> bool:
         if self._is_closed:
             return False
-        has_news = self._take_state()
-        has_news = self._take_lines() or has_news
-        return self._take_frame() or has_news
+        has_changed = self._apply_state()
+        has_changed = self._drain_lines() or has_changed
+        return self._read_frame() or has_changed
 
-    def _take_state(self) -> bool:
+    def _apply_state(self) -> bool:
         newest = self._newest_state
         if newest is self.state:
             return False
@@ -209,39 +209,39 @@ class SessionService(QObject):
         self.changed.emit()
         return True
 
-    def _take_lines(self) -> bool:
+    def _drain_lines(self) -> bool:
         if self._controller is None or not self.state.run_id:
             return False
-        lines = self._controller.take_lines(self.state.run_id)
+        lines = self._controller.drain_lines(self.state.run_id)
         if lines:
             self.lines_arrived.emit(lines)
         return bool(lines)
 
-    def _take_frame(self) -> bool:
+    def _read_frame(self) -> bool:
         began = time.monotonic()
-        if self._controller is None or not self.state.run_id or began < self._look_at:
+        if self._controller is None or not self.state.run_id or began < self._next_read_at:
             return False
         shown = self.newest_frame
         frame = self._controller.newest_frame(shown.number if shown else 0)
         if frame is None:
             return False
         took = time.monotonic() - began
-        self._look_at = began + took * _REST_PER_READ
+        self._next_read_at = began + took * _PAUSE_PER_READ
         self.newest_frame = frame
         self.frame_changed.emit()
         return True
 
-    def _begin(self, asked: "Callable[[SessionController], None]") -> None:
+    def _start(self, request: "Callable[[SessionController], None]") -> None:
         if self._controller is None and not self._is_closed:
-            self._asked_early = asked
+            self._pending_request = request
             self.changed.emit()
         else:
-            self._ask(asked)
+            self._send(request)
 
-    def _ask(self, asked: "Callable[[SessionController], None]") -> None:
+    def _send(self, request: "Callable[[SessionController], None]") -> None:
         if self._controller is not None and not self._is_closed:
-            asked(self._controller)
-            self._pulse.wake()
+            request(self._controller)
+            self._ticker.wake()
 
 
 def _paced(request: SessionRequest) -> SessionRequest:

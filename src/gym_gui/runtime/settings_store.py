@@ -18,7 +18,7 @@ class TextSettings(Protocol):
     """Text that is kept from one start to the next, by key; `SettingsStore` is one."""
 
     def text(self, key: str, default: str = "") -> str: ...
-    def keep(self, key: str, value: str) -> None: ...
+    def set(self, key: str, value: str) -> None: ...
 
 
 class SettingsStore(QObject):
@@ -45,7 +45,7 @@ class SettingsStore(QObject):
         value = self._settings.value(key)
         return value if isinstance(value, QByteArray) else QByteArray()
 
-    def keep(self, key: str, value: str | int | bool | QByteArray) -> None:
+    def set(self, key: str, value: str | int | bool | QByteArray) -> None:
         stored: Any = value
         if isinstance(value, bool):
             stored = "yes" if value else "no"

@@ -37,8 +37,8 @@ class StreamThread(Generic[Item]):
         """`open_stream` is called on the thread, because opening may wait for the daemon too."""
         self.box: Mailbox[Item] = Mailbox(wake) if limit is None else Mailbox(wake, limit)
         self.error: UserError | None = None
-        """Why it ended, when that was no ordinary end."""
-        self.is_over = False
+        """Why it ended, if it failed."""
+        self.is_finished = False
         self._open = open_stream
         self._wake = wake
         self._lock = threading.Lock()
@@ -47,7 +47,7 @@ class StreamThread(Generic[Item]):
         self.thread = threading.Thread(target=self._run, name=name, daemon=True)
         self.thread.start()
 
-    def take(self) -> list[Item]:
+    def drain(self) -> list[Item]:
         """What has come since the last time."""
         return self.box.take()
 
@@ -80,5 +80,5 @@ class StreamThread(Generic[Item]):
                     code=_BROKEN,
                 )
         finally:
-            self.is_over = True
+            self.is_finished = True
             self._wake()

@@ -17,13 +17,13 @@ from mosaic.contract.errors import UserError
 Result = TypeVar("Result")
 
 _log = logging.getLogger(__name__)
-_MOST_THREADS = 8
-_LET_GO_S = 10.0
+_MAX_THREADS = 8
+_JOIN_TIMEOUT_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """Who is to be told, and how."""
+    """Callbacks of a task."""
 
     parent: QObject
     on_success: Callable[[Any], None]
@@ -42,7 +42,7 @@ class Tasks(QObject):
     """Made once, by the wiring. `run` is called on the UI thread only."""
 
     failed = Signal(object)
-    """A `UserError` that nobody has asked to be told of: to be shown to the person."""
+    """A `UserError` without a failure callback: to be displayed."""
     _done = Signal(int, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -73,7 +73,7 @@ class Tasks(QObject):
         self._next += 1
         self._waiting[ticket] = _Waiting(parent, on_success, on_failure)
         self._jobs.put((ticket, op))
-        if not self._idle.acquire(blocking=False) and len(self._threads) < _MOST_THREADS:
+        if not self._idle.acquire(blocking=False) and len(self._threads) < _MAX_THREADS:
             # Not those of a pool: Python waits for them at its end, however long they take.
             name = f"task_{len(self._threads)}"
             thread = threading.Thread(target=self._work, name=name, daemon=True)
@@ -91,7 +91,7 @@ class Tasks(QObject):
         for _ in self._threads:
             self._jobs.put(None)
 
-    def join(self, timeout_s: float = _LET_GO_S) -> bool:
+    def join(self, timeout_s: float = _JOIN_TIMEOUT_S) -> bool:
         """After `close`, and once what blocks was ended: whether all threads have ended."""
         deadline = time.monotonic() + timeout_s
         for thread in self._threads:

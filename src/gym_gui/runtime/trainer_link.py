@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from mosaic.client import TrainerClient
 
 _log = logging.getLogger(__name__)
-_LOOK_SECONDS = 2.0
-_LOOK_FOR_LOST_SECONDS = 0.3
-_ANSWER_SECONDS = 5.0
+_POLL_S = 2.0
+_RECONNECT_POLL_S = 0.3
+_HEALTH_TIMEOUT_S = 5.0
 
 
 class LinkState(StrEnum):
@@ -45,7 +45,7 @@ class TrainerLink(QObject):
     """For the first time: `client` is there from now on."""
     recovered = Signal()
     """A lost daemon answers again."""
-    _news = Signal(object, object, object)
+    _reported = Signal(object, object, object)
 
     def __init__(self, home: Home, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -58,7 +58,7 @@ class TrainerLink(QObject):
         self._nudge = threading.Event()
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="trainer link", daemon=True)
-        self._news.connect(self._take_news, Qt.ConnectionType.QueuedConnection)
+        self._reported.connect(self._apply_report, Qt.ConnectionType.QueuedConnection)
 
     def open(self, *, start: bool = True) -> None:
         """Begin to look; with `start` a daemon is started when none answers."""
@@ -105,25 +105,25 @@ class TrainerLink(QObject):
         client: TrainerClient | None = None
         while not self._closing.is_set():
             try:
-                client, health = self._look(client)
+                client, health = self._poll(client)
             except UserError as error:
                 is_lost = client is not None and isinstance(error, DaemonUnreachableError)
-                self._news.emit(LinkState.LOST if is_lost else LinkState.FAILED, None, error)
-                pause_s = _LOOK_FOR_LOST_SECONDS if is_lost else _LOOK_SECONDS
+                self._reported.emit(LinkState.LOST if is_lost else LinkState.FAILED, None, error)
+                pause_s = _RECONNECT_POLL_S if is_lost else _POLL_S
             except Exception:  # noqa: BLE001 - the edge of the thread
                 if self._closing.is_set():
                     break
                 _log.exception("C302 looking for the daemon failed by a bug")
-                pause_s = _LOOK_SECONDS
+                pause_s = _POLL_S
             else:
-                self._news.emit(LinkState.READY, client, health)
-                pause_s = _LOOK_SECONDS
+                self._reported.emit(LinkState.READY, client, health)
+                pause_s = _POLL_S
             self._nudge.wait(pause_s)
             self._nudge.clear()
         if client is not None:
             client.close()
 
-    def _look(self, client: "TrainerClient | None") -> "tuple[TrainerClient, DaemonHealth]":
+    def _poll(self, client: "TrainerClient | None") -> "tuple[TrainerClient, DaemonHealth]":
         # gRPC and all that needs it are imported here, once the window is there, so that neither it
         # nor whoever uses them on the UI thread waits for that.
         from mosaic.client import daemon_process, trainer_client  # noqa: PLC0415
@@ -141,23 +141,25 @@ class TrainerLink(QObject):
             self._wants_start.clear()
             daemon_process.start_daemon(self.home)
         try:
-            return client, client.health(timeout_s=_ANSWER_SECONDS)
+            return client, client.health(timeout_s=_HEALTH_TIMEOUT_S)
         except UserError:
             if is_first:  # nobody else has it
                 client.close()
             raise
 
     @Slot(object, object, object)
-    def _take_news(self, state: LinkState, client: "TrainerClient | None", told: object) -> None:
+    def _apply_report(
+        self, state: LinkState, client: "TrainerClient | None", report: object
+    ) -> None:
         if self.state is LinkState.CLOSED:
             if client is not None:
                 client.close()
             return
         before = (self.state, self.health, str(self.problem))
         was, self.state = self.state, state
-        is_another = _is_another_daemon(self.health, told)
-        self.health = told if isinstance(told, DaemonHealth) else self.health
-        self.problem = told if isinstance(told, UserError) else None
+        is_another = _is_another_daemon(self.health, report)
+        self.health = report if isinstance(report, DaemonHealth) else self.health
+        self.problem = report if isinstance(report, UserError) else None
         if client is not None and self._client is None:
             self._client = client
             self.connected.emit()
@@ -167,10 +169,10 @@ class TrainerLink(QObject):
             self.recovered.emit()
 
 
-def _is_another_daemon(before: DaemonHealth | None, told: object) -> bool:
+def _is_another_daemon(before: DaemonHealth | None, report: object) -> bool:
     """A daemon may have gone and come back between two looks."""
     return (
         before is not None
-        and isinstance(told, DaemonHealth)
-        and (told.pid, told.started_at) != (before.pid, before.started_at)
+        and isinstance(report, DaemonHealth)
+        and (report.pid, report.started_at) != (before.pid, before.started_at)
     )

@@ -1,7 +1,7 @@
 """UiTicker: the one timer that brings what threads have collected onto the screen.
 
-It beats only while somebody has something to do, so an idle window costs nothing. Whoever puts
-something into a mailbox wakes it, from any thread.
+It ticks only while a listener is busy, so an idle window costs nothing. A mailbox wakes it, from
+any thread.
 """
 
 import sys
@@ -11,9 +11,9 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from shiboken6 import isValid
 
-BEAT_MS = 16
-_RESTS_AFTER = 30
-"""Beats in which nobody had anything to do."""
+TICK_MS = 16
+_SUSPEND_AFTER = 30
+"""Idle ticks before the timer stops."""
 
 
 class UiTicker(QObject):
@@ -21,35 +21,35 @@ class UiTicker(QObject):
 
     _woken = Signal()
 
-    def __init__(self, parent: QObject | None = None, beat_ms: int = BEAT_MS) -> None:
+    def __init__(self, parent: QObject | None = None, tick_ms: int = TICK_MS) -> None:
         super().__init__(parent)
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
-        self._timer.setInterval(beat_ms)
-        self._timer.timeout.connect(self._beat)
+        self._timer.setInterval(tick_ms)
+        self._timer.timeout.connect(self._tick)
         self._woken.connect(self._start, Qt.ConnectionType.QueuedConnection)
         self._listeners: list[tuple[QObject, Callable[[], bool]]] = []
-        self._idle_beats = 0
-        self._is_resting = threading.Event()
-        self._is_resting.set()
+        self._idle_ticks = 0
+        self._is_suspended = threading.Event()
+        self._is_suspended.set()
         self._is_closed = False
 
-    def subscribe(self, owner: QObject, on_beat: Callable[[], bool]) -> None:
-        """Call `on_beat` on every beat for as long as `owner` lives; True: it had something to do.
+    def subscribe(self, owner: QObject, on_tick: Callable[[], bool]) -> None:
+        """Call `on_tick` on every tick for as long as `owner` lives; True: it had something to do.
 
         It must be quick. Listeners are called in the order in which they came.
         """
-        self._listeners.append((owner, on_beat))
+        self._listeners.append((owner, on_tick))
         self.wake()
 
     def wake(self) -> None:
         """There is something to do. Any thread may call this, as often as it likes."""
-        if self._is_resting.is_set() and not self._is_closed:
-            self._is_resting.clear()
+        if self._is_suspended.is_set() and not self._is_closed:
+            self._is_suspended.clear()
             self._woken.emit()
 
     @property
-    def is_beating(self) -> bool:
+    def is_ticking(self) -> bool:
         return self._timer.isActive()
 
     def close(self) -> None:
@@ -60,31 +60,31 @@ class UiTicker(QObject):
     @Slot()
     def _start(self) -> None:
         if not self._is_closed:
-            self._idle_beats = 0
+            self._idle_ticks = 0
             self._timer.start()
 
     @Slot()
-    def _beat(self) -> None:
+    def _tick(self) -> None:
         was_busy = False
-        for owner, on_beat in tuple(self._listeners):
+        for owner, on_tick in tuple(self._listeners):
             if not isValid(owner):
                 self._listeners = [each for each in self._listeners if isValid(each[0])]
                 continue
-            was_busy = _beaten(on_beat) or was_busy
-        self._idle_beats = 0 if was_busy else self._idle_beats + 1
-        if self._idle_beats >= _RESTS_AFTER:
+            was_busy = _call_listener(on_tick) or was_busy
+        self._idle_ticks = 0 if was_busy else self._idle_ticks + 1
+        if self._idle_ticks >= _SUSPEND_AFTER:
             self._timer.stop()
-            # What was put in between the last beat and now has seen a pulse that does not rest.
-            self._is_resting.set()
-            listeners = [on_beat for owner, on_beat in self._listeners if isValid(owner)]
-            if any(map(_beaten, listeners)):
+            # What was put in between the last tick and now saw a ticker that was not suspended.
+            self._is_suspended.set()
+            listeners = [on_tick for owner, on_tick in self._listeners if isValid(owner)]
+            if any(map(_call_listener, listeners)):
                 self.wake()
 
 
-def _beaten(on_beat: Callable[[], bool]) -> bool:
-    """A bug in one listener is told, and keeps nobody else from the screen."""
+def _call_listener(on_tick: Callable[[], bool]) -> bool:
+    """Report an error of one listener without stopping the others."""
     try:
-        return on_beat()
+        return on_tick()
     except Exception as error:  # noqa: BLE001 - the edge of the event loop
         sys.excepthook(type(error), error, error.__traceback__)
         return False

@@ -21,7 +21,7 @@ class VideoFile:
     size_bytes: int
     t: float
     meta: dict[str, Any]
-    """What its writer told of it: episode, step, return."""
+    """Metadata from its writer: episode, step, return."""
 
 
 def videos_of(details: RunDetails, home: Home | None) -> tuple[VideoFile, ...]:

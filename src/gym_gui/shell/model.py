@@ -33,7 +33,7 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class ShellStatus:
     """All parts."""
 
     daemon: Words = Words("Looking for the daemon…")
@@ -58,7 +58,7 @@ class StatusModel(QObject):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(parent)
-        self.status = Status()
+        self.status = ShellStatus()
         self._link = link
         self._tasks = tasks
         self._clock = clock
@@ -79,13 +79,13 @@ class StatusModel(QObject):
     def _update(self) -> None:
         health = self._link.health if self._link.is_ready else None
         self._set(
-            Status(
-                daemon=_daemon_words(self._link.state, self._link.health, self._link.problem),
+            ShellStatus(
+                daemon=_daemon_text(self._link.state, self._link.health, self._link.problem),
                 can_start_daemon=self._link.state in (LinkState.LOST, LinkState.FAILED),
-                runs=_runs_words(health),
-                machine=_machine_words(health),
+                runs=_runs_text(health),
+                machine=_machine_text(health),
                 actor=self.status.actor,
-                disk=_disk_words(self._link.health, self._used),
+                disk=_disk_text(self._link.health, self._used),
             )
         )
         if health is not None:
@@ -97,23 +97,21 @@ class StatusModel(QObject):
             return
         self._measured_at = now
         # Failing, it leaves what was known: the link says already that something is wrong.
-        self._tasks.run(self, self._link.client.retention, self._take_used, lambda _: None)
+        self._tasks.run(self, self._link.client.retention, self._on_disk_usage, lambda _: None)
 
-    def _take_used(self, used: RetentionStatus) -> None:
+    def _on_disk_usage(self, used: RetentionStatus) -> None:
         self._used = used
-        self._set(replace(self.status, disk=_disk_words(self._link.health, used)))
+        self._set(replace(self.status, disk=_disk_text(self._link.health, used)))
 
-    def _set(self, status: Status) -> None:
+    def _set(self, status: ShellStatus) -> None:
         if status != self.status:
             self.status = status
             self.changed.emit()
 
 
-def _daemon_words(
-    state: LinkState, health: DaemonHealth | None, problem: UserError | None
-) -> Words:
+def _daemon_text(state: LinkState, health: DaemonHealth | None, problem: UserError | None) -> Words:
     if state is LinkState.READY and health is not None:
-        return _ready_words(health)
+        return _ready_text(health)
     if state is LinkState.LOST:
         return Words(
             "Daemon lost: looking for it…",
@@ -129,7 +127,7 @@ def _daemon_words(
     return Words("Starting the daemon…", "Looking for the daemon of this home, or starting one")
 
 
-def _ready_words(health: DaemonHealth) -> Words:
+def _ready_text(health: DaemonHealth) -> Words:
     tip = f"Version {health.version}, process {health.pid}, home {health.home}"
     if not health.problems:
         return Words(f"Daemon {health.address}", tip, "good")
@@ -141,7 +139,7 @@ def _ready_words(health: DaemonHealth) -> Words:
     )
 
 
-def _runs_words(health: DaemonHealth | None) -> Words:
+def _runs_text(health: DaemonHealth | None) -> Words:
     if health is None:
         return Words()
     count = health.runs_by_state
@@ -158,7 +156,7 @@ def _runs_words(health: DaemonHealth | None) -> Words:
     return Words(text, f"Runs of this home: {told}" if told else "This home has no runs yet")
 
 
-def _machine_words(health: DaemonHealth | None) -> Words:
+def _machine_text(health: DaemonHealth | None) -> Words:
     if health is None or not health.cpus:
         return Words()
     graphics = len(health.gpus)
@@ -173,7 +171,7 @@ def _machine_words(health: DaemonHealth | None) -> Words:
     return Words(f"{health.cpus_free} of {health.cpus} CPUs free · {gpu}", tip)
 
 
-def _disk_words(health: DaemonHealth | None, used: RetentionStatus | None) -> Words:
+def _disk_text(health: DaemonHealth | None, used: RetentionStatus | None) -> Words:
     if health is None:
         return Words()
     free = f"{size_words(health.disk_free_bytes)} free"

@@ -34,13 +34,13 @@ class VideoModel(PlayheadModel):
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: UiTicker,
+        ticker: UiTicker,
         notices: Notices,
         parent: QObject | None = None,
         *,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        super().__init__(pulse, parent)
+        super().__init__(ticker, parent)
         self._link = link
         self._tasks = tasks
         self._notices = notices
@@ -61,7 +61,7 @@ class VideoModel(PlayheadModel):
         self._is_missing = False
         """The picture at the playhead is on its way."""
         link.connected.connect(self._read)
-        pulse.subscribe(self, self._on_beat)
+        ticker.subscribe(self, self._on_tick)
 
     @property
     def has_video(self) -> bool:
@@ -156,8 +156,8 @@ class VideoModel(PlayheadModel):
 
     def _decode(self) -> None:
         if self._is_watched and self.current is not None:
-            self._decoder = VideoDecoder(self.current.path, self._pulse.wake)
-            self._pulse.wake()
+            self._decoder = VideoDecoder(self.current.path, self._ticker.wake)
+            self._ticker.wake()
 
     def _drop(self) -> None:
         self._ticket += 1
@@ -204,7 +204,7 @@ class VideoModel(PlayheadModel):
             self.phase = "none"
             self.changed.emit()
 
-    def _on_beat(self) -> bool:
+    def _on_tick(self) -> bool:
         decoder, playback = self._decoder, self.playback
         if decoder is None:
             return False

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QToolButton, QWidget
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.icons import keep_icon
 
-_SAYS_SO_MS = 1_200
+_CONFIRM_MS = 1_200
 
 
 class CopyButton(QToolButton):
@@ -23,7 +23,7 @@ class CopyButton(QToolButton):
         self._theme = theme
         self._done = QTimer(self)
         self._done.setSingleShot(True)
-        self._done.setInterval(_SAYS_SO_MS)
+        self._done.setInterval(_CONFIRM_MS)
         self._done.timeout.connect(lambda: keep_icon(self, "copy", theme, "muted"))
         self.setToolTip(name)
         self.setAccessibleName(name)

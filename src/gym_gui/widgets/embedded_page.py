@@ -160,15 +160,17 @@ class EmbeddedPage(QWidget):
             self._load_again()
         else:
             host = QUrl(self.url).host()
-            self._say_broken(
+            self._show_load_error(
                 f"{host or self.url} did not answer",
                 "The server may have been stopped, or there is no way to it.",
             )
 
     def _on_ended(self, *_: Any) -> None:
-        self._say_broken("The page stopped working", "Load it again, or open it in the browser.")
+        self._show_load_error(
+            "The page stopped working", "Load it again, or open it in the browser."
+        )
 
-    def _say_broken(self, title: str, text: str) -> None:
+    def _show_load_error(self, title: str, text: str) -> None:
         self._empty.say(title, text, "Load again")
         self._pages.setCurrentWidget(self._empty)
         self._show()

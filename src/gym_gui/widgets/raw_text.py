@@ -6,10 +6,10 @@ Large arrays are told by their shape and their first numbers, because nobody rea
 import json
 from typing import Any
 
-_MOST_NUMBERS = 64
+_MAX_NUMBERS = 64
 _SHOWN_AT_ENDS = 4
 _INDENT = "  "
-_MOST_TEXT = 2000
+_MAX_TEXT = 2000
 _TIMES = " \N{MULTIPLICATION SIGN} "
 
 
@@ -51,7 +51,7 @@ def _array_lines(value: list[Any] | tuple[Any, ...], depth: int) -> list[str]:
     for length in shape:
         size *= length
     told = f"{indent}array {_TIMES.join(map(str, shape))}"
-    if size > _MOST_NUMBERS * 4 or len(shape) > 2:
+    if size > _MAX_NUMBERS * 4 or len(shape) > 2:
         return [f"{told}, first numbers {_row(_flat(value, _SHOWN_AT_ENDS * 2))[:-1]}, …]"]
     return [told, *(f"{indent}{_INDENT}{_row(row)}" for row in value)]
 
@@ -64,7 +64,7 @@ def _item_lines(part: Any, depth: int) -> list[str]:
 
 def _row(values: Any) -> str:
     numbers = [_scalar(value) for value in values]
-    if len(numbers) <= _MOST_NUMBERS:
+    if len(numbers) <= _MAX_NUMBERS:
         return f"[{', '.join(numbers)}]"
     first, last = numbers[:_SHOWN_AT_ENDS], numbers[-_SHOWN_AT_ENDS:]
     return f"[{', '.join(first)}, … , {', '.join(last)}] ({len(numbers)} numbers)"
@@ -76,7 +76,7 @@ def _scalar(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     text = str(value)
-    return text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}… ({len(text)} letters)"
+    return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}… ({len(text)} letters)"
 
 
 def _shape(value: Any) -> tuple[int, ...] | None:

@@ -6,10 +6,10 @@ from PySide6.QtWidgets import QCompleter, QLineEdit
 
 def style_popup(completer: QCompleter, line: QLineEdit) -> None:
     """`line` is what is written in."""
-    line.installEventFilter(_Dress(completer, line))
+    line.installEventFilter(_PopupStyle(completer, line))
 
 
-class _Dress(QObject):
+class _PopupStyle(QObject):
     """The style sheet is the window's, so a window without parent has none."""
 
     def __init__(self, completer: QCompleter, line: QLineEdit) -> None:

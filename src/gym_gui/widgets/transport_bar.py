@@ -96,9 +96,9 @@ class TransportBar(QWidget):
         self.speed.setText(speed_text(playback.speed))
         self.loop.setChecked(playback.is_looping)
         self.hint.say(hint)
-        self._say_position(position)
+        self._show_position(position)
 
-    def _say_position(self, text: str) -> None:
+    def _show_position(self, text: str) -> None:
         """In room that only grows: a label without a fixed size lays out the whole window anew
         with each text, which takes longer than to paint the picture."""
         self.position.setText(text)

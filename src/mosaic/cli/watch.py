@@ -267,13 +267,18 @@ def _progress_text(digest: RunStats) -> str:
 def _wait_for_second_ctrl_c(message: str, timeout_s: float) -> bool:
     """Return whether Ctrl-C is pressed again in time; Enter on a terminal ends the waiting."""
     read_fd, write_fd = os.pipe()
-    # A handler instead of KeyboardInterrupt, which could be raised anywhere and lose the signal.
-    previous = signal.signal(signal.SIGINT, lambda *_: os.write(write_fd, b"!"))
+    # KeyboardInterrupt could be raised anywhere and lose the signal, and a Python handler does not
+    # run if the signal arrives just before `select` blocks. The interpreter writes to the wakeup
+    # descriptor immediately.
+    os.set_blocking(write_fd, False)
+    previous = signal.signal(signal.SIGINT, lambda *_: None)
+    previous_fd = signal.set_wakeup_fd(write_fd, warn_on_full_buffer=False)
     try:
         print_message(message)
         sources = [read_fd, sys.stdin] if _is_interactive() else [read_fd]
         return read_fd in select.select(sources, [], [], timeout_s)[0]
     finally:
+        signal.set_wakeup_fd(previous_fd)
         signal.signal(signal.SIGINT, previous)
         os.close(read_fd)
         os.close(write_fd)

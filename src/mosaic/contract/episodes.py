@@ -62,8 +62,8 @@ class EpisodeQuery(msgspec.Struct, kw_only=True, frozen=True):
     order: EpisodeOrder = "episode"
     descending: bool = False
     ended: EpisodeStatus = ""
-    least_return: float | None = None
-    most_return: float | None = None
+    min_return: float | None = None
+    max_return: float | None = None
 
 
 class EpisodePage(msgspec.Struct, kw_only=True, frozen=True):

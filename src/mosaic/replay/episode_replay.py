@@ -27,7 +27,7 @@ from mosaic.replay.frame_cache import (
     next_frames_to_request,
 )
 from mosaic.replay.replay_state import ReplayFrame, ReplayState, to_replay_problem, unpack_frame
-from mosaic.replay.simulation import EpisodeSimulation, SimulationSource
+from mosaic.replay.simulation import SimulationSource, SimulationStream
 
 _log = logging.getLogger(__name__)
 _MAX_WAIT_FRAMES = 8
@@ -60,7 +60,7 @@ class EpisodeReplay:
         self._changed = threading.Condition()
         self._base_state = ReplayState()
         self._playhead = Playhead(0)
-        self._simulation: EpisodeSimulation | None = None
+        self._simulation: SimulationStream | None = None
         self._requested: FrameRange | None = None
         self._request_number = 0
         self._next_index = 0

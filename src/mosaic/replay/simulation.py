@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from mosaic.client.resimulation import SimulationMessage, SimulationOpened
 
 
-class EpisodeSimulation(Protocol):
+class SimulationStream(Protocol):
     """A recorded episode that is re-simulated in the bundle of its run."""
 
     @property
@@ -36,5 +36,5 @@ class SimulationSource(Protocol):
 
     def resimulate(
         self, run_id: str, episode: int, *, verify_only: bool = False
-    ) -> EpisodeSimulation:
+    ) -> SimulationStream:
         """Re-simulate an episode. Raises `UserError` if that is not possible."""

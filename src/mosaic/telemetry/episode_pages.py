@@ -159,7 +159,7 @@ def _first_page(
 
 def _condition(query: EpisodeQuery) -> tuple[str, tuple[float, ...]]:
     parts, values = [_ENDED[query.ended]], []
-    for bound, comparison in ((query.least_return, ">="), (query.most_return, "<=")):
+    for bound, comparison in ((query.min_return, ">="), (query.max_return, "<=")):
         if bound is not None:
             parts.append(f"typeof({_RETURN}) <> 'text' AND {_RETURN} {comparison} ?")
             values.append(bound)

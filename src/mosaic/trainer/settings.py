@@ -41,7 +41,7 @@ class DaemonSettings(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_f
     """How long the end of a run waits until its telemetry is stored; the rest is stored later."""
     stalled_after_s: Annotated[float, Meta(gt=0)] = 30.0
     """A run without a heartbeat for this long gets a warning."""
-    replay_patience_s: Annotated[float, Meta(gt=0, le=3600)] = 60.0
+    replay_timeout_s: Annotated[float, Meta(gt=0, le=3600)] = 60.0
     """A replay that does not respond to a request for this long is killed."""
     worker_folders: tuple[str, ...] = ()
     """Additional folders with workers, besides the checkout's own and installed ones."""
@@ -58,6 +58,10 @@ class DaemonSettings(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_f
         return tuple(Path(folder).expanduser() for folder in self.worker_folders)
 
 
+_FORMER_NAMES = {"replay_patience_s": "replay_timeout_s"}
+"""Settings that were renamed; files may still have the former name."""
+
+
 def load_settings(path: Path, overrides: dict[str, Any]) -> DaemonSettings:
     """The settings in the file, if it exists, with the overrides that are not None."""
     try:
@@ -70,8 +74,9 @@ def load_settings(path: Path, overrides: dict[str, Any]) -> DaemonSettings:
 
 def parse_settings(document: Mapping[str, Any], path: Path) -> DaemonSettings:
     """The settings in the document of `path`. Raises `UserError` T301 if they are invalid."""
+    current = {_FORMER_NAMES.get(name, name): value for name, value in document.items()}
     try:
-        return msgspec.convert(document, DaemonSettings)
+        return msgspec.convert(current, DaemonSettings)
     except msgspec.ValidationError as error:
         raise _invalid(path, error) from error
 

@@ -264,7 +264,7 @@ def test_every_line_is_taken_once(client: TrainerClient) -> None:
         stored = [(step.episode_id, step.step) for _, step in client.steps(run_id)]
 
         def steps() -> list[tuple[str, int]]:
-            taken.extend(session.take_lines(session.state.run_id))
+            taken.extend(session.drain_lines(session.state.run_id))
             return [(line.episode_id, line.step) for line in taken if isinstance(line, StepRecord)]
 
         eventually(lambda: len(steps()) >= len(stored))

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from gym_gui.app.screens import CENTRE_GROUPS, CENTRE_TITLES, GROUP_TITLES, CentreTab
-from gym_gui.app.start_up import Wishes
+from gym_gui.app.start_up import StartupOptions
 from gym_gui.app.theme import apply_theme
 from gym_gui.app.wiring import AppContext
 from gym_gui.play.view.play_bar import PlayBar
@@ -58,7 +58,7 @@ class Person:
         self.bench.notices.posted.connect(lambda notice: self.told.append(notice.message))
         self.window.show()
         self.window.activateWindow()
-        self.bench.open(Wishes(starts_daemon=False))
+        self.bench.open(StartupOptions(starts_daemon=False))
 
     def leave(self) -> None:
         if not self._has_left:

@@ -9,14 +9,14 @@ from gym_gui.app.lazy_page import LazyPage
 from gym_gui.app.screens import CENTRE_GROUPS, CENTRE_TITLES, TELEMETRY_TITLES, CentreTab
 from gym_gui.app.wiring import AppContext
 from gym_gui.session.model.session_panel_model import MODES
-from gym_gui.session.view.training_area import TrainingPlace
+from gym_gui.session.view.training_area import TrainingSlot
 from gym_gui.training.view.training_panel import TrainingPanel
 
 
 def is_complete(window: QWidget) -> bool:
     """Whether every page that is in sight has been built."""
     pages: list[LazyPage[Any]] = window.findChildren(LazyPage)
-    places = window.findChildren(TrainingPlace)
+    places = window.findChildren(TrainingSlot)
     panels = window.findChildren(TrainingPanel)
     return (
         all(page.is_filled for page in pages if page.isVisible())
@@ -56,7 +56,7 @@ def each_part_of_the_dock(bench: AppContext) -> Iterator[str]:
         panel.set_mode(mode)
         for part in ("new", "trained") if mode != "human" else ("",):
             if part:
-                panel.show_part(part)
+                panel.show_tab(part)
             yield f"{mode} mode {part}".strip()
 
 

@@ -58,8 +58,8 @@ def test_a_tab_comes_and_goes_with_the_run(
     person.wait(lambda: page.is_filled)
     beliefs = page.content
     assert isinstance(beliefs, BeliefsPage)
-    person.wait(lambda: beliefs.shows_mind)
-    beliefs.step_wanted.emit(run_id, 1, 2)
+    person.wait(lambda: beliefs.shows_state)
+    beliefs.step_requested.emit(run_id, 1, 2)
     person.wait(lambda: bench.models.replay.step is not None)
     assert not page.isVisible()
     centre.show_tab(BELIEFS)

@@ -14,8 +14,8 @@ from tests.gym_gui.conftest import PATIENCE_MS
 
 
 @pytest.fixture
-def export(pulse: UiTicker) -> Iterator[CsvExport]:
-    made = CsvExport(pulse, QObject(pulse))
+def export(ticker: UiTicker) -> Iterator[CsvExport]:
+    made = CsvExport(ticker, QObject(ticker))
     yield made
     made.cancel()
     assert made.join(10)

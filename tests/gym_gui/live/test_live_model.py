@@ -26,9 +26,11 @@ pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-def live(link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices) -> Iterator[LiveModel]:
-    runs = RunsModel(link, tasks, pulse, notices)
-    made = LiveModel(link, tasks, pulse, notices, runs, SettingsStore(link.home))
+def live(
+    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices
+) -> Iterator[LiveModel]:
+    runs = RunsModel(link, tasks, ticker, notices)
+    made = LiveModel(link, tasks, ticker, notices, runs, SettingsStore(link.home))
     yield made
     made.close()
     runs.close()

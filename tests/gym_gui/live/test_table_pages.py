@@ -38,9 +38,9 @@ def store() -> Iterator[Store]:
 
 
 @pytest.fixture
-def pages(tasks: Tasks, pulse: UiTicker) -> TablePages[int]:
-    owner = QObject(pulse)
-    return TablePages(tasks, pulse, owner)
+def pages(tasks: Tasks, ticker: UiTicker) -> TablePages[int]:
+    owner = QObject(ticker)
+    return TablePages(tasks, ticker, owner)
 
 
 def _wait_for(qtbot: QtBot, pages: TablePages[int], number: int) -> None:
@@ -131,9 +131,9 @@ def test_what_is_there_stays_until_there_are_other_rows(
 
 
 def test_news_that_come_while_a_question_fails_are_looked_at(
-    qtbot: QtBot, pages: TablePages[int], store: Store, pulse: UiTicker
+    qtbot: QtBot, pages: TablePages[int], store: Store, ticker: UiTicker
 ) -> None:
-    """The pulse may rest by then; what is new is fetched all the same."""
+    """The ticker may rest by then; what is new is fetched all the same."""
     is_lost = True
 
     def fetch(first: int, count: int) -> Answer[int]:
@@ -146,7 +146,7 @@ def test_news_that_come_while_a_question_fails_are_looked_at(
     pages.ask(fetch)
     qtbot.waitUntil(lambda: store.asked == [0], timeout=PATIENCE_MS)
     pages.note_news()
-    qtbot.waitUntil(lambda: not pulse.is_beating, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not ticker.is_ticking, timeout=PATIENCE_MS)
     with qtbot.waitSignal(pages.failed, timeout=PATIENCE_MS):
         store.door.set()
     is_lost = False

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.process
 
 
 def test_daemon_run_and_window_in_one(
-    daemon: DaemonUnderTest, link: TrainerLink, pulse: UiTicker, qtbot: QtBot, qapp: QApplication
+    daemon: DaemonUnderTest, link: TrainerLink, ticker: UiTicker, qtbot: QtBot, qapp: QApplication
 ) -> None:
     """Lines of the daemon, of the chosen run and of Python's logging come with their names."""
     run_id = daemon.submit(steps=10)
@@ -26,13 +26,13 @@ def test_daemon_run_and_window_in_one(
         log.write("W777 said by the worker\n")
     run = link.client.run(run_id).run
     qapp.processEvents()  # the test has waited, not the window
-    feed = LogFeed(link, pulse)
+    feed = LogFeed(link, ticker)
     feed.show_run(run)
     logging.getLogger("tests").warning("C999 said by the window")
     records: list[LogRecord] = []
 
     def all_there() -> bool:
-        records.extend(feed.take())
+        records.extend(feed.drain())
         return {"T395", "W777", "C999"} <= {record.code for record in records}
 
     qtbot.waitUntil(all_there, timeout=PATIENCE_MS)
@@ -47,4 +47,4 @@ def test_daemon_run_and_window_in_one(
     feed.close()
     qtbot.waitUntil(lambda: not feed.threads, timeout=PATIENCE_MS)
     logging.getLogger("tests").warning("C998 said after the end")
-    assert all(record.code != "C998" for record in feed.take())
+    assert all(record.code != "C998" for record in feed.drain())

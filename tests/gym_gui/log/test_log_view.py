@@ -26,11 +26,11 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)
 
 
 @pytest.fixture
-def model(tmp_path: Path, pulse: UiTicker) -> Iterator[LogModel]:
+def model(tmp_path: Path, ticker: UiTicker) -> Iterator[LogModel]:
     """Without a daemon: what this process says is enough."""
-    feed = LogFeed(TrainerLink(Home(tmp_path)), pulse)
+    feed = LogFeed(TrainerLink(Home(tmp_path)), ticker)
     _log.setLevel(logging.INFO)
-    yield LogModel(feed, pulse)
+    yield LogModel(feed, ticker)
     feed.close()
 
 

@@ -46,23 +46,23 @@ class _Settings:
     def text(self, key: str, default: str = "") -> str:
         return self.kept.get(key, default)
 
-    def keep(self, key: str, value: str) -> None:
+    def set(self, key: str, value: str) -> None:
         self.kept[key] = value
 
 
 class _Made:
-    def __init__(self, home: Path, tasks: Tasks, pulse: UiTicker, theme: ThemeModel) -> None:
+    def __init__(self, home: Path, tasks: Tasks, ticker: UiTicker, theme: ThemeModel) -> None:
         notices, link = Notices(), TrainerLink(Home(home))
         self.settings = _Settings()
         self.theme = theme
-        self.runs = RunsModel(link, tasks, pulse, notices)
+        self.runs = RunsModel(link, tasks, ticker, notices)
         self.runs.is_listed = True
         self.actions = RunActions(link, tasks, notices, self.runs)
 
     def put(self, *records: RunRecord) -> None:
         for number, record in enumerate(records):
             run_id, created_at = f"run{number}", 1e9 - number
-            self.runs.take(msgspec.structs.replace(record, run_id=run_id, created_at=created_at))
+            self.runs.apply(msgspec.structs.replace(record, run_id=run_id, created_at=created_at))
 
     def view(self, qtbot: QtBot) -> RunsView:
         view = RunsView(self.runs, self.actions, self.theme, settings=self.settings)
@@ -73,8 +73,8 @@ class _Made:
 
 
 @pytest.fixture
-def made(tmp_path: Path, tasks: Tasks, pulse: UiTicker, theme: ThemeModel) -> _Made:
-    return _Made(tmp_path, tasks, pulse, theme)
+def made(tmp_path: Path, tasks: Tasks, ticker: UiTicker, theme: ThemeModel) -> _Made:
+    return _Made(tmp_path, tasks, ticker, theme)
 
 
 def _of(state: RunState, *tags: str, archived: bool = False) -> RunRecord:

@@ -39,9 +39,9 @@ def _run(number: int, **fields: object) -> RunRecord:
 
 
 @pytest.fixture
-def runs(tmp_path: Path, tasks: Tasks, pulse: UiTicker, notices: Notices) -> RunsModel:
+def runs(tmp_path: Path, tasks: Tasks, ticker: UiTicker, notices: Notices) -> RunsModel:
     """Of no daemon: runs are put in by `take`."""
-    return RunsModel(TrainerLink(Home(tmp_path)), tasks, pulse, notices)
+    return RunsModel(TrainerLink(Home(tmp_path)), tasks, ticker, notices)
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def _rows(table: RunsTable) -> list[str]:
 def test_order(runs: RunsModel, table: RunsTable) -> None:
     """Newest first, then by any column; what is not known is last in either order."""
     for number, mean in enumerate((5.0, None, 9.0, float("nan"))):
-        runs.take(_run(number, digest=RunStats(mean_return=mean)))
+        runs.apply(_run(number, digest=RunStats(mean_return=mean)))
     assert _rows(table) == ["run0003", "run0002", "run0001", "run0000"]
     table.sort(RunColumn.MEAN, _DOWN)
     assert _rows(table) == ["run0002", "run0000", "run0003", "run0001"]
@@ -72,21 +72,21 @@ def test_order(runs: RunsModel, table: RunsTable) -> None:
     assert _rows(table) == ["run0000", "run0002", "run0003", "run0001"]
     heading = table.headerData(RunColumn.MEAN, Qt.Orientation.Horizontal)
     assert heading == "return ↑"
-    runs.take(_run(2, digest=RunStats(mean_return=1.0)))
+    runs.apply(_run(2, digest=RunStats(mean_return=1.0)))
     assert _rows(table)[0] == "run0002"
 
 
 def test_groups_and_folding(runs: RunsModel, table: RunsTable) -> None:
     """Headings count their runs; a run with two tags stands under both; folds are kept."""
-    runs.take(_run(0, tags=("b", "a")))
-    runs.take(_run(1, tags=("b",)))
-    runs.take(_run(2, state=RunState.RUNNING))
+    runs.apply(_run(0, tags=("b", "a")))
+    runs.apply(_run(1, tags=("b",)))
+    runs.apply(_run(2, state=RunState.RUNNING))
     table.group_by("tag")
     all_rows = ["a: 1", "run0000", "b: 2", "run0001", "run0000", "No tag: 1", "run0002"]
     assert _rows(table) == all_rows
     table.fold(2, folds=True)
     assert _rows(table) == ["a: 1", "run0000", "b: 2", "No tag: 1", "run0002"]
-    runs.take(_run(2, state=RunState.RUNNING, tags=("b",)))
+    runs.apply(_run(2, state=RunState.RUNNING, tags=("b",)))
     assert _rows(table) == ["a: 1", "run0000", "b: 3"]
     table.fold_all(folds=False)
     assert _rows(table)[2:] == ["b: 3", "run0002", "run0001", "run0000"]
@@ -100,7 +100,7 @@ def test_groups_and_folding(runs: RunsModel, table: RunsTable) -> None:
 def test_archived_hidden_and_counts(runs: RunsModel, table: RunsTable) -> None:
     """Archived runs are counted apart; hidden ones are nowhere."""
     for number in range(4):
-        runs.take(_run(number, archived=number == 0))
+        runs.apply(_run(number, archived=number == 0))
     assert (table.run_count, table.known_count, table.archived_count) == (3, 3, 1)
     table.look_for("s3")
     assert (table.run_count, table.known_count, _rows(table)) == (1, 3, ["run0003"])
@@ -117,7 +117,7 @@ def test_rows_keep_their_runs_through_any_change(runs: RunsModel, table: RunsTab
     chance = random.Random(5)
     columns = list(RunColumn)
     for number in range(60):
-        runs.take(_run(number))
+        runs.apply(_run(number))
     kept = {row: QPersistentModelIndex(table.index(row, 0)) for row in range(60)}
     names = {index: run.run_id for row, index in kept.items() if (run := table.run_at(row))}
     for turn in range(120):
@@ -130,7 +130,7 @@ def test_rows_keep_their_runs_through_any_change(runs: RunsModel, table: RunsTab
             assert runs.by_id(gone.run_id) is None
         else:
             figures = RunStats(mean_return=chance.random(), disk_bytes=chance.randrange(99))
-            runs.take(_run(number, state=chance.choice(list(RunState)), digest=figures))
+            runs.apply(_run(number, state=chance.choice(list(RunState)), digest=figures))
         for index, run_id in names.items():
             run = table.run_at(index.row()) if index.isValid() else None
             assert run is None or run.run_id == run_id

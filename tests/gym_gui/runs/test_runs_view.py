@@ -30,12 +30,12 @@ pytestmark = pytest.mark.process
 def view(
     link: TrainerLink,
     tasks: Tasks,
-    pulse: UiTicker,
+    ticker: UiTicker,
     notices: Notices,
     theme: ThemeModel,
     qtbot: QtBot,
 ) -> Iterator[RunsView]:
-    runs = RunsModel(link, tasks, pulse, notices)
+    runs = RunsModel(link, tasks, ticker, notices)
     actions = RunActions(link, tasks, notices, runs)
     made = RunsView(runs, actions, theme)
     qtbot.addWidget(made)
@@ -87,7 +87,7 @@ def test_open_watch_annotate_and_delete(
     QTest.keyClick(note.text, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(lambda: view.chosen_runs()[0].note == "worth another look", timeout=PATIENCE_MS)
 
-    view.table.copy_asked.emit()
+    view.table.copy_requested.emit()
     assert QGuiApplication.clipboard().text() == run_id
     view.table.setFocus()
     view.deeds["delete"].trigger()

@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 from gym_gui.runtime.log_records import (
-    RunSparklines,
+    RunLogOrigin,
     Severity,
     code_meanings,
     daemon_records,
@@ -13,7 +13,7 @@ from gym_gui.runtime.log_records import (
 )
 from mosaic.contract.events import Log
 
-RUN = RunSparklines(component="echo_worker 1234", run_id="01J", at=5.0, is_live=False)
+RUN = RunLogOrigin(component="echo_worker 1234", run_id="01J", at=5.0, is_live=False)
 
 
 def test_a_daemon_line_is_taken_apart_and_keeps_its_traceback() -> None:

@@ -16,7 +16,7 @@ def test_one_refuses_and_the_daemon_goes() -> None:
             raise DaemonUnreachableError("No daemon answers.", remedy="")
         done.append(run_id)
 
-    refused = do_to_each(["a", "b", "c", "d", "e"], op)
+    rejected = do_to_each(["a", "b", "c", "d", "e"], op)
     assert done == ["a", "c"]
-    assert list(refused) == ["b", "d", "e"]
-    assert isinstance(refused["e"], DaemonUnreachableError)
+    assert list(rejected) == ["b", "d", "e"]
+    assert isinstance(rejected["e"], DaemonUnreachableError)

@@ -28,9 +28,9 @@ _LATE_MS = 3_600_000
 
 @pytest.fixture
 def runs(
-    link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices, qtbot: QtBot
+    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices, qtbot: QtBot
 ) -> Iterator[RunsModel]:
-    made = RunsModel(link, tasks, pulse, notices)
+    made = RunsModel(link, tasks, ticker, notices)
     qtbot.waitUntil(lambda: made.is_listed, timeout=PATIENCE_MS)
     yield made
     made.close()

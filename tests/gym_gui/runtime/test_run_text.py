@@ -39,8 +39,8 @@ def test_rates_and_durations() -> None:
 
 def test_workers_by_the_names_people_use() -> None:
     """Not by those of their packages."""
-    assert run_text.worker_word("cleanrl_worker") == "CleanRL"
-    assert run_text.worker_word("spade_bdi_rl_worker") == "Spade BDI RL"
+    assert run_text.worker_label("cleanrl_worker") == "CleanRL"
+    assert run_text.worker_label("spade_bdi_rl_worker") == "Spade BDI RL"
 
 
 def test_how_a_run_ended_is_said_once() -> None:
@@ -55,7 +55,7 @@ def test_how_a_run_ended_is_said_once() -> None:
         created_at=0.0,
         reason="stopped in the window",
     )
-    assert run_text.ending_words(run) == "stopped in the window."
+    assert run_text.end_text(run) == "stopped in the window."
     other = msgspec.structs.replace(run, state=RunState.FAILED, reason="No memory.", remedy="Rest.")
-    assert run_text.ending_words(other) == "failed. No memory. Rest."
-    assert run_text.ending_words(msgspec.structs.replace(run, reason="")) == "stopped."
+    assert run_text.end_text(other) == "failed. No memory. Rest."
+    assert run_text.end_text(msgspec.structs.replace(run, reason="")) == "stopped."

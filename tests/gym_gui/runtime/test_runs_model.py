@@ -24,9 +24,9 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture
 def runs(
-    link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices, qtbot: QtBot
+    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices, qtbot: QtBot
 ) -> Iterator[RunsModel]:
-    made = RunsModel(link, tasks, pulse, notices)
+    made = RunsModel(link, tasks, ticker, notices)
     qtbot.waitUntil(lambda: made.is_listed, timeout=PATIENCE_MS)
     yield made
     made.close()

@@ -20,9 +20,9 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture
 def shown(
-    link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices
+    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices
 ) -> Iterator[SelectedRun]:
-    runs = RunsModel(link, tasks, pulse, notices)
+    runs = RunsModel(link, tasks, ticker, notices)
     made = SelectedRun(link, tasks, runs)
     yield made
     runs.close()

@@ -20,11 +20,11 @@ LAKE = SessionRequest(env_id="FrozenLake-v1", env_kwargs={"is_slippery": False},
 
 
 def test_a_session_asked_for_early_begins_once_there_is_a_daemon_and_ends_with_the_window(
-    daemon: DaemonUnderTest, pulse: UiTicker, qtbot: QtBot
+    daemon: DaemonUnderTest, ticker: UiTicker, qtbot: QtBot
 ) -> None:
     """Its picture and its beginning come by themselves; nothing of it goes on after closing."""
     link = TrainerLink(daemon.home)
-    sessions = SessionService(link, pulse)
+    sessions = SessionService(link, ticker)
     lines: list[object] = []
     sessions.lines_arrived.connect(lines.extend)
     sessions.start(LAKE)
@@ -43,10 +43,10 @@ def test_a_session_asked_for_early_begins_once_there_is_a_daemon_and_ends_with_t
 
 
 def test_a_session_that_was_only_attached_to_goes_on(
-    link: TrainerLink, pulse: UiTicker, qtbot: QtBot
+    link: TrainerLink, ticker: UiTicker, qtbot: QtBot
 ) -> None:
     """Somebody else plays it; who came to watch leaves it alone."""
-    players, watchers = SessionService(link, pulse), SessionService(link, pulse)
+    players, watchers = SessionService(link, ticker), SessionService(link, ticker)
     players.start(LAKE)
     qtbot.waitUntil(lambda: players.state.phase is SessionPhase.RUNNING, timeout=PATIENCE_MS)
     run_id = players.state.run_id
@@ -60,10 +60,10 @@ def test_a_session_that_was_only_attached_to_goes_on(
 
 
 def test_a_session_asked_for_just_before_closing_ends_too(
-    link: TrainerLink, pulse: UiTicker, qtbot: QtBot
+    link: TrainerLink, ticker: UiTicker, qtbot: QtBot
 ) -> None:
     """Also after one that was over already: no run is left that nobody plays."""
-    sessions = SessionService(link, pulse)
+    sessions = SessionService(link, ticker)
     sessions.start(LAKE)
     qtbot.waitUntil(lambda: sessions.state.phase is SessionPhase.RUNNING, timeout=PATIENCE_MS)
     sessions.stop()
@@ -78,10 +78,10 @@ def test_a_session_asked_for_just_before_closing_ends_too(
 
 
 def test_a_session_that_waits_for_a_daemon_can_be_called_off(
-    tmp_path: Path, pulse: UiTicker
+    tmp_path: Path, ticker: UiTicker
 ) -> None:
     """Whoever shows it is told."""
-    sessions = SessionService(TrainerLink(Home(tmp_path)), pulse)
+    sessions = SessionService(TrainerLink(Home(tmp_path)), ticker)
     sessions.start(LAKE)
     told: list[bool] = []
     sessions.changed.connect(lambda: told.append(sessions.is_waiting_for_daemon))

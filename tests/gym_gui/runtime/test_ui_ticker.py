@@ -1,4 +1,4 @@
-"""The pulse beats while there is something to do, and costs nothing otherwise."""
+"""The ticker beats while there is something to do, and costs nothing otherwise."""
 
 import sys
 import threading
@@ -11,16 +11,16 @@ from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.client.mailbox import Mailbox
 
 
-def test_it_rests_when_nobody_has_anything_to_do(pulse: UiTicker, qtbot: QtBot) -> None:
+def test_it_rests_when_nobody_has_anything_to_do(ticker: UiTicker, qtbot: QtBot) -> None:
     """An idle window has no timer."""
-    pulse.subscribe(QObject(pulse), lambda: False)
+    ticker.subscribe(QObject(ticker), lambda: False)
 
-    qtbot.waitUntil(lambda: not pulse.is_beating)
+    qtbot.waitUntil(lambda: not ticker.is_ticking)
 
 
-def test_a_letter_from_a_thread_wakes_it(pulse: UiTicker, qtbot: QtBot) -> None:
+def test_a_letter_from_a_thread_wakes_it(ticker: UiTicker, qtbot: QtBot) -> None:
     """What a stream puts into a mailbox reaches the listener, also after a rest."""
-    box: Mailbox[int] = Mailbox(pulse.wake)
+    box: Mailbox[int] = Mailbox(ticker.wake)
     seen: list[int] = []
 
     def look() -> bool:
@@ -28,8 +28,8 @@ def test_a_letter_from_a_thread_wakes_it(pulse: UiTicker, qtbot: QtBot) -> None:
         seen.extend(items)
         return bool(items)
 
-    pulse.subscribe(QObject(pulse), look)
-    qtbot.waitUntil(lambda: not pulse.is_beating)
+    ticker.subscribe(QObject(ticker), look)
+    qtbot.waitUntil(lambda: not ticker.is_ticking)
 
     thread = threading.Thread(target=lambda: [box.put(number) for number in range(100)])
     thread.start()
@@ -56,7 +56,7 @@ def test_a_full_mailbox_waits_instead_of_losing(qtbot: QtBot) -> None:
 
 
 def test_a_bug_of_one_listener_is_told_and_keeps_nobody_else_waiting(
-    pulse: UiTicker, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    ticker: UiTicker, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever comes after it in the list is still called."""
     told: list[type[BaseException]] = []
@@ -72,8 +72,8 @@ def test_a_bug_of_one_listener_is_told_and_keeps_nobody_else_waiting(
         seen.append(bool(told))
         return False
 
-    pulse.subscribe(QObject(pulse), break_once)
-    pulse.subscribe(QObject(pulse), look)
+    ticker.subscribe(QObject(ticker), break_once)
+    ticker.subscribe(QObject(ticker), look)
 
     qtbot.waitUntil(lambda: bool(seen))
     assert seen[0]

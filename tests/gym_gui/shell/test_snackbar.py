@@ -40,9 +40,9 @@ def bar(window: QMainWindow, notices: Notices, theme: ThemeModel) -> Snackbar:
 def test_messages_come_one_after_another(bar: Snackbar, notices: Notices) -> None:
     """The second waits until the first is closed, and the same words do not come twice."""
     assert bar.isHidden()
-    notices.say("Saved.")
-    notices.say("Saved.")
-    notices.say("Exported.")
+    notices.post("Saved.")
+    notices.post("Saved.")
+    notices.post("Exported.")
     assert bar.shown is not None
     assert (bar.shown.message, bar.waiting) == ("Saved.", 1)
     QTest.mouseClick(bar.findChildren(QToolButton)[0], Qt.MouseButton.LeftButton)
@@ -62,7 +62,7 @@ def test_the_action_is_carried_out_once(bar: Snackbar, notices: Notices) -> None
 
 def test_what_can_be_undone_comes_first(bar: Snackbar, notices: Notices) -> None:
     """In place of what was said on the same topic, and gone when it no longer holds."""
-    notices.say("Saved.")
+    notices.post("Saved.")
     notices.offer("Deleted 1 run.", "Undo", bar.update, topic="deleted", stays_ms=10_000)
     notices.offer("Deleted 2 runs.", "Undo", bar.update, topic="deleted", stays_ms=10_000)
     assert bar.shown is not None
@@ -78,7 +78,7 @@ def test_it_goes_by_itself_but_not_under_the_mouse(
 ) -> None:
     """A message leaves after its time; while the mouse is on it the time stands still."""
     monkeypatch.setattr(module, "_STAYS_MS", 20)
-    notices.say("Saved.")
+    notices.post("Saved.")
     here = bar.rect().center().toPointF()
     QApplication.sendEvent(bar, QEnterEvent(here, here, here))
     assert not bar._clock.isActive()
@@ -104,7 +104,7 @@ def test_it_stays_inside_its_window(
     bar: Snackbar, notices: Notices, window: QMainWindow, qtbot: QtBot
 ) -> None:
     """A long message wraps, and a window that shrinks takes it along."""
-    notices.say("A very long message that says what happened and what to do next. " * 4)
+    notices.post("A very long message that says what happened and what to do next. " * 4)
     for width, height in ((900, 600), (420, 500)):
         window.resize(width, height)
         qtbot.waitUntil(lambda: window.rect().contains(bar.geometry()))

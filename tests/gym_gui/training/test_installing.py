@@ -37,10 +37,10 @@ def daemon(tmp_path: Path) -> Iterator[DaemonUnderTest]:
 
 @pytest.fixture
 def model(
-    link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices
+    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices
 ) -> Iterator[TrainingModel]:
-    runs = RunsModel(link, tasks, pulse, notices)
-    made = TrainingModel(link, tasks, pulse, notices, SettingsStore(link.home), runs)
+    runs = RunsModel(link, tasks, ticker, notices)
+    made = TrainingModel(link, tasks, ticker, notices, SettingsStore(link.home), runs)
     yield made
     made.close()
     runs.close()

@@ -20,8 +20,10 @@ pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-def runs(link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices) -> Iterator[RunsModel]:
-    made = RunsModel(link, tasks, pulse, notices)
+def runs(
+    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices
+) -> Iterator[RunsModel]:
+    made = RunsModel(link, tasks, ticker, notices)
     yield made
     made.close()
     assert made.join(10)
@@ -29,9 +31,9 @@ def runs(link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices) -> 
 
 @pytest.fixture
 def model(
-    link: TrainerLink, tasks: Tasks, pulse: UiTicker, notices: Notices, runs: RunsModel
+    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices, runs: RunsModel
 ) -> Iterator[TrainingModel]:
-    made = TrainingModel(link, tasks, pulse, notices, SettingsStore(link.home), runs)
+    made = TrainingModel(link, tasks, ticker, notices, SettingsStore(link.home), runs)
     yield made
     made.close()
     assert made.join(10)

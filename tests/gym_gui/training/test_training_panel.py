@@ -40,14 +40,14 @@ def settings(link: TrainerLink) -> SettingsStore:
 def model(
     link: TrainerLink,
     tasks: Tasks,
-    pulse: UiTicker,
+    ticker: UiTicker,
     notices: Notices,
     settings: SettingsStore,
     give_bundles: Callable[..., None],
 ) -> Iterator[TrainingModel]:
     give_bundles(Home(link.home.path), "cleanrl_worker")
-    runs = RunsModel(link, tasks, pulse, notices)
-    made = TrainingModel(link, tasks, pulse, notices, settings, runs)
+    runs = RunsModel(link, tasks, ticker, notices)
+    made = TrainingModel(link, tasks, ticker, notices, settings, runs)
     yield made
     made.close()
     runs.close()
@@ -134,7 +134,7 @@ def test_a_run_that_is_cancelled(
     qtbot: QtBot, panel: TrainingPanel, model: TrainingModel, settings: SettingsStore
 ) -> None:
     """The card says that it was, and why."""
-    settings.keep("training/allowed/echo_worker", True)
+    settings.set("training/allowed/echo_worker", True)
     model.form.choose_agent(ECHO)
     model.form.paste('{"params": {"steps": 100000, "rate": 50}}')
     wait_until_ready(qtbot, model)

@@ -28,9 +28,9 @@ def video(path: Path) -> VideoFile:
 
 
 @pytest.fixture
-def model(tmp_path: Path, tasks: Tasks, pulse: UiTicker, notices: Notices) -> Iterator[VideoModel]:
+def model(tmp_path: Path, tasks: Tasks, ticker: UiTicker, notices: Notices) -> Iterator[VideoModel]:
     link = TrainerLink(Home(tmp_path))
-    made = VideoModel(link, tasks, pulse, notices)
+    made = VideoModel(link, tasks, ticker, notices)
     made.videos = tuple(video(write_video(tmp_path / f"{name}.mp4", 30)) for name in "ab")
     yield made
     made.close()

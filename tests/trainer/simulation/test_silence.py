@@ -16,7 +16,7 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.trainer.simulation.helper_messages import Done, FrameMessage
 from mosaic.trainer.simulation.helper_process import ScratchFolders
-from mosaic.trainer.simulation.resimulation import EpisodeSimulation, SimulationPart
+from mosaic.trainer.simulation.resimulation import ResimulationSession, SimulationPart
 from mosaic.trainer.simulation.runtime import SimulationRuntime
 from tests.support.daemon import eventually
 from tests.worker_sdk import helper_under_test
@@ -47,15 +47,15 @@ def clock() -> Clock:
     return Clock()
 
 
-Start = Callable[..., EpisodeSimulation]
+Start = Callable[..., ResimulationSession]
 
 
 @pytest.fixture
 def start(tmp_path: Path, clock: Clock) -> Iterator[Start]:
     """Starts simulations by that clock, which are ended after the test."""
-    started: list[EpisodeSimulation] = []
+    started: list[ResimulationSession] = []
 
-    def start_one(**behaviour: Any) -> EpisodeSimulation:
+    def start_one(**behaviour: Any) -> ResimulationSession:
         started.append(simulation_of(behaviour, tmp_path, clock))
         return started[-1]
 
@@ -64,10 +64,10 @@ def start(tmp_path: Path, clock: Clock) -> Iterator[Start]:
         simulation.close()
 
 
-def simulation_of(behaviour: dict[str, Any], tmp_path: Path, clock: Clock) -> EpisodeSimulation:
+def simulation_of(behaviour: dict[str, Any], tmp_path: Path, clock: Clock) -> ResimulationSession:
     assert mosaic_worker.__file__ is not None
     sdk = Path(mosaic_worker.__file__).parents[1]
-    return EpisodeSimulation(
+    return ResimulationSession(
         EpisodeRecording(
             env_id="odd_environments:Odd-v0",
             env_kwargs=behaviour,
@@ -87,7 +87,7 @@ def simulation_of(behaviour: dict[str, Any], tmp_path: Path, clock: Clock) -> Ep
     )
 
 
-def until(simulation: EpisodeSimulation, kind: type[FrameMessage] | type[Done]) -> SimulationPart:
+def until(simulation: ResimulationSession, kind: type[FrameMessage] | type[Done]) -> SimulationPart:
     while (part := simulation.next_part()) is not None:
         if isinstance(part.message, kind):
             return part

@@ -12,7 +12,7 @@ from mosaic_worker.compat import install
 if TYPE_CHECKING:
     from mosaic_worker.checkpoint import save_checkpoint
     from mosaic_worker.cli import main
-    from mosaic_worker.control import Command, Control
+    from mosaic_worker.control import Command, Control, ControlCommand
     from mosaic_worker.descriptor import (
         Algorithm,
         Descriptor,
@@ -39,6 +39,7 @@ _MODULES = {
     "Command": "control",
     "ConfigError": "errors",
     "Control": "control",
+    "ControlCommand": "control",
     "Descriptor": "descriptor",
     "Emitter": "emitter",
     "Environments": "descriptor",
@@ -61,6 +62,7 @@ __all__ = [
     "Command",
     "ConfigError",
     "Control",
+    "ControlCommand",
     "Descriptor",
     "Emitter",
     "Environments",

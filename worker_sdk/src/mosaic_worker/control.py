@@ -34,12 +34,16 @@ COMMANDS_IGNORED = "W113"
 """A command was ignored because the queue is full."""
 
 
-class Command(NamedTuple):
+class ControlCommand(NamedTuple):
     """One command: its name, its sequence number (0 if it has none), and all its fields."""
 
     cmd: str
     seq: int
     fields: dict[str, Any]
+
+
+Command = ControlCommand
+"""The former name, which workers may still import."""
 
 
 class InvalidCommandError(ValueError):
@@ -64,11 +68,11 @@ class Control:
         self._wake = wake
         self._dispatching = threading.RLock()
         self._fd = claim_stdin() if fd is None else fd
-        self._handlers: dict[str, Callable[[Command], None]] = {}
+        self._handlers: dict[str, Callable[[ControlCommand], None]] = {}
         self._accepted: set[str] = set()
-        self._queue: deque[Command] = deque()
+        self._queue: deque[ControlCommand] = deque()
 
-    def on(self, cmd: str, handler: Callable[[Command], None]) -> None:
+    def on(self, cmd: str, handler: Callable[[ControlCommand], None]) -> None:
         """Call `handler` for each `cmd`, in the control thread. Replaces an earlier handler."""
         self._handlers[cmd] = handler
 
@@ -82,7 +86,7 @@ class Control:
             for cmd in cmds:
                 self._handlers.pop(cmd, None)
 
-    def poll(self) -> Command | None:
+    def poll(self) -> ControlCommand | None:
         """The oldest queued command, or None."""
         return self._queue.popleft() if self._queue else None
 
@@ -128,7 +132,7 @@ class Control:
         with self._dispatching:
             self._dispatch(command)
 
-    def _dispatch(self, command: Command) -> None:
+    def _dispatch(self, command: ControlCommand) -> None:
         handler = self._handlers.get(command.cmd)
         if handler is not None:
             self._call(handler, command)
@@ -143,7 +147,7 @@ class Control:
                 seq=command.seq,
             )
 
-    def _call(self, handler: Callable[[Command], None], command: Command) -> None:
+    def _call(self, handler: Callable[[ControlCommand], None], command: ControlCommand) -> None:
         try:
             handler(command)
         except Exception as error:  # noqa: BLE001 - top level of the thread: it survives a failing handler
@@ -156,7 +160,7 @@ class Control:
                 seq=command.seq,
             )
 
-    def _enqueue(self, command: Command) -> None:
+    def _enqueue(self, command: ControlCommand) -> None:
         if len(self._queue) < MAX_QUEUED:
             self._queue.append(command)
             if self._wake is not None:
@@ -171,7 +175,7 @@ class Control:
             )
 
 
-def parse_command(line: bytes) -> Command:
+def parse_command(line: bytes) -> ControlCommand:
     """Parse a control line. Raises InvalidCommandError."""
     if len(line) > MAX_COMMAND_BYTES:
         raise InvalidCommandError(f"it is longer than {MAX_COMMAND_BYTES} bytes")
@@ -188,7 +192,7 @@ def parse_command(line: bytes) -> Command:
         raise InvalidCommandError(f'"seq" must be an integer, got {type(seq).__name__}')
     if not 0 <= seq <= _MAX_SEQ:
         raise InvalidCommandError('"seq" must be from 0 to 2^63 - 1')
-    return Command(fields["cmd"], seq, fields)
+    return ControlCommand(fields["cmd"], seq, fields)
 
 
 def _is_in_background(fd: int) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mosaic_worker.checkpoint import save_checkpoint
 from mosaic_worker.compat import OldRunNames
-from mosaic_worker.control import Command, Control
+from mosaic_worker.control import Control, ControlCommand
 from mosaic_worker.emitter import Emitter
 from mosaic_worker.heartbeat import PERIOD_SECONDS, Heartbeat
 from mosaic_worker.run_control import RunControl
@@ -137,7 +137,7 @@ class Run(OldRunNames):
         """Whether `wait_while_paused` would block."""
         return self._run_control.is_paused
 
-    def on(self, cmd: str, handler: Callable[[Command], None]) -> None:
+    def on(self, cmd: str, handler: Callable[[ControlCommand], None]) -> None:
         """Call `handler` for each command `cmd`, in the control thread."""
         self._control.on(cmd, handler)
 
@@ -145,11 +145,11 @@ class Run(OldRunNames):
         """Queue these commands for `poll`."""
         self._control.accept(*cmds)
 
-    def poll(self) -> Command | None:
+    def poll(self) -> ControlCommand | None:
         """The oldest queued command, or None."""
         return self._control.poll()
 
-    def wait_for_command(self, seconds: float | None = None) -> Command | None:
+    def wait_for_command(self, seconds: float | None = None) -> ControlCommand | None:
         """The oldest queued command; waits for one, up to `seconds` if given.
 
         None if none arrived in time, or if a stop was requested.

@@ -81,7 +81,7 @@ class Heard:
     def link(self, kind: str, url: str, meta: Mapping[str, Any]) -> None:  # noqa: ARG002
         self.links.append((kind, url))
 
-    def say(self, level: str, message: str) -> None:
+    def log_message(self, level: str, message: str) -> None:
         self.words.append((level, message))
 
 

@@ -1,57 +1,57 @@
-"""Mind: what one agent believes, wants and is at, put together from the changes that it told.
+"""BdiState: beliefs, goals and intentions of one agent, folded from its reported changes.
 
-Beliefs are folded, all else is what was told last. Used by `mind_feed` on its thread, and by
-`beliefs.model.bdi_history`.
+Beliefs accumulate; all other fields hold the last reported value. Used by `bdi_stream` on its
+thread, and by `beliefs.model.bdi_history`.
 """
 
 from typing import NamedTuple
 
 from mosaic.contract.bdi import BdiChange, Intention
 
-__all__ = ["BdiChange", "Intention", "Mind", "MindEntry", "Place"]
+__all__ = ["BdiChange", "BdiEntry", "BdiState", "Intention", "StepPosition"]
 
 
-class Place(NamedTuple):
-    """An episode and a step of it: what was told there counts from this step on."""
+class StepPosition(NamedTuple):
+    """An episode and a step in it. A change at a position applies from this step on."""
 
     episode: int
     step: int
 
 
-class MindEntry(NamedTuple):
-    """One change, as it was told."""
+class BdiEntry(NamedTuple):
+    """One reported change."""
 
     seq: int
-    """Of its line: grows from change to change."""
+    """Sequence number of its line; increases from change to change."""
     agent: str
-    """Empty where there is only one."""
-    place: Place
+    """Empty if the run has a single unnamed agent."""
+    position: StepPosition
     t: float | None
-    """In seconds of the epoch, or since the start of the run."""
+    """Unix time in seconds, or seconds since the start of the run."""
     change: BdiChange
-    words: str
-    """In lower case, for searching."""
+    text: str
+    """Lower-case text for searching."""
     is_after: bool = False
-    """Told after the last step of its episode. It takes the place of the one with the same `seq`,
-    which was told before anybody knew that no other step would follow."""
+    """Reported after the last step of its episode. Replaces the entry with the same `seq`,
+    which was sent before the end of the episode was known."""
 
 
-class Mind:
-    """As it was after a change. `copy` before others may see it."""
+class BdiState:
+    """State after a change. Mutable: `copy` before sharing it."""
 
     __slots__ = ("beliefs", "confidence", "goals", "intentions", "plan")
 
     def __init__(self) -> None:
         self.beliefs: dict[str, int] = {}
-        """Each with the `seq` of the change that brought it."""
+        """Each belief with the `seq` of the change that added it."""
         self.goals: tuple[str, ...] = ()
         self.intentions: tuple[Intention, ...] = ()
         self.plan = ""
-        """The last one that fired."""
+        """The last plan that fired."""
         self.confidence: float | None = None
 
-    def take(self, change: BdiChange, seq: int) -> None:
-        """Gone before new: what is told as both was told anew."""
+    def apply(self, change: BdiChange, seq: int) -> None:
+        """Apply removals before additions: a belief in both stays."""
         for belief in change.removed:
             self.beliefs.pop(belief, None)
         for belief in change.added:
@@ -60,17 +60,17 @@ class Mind:
         self.plan = change.plan or self.plan
         self.confidence = change.confidence
 
-    def copy(self) -> "Mind":
-        twin = Mind()
-        twin.beliefs = dict(self.beliefs)
-        twin.goals, twin.intentions = self.goals, self.intentions
-        twin.plan, twin.confidence = self.plan, self.confidence
-        return twin
+    def copy(self) -> "BdiState":
+        clone = BdiState()
+        clone.beliefs = dict(self.beliefs)
+        clone.goals, clone.intentions = self.goals, self.intentions
+        clone.plan, clone.confidence = self.plan, self.confidence
+        return clone
 
 
-def fold(minds: dict[str, Mind], entry: MindEntry) -> None:
-    """Into the mind of its agent; one that was not heard of before begins empty."""
-    mind = minds.get(entry.agent)
-    if mind is None:
-        mind = minds[entry.agent] = Mind()
-    mind.take(entry.change, entry.seq)
+def fold(states: dict[str, BdiState], entry: BdiEntry) -> None:
+    """Apply the entry to the state of its agent; a new agent starts with an empty state."""
+    bdi_state = states.get(entry.agent)
+    if bdi_state is None:
+        bdi_state = states[entry.agent] = BdiState()
+    bdi_state.apply(entry.change, entry.seq)

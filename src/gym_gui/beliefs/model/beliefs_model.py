@@ -1,7 +1,7 @@
-"""BeliefsModel: what an agent of the shown run has in mind, now or at the step that is replayed.
+"""BeliefsModel: the BDI state of an agent of the selected run, now or at the replayed step.
 
-Changes are taken ten times a second at most, however many there are. While the Replay tab has an
-episode of the same run, the mind is that of the replayed step, unless a person wants to see now.
+Updates at most ten times a second. While the Replay tab has an episode of the same run, the state
+is that of the replayed step, unless the user selects "now".
 """
 
 import time
@@ -11,11 +11,10 @@ from typing import Literal, Protocol
 
 from PySide6.QtCore import QObject, Signal, SignalInstance
 
-from gym_gui.beliefs.feed.bdi_state import BdiChange, Intention, Mind, MindEntry, Place
+from gym_gui.beliefs.feed.bdi_state import BdiChange, BdiEntry, BdiState, Intention, StepPosition
 from gym_gui.beliefs.feed.bdi_stream import BdiStream
-from gym_gui.beliefs.model.bdi_history import BdiHistory, summed_up
-from gym_gui.beliefs.model.bdi_history_cache import BdiHistoryCache
-from gym_gui.beliefs.model.bdi_timeline import BdiTimeline, entry_words
+from gym_gui.beliefs.model.bdi_history import BdiHistory, BdiHistoryCache, combine_changes
+from gym_gui.beliefs.model.bdi_timeline import BdiTimeline, entry_text
 from gym_gui.runtime.models.selected_run import SelectedRun
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
@@ -25,37 +24,37 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.events import StepRecord
 from mosaic.contract.run_states import LIVE_STATES
 
-__all__ = ["BeliefsModel", "BeliefsPhase", "Intention", "ShownMind", "When"]
+__all__ = ["BeliefsModel", "BeliefsPhase", "DisplayedBdiState", "Intention", "When"]
 
 BeliefsPhase = Literal["none", "waiting", "silent", "failed", "ready"]
 When = Literal["now", "replay"]
-_LEAST_S = 0.1
-"""Between two times that changes are taken: nobody reads faster."""
+_MIN_UPDATE_S = 0.1
+"""Minimum time between two updates."""
 
 
 @dataclass(frozen=True, slots=True)
-class ShownMind:
-    """All that the page shows of one agent."""
+class DisplayedBdiState:
+    """The displayed state of one agent."""
 
     beliefs: tuple[str, ...] = ()
-    """Those that went at this moment are among them."""
+    """Includes those that were removed at this step."""
     added: frozenset[str] = frozenset()
     removed: frozenset[str] = frozenset()
     goals: tuple[str, ...] = ()
     intentions: tuple[Intention, ...] = ()
     plan: str = ""
-    """The one that fired at this moment; otherwise the last one that did."""
+    """The plan that fired at this step; goal_text the last one that fired."""
     has_fired: bool = False
     confidence: float | None = None
-    place: Place | None = None
+    position: StepPosition | None = None
     as_of: str = ""
-    """Where it came to be so, when that was before `place`."""
+    """Position of the last change, if it is before `position`."""
     is_known: bool = True
-    """Otherwise it is being read, or cannot be."""
+    """False while the state is being read, or if that failed."""
 
 
 class ReplayPosition(Protocol):
-    """The step that the Replay tab shows; `ReplayModel` is one."""
+    """The replayed step; implemented by `ReplayModel`."""
 
     @property
     def episode_changed(self) -> SignalInstance: ...
@@ -72,17 +71,17 @@ class ReplayPosition(Protocol):
 
 
 class BeliefsModel(QObject):
-    """Made when the page is first looked at. Of the shown run, once it has been in sight."""
+    """Created when the page is first opened. Reads the selected run once the page is visible."""
 
     changed = Signal()
-    """At most ten times a second while a run goes on, and whenever the replay moves."""
+    """At most ten times a second during a run, and whenever the replay position changes."""
 
     def __init__(
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: UiTicker,
-        shown: SelectedRun,
+        ticker: UiTicker,
+        selected: SelectedRun,
         replay: ReplayPosition,
         parent: QObject | None = None,
     ) -> None:
@@ -90,38 +89,38 @@ class BeliefsModel(QObject):
         self.run_id = ""
         self.agent = ""
         self.when: When = "now"
-        self.mind = ShownMind()
+        self.bdi_state = DisplayedBdiState()
         self.timeline = BdiTimeline(self)
-        self._pulse = pulse
-        self._shown = shown
+        self._ticker = ticker
+        self._selected = selected
         self._replay = replay
-        self._feed = BdiStream(link, pulse, self)
+        self._feed = BdiStream(link, ticker, self)
         self._histories: dict[str, BdiHistory] = {}
-        """Of each agent, which has episodes of its own where there are several learners."""
-        self._news: list[BdiChange] = []
-        """Of the shown agent, in the batch that was taken last."""
-        self._earlier = BdiHistoryCache(link, tasks, self)
+        """By agent. Several learners have separate episodes."""
+        self._last_changes: list[BdiChange] = []
+        """Changes of the selected agent in the last batch."""
+        self._cache = BdiHistoryCache(link, tasks, self)
         self._is_in_sight = False
-        self._was_over = False
-        self._take_at = 0.0
-        shown.changed.connect(self._follow_run)
-        shown.papers_changed.connect(self.changed)
+        self._was_finished = False
+        self._next_update_at = 0.0
+        selected.changed.connect(self._follow_run)
+        selected.metadata_changed.connect(self.changed)
         replay.episode_changed.connect(self._on_episode_changed)
         replay.step_changed.connect(self._on_replay_moved)
-        self._earlier.changed.connect(self._update)
-        pulse.subscribe(self, self._on_beat)
+        self._cache.changed.connect(self._update)
+        ticker.subscribe(self, self._on_tick)
 
-    # What is shown.
+    # State.
 
     @property
     def phase(self) -> BeliefsPhase:
-        if not self._shown.run_id:
+        if not self._selected.run_id:
             return "none"
         if self._histories or self._step_change is not None:
             return "ready"
         if self._feed.error is not None:
             return "failed"
-        return "silent" if self._was_over else "waiting"
+        return "silent" if self._was_finished else "waiting"
 
     @property
     def problem(self) -> UserError | None:
@@ -129,23 +128,23 @@ class BeliefsModel(QObject):
 
     @property
     def is_reading(self) -> bool:
-        """What was in mind at the replayed step is on its way."""
-        return not self.mind.is_known and self._earlier_problem is None
+        """The state at the replayed step is being read."""
+        return not self.bdi_state.is_known and self._cache_error is None
 
     @property
-    def trouble(self) -> str:
-        """What is missing of what is shown, why, and what to do; empty when all is there."""
-        if (error := self._earlier_problem) is not None:
-            what = "What the agent had in mind at this step cannot be read."
+    def warning(self) -> str:
+        """What could not be read, why, and what to do; empty if nothing failed."""
+        if (error := self._cache_error) is not None:
+            what = "The agent's state at this step cannot be read."
         elif (error := self._feed.error) is not None:
-            what = "No more changes can be read."
+            what = "No further changes can be read."
         else:
             return ""
         return f"{what} {error.message} {error.remedy}".strip()
 
     @property
     def is_live(self) -> bool:
-        run = self._shown.run
+        run = self._selected.run
         return run is not None and run.state in LIVE_STATES
 
     @property
@@ -154,7 +153,7 @@ class BeliefsModel(QObject):
 
     @property
     def can_replay(self) -> bool:
-        """The Replay tab has an episode of this run."""
+        """Whether the Replay tab has an episode of this run."""
         return bool(self.run_id) and self._replay.run_id == self.run_id and self._has_episode
 
     @property
@@ -162,61 +161,61 @@ class BeliefsModel(QObject):
         return self.when == "replay" and self.can_replay
 
     @property
-    def place(self) -> Place | None:
-        """The step that is replayed: the one that led to the playhead."""
+    def position(self) -> StepPosition | None:
+        """The replayed step: the one before the playhead."""
         episode = self._replay.episode
         if not self.follows_replay or episode is None:
             return None
-        return Place(episode, max(0, self._replay.playhead - 1))
+        return StepPosition(episode, max(0, self._replay.playhead - 1))
 
     @property
     def dropped(self) -> int:
-        """Changes at the beginning that are no longer listed."""
+        """Number of oldest changes that are no longer listed."""
         return self._history.dropped
 
-    def replayable(self, row: int) -> Place | None:
-        """Where a change of the timeline can be replayed; None while no episode is recorded."""
-        run, place = self._shown.run, self.timeline.entry(row).place
+    def replayable(self, row: int) -> StepPosition | None:
+        """Return the position to replay for a row; None if no episode is recorded."""
+        run, position = self._selected.run, self.timeline.entry(row).position
         if run is None or not run.digest.episodes:
             return None
-        # What was told last may be of an episode that has not begun yet.
+        # The last change may belong to an episode that has not started yet.
         last = run.digest.episodes - 1
-        return place if place.episode <= last else Place(last, 0)
+        return position if position.episode <= last else StepPosition(last, 0)
 
-    # What a person does.
+    # Actions.
 
     def set_in_sight(self, is_in_sight: bool) -> None:
         self._is_in_sight = is_in_sight
         if is_in_sight:
             self._follow_run()
-            self._pulse.wake()
+            self._ticker.wake()
 
     def choose_agent(self, agent: str) -> None:
         if agent != self.agent:
             self.agent = agent
-            self._news = []
+            self._last_changes = []
             self.timeline.show(self._history.entries, agent, self.timeline.needle)
             self._update()
 
     def choose_when(self, when: When) -> None:
         self.when = when
-        self._news = []
+        self._last_changes = []
         self._update()
 
-    def search(self, words: str) -> None:
-        self.timeline.show(self._history.entries, self.agent, words)
+    def search(self, text: str) -> None:
+        self.timeline.show(self._history.entries, self.agent, text)
         self.changed.emit()
 
     def retry(self) -> None:
-        """Whatever could not be read."""
-        if self._earlier_problem is not None:
-            self._earlier.try_again()
+        """Read again what failed."""
+        if self._cache_error is not None:
+            self._cache.try_again()
             self._update()
         else:
-            self._begin(self.run_id)
+            self._start(self.run_id)
 
     def close(self) -> None:
-        """Does not wait."""
+        """Close the stream without waiting for its thread."""
         self._feed.close()
 
     def join(self, timeout_s: float) -> bool:
@@ -224,49 +223,49 @@ class BeliefsModel(QObject):
             thread.join(timeout_s)
         return not self._feed.threads
 
-    # How it comes about.
+    # Updates.
 
     def _follow_run(self) -> None:
-        """A run is read once the page is in sight; one that is no longer shown at once no more."""
-        run_id = self._shown.run_id
+        """Read the selected run if the page is visible; stop reading the previous one."""
+        run_id = self._selected.run_id
         if run_id != self.run_id and (self._is_in_sight or self.run_id):
-            self._begin(run_id if self._is_in_sight else "")
-        run = self._shown.run
+            self._start(run_id if self._is_in_sight else "")
+        run = self._selected.run
         self.timeline.run_started = run.started_at if run else None
 
-    def _begin(self, run_id: str) -> None:
-        self.run_id, self.agent, self._was_over = run_id, "", False
-        self._histories, self._news = {}, []
-        self._earlier.show(run_id)
+    def _start(self, run_id: str) -> None:
+        self.run_id, self.agent, self._was_finished = run_id, "", False
+        self._histories, self._last_changes = {}, []
+        self._cache.show(run_id)
         self.when = "replay" if self.can_replay else "now"
         self.timeline.show((), "", self.timeline.needle)
         self._feed.show(run_id)
         self._update()
 
-    def _on_beat(self) -> bool:
+    def _on_tick(self) -> bool:
         if not self._is_in_sight or not self.run_id:
             return False
         now = time.monotonic()
-        if now < self._take_at:
+        if now < self._next_update_at:
             return True
-        entries = self._feed.take()
+        entries = self._feed.drain()
         if not entries:
-            if self._feed.is_over and not self._was_over:
-                self._was_over = True
+            if self._feed.is_finished and not self._was_finished:
+                self._was_finished = True
                 self._update()
             return False
-        self._take_at = now + _LEAST_S
-        self._take(entries)
+        self._next_update_at = now + _MIN_UPDATE_S
+        self._apply_entries(entries)
         return True
 
-    def _take(self, entries: list[MindEntry]) -> None:
+    def _apply_entries(self, entries: list[BdiEntry]) -> None:
         had_agent = bool(self._histories)
-        by_agent: dict[str, list[MindEntry]] = {}
+        by_agent: dict[str, list[BdiEntry]] = {}
         for entry in entries:
             by_agent.setdefault(entry.agent, []).append(entry)
         dropped = False
-        for agent, told in by_agent.items():
-            count = self._histories.setdefault(agent, BdiHistory()).add(told)
+        for agent, added in by_agent.items():
+            count = self._histories.setdefault(agent, BdiHistory()).add(added)
             dropped = dropped or (count > 0 and agent == self.agent)
         if not had_agent:
             self.agent = entries[0].agent
@@ -275,15 +274,15 @@ class BeliefsModel(QObject):
             self.timeline.add(entries)
         if dropped:
             self.timeline.drop_before(self._history.entries[0].seq)
-        mine = [each.change for each in by_agent.get(self.agent, ()) if not each.is_after]
+        mine = [entry.change for entry in by_agent.get(self.agent, ()) if not entry.is_after]
         if mine:
-            # A long past that comes at once has no news but its last change.
-            self._news = mine if had_agent and self.is_live else mine[-1:]
+            # Of a history that arrives in one batch, only the last change is new.
+            self._last_changes = mine if had_agent and self.is_live else mine[-1:]
         self._update()
 
     @property
     def _history(self) -> BdiHistory:
-        """Of the shown agent."""
+        """History of the selected agent."""
         return self._histories.get(self.agent) or BdiHistory()
 
     @property
@@ -300,76 +299,82 @@ class BeliefsModel(QObject):
             self._update()
 
     def _update(self) -> None:
-        place = self.place
-        self.timeline.mark(place)
-        self.mind = self._mind_now() if place is None else self._mind_at(place)
+        position = self.position
+        self.timeline.mark(position)
+        self.bdi_state = self._current_state() if position is None else self._state_at(position)
         self.changed.emit()
 
-    def _mind_now(self) -> ShownMind:
-        mind = self._history.now.get(self.agent, Mind())
-        return _shown(mind, self._news, None)
+    def _current_state(self) -> DisplayedBdiState:
+        bdi_state = self._history.now.get(self.agent, BdiState())
+        return _to_displayed(bdi_state, self._last_changes, None)
 
-    def _mind_at(self, place: Place) -> ShownMind:
-        stretch = self._history.stretch_at(place)
-        history = self._history if stretch is None else self._earlier.history_of(stretch)
+    def _state_at(self, position: StepPosition) -> DisplayedBdiState:
+        dropped_range = self._history.dropped_range_at(position)
+        history = self._history if dropped_range is None else self._cache.history_of(dropped_range)
         if history is None:
-            return ShownMind(place=place, is_known=False)
-        told = [each.change for each in history.told_at(place) if each.agent == self.agent]
-        mind = history.minds_at(place).get(self.agent, Mind())
+            return DisplayedBdiState(position=position, is_known=False)
+        changes = [
+            entry.change for entry in history.entries_at(position) if entry.agent == self.agent
+        ]
+        bdi_state = history.states_at(position).get(self.agent, BdiState())
         on_step = self._step_change
-        if not told and on_step is not None and self._is_mine(on_step, place, history):
-            told = [on_step]
-            mind.take(on_step, -1)
-        last = None if told else history.last_told(place)
-        return _shown(mind, told, place, entry_words(last) if last is not None else "")
+        if not changes and on_step is not None and self._is_of_agent(on_step, position, history):
+            changes = [on_step]
+            bdi_state.apply(on_step, -1)
+        last = None if changes else history.last_entry_at(position)
+        return _to_displayed(
+            bdi_state, changes, position, entry_text(last) if last is not None else ""
+        )
 
     @property
-    def _earlier_problem(self) -> UserError | None:
-        """Of the stretch in which the replay is."""
-        place = self.place
-        stretch = self._history.stretch_at(place) if place is not None else None
-        return self._earlier.problem_of(stretch) if stretch is not None else None
+    def _cache_error(self) -> UserError | None:
+        """Read error of the range with the replayed step."""
+        position = self.position
+        dropped_range = self._history.dropped_range_at(position) if position is not None else None
+        return self._cache.error_of(dropped_range) if dropped_range is not None else None
 
     @property
     def _step_change(self) -> BdiChange | None:
-        """What the replayed step itself says."""
+        """The change that the replayed step itself contains."""
         step = self._replay.step
         return change_from_step(step.bdi) if step is not None and self.follows_replay else None
 
-    def _is_mine(self, change: BdiChange, place: Place, history: BdiHistory) -> bool:
-        """A step does not always say whose mind it tells of; the line it repeats does."""
+    def _is_of_agent(self, change: BdiChange, position: StepPosition, history: BdiHistory) -> bool:
+        """Whether the change is of the selected agent. A step does not always name its agent."""
         step, agents = self._replay.step, self.agents
         if step is not None and step.agent_id in agents:
             return step.agent_id == self.agent
         if len(agents) <= 1:
             return True
-        near = history.told_in(place.episode)
-        return any(each.agent == self.agent and each.change == change for each in near)
+        near = history.entries_in(position.episode)
+        return any(entry.agent == self.agent and entry.change == change for entry in near)
 
 
-def _shown(mind: Mind, told: list[BdiChange], place: Place | None, as_of: str = "") -> ShownMind:
-    added, removed = summed_up(told)
-    removed -= mind.beliefs.keys()
-    added &= mind.beliefs.keys()
-    fired = next((change.plan for change in reversed(told) if change.plan), "")
-    return ShownMind(
-        beliefs=_in_order(mind.beliefs, removed),
+def _to_displayed(
+    bdi_state: BdiState, changes: list[BdiChange], position: StepPosition | None, as_of: str = ""
+) -> DisplayedBdiState:
+    added, removed = combine_changes(changes)
+    removed -= bdi_state.beliefs.keys()
+    added &= bdi_state.beliefs.keys()
+    fired = next((change.plan for change in reversed(changes) if change.plan), "")
+    return DisplayedBdiState(
+        beliefs=_sort_beliefs(bdi_state.beliefs, removed),
         added=added,
         removed=removed,
-        goals=mind.goals,
-        intentions=mind.intentions,
-        plan=fired or mind.plan,
+        goals=bdi_state.goals,
+        intentions=bdi_state.intentions,
+        plan=fired or bdi_state.plan,
         has_fired=bool(fired),
-        confidence=mind.confidence,
-        place=place,
+        confidence=bdi_state.confidence,
+        position=position,
         as_of=as_of,
     )
 
 
-def _in_order(held: Iterable[str], removed: frozenset[str]) -> tuple[str, ...]:
-    """By name, so that they stay where they are while values change; what went before what came."""
+def _sort_beliefs(beliefs: Iterable[str], removed: frozenset[str]) -> tuple[str, ...]:
+    """Sort by name, removed before added, so that rows stay while values change."""
 
-    def place(belief: str) -> tuple[str, bool, str]:
+    def sort_key(belief: str) -> tuple[str, bool, str]:
         return belief.partition("(")[0], belief not in removed, belief
 
-    return tuple(sorted((*held, *removed), key=place))
+    return tuple(sorted((*beliefs, *removed), key=sort_key))

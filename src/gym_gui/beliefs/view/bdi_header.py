@@ -1,20 +1,20 @@
-"""BdiHeader: whose mind, of which moment, how sure it is, and which plan fired."""
+"""BdiHeader: agent, position, confidence and last plan of the displayed BDI state."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
 
-from gym_gui.beliefs.model.bdi_timeline import place_words
+from gym_gui.beliefs.model.bdi_timeline import position_text
 from gym_gui.beliefs.model.beliefs_model import BeliefsModel
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.badge import Badge
 from gym_gui.widgets.elided_label import ElidedLabel
 from gym_gui.widgets.segmented import SegmentedControl
 
-_WHOLE = 1_000
+_CONFIDENCE_MAX = 1_000
 
 
 class BdiHeader(QWidget):
-    """`update_head` after the model has changed."""
+    """Call `update_header` after the model has changed."""
 
     agent_chosen = Signal(str)
     when_chosen = Signal(str)
@@ -29,17 +29,17 @@ class BdiHeader(QWidget):
         self.where = ElidedLabel("muted")
         self.agents = QComboBox()
         self.agents.setAccessibleName("Agent")
-        self.agents.setToolTip("Whose mind is shown")
+        self.agents.setToolTip("Displayed agent")
         self.agents.setMinimumContentsLength(6)
         self.agents.activated.connect(lambda _: self.agent_chosen.emit(self.agents.currentData()))
         self.when = SegmentedControl((("now", "Now"), ("replay", "Replay")), theme)
-        self.when.setAccessibleName("Which moment is shown")
-        self.when.set_tip("now", "What the agent has in mind now, or had at the end")
-        self.when.set_tip("replay", "What it had in mind at the step that is replayed")
+        self.when.setAccessibleName("Time of the state")
+        self.when.set_tip("now", "State now, or at the end of the run")
+        self.when.set_tip("replay", "State at the replayed step")
         self.when.chosen.connect(self.when_chosen)
         self.plan = ElidedLabel("muted")
         self.confidence = QProgressBar()
-        self.confidence.setRange(0, _WHOLE)
+        self.confidence.setRange(0, _CONFIDENCE_MAX)
         self.confidence.setTextVisible(False)
         self.confidence.setMinimumWidth(line * 4)
         self.confidence.setMaximumWidth(line * 9)
@@ -66,40 +66,42 @@ class BdiHeader(QWidget):
         column.addLayout(lower)
         self.when.hide()
 
-    def update_head(self) -> None:
-        model, mind = self._model, self._model.mind
+    def update_header(self) -> None:
+        model, bdi_state = self._model, self._model.bdi_state
         self._show_agents()
         self.when.setVisible(model.can_replay)
         self.when.choose("replay" if model.follows_replay else "now")
-        if mind.place is not None:
-            self._say_state("Replay")
-            words = place_words(mind.place).capitalize()
+        if bdi_state.position is not None:
+            self._update_state("Replay")
+            text = position_text(bdi_state.position).capitalize()
             if model.is_reading:
-                words = f"{words} · reading…"
-            elif mind.as_of:
-                words = f"{words}, as of {mind.as_of}"
-            self.where.say(words)
+                text = f"{text} · reading…"
+            elif bdi_state.as_of:
+                text = f"{text}, as of {bdi_state.as_of}"
+            self.where.say(text)
         else:
-            self._say_state("● Live" if model.is_live else "At the end")
-            self.where.say(self._newest_words())
-        told = f"Plan {mind.plan} fired" if mind.has_fired else f"Last plan {mind.plan}"
-        self.plan.say(told if mind.plan else "No plan has fired")
-        self._show_confidence(mind.confidence)
+            self._update_state("● Live" if model.is_live else "At the end")
+            self.where.say(self._newest_text())
+        plan = (
+            f"Plan {bdi_state.plan} fired" if bdi_state.has_fired else f"Last plan {bdi_state.plan}"
+        )
+        self.plan.say(plan if bdi_state.plan else "No plan has fired")
+        self._show_confidence(bdi_state.confidence)
 
-    def _say_state(self, text: str) -> None:
+    def _update_state(self, text: str) -> None:
         if self.state.text() != text:
             self.state.show_text(text, "good" if text.startswith("●") else "plain")
 
-    def _newest_words(self) -> str:
+    def _newest_text(self) -> str:
         timeline = self._model.timeline
         if not timeline.rowCount():
             return ""
-        return f"Last change in {timeline.row(timeline.rowCount() - 1).place}"
+        return f"Last change in {timeline.row(timeline.rowCount() - 1).position}"
 
     def _show_agents(self) -> None:
         agents = self._model.agents
         self.agents.setVisible(len(agents) > 1)
-        if [self.agents.itemData(at) for at in range(self.agents.count())] != agents:
+        if [self.agents.itemData(index) for index in range(self.agents.count())] != agents:
             self.agents.clear()
             for agent in agents:
                 self.agents.addItem(agent or "unnamed", agent)
@@ -110,7 +112,7 @@ class BdiHeader(QWidget):
         for widget in (self._confidence_name, self.confidence, self.share):
             widget.setVisible(share is not None)
         if share is not None:
-            self.confidence.setValue(round(share * _WHOLE))
+            self.confidence.setValue(round(share * _CONFIDENCE_MAX))
             text = f"{share:.0%}".replace("%", " %")
             self.share.setText(text)
-            self.confidence.setToolTip(f"How sure the agent is to reach what it wants: {text}")
+            self.confidence.setToolTip(f"Confidence of the agent to reach its goals: {text}")

@@ -1,7 +1,6 @@
-"""MindList: beliefs, goals or intentions below each other, and which are new, other or gone.
+"""BdiList: a list of beliefs, goals or intentions with marks for new, changed and removed ones.
 
-Only rows in sight are painted, and rows that stay the same are left alone, so that nothing jumps
-while an agent changes its mind ten times a second.
+Only changed rows are updated, so that the list does not flicker at ten updates a second.
 """
 
 from collections.abc import Sequence
@@ -47,31 +46,31 @@ _ONE_LINE, _TWO_LINES = 1.5, 2.7
 _IN_LINE = int(Qt.AlignmentFlag.AlignVCenter) | int(Qt.TextFlag.TextSingleLine)
 
 
-class MindRow(NamedTuple):
+class BdiRow(NamedTuple):
     text: str
     mark: Mark = ""
     detail: str = ""
-    """On a line of its own."""
+    """Second line."""
     was: str = ""
-    """The value before, of one that changed."""
+    """The old value of a changed belief."""
 
     @property
     def remark(self) -> str:
-        """Beside it."""
+        """Text at the right edge."""
         return f"was {self.was}" if self.mark == "changed" else self.mark
 
     @property
-    def words(self) -> str:
-        said = f"{self.text} ({self.remark})" if self.mark else self.text
-        return f"{said}, {self.detail}" if self.detail else said
+    def full_text(self) -> str:
+        text = f"{self.text} ({self.remark})" if self.mark else self.text
+        return f"{text}, {self.detail}" if self.detail else text
 
 
-class MindList(QListView):
-    """Ctrl+C copies the chosen rows."""
+class BdiList(QListView):
+    """Ctrl+C copies the selected rows."""
 
     def __init__(self, name: str, theme: ThemeModel, *, has_details: bool = False) -> None:
         super().__init__()
-        self._nothing = ""
+        self._placeholder = ""
         self._theme = theme
         self._rows = _Rows()
         self.setModel(self._rows)
@@ -93,21 +92,21 @@ class MindList(QListView):
         return QSize(line * 12, line * 5)
 
     @property
-    def rows(self) -> tuple[MindRow, ...]:
+    def rows(self) -> tuple[BdiRow, ...]:
         return tuple(self._rows.rows)
 
-    def show_rows(self, rows: Sequence[MindRow]) -> None:
+    def show_rows(self, rows: Sequence[BdiRow]) -> None:
         had_rows = bool(self._rows.rows)
         self._rows.show(rows)
         if had_rows != bool(rows):
-            self.setAccessibleDescription("" if rows else self._nothing)
+            self.setAccessibleDescription("" if rows else self._placeholder)
             self.viewport().update()
 
-    def say_nothing(self, words: str) -> None:
-        """What is said in place of rows, while there are none."""
-        if words != self._nothing:
-            self._nothing = words
-            self.setAccessibleDescription("" if self._rows.rows else words)
+    def set_placeholder(self, text: str) -> None:
+        """Set the text for an empty list."""
+        if text != self._placeholder:
+            self._placeholder = text
+            self.setAccessibleDescription("" if self._rows.rows else text)
             self.viewport().update()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
@@ -116,14 +115,14 @@ class MindList(QListView):
             line = self.fontMetrics().height()
             painter = QPainter(self.viewport())
             painter.setPen(QColor(self._theme.colours.muted))
-            room = self.viewport().rect().adjusted(line // 3, line // 4, -line // 3, 0)
-            painter.drawText(room, int(Qt.TextFlag.TextWordWrap), self._nothing)
+            rect = self.viewport().rect().adjusted(line // 3, line // 4, -line // 3, 0)
+            painter.drawText(rect, int(Qt.TextFlag.TextWordWrap), self._placeholder)
             painter.end()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         if event.matches(QKeySequence.StandardKey.Copy):
-            chosen = sorted(index.row() for index in self.selectedIndexes())
-            QGuiApplication.clipboard().setText("\n".join(self.rows[row].text for row in chosen))
+            selected = sorted(index.row() for index in self.selectedIndexes())
+            QGuiApplication.clipboard().setText("\n".join(self.rows[row].text for row in selected))
         else:
             super().keyPressEvent(event)
 
@@ -131,10 +130,10 @@ class MindList(QListView):
 class _Rows(QAbstractListModel):
     def __init__(self) -> None:
         super().__init__()
-        self.rows: list[MindRow] = []
+        self.rows: list[BdiRow] = []
 
-    def show(self, rows: Sequence[MindRow]) -> None:
-        """Only the end grows and shrinks, and what is different in between is painted again."""
+    def show(self, rows: Sequence[BdiRow]) -> None:
+        """Add or remove rows at the end only, and update the changed ones."""
         before, after = len(self.rows), len(rows)
         if after > before:
             self.beginInsertRows(_NO_PARENT, before, after - 1)
@@ -144,10 +143,10 @@ class _Rows(QAbstractListModel):
             self.beginRemoveRows(_NO_PARENT, after, before - 1)
             del self.rows[after:]
             self.endRemoveRows()
-        other = [at for at, row in enumerate(rows) if self.rows[at] != row]
-        if other:
+        changed = [number for number, row in enumerate(rows) if self.rows[number] != row]
+        if changed:
             self.rows = list(rows)
-            self.dataChanged.emit(self.index(other[0]), self.index(other[-1]))
+            self.dataChanged.emit(self.index(changed[0]), self.index(changed[-1]))
 
     def rowCount(self, parent: Index = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
         return 0 if parent.isValid() else len(self.rows)
@@ -163,7 +162,7 @@ class _Rows(QAbstractListModel):
             Qt.ItemDataRole.ToolTipRole,
             Qt.ItemDataRole.AccessibleTextRole,
         )
-        return row.words if role in texts else None
+        return row.full_text if role in texts else None
 
 
 class _RowDelegate(QStyledItemDelegate):
@@ -176,53 +175,53 @@ class _RowDelegate(QStyledItemDelegate):
         return QSize(0, round(option.fontMetrics.height() * self._line_heights))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        row: MindRow | None = index.data(_ROW_ROLE)
+        row: BdiRow | None = index.data(_ROW_ROLE)
         if row is None:
             return
         colours = self._theme.colours
         line = option.fontMetrics.height()
-        inks = {"new": colours.good, "gone": colours.bad, "changed": colours.accent}
-        ink = inks.get(row.mark, colours.text)
-        self._paint_ground(painter, option, row.mark, ink)
-        room = option.rect.adjusted(line // 3, 0, -line // 2, 0)
+        mark_colours = {"new": colours.good, "gone": colours.bad, "changed": colours.accent}
+        colour = mark_colours.get(row.mark, colours.text)
+        self._paint_background(painter, option, row.mark, colour)
+        rect = option.rect.adjusted(line // 3, 0, -line // 2, 0)
         mono = fixed_font(option.font)
         if row.mark:
             bold = QFont(mono)
             bold.setBold(True)
             painter.setFont(bold)
-            painter.setPen(QColor(ink))
-            painter.drawText(room, _IN_LINE, _SIGNS[row.mark])
+            painter.setPen(QColor(colour))
+            painter.drawText(rect, _IN_LINE, _SIGNS[row.mark])
             small = scaled(option.font, 0.85)
             painter.setFont(small)
             width = QFontMetrics(small).horizontalAdvance(row.remark)
-            place = QRect(room.right() - width, room.top(), width + 1, room.height())
-            painter.drawText(place, _IN_LINE, row.remark)
-            room.setRight(room.right() - width - line // 3)
-        room.setLeft(room.left() + round(line * 0.9))
+            remark_rect = QRect(rect.right() - width, rect.top(), width + 1, rect.height())
+            painter.drawText(remark_rect, _IN_LINE, row.remark)
+            rect.setRight(rect.right() - width - line // 3)
+        rect.setLeft(rect.left() + round(line * 0.9))
         painter.setPen(QColor(colours.muted if row.mark == "gone" else colours.text))
         if row.detail:
-            upper = QRect(room.left(), room.top() + line // 4, room.width(), round(line * 1.15))
-            lower = QRect(room.left(), upper.bottom(), room.width(), round(line * 1.15))
+            upper = QRect(rect.left(), rect.top() + line // 4, rect.width(), round(line * 1.15))
+            lower = QRect(rect.left(), upper.bottom(), rect.width(), round(line * 1.15))
             _draw(painter, row.text, upper, mono)
             painter.setPen(QColor(colours.muted))
             _draw(painter, row.detail, lower, scaled(option.font, 0.9))
         else:
             mono.setStrikeOut(row.mark == "gone")
-            _draw(painter, row.text, room, mono)
+            _draw(painter, row.text, rect, mono)
 
-    def _paint_ground(
-        self, painter: QPainter, option: QStyleOptionViewItem, mark: Mark, ink: str
+    def _paint_background(
+        self, painter: QPainter, option: QStyleOptionViewItem, mark: Mark, colour: str
     ) -> None:
         colours, state = self._theme.colours, option.state
         if state & QStyle.StateFlag.State_Selected:
             painter.fillRect(option.rect, QColor(colours.selection))
         elif mark:
-            painter.fillRect(option.rect, mixed(ink, colours.surface, 0.1))
+            painter.fillRect(option.rect, mixed(colour, colours.surface, 0.1))
         elif state & QStyle.StateFlag.State_MouseOver:
             painter.fillRect(option.rect, mixed(colours.text, colours.surface, 0.035))
 
 
-def _draw(painter: QPainter, text: str, room: QRect, font: QFont) -> None:
+def _draw(painter: QPainter, text: str, rect: QRect, font: QFont) -> None:
     painter.setFont(font)
-    shown = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, room.width())
-    painter.drawText(room, _IN_LINE, shown)
+    elided = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
+    painter.drawText(rect, _IN_LINE, elided)

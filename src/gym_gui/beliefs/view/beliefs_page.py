@@ -1,4 +1,4 @@
-"""BeliefsPage: what an agent believes, wants and is at, and how that came about."""
+"""BeliefsPage: beliefs, goals and intentions of an agent, and their timeline."""
 
 from typing import cast
 
@@ -16,36 +16,36 @@ from gym_gui.widgets.empty_state import EmptyState
 
 
 class BeliefsPage(QWidget):
-    """A run is read only once the page is in sight."""
+    """Shows `BeliefsModel`, which reads a run only while the page is visible."""
 
-    step_wanted = Signal(str, int, int)
-    """Run, episode, step: to be replayed."""
+    step_requested = Signal(str, int, int)
+    """Run id, episode and step to replay."""
 
     def __init__(
         self, model: BeliefsModel, theme: ThemeModel, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self._model = model
-        self.head = BdiHeader(model, theme)
+        self.header = BdiHeader(model, theme)
         self.cards = BdiCards(theme)
         self.timeline = TimelineView(model.timeline, theme)
         self.empty = EmptyState("robot", "", "", theme)
         self.banner = Banner(theme)
-        """What is missing of what is shown."""
+        """Warnings about data that could not be read."""
         self._splitter = QSplitter(Qt.Orientation.Vertical)
         self._splitter.setChildrenCollapsible(False)
         self._splitter.addWidget(self.cards)
         self._splitter.addWidget(self.timeline)
-        self._splitter.setSizes([1_100, 900])  # shares, of whatever there is
+        self._splitter.setSizes([1_100, 900])  # relative sizes
         full = QWidget()
         column = QVBoxLayout(full)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(self.head)
-        self._banner_room = QVBoxLayout()
-        self._banner_room.addWidget(self.banner)
-        self._give_banner_room()
-        column.addLayout(self._banner_room)
+        column.addWidget(self.header)
+        self._banner_layout = QVBoxLayout()
+        self._banner_layout.addWidget(self.banner)
+        self._update_banner_margins()
+        column.addLayout(self._banner_layout)
         column.addWidget(self._splitter, 1)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.empty)
@@ -59,14 +59,14 @@ class BeliefsPage(QWidget):
     def _subscribe(self) -> None:
         model = self._model
         model.changed.connect(self._update)
-        self.head.agent_chosen.connect(model.choose_agent)
-        self.head.when_chosen.connect(lambda when: model.choose_when(cast("When", when)))
+        self.header.agent_chosen.connect(model.choose_agent)
+        self.header.when_chosen.connect(lambda when: model.choose_when(cast("When", when)))
         self.timeline.searched.connect(model.search)
         self.timeline.row_chosen.connect(self._replay_row)
         self.empty.acted.connect(model.retry)
 
     @property
-    def shows_mind(self) -> bool:
+    def shows_state(self) -> bool:
         return self._stack.currentIndex() == 1
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
@@ -77,50 +77,50 @@ class BeliefsPage(QWidget):
         super().hideEvent(event)
         self._model.set_in_sight(False)
 
-    def _give_banner_room(self) -> None:
-        """As far from the edges as the cards are; none at all while it says nothing."""
+    def _update_banner_margins(self) -> None:
+        """Set the same margins as the cards; none while the banner is empty."""
         line = self.fontMetrics().height()
         below = line // 2 if self.banner.message else 0
-        self._banner_room.setContentsMargins(line * 3 // 4, 0, line * 3 // 4, below)
+        self._banner_layout.setContentsMargins(line * 3 // 4, 0, line * 3 // 4, below)
 
     def _replay_row(self, row: int) -> None:
-        place = self._model.replayable(row)
-        if place is not None:
-            self.step_wanted.emit(self._model.run_id, place.episode, place.step)
+        position = self._model.replayable(row)
+        if position is not None:
+            self.step_requested.emit(self._model.run_id, position.episode, position.step)
 
     def _update(self) -> None:
         is_ready = self._model.phase == "ready"
         if is_ready:
-            self.head.update_head()
-            self.cards.show_mind(self._model.mind)
+            self.header.update_header()
+            self.cards.show_state(self._model.bdi_state)
             self.timeline.update_timeline(self._model.dropped)
-            self._show_trouble()
+            self._update_banner()
         else:
-            self.empty.say(*self._words())
+            self.empty.say(*self._empty_text())
         self._stack.setCurrentIndex(1 if is_ready else 0)
 
-    def _show_trouble(self) -> None:
-        trouble = self._model.trouble
-        if trouble == self.banner.message:
+    def _update_banner(self) -> None:
+        warning = self._model.warning
+        if warning == self.banner.message:
             return
-        if trouble:
-            self.banner.say(trouble, "warning", [("Try again", self._model.retry)])
+        if warning:
+            self.banner.say(warning, "warning", [("Try again", self._model.retry)])
         else:
             self.banner.clear()
-        self._give_banner_room()
+        self._update_banner_margins()
 
-    def _words(self) -> tuple[str, str, str]:
+    def _empty_text(self) -> tuple[str, str, str]:
         model = self._model
         match model.phase:
             case "none":
-                return ("No run is shown", "Select a run in the list below.", "")
+                return ("No run selected", "Select a run in the list below.", "")
             case "waiting" if model.is_live:
-                text = "Beliefs, goals and intentions appear here as soon as the agent has some."
-                return ("Nothing told yet", text, "")
+                text = "Beliefs, goals and intentions appear here when the agent reports them."
+                return ("No BDI data yet", text, "")
             case "waiting":
-                return ("Reading", "", "")
+                return ("Loading", "", "")
             case "failed":
-                said = f"{model.problem.message} {model.problem.remedy}" if model.problem else ""
-                return ("The beliefs cannot be read", said, "Try again")
-        text = "Its worker has told no beliefs, goals or intentions in this run."
-        return ("Nothing to show of this run", text, "")
+                text = f"{model.problem.message} {model.problem.remedy}" if model.problem else ""
+                return ("The beliefs cannot be read", text, "Try again")
+        text = "The worker reported no beliefs, goals or intentions."
+        return ("No BDI data in this run", text, "")

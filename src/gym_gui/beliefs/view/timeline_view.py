@@ -1,4 +1,4 @@
-"""TimelineView: every change of a mind, one line each; a click leads to its step in Replay."""
+"""TimelineView: one row per BDI change; a click opens its step in Replay."""
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter
@@ -24,16 +24,16 @@ from gym_gui.widgets.mixing import mixed
 
 Index = QModelIndex | QPersistentModelIndex
 _LINE_HEIGHTS = 1.5
-_LONGEST = 400
-"""Characters of one belief that can ever be in sight."""
-_LONGEST_PLACE = "episode 00,000 · after its last step"
+_MAX_BELIEF_CHARS = 400
+"""Characters painted of one belief."""
+_WIDEST_POSITION = "episode 00,000 · after the last step"
 _TIME_FROM, _PLAN_FROM = 34, 46
-"""Ems of width, from which there is room for the time and for the plan."""
+"""Minimum widths in ems for the time column and the plan column."""
 _IN_LINE = int(Qt.AlignmentFlag.AlignVCenter) | int(Qt.TextFlag.TextSingleLine)
 
 
 class TimelineView(QWidget):
-    """Stays at the newest until somebody looks further up; follows the replay."""
+    """Shows `BdiTimeline`. Scrolls with the newest row, or with the replay."""
 
     row_chosen = Signal(int)
     searched = Signal(str)
@@ -52,58 +52,58 @@ class TimelineView(QWidget):
         self.search = QLineEdit()
         self.search.setPlaceholderText("Filter changes")
         self.search.setAccessibleName("Filter changes")
-        self.search.setToolTip("Only changes with these words in a belief, a goal or a plan")
+        self.search.setToolTip("Show changes with this text in a belief, goal or plan")
         self.search.setClearButtonEnabled(True)
         self.search.addAction(
             icon("filter", theme, "muted"), QLineEdit.ActionPosition.LeadingPosition
         )
         self.search.setMaximumWidth(line * 16)
         self.list = _ChangeList(timeline, theme)
-        self.nothing = QLabel("No change has these words.")
-        self.nothing.setProperty("role", "muted")
-        self.nothing.setAlignment(Qt.AlignmentFlag.AlignTop)
-        head = QHBoxLayout()
-        head.setSpacing(line // 2)
-        head.addWidget(heading)
-        head.addWidget(self.count)
-        head.addStretch(1)
-        head.addWidget(self.search, 2)
+        self.placeholder = QLabel("No change matches the filter.")
+        self.placeholder.setProperty("role", "muted")
+        self.placeholder.setAlignment(Qt.AlignmentFlag.AlignTop)
+        header = QHBoxLayout()
+        header.setSpacing(line // 2)
+        header.addWidget(heading)
+        header.addWidget(self.count)
+        header.addStretch(1)
+        header.addWidget(self.search, 2)
         column = QVBoxLayout(self)
         column.setContentsMargins(line * 3 // 4, line // 2, line * 3 // 4, line // 3)
         column.setSpacing(line // 3)
-        column.addLayout(head)
+        column.addLayout(header)
         column.addWidget(self.list, 1)
-        column.addWidget(self.nothing, 1)
+        column.addWidget(self.placeholder, 1)
         self.search.textChanged.connect(self.searched)
         self.list.clicked.connect(lambda index: self.row_chosen.emit(index.row()))
         self.list.row_entered.connect(self.row_chosen)
-        self.list.verticalScrollBar().valueChanged.connect(self._note_place)
+        self.list.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         self.list.verticalScrollBar().rangeChanged.connect(lambda *_: self._stay_at_end())
 
     def update_timeline(self, dropped: int) -> None:
-        timeline, shown = self._timeline, self._timeline.rowCount()
+        timeline, count = self._timeline, self._timeline.rowCount()
         if timeline.needle:
-            words = f"{shown:,} of {timeline.total:,} changes"
+            text = f"{count:,} of {timeline.total:,} changes"
         else:
-            words = f"{shown:,} change{'' if shown == 1 else 's'}"
+            text = f"{count:,} change{'' if count == 1 else 's'}"
         if dropped:
-            words = f"the last {words}"
-        if dropped and timeline.shown_place is not None and timeline.shown_row < 0:
-            words = f"{words}, all after this step"
-        if self.count.text() != words:
-            self.count.setText(words)
+            text = f"the last {text}"
+        if dropped and timeline.replay_position is not None and timeline.current_row < 0:
+            text = f"{text}, all after this step"
+        if self.count.text() != text:
+            self.count.setText(text)
         self.count.setToolTip(
-            f"{dropped:,} older changes are kept in the run and not listed" if dropped else ""
+            f"{dropped:,} older changes are stored but not listed" if dropped else ""
         )
-        self.list.setVisible(shown > 0)
-        self.nothing.setVisible(not shown)
-        if timeline.shown_place is not None:
-            self._go_to(timeline.shown_row)
+        self.list.setVisible(count > 0)
+        self.placeholder.setVisible(not count)
+        if timeline.replay_position is not None:
+            self._go_to(timeline.current_row)
         else:
             self._stay_at_end()
 
     def _go_to(self, row: int) -> None:
-        """Before the first of them none is chosen."""
+        """Select the row; clear the selection for -1."""
         if row != self.list.currentIndex().row():
             self.list.setCurrentIndex(self._timeline.index(row))
             self.list.scrollTo(
@@ -111,24 +111,24 @@ class TimelineView(QWidget):
             )
 
     def _stay_at_end(self) -> None:
-        if self._is_following and self._timeline.shown_place is None:
+        if self._is_following and self._timeline.replay_position is None:
             self.list.scrollToBottom()
 
-    def _note_place(self, value: int) -> None:
+    def _on_scrolled(self, value: int) -> None:
         self._is_following = value >= self.list.verticalScrollBar().maximum()
 
 
 class _ChangeList(QTableView):
-    """A table of one column: a list would lay all rows out again whenever one is added."""
+    """One-column table: a QListView would lay out all rows again on every insert."""
 
     row_entered = Signal(int)
-    """By the keyboard."""
+    """Return or Enter was pressed on a row."""
 
     def __init__(self, timeline: BdiTimeline, theme: ThemeModel) -> None:
         super().__init__()
         self.setModel(timeline)
         self.setItemDelegate(_ChangeDelegate(theme, self))
-        self.setAccessibleName("Changes of the mind")
+        self.setAccessibleName("Changes")
         self.horizontalHeader().hide()
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         rows = self.verticalHeader()
@@ -156,7 +156,7 @@ class _ChangeList(QTableView):
 
 
 class _ChangeDelegate(QStyledItemDelegate):
-    """Where, when, which plan, and what came and what went."""
+    """Paints position, time, plan, added and removed beliefs."""
 
     def __init__(self, theme: ThemeModel, parent: QWidget) -> None:
         super().__init__(parent)
@@ -166,33 +166,35 @@ class _ChangeDelegate(QStyledItemDelegate):
         row: TimelineRow = index.data(ROW_ROLE)
         colours, metrics = self._theme.colours, option.fontMetrics
         line = metrics.height()
-        self._paint_ground(painter, option, row)
-        room = option.rect.adjusted(line // 2, 0, -line // 3, 0)
+        self._paint_background(painter, option, row)
+        rect = option.rect.adjusted(line // 2, 0, -line // 3, 0)
         painter.setFont(option.font)
-        painter.setPen(QColor(colours.text if row.is_shown else colours.muted))
-        widths = [(row.place, metrics.horizontalAdvance(_LONGEST_PLACE))]
+        painter.setPen(QColor(colours.text if row.is_current else colours.muted))
+        widths = [(row.position, metrics.horizontalAdvance(_WIDEST_POSITION))]
         if option.rect.width() >= line * _TIME_FROM:
             widths.append((row.time, metrics.horizontalAdvance("00:00:00")))
         if option.rect.width() >= line * _PLAN_FROM:
             widths.append((row.plan, line * 8))
         for text, width in widths:
-            place = QRect(room.left(), room.top(), width, room.height())
-            shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
-            painter.drawText(place, _IN_LINE, shown)
-            room.setLeft(room.left() + width + line * 2 // 3)
-        if row.otherwise:
-            _draw_next(painter, row.otherwise[:_LONGEST], room, option.font)
+            text_rect = QRect(rect.left(), rect.top(), width, rect.height())
+            elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
+            painter.drawText(text_rect, _IN_LINE, elided)
+            rect.setLeft(rect.left() + width + line * 2 // 3)
+        if row.goal_text:
+            _draw_next(painter, row.goal_text[:_MAX_BELIEF_CHARS], rect, option.font)
             return
         font = fixed_font(option.font)
         painter.setFont(font)
-        beliefs = [(f"+{belief[:_LONGEST]}", colours.good) for belief in row.added]
-        beliefs += [(f"\N{MINUS SIGN}{belief[:_LONGEST]}", colours.bad) for belief in row.removed]
-        for number, (text, ink) in enumerate(beliefs, start=1):
-            painter.setPen(QColor(ink))
-            if not _draw_next(painter, text, room, font, is_last=number == len(beliefs)):
+        beliefs = [(f"+{belief[:_MAX_BELIEF_CHARS]}", colours.good) for belief in row.added]
+        beliefs += [
+            (f"\N{MINUS SIGN}{belief[:_MAX_BELIEF_CHARS]}", colours.bad) for belief in row.removed
+        ]
+        for number, (text, colour) in enumerate(beliefs, start=1):
+            painter.setPen(QColor(colour))
+            if not _draw_next(painter, text, rect, font, is_last=number == len(beliefs)):
                 return
 
-    def _paint_ground(
+    def _paint_background(
         self, painter: QPainter, option: QStyleOptionViewItem, row: TimelineRow
     ) -> None:
         colours, state = self._theme.colours, option.state
@@ -200,7 +202,7 @@ class _ChangeDelegate(QStyledItemDelegate):
             painter.fillRect(option.rect, QColor(colours.selection))
         elif state & QStyle.StateFlag.State_MouseOver:
             painter.fillRect(option.rect, mixed(colours.text, colours.surface, 0.035))
-        if row.is_shown:
+        if row.is_current:
             mark = QRect(option.rect.left(), option.rect.top() + 2, 3, option.rect.height() - 4)
             painter.fillRect(mark, QColor(colours.accent))
         painter.setPen(mixed(colours.line, colours.surface, 0.6))
@@ -208,15 +210,15 @@ class _ChangeDelegate(QStyledItemDelegate):
 
 
 def _draw_next(
-    painter: QPainter, text: str, room: QRect, font: QFont, *, is_last: bool = True
+    painter: QPainter, text: str, rect: QRect, font: QFont, *, is_last: bool = True
 ) -> bool:
-    """Moves the room on; False when it is full, which an ellipsis says if more would follow."""
+    """Paint the text and advance `rect`. False if it is full; an ellipsis marks missing text."""
     metrics = QFontMetrics(font)
     step = metrics.horizontalAdvance(text) + metrics.height() * 2 // 3
-    has_room_after = room.width() - step > metrics.height() * 2
-    if not is_last and not has_room_after:
+    has_space_after = rect.width() - step > metrics.height() * 2
+    if not is_last and not has_space_after:
         text = f"{text} …"
-    shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room.width())
-    painter.drawText(room, _IN_LINE, shown)
-    room.setLeft(room.left() + step)
-    return has_room_after
+    elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
+    painter.drawText(rect, _IN_LINE, elided)
+    rect.setLeft(rect.left() + step)
+    return has_space_after

@@ -19,7 +19,7 @@ from gym_gui.inspector.model.observation_rows import ObservationRows
 from gym_gui.inspector.view.json_section import JsonSection
 from gym_gui.inspector.view.number_table import NumberTable
 from gym_gui.inspector.view.section_with_button import SectionWithButton
-from gym_gui.runtime.models.actor_text import actor_word
+from gym_gui.runtime.models.actor_text import actor_label
 from gym_gui.runtime.models.number_text import rounded, signed
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.copy_button import CopyButton
@@ -101,7 +101,7 @@ class StepInspector(QWidget):
         tone = "good" if step.reward > 0 else "bad" if step.reward < 0 else ""
         self._reward.show_value(signed(step.reward), tone)
         self._return.show_value("…" if return_so_far is None else rounded(return_so_far))
-        self._actor.show_value(actor_word(step.actor))
+        self._actor.show_value(actor_label(step.actor))
         self._show_seen(step, environment)
         self._beliefs.show_value(step.bdi)
         self._prompts.show_value(step.llm)

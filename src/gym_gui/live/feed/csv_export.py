@@ -25,7 +25,7 @@ class CsvExport(QObject):
     """One file. Begins with `start`; all of it is for the UI thread."""
 
     progressed = Signal(int, int)
-    """Rows written, and rows in all; at most once a beat."""
+    """Rows written, and rows in all; at most once per tick."""
     finished = Signal(str)
     """The file is whole."""
     failed = Signal(object)
@@ -33,15 +33,15 @@ class CsvExport(QObject):
     cancelled = Signal()
     _over = Signal(object)
 
-    def __init__(self, pulse: UiTicker, parent: QObject) -> None:
+    def __init__(self, ticker: UiTicker, parent: QObject) -> None:
         super().__init__(parent)
-        self._pulse = pulse
+        self._ticker = ticker
         self._stop = threading.Event()
         self._progress = self._told = (0, 0)
         self._thread: threading.Thread | None = None
         self._path = Path()
         self._over.connect(self._on_over, Qt.ConnectionType.QueuedConnection)
-        pulse.subscribe(self, self._on_beat)
+        ticker.subscribe(self, self._on_tick)
 
     def start(self, path: Path, header: Sequence[str], batches: Iterable[Batch]) -> None:
         """`batches` is gone through on the thread."""
@@ -100,9 +100,9 @@ class CsvExport(QObject):
                 writer.writerows(rows)
                 written += len(rows)
                 self._progress = (written, total)
-                self._pulse.wake()
+                self._ticker.wake()
 
-    def _on_beat(self) -> bool:
+    def _on_tick(self) -> bool:
         if self._progress == self._told:
             return False
         self._told = self._progress

@@ -80,7 +80,7 @@ class LiveFeed:
     def newest_step(self, agent: str = "") -> StepRecord | None:
         """The last of those that came since the last time; of this agent, if one is named."""
         found: bytes | None = None
-        for _, line in reversed(self._lines.take()[-_MOST_LOOKED_AT:]):
+        for _, line in reversed(self._lines.drain()[-_MOST_LOOKED_AT:]):
             whose = self._agent_of(line)
             if whose and whose not in self.agents:
                 self.agents = tuple(sorted((*self.agents, whose)))
@@ -90,12 +90,12 @@ class LiveFeed:
 
     def newest_environment(self) -> EnvironmentEvent | None:
         """The last one that was made since the last time."""
-        made = [event for line in self._events.take() if (event := line.decode())]
+        made = [event for line in self._events.drain() if (event := line.decode())]
         return made[-1] if made and isinstance(made[-1], EnvironmentEvent) else None
 
     def newest_policies(self) -> dict[str, PolicyEvent]:
         """The last one of each agent since the last time; earlier ones are not even decoded."""
-        newest = {self._agent_of(line.line): line for line in self._policies.take()}
+        newest = {self._agent_of(line.line): line for line in self._policies.drain()}
         told: dict[str, PolicyEvent] = {}
         for agent, line in newest.items():
             try:

@@ -53,13 +53,13 @@ class TablePages(QObject, Generic[Row]):
     total_changed = Signal(int)
     failed = Signal(object)
 
-    def __init__(self, tasks: Tasks, pulse: UiTicker, parent: QObject) -> None:
+    def __init__(self, tasks: Tasks, ticker: UiTicker, parent: QObject) -> None:
         super().__init__(parent)
         self.total = 0
         self.is_known = False
         """The first answer is there."""
         self._tasks = tasks
-        self._pulse = pulse
+        self._ticker = ticker
         self._fetch: Fetch[Row] | None = None
         self._kept: OrderedDict[int, _Kept[Row]] = OrderedDict()
         self._wanted: dict[int, None] = {}
@@ -69,7 +69,7 @@ class TablePages(QObject, Generic[Row]):
         self._is_old = False
         self._is_turning = False
         """Rows of what was asked for before stay until there are others."""
-        pulse.subscribe(self, self._on_beat)
+        ticker.subscribe(self, self._on_tick)
 
     def ask(self, fetch: Fetch[Row] | None, *, keeps_rows: bool = False) -> None:
         """Rows of something else from now on; answers to what was asked before are dropped.
@@ -84,7 +84,7 @@ class TablePages(QObject, Generic[Row]):
         self._wanted = {} if fetch is None else {0: None}
         self.is_known = False
         self._is_old = self._is_asking = False
-        self._pulse.wake()
+        self._ticker.wake()
 
     def row(self, number: int) -> Row | None:
         """None when it is not there yet; it is fetched soon."""
@@ -104,7 +104,7 @@ class TablePages(QObject, Generic[Row]):
     def note_news(self) -> None:
         """There may be more rows, or other ones; seen to at most four times a second."""
         self._is_old = self._fetch is not None
-        self._pulse.wake()
+        self._ticker.wake()
 
     @property
     def pages_kept(self) -> int:
@@ -120,9 +120,9 @@ class TablePages(QObject, Generic[Row]):
         # Looked for last is in sight now.
         self._wanted.pop(page, None)
         self._wanted[page] = None
-        self._pulse.wake()
+        self._ticker.wake()
 
-    def _on_beat(self) -> bool:
+    def _on_tick(self) -> bool:
         if self._fetch is None or self._is_asking:
             return False
         if self._is_old:
@@ -155,7 +155,7 @@ class TablePages(QObject, Generic[Row]):
             if question == self._question:
                 self._is_asking = False
                 self.failed.emit(error)
-                self._pulse.wake()  # there may have been news meanwhile
+                self._ticker.wake()  # there may have been news meanwhile
 
         self._tasks.run(self, lambda: fetch(page * PAGE_ROWS, PAGE_ROWS), answered, refused)
 
@@ -177,4 +177,4 @@ class TablePages(QObject, Generic[Row]):
             self.total_changed.emit(answer.total)
         first = page * PAGE_ROWS
         self.arrived.emit(first, first + len(answer.rows))
-        self._pulse.wake()
+        self._ticker.wake()

@@ -76,7 +76,7 @@ class EpisodesTable(PagedTable[EpisodeRollup]):
 
     def between(self, least: float | None, most: float | None) -> None:
         """Those with a return in this range."""
-        self._choose(msgspec.structs.replace(self.choice, least_return=least, most_return=most))
+        self._choose(msgspec.structs.replace(self.choice, min_return=least, max_return=most))
 
     @property
     def is_filtered(self) -> bool:
@@ -127,11 +127,11 @@ class EpisodesTable(PagedTable[EpisodeRollup]):
 
     def text(self, row: EpisodeRollup, column: int) -> str:
         if column == EpisodeColumn.EPISODE:
-            return run_text.whole(row.episode)
+            return run_text.integer(row.episode)
         if column == EpisodeColumn.RETURN:
             return run_text.number(row.total_return)
         if column == EpisodeColumn.STEPS:
-            return run_text.whole(max(row.steps, row.reported_steps or 0))
+            return run_text.integer(max(row.steps, row.reported_steps or 0))
         if column == EpisodeColumn.END:
             return end_words(row)
         return row.agent_id or ""

@@ -19,7 +19,7 @@ from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.cell_policy import CellPolicy
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
-from gym_gui.runtime.run_metadata import RunMetadata, fetch_run_metadata, start_again_telling
+from gym_gui.runtime.run_metadata import RunMetadata, fetch_run_metadata, restart_with_telemetry
 from gym_gui.runtime.settings_store import MINIMAL_TELEMETRY_KEY
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
@@ -38,16 +38,16 @@ class Remembered(Protocol):
     """What the window remembers from one start to the next."""
 
     def flag(self, key: str, default: bool) -> bool: ...
-    def keep(self, key: str, value: bool) -> None: ...
+    def set(self, key: str, value: bool) -> None: ...
 
 
 class LiveModel(QObject):
     """Made once, by the wiring."""
 
     changed = Signal()
-    """The run, its figures, its step or what is possible; at most once a beat."""
+    """The run, its figures, its step or what is possible; at most once per tick."""
     frame_changed = Signal()
-    """`frame` or `scene` is new; at most once a beat."""
+    """`frame` or `scene` is new; at most once per tick."""
     replay_requested = Signal(str)
     log_requested = Signal(str)
     tab_requested = Signal(str)
@@ -57,7 +57,7 @@ class LiveModel(QObject):
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: UiTicker,
+        ticker: UiTicker,
         notices: Notices,
         runs: RunsModel,
         settings: Remembered,
@@ -72,11 +72,11 @@ class LiveModel(QObject):
         self.newest_episode: EpisodeRollup | None = None
         self.pinned_episode: int | None = None
         """Whose steps are shown; None: those of the newest."""
-        self.episodes = EpisodesTable(link, tasks, pulse, notices, runs, self)
-        self.steps = StepsTable(link, tasks, pulse, notices, runs, self)
+        self.episodes = EpisodesTable(link, tasks, ticker, notices, runs, self)
+        self.steps = StepsTable(link, tasks, ticker, notices, runs, self)
         self._link = link
         self._tasks = tasks
-        self._pulse = pulse
+        self._ticker = ticker
         self._notices = notices
         self._runs = runs
         self._settings = settings
@@ -93,7 +93,7 @@ class LiveModel(QObject):
         link.connected.connect(self._begin)
         link.recovered.connect(self._on_recovered)
         link.changed.connect(self._on_link_changed)
-        pulse.subscribe(self, self._on_beat)
+        ticker.subscribe(self, self._on_tick)
 
     # What is shown.
 
@@ -202,7 +202,11 @@ class LiveModel(QObject):
     @property
     def can_start_again(self) -> bool:
         """The same run could be started with live telemetry."""
-        return self._papers is not None and self._papers.can_tell and not self._is_starting_again
+        return (
+            self._papers is not None
+            and self._papers.can_record_steps
+            and not self._is_starting_again
+        )
 
     # What is done.
 
@@ -224,7 +228,7 @@ class LiveModel(QObject):
         return self._settings.flag(self._key(), False)
 
     def tell_next_time(self, does: bool) -> None:
-        self._settings.keep(self._key(), does)
+        self._settings.set(self._key(), does)
         self.changed.emit()
 
     def start_again(self) -> None:
@@ -236,7 +240,7 @@ class LiveModel(QObject):
         client = self._link.client
         self._tasks.run(
             self,
-            lambda: start_again_telling(client, papers.config),
+            lambda: restart_with_telemetry(client, papers.config),
             self._on_started_again,
             self._on_not_started,
         )
@@ -267,7 +271,7 @@ class LiveModel(QObject):
         if not self.run_id or not self._link.has_client or self._feed is not None:
             return
         client, home, run_id = self._link.client, self._link.home, self.run_id
-        self._feed = LiveFeed(client, home, run_id, self._pulse.wake)
+        self._feed = LiveFeed(client, home, run_id, self._ticker.wake)
         self._ask_for_papers()
         self._note_news()
 
@@ -306,9 +310,9 @@ class LiveModel(QObject):
 
     def _note_news(self) -> None:
         self._has_news = self._wants_newest = True
-        self._pulse.wake()
+        self._ticker.wake()
 
-    def _on_beat(self) -> bool:
+    def _on_tick(self) -> bool:
         feed = self._feed
         if feed is None:
             return False
@@ -343,7 +347,7 @@ class LiveModel(QObject):
 
         def found(page: EpisodePage) -> None:
             self._is_asking = False
-            self._pulse.wake()  # there may have been news meanwhile, or another run is shown
+            self._ticker.wake()  # there may have been news meanwhile, or another run is shown
             if run_id == self.run_id and page.episodes:
                 self.newest_episode = self.agents.newest_of(page.episodes, self._drawn.learners)
                 self._choose_steps()
@@ -351,7 +355,7 @@ class LiveModel(QObject):
 
         def refused(_: UserError) -> None:
             self._is_asking = False  # asked again with the next news
-            self._pulse.wake()
+            self._ticker.wake()
 
         self._tasks.run(
             self,

@@ -11,7 +11,7 @@ def waiting(run: RunRecord | None, *, is_silent: bool, can_replay: bool) -> tupl
     if state is RunState.QUEUED:
         return "Waiting for its turn", "It starts as soon as there is room for it."
     if run is not None and state is RunState.PREPARING:
-        return "Preparing its packages", run_text.installation(run)
+        return "Preparing its packages", run_text.installation_text(run)
     if is_silent:
         return "This worker tells metrics, not steps.", ""
     if state in FINAL_STATES:

@@ -52,7 +52,7 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: UiTicker,
+        ticker: UiTicker,
         notices: Notices,
         runs: RunsModel,
         parent: QObject | None = None,
@@ -65,13 +65,13 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
         """Rows written and rows in all, while an export goes on."""
         self._link = link
         self._tasks = tasks
-        self._pulse = pulse
+        self._ticker = ticker
         self._notices = notices
         self._runs = runs
         self._total = 0
         self._is_closed = False
         self._export: CsvExport | None = None
-        self._pages: TablePages[Row] = TablePages(tasks, pulse, self)
+        self._pages: TablePages[Row] = TablePages(tasks, ticker, self)
         self._pages.turned.connect(self._on_turned)
         self._pages.total_changed.connect(self._on_total)
         self._pages.arrived.connect(self._on_arrived)
@@ -159,7 +159,7 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
     def _begin_export(self, path: Path, header: Sequence[str], batches: Iterable[Batch]) -> None:
         if self._is_closed:
             return
-        export = self._export = CsvExport(self._pulse, self)
+        export = self._export = CsvExport(self._ticker, self)
         export.progressed.connect(self._on_export_progressed)
         export.finished.connect(self._on_export_finished)
         export.failed.connect(self._on_export_failed)

@@ -9,7 +9,7 @@ from gym_gui.live.feed.csv_export import Batch
 from gym_gui.live.feed.table_pages import PAGE_ROWS, Answer, Fetch
 from gym_gui.live.model.paged_table import PagedTable
 from gym_gui.runtime.models import run_text
-from gym_gui.runtime.models.actor_text import actor_word
+from gym_gui.runtime.models.actor_text import actor_label
 from mosaic.contract.decode import decode
 from mosaic.contract.episodes import EpisodeRollup
 from mosaic.contract.errors import UserError
@@ -85,9 +85,9 @@ class StepsTable(PagedTable[StepRecord]):
 
     def text(self, row: StepRecord, column: int) -> str:
         if column == StepColumn.STEP:
-            return run_text.whole(row.step)
+            return run_text.integer(row.step)
         if column == StepColumn.ACTOR:
-            return actor_word(row.actor) if row.actor else "—"
+            return actor_label(row.actor) if row.actor else "—"
         if column == StepColumn.ACTION:
             return action_words(row.action, self._meanings)
         if column == StepColumn.REWARD:
@@ -104,7 +104,7 @@ class StepsTable(PagedTable[StepRecord]):
     def missing_text(self, number: int, column: int) -> str:
         """A worker that sends samples leaves steps out."""
         if column == StepColumn.STEP:
-            return run_text.whole(number)
+            return run_text.integer(number)
         return "not recorded" if column == StepColumn.ACTION else ""
 
     def export_name(self) -> str:

@@ -27,7 +27,7 @@ _FIGURES = (
     ("SPS", "Steps per second"),
 )
 
-_NOT_KNOWN = run_text.StateLook("?", "not known now", "plain")
+_NOT_KNOWN = run_text.StateStyle("?", "not known now", "plain")
 """While the daemon does not answer: what is shown is what it said last."""
 
 
@@ -109,12 +109,12 @@ class LiveFigures(QWidget):
         if run is None:
             return
         self._show_agents()
-        look = run_text.STATE_LOOKS[run.state] if self._model.is_known_now else _NOT_KNOWN
+        look = run_text.STATE_STYLES[run.state] if self._model.is_known_now else _NOT_KNOWN
         title = f"{run_text.title_of(run)}  {run_text.short_id(run.run_id)}"
         _set(self._title, title)
         self._title.setToolTip(run.run_id)
-        where = run_text.environment_words(run.env_id, self._model.env_kwargs)
-        _set(self._where, f"{run_text.worker_word(run.worker)} · {where}")
+        where = run_text.environment_text(run.env_id, self._model.env_kwargs)
+        _set(self._where, f"{run_text.worker_label(run.worker)} · {where}")
         if self._state.text() != f"{look.symbol} {look.word}":
             self._state.show_text(f"{look.symbol} {look.word}", look.tone)
         share = run_text.progress_of(run)
@@ -124,11 +124,11 @@ class LiveFigures(QWidget):
         episode, step = self._model.newest_episode, self._model.step
         is_live = run.state in LIVE_STATES and self._model.is_known_now
         values = (
-            run_text.whole(episode.episode) if episode else "",
-            run_text.whole(step.step) if step else "",
+            run_text.integer(episode.episode) if episode else "",
+            run_text.integer(step.step) if step else "",
             run_text.number(episode.total_return) if episode else "",
             run_text.number(run.digest.mean_return),
-            run_text.whole(run.digest.steps_done) if run.digest.steps_done else "",
+            run_text.integer(run.digest.steps_done) if run.digest.steps_done else "",
             run_text.rate(run_text.speed_of(run)) if is_live else "",
         )
         for label, value in zip(self._values, values, strict=True):

@@ -129,9 +129,9 @@ class LiveTab(QWidget):
             self.banner.say(model.silence, "plain", self._way_out())
         elif run.state.is_final:
             replay: Actions = [("Replay", model.replay)] if model.can_replay else []
-            look = run_text.STATE_LOOKS[run.state]
+            look = run_text.STATE_STYLES[run.state]
             tone: Tone = "bad" if look.tone == "bad" else "plain"
-            message = f"This run is over: {run_text.ending_words(run)}"
+            message = f"This run is over: {run_text.end_text(run)}"
             self.banner.say(message, tone, [*replay, ("Show log", model.show_log)])
         else:
             self.banner.clear()

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QWidget
 
 from gym_gui.live.model.steps_table import StepColumn, StepsTable
 from gym_gui.live.view.table_page import TablePage
-from gym_gui.runtime.models.run_text import whole
+from gym_gui.runtime.models.run_text import integer
 from gym_gui.runtime.models.theme_model import ThemeModel
 
 _WIDTHS = (-4, -7, -9, -6, -9)
@@ -35,13 +35,13 @@ class StepsView(TablePage):
             return "No episode is selected", "Choose an episode, or a run that is under way."
         if left_out := self._steps.left_out:
             title = "Its steps are not recorded"
-            told = f"The worker told the return of these {whole(left_out)} steps, no more. "
+            told = f"The worker told the return of these {integer(left_out)} steps, no more. "
             return title, f"{told}A run with Minimal telemetry records some episodes in full."
         return "No steps yet", "They appear here as soon as the episode goes on."
 
     def _update_title(self) -> None:
         episode = self._steps.episode
-        self.bar.title.setText("" if episode is None else f"Episode {whole(episode)}")
+        self.bar.title.setText("" if episode is None else f"Episode {integer(episode)}")
         self.bar.title.setVisible(episode is not None)
 
     def _tell(self, row: int, *, is_chosen: bool) -> None:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
 
 from gym_gui.live.model.episodes_table import EpisodesTable
 from gym_gui.live.model.steps_table import StepsTable
-from gym_gui.runtime.models.run_text import whole
+from gym_gui.runtime.models.run_text import integer
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.elided_label import ElidedLabel
 from gym_gui.widgets.icons import IconName, keep_icon
@@ -25,7 +25,7 @@ class TableBar(QWidget):
     """`noun` is what a row is."""
 
     follow_changed = Signal(bool)
-    copy_asked = Signal()
+    copy_requested = Signal()
 
     def __init__(
         self, table: Table, noun: str, theme: ThemeModel, parent: QWidget | None = None
@@ -39,7 +39,7 @@ class TableBar(QWidget):
         self.follow.setChecked(True)
         self.follow.toggled.connect(self.follow_changed)
         copy = self._button("copy", "Copy the chosen rows (Ctrl+C)", theme)
-        copy.clicked.connect(self.copy_asked)
+        copy.clicked.connect(self.copy_requested)
         self._export = self._button(
             "export", f"Export these {noun}s as CSV to the folder exports", theme
         )
@@ -114,10 +114,10 @@ class TableBar(QWidget):
             written, total = table.exported
             self._progress.setRange(0, 1000)
             self._progress.setValue(round(1000 * written / max(1, total)))
-            self._progress.setToolTip(f"{whole(written)} of {whole(total)} {self._noun}s")
+            self._progress.setToolTip(f"{integer(written)} of {integer(total)} {self._noun}s")
 
     def _count_words(self, count: int) -> str:
         table = self._table
         if isinstance(table, EpisodesTable) and table.is_filtered:
-            return f"{whole(count)} of {whole(table.unfiltered_count)} {self._noun}s"
-        return f"{whole(count)} {self._noun}{'' if count == 1 else 's'}" if count else ""
+            return f"{integer(count)} of {integer(table.unfiltered_count)} {self._noun}s"
+        return f"{integer(count)} {self._noun}{'' if count == 1 else 's'}" if count else ""

@@ -68,9 +68,9 @@ class TablePage(QWidget):
         layout.setSpacing(0)
         layout.addWidget(self.bar)
         layout.addWidget(self._stack, 1)
-        self.bar.copy_asked.connect(self.copy)
+        self.bar.copy_requested.connect(self.copy)
         self.bar.follow_changed.connect(self._on_follow_changed)
-        self.grid.copy_asked.connect(self.copy)
+        self.grid.copy_requested.connect(self.copy)
         self.grid.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         # A table that gets smaller, such as below a banner, hides its last rows.
         self.grid.verticalScrollBar().rangeChanged.connect(self._stay_at_end)

@@ -34,7 +34,7 @@ _CONTEXT_LINES = 5
 _LONGEST_TIP = 2_000
 _OUT_OF_ORDER_SECONDS = 5.0
 _LEAST_SECONDS = 0.1
-"""Between two batches: nobody reads faster, and the pulse rests later than this."""
+"""Between two batches: nobody reads faster, and the ticker rests later than this."""
 
 COLUMNS = ("Time", "Severity", "Component", "Code", "Message")
 TIME, SEVERITY, COMPONENT, CODE, MESSAGE = range(len(COLUMNS))
@@ -54,9 +54,9 @@ class LogModel(QAbstractTableModel):
     """Made once, by the wiring."""
 
     changed = Signal()
-    """Counts, components, codes or what the search finds; at most once a beat."""
+    """Counts, components, codes or what the search finds; at most once per tick."""
 
-    def __init__(self, feed: LogFeed, pulse: UiTicker, parent: QObject | None = None) -> None:
+    def __init__(self, feed: LogFeed, ticker: UiTicker, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._feed = feed
         self._filter = LogFilter()
@@ -71,7 +71,7 @@ class LogModel(QAbstractTableModel):
         self._dropped: Counter[Source] = Counter()
         self._components: Counter[str] = Counter()
         self._codes: set[str] = set()
-        pulse.subscribe(self, self._on_beat)
+        ticker.subscribe(self, self._on_tick)
 
     # What is shown.
 
@@ -241,11 +241,11 @@ class LogModel(QAbstractTableModel):
 
     # What comes.
 
-    def _on_beat(self) -> bool:
+    def _on_tick(self) -> bool:
         now = time.monotonic()
         if now - self._taken_at < _LEAST_SECONDS:
             return False
-        records = self._feed.take()
+        records = self._feed.drain()
         self._dropped["window"] += self._feed.take_overflow()
         if not records:
             return False

@@ -43,7 +43,7 @@ class Way:
 
 @cache
 def _of_state(state: RunState) -> tuple[Group, ...]:
-    look = run_text.STATE_LOOKS[state]
+    look = run_text.STATE_STYLES[state]
     place = f"{run_text.STATE_ORDER[state]:02d}"
     return (Group(place, state, f"{look.symbol} {look.word}"),)
 
@@ -91,7 +91,7 @@ WAYS: Mapping[Grouping, Way] = MappingProxyType(
         "state": Way("State", lambda run: _of_state(run.state)),
         "worker": Way(
             "Worker",
-            lambda run: _named(run.worker, run_text.worker_word(run.worker), "No worker"),
+            lambda run: _named(run.worker, run_text.worker_label(run.worker), "No worker"),
         ),
         "environment": Way(
             "Environment", lambda run: _named(run.env_id, run.env_id, "No environment")

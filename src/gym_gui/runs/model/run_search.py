@@ -19,11 +19,11 @@ _NEEDS_QUOTES = re.compile(r"[\s,]")
 
 
 def _of_state(run: RunRecord) -> tuple[str, ...]:
-    return (run.state, run_text.STATE_LOOKS[run.state].word)
+    return (run.state, run_text.STATE_STYLES[run.state].word)
 
 
 def _of_worker(run: RunRecord) -> tuple[str, ...]:
-    return (run.worker, run_text.worker_word(run.worker))
+    return (run.worker, run_text.worker_label(run.worker))
 
 
 FIELDS: Mapping[str, Callable[[RunRecord], Collection[str]]] = MappingProxyType(
@@ -107,7 +107,7 @@ def haystack_of(run: RunRecord) -> str:
 @lru_cache(maxsize=4096)
 def _shared(env_id: str, algo: str, mode: str, worker: str, state: RunState) -> str:
     """Of thousands of runs, most have this in common with others."""
-    words = (worker, run_text.worker_word(worker), state, run_text.STATE_LOOKS[state].word)
+    words = (worker, run_text.worker_label(worker), state, run_text.STATE_STYLES[state].word)
     return "\n".join((f"{env_id} {algo or mode}", mode, *words)).casefold()
 
 

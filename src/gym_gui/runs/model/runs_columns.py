@@ -117,7 +117,7 @@ def _elapsed_s(run: RunRecord) -> float | None:
 
 _TEXTS: dict[RunColumn, Callable[[RunRecord], str]] = {
     RunColumn.RUN: run_text.title_of,
-    RunColumn.WORKER: lambda run: run_text.worker_word(run.worker),
+    RunColumn.WORKER: lambda run: run_text.worker_label(run.worker),
     RunColumn.ENVIRONMENT: lambda run: run.env_id,
     RunColumn.ALGORITHM: lambda run: run.algo,
     RunColumn.STATE: run_text.state_text,
@@ -129,7 +129,7 @@ _TEXTS: dict[RunColumn, Callable[[RunRecord], str]] = {
     RunColumn.TAGS: lambda run: ", ".join(run.tags),
     RunColumn.NOTE: lambda run: run_text.first_line(run.note),
     RunColumn.DISK: lambda run: run_text.size(run.digest.disk_bytes),
-    RunColumn.CREATED: lambda run: run_text.moment(run.created_at),
+    RunColumn.CREATED: lambda run: run_text.timestamp(run.created_at),
 }
 _NUMBERS: dict[RunColumn, Callable[[RunRecord], float | None]] = {
     RunColumn.RUN: lambda run: run.created_at,

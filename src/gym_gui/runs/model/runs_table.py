@@ -227,7 +227,7 @@ class RunsTable(QAbstractTableModel):
             return f"{heading.title} ({heading.count})"
         if role == Qt.ItemDataRole.AccessibleTextRole:
             is_open = "open" if heading.is_open else "folded"
-            return f"Group {heading.title}, {run_text.some_runs(heading.count)}, {is_open}"
+            return f"Group {heading.title}, {run_text.run_count(heading.count)}, {is_open}"
         return None
 
     # What happens.

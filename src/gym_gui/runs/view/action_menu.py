@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
-from gym_gui.runtime.models.run_actions import Deed, reasons
+from gym_gui.runtime.models.run_actions import RunAction, reasons
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.icons import ColourRole, IconName, keep_icon
 from mosaic.contract.runs import RunRecord
@@ -24,7 +24,7 @@ class _Look(NamedTuple):
     role: ColourRole = "muted"
 
 
-_LOOKS: Mapping[Deed, _Look] = {
+_LOOKS: Mapping[RunAction, _Look] = {
     "open": _Look("table", "Open", "Return"),
     "watch": _Look("live", "Watch live", "W"),
     "replay": _Look("replay", "Replay", "R"),
@@ -43,7 +43,7 @@ _LOOKS: Mapping[Deed, _Look] = {
     "restore": _Look("undo", "Bring back", "Shift+A"),
     "delete": _Look("trash", "Delete", "Del"),
 }
-_MENU: tuple[tuple[Deed, ...], ...] = (
+_MENU: tuple[tuple[RunAction, ...], ...] = (
     ("open", "watch", "replay"),
     ("pause", "resume", "stop"),
     ("compare", "duplicate", "export"),
@@ -51,15 +51,15 @@ _MENU: tuple[tuple[Deed, ...], ...] = (
     ("folder", "copy"),
     ("archive", "restore", "delete"),
 )
-_KEYS_OF_THE_TABLE: frozenset[Deed] = frozenset({"open", "copy"})
+_KEYS_OF_THE_TABLE: frozenset[RunAction] = frozenset({"open", "copy"})
 
 
 class RunActionMenu(QObject):
     """`do` carries out a deed with what is chosen."""
 
-    def __init__(self, do: Callable[[Deed], None], theme: ThemeModel, table: QWidget) -> None:
+    def __init__(self, do: Callable[[RunAction], None], theme: ThemeModel, table: QWidget) -> None:
         super().__init__(table)
-        self._actions: dict[Deed, QAction] = {}
+        self._actions: dict[RunAction, QAction] = {}
         for deed, look in _LOOKS.items():
             action = QAction(look.text, self)
             action.setShortcut(QKeySequence(look.key))
@@ -72,7 +72,7 @@ class RunActionMenu(QObject):
                 table.addAction(action)
         self.show_chosen(())
 
-    def __getitem__(self, deed: Deed) -> QAction:
+    def __getitem__(self, deed: RunAction) -> QAction:
         return self._actions[deed]
 
     def show_chosen(self, runs: Collection[RunRecord]) -> None:

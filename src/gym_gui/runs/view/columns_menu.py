@@ -16,7 +16,7 @@ class KeptSettings(Protocol):
 
     def text(self, key: str, default: str = "") -> str: ...
 
-    def keep(self, key: str, value: str) -> None: ...
+    def set(self, key: str, value: str) -> None: ...
 
 
 class ColumnsMenu(QMenu):
@@ -56,12 +56,12 @@ class ColumnsMenu(QMenu):
         self._show(shown)
         if self._settings is not None:
             names = (column.name.lower() for column in sorted({RunColumn.RUN, *shown}))
-            self._settings.keep(_KEY, ",".join(names))
+            self._settings.set(_KEY, ",".join(names))
 
     def _show_usual(self) -> None:
         self._show(USUAL_COLUMNS)
         if self._settings is not None:
-            self._settings.keep(_KEY, "")
+            self._settings.set(_KEY, "")
 
     def _show(self, shown: frozenset[RunColumn]) -> None:
         for column, box in self._boxes.items():

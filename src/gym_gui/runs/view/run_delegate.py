@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QStyleOptionViewItem, QTableView, QWidget
 from gym_gui.runs.model.run_arrangement import GroupHeading
 from gym_gui.runs.model.runs_columns import RIGHT_COLUMNS, RunColumn
 from gym_gui.runs.model.runs_table import BAR_ROLE, HEADING_ROLE, LINE_ROLE, RUN_ROLE
-from gym_gui.runtime.models.run_text import STATE_LOOKS, one_line, short_id, title_of
+from gym_gui.runtime.models.run_text import STATE_STYLES, one_line, short_id, title_of
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.icons import IconName, draw_icon
 from gym_gui.widgets.mixing import mixed
@@ -111,7 +111,7 @@ class RunDelegate(CellDelegate):
 
     def _paint_state(self, painter: QPainter, option: QStyleOptionViewItem, run: RunRecord) -> None:
         """A badge, and beside it, where there is room, why a run failed."""
-        look = STATE_LOOKS[run.state]
+        look = STATE_STYLES[run.state]
         tone = "muted" if look.tone == "plain" else look.tone
         taken = self._paint_pill(
             painter, option, self.text_room(option), f"{look.symbol} {look.word}", tone

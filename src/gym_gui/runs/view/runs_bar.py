@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButt
 from gym_gui.runs.model.run_groups import WAYS, Grouping
 from gym_gui.runs.view.action_menu import RunActionMenu
 from gym_gui.runs.view.filter_line import FilterLine
-from gym_gui.runtime.models.run_actions import Deed
+from gym_gui.runtime.models.run_actions import RunAction
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.icons import IconName, keep_icon
 
-_BUTTONS: tuple[Deed, ...] = (
+_BUTTONS: tuple[RunAction, ...] = (
     *("stop", "pause", "resume", "compare", "tag", "archive", "duplicate", "delete"),
 )
 _VIEW_TIP = "Group, columns and archived runs"
@@ -51,7 +51,7 @@ class RunsBar(QWidget):
         self.view_menu = self._make_view_menu(columns)
         self.view.setMenu(self.view_menu)
         self.view.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.buttons: dict[Deed, QToolButton] = {}
+        self.buttons: dict[RunAction, QToolButton] = {}
         for deed in _BUTTONS:
             button = QToolButton()
             button.setProperty("role", "quiet")

@@ -16,9 +16,9 @@ from gym_gui.runs.view.note_editor import NoteEditor
 from gym_gui.runs.view.runs_bar import RunsBar
 from gym_gui.runs.view.runs_grid import RunsGrid
 from gym_gui.runs.view.tag_editor import TagEditor
-from gym_gui.runtime.models.run_actions import Deed, fitting
+from gym_gui.runtime.models.run_actions import RunAction, fitting
 from gym_gui.runtime.models.run_actions_model import RunActions
-from gym_gui.runtime.models.run_text import some_runs, whole
+from gym_gui.runtime.models.run_text import integer, run_count
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.empty_state import EmptyState
@@ -103,7 +103,7 @@ class RunsView(QWidget):
         )
         header.sortIndicatorChanged.connect(lambda *_: self._keep_order())
         table.row_activated.connect(self._on_activated)
-        table.copy_asked.connect(self._copy_ids)
+        table.copy_requested.connect(self._copy_ids)
         table.selectionModel().currentRowChanged.connect(lambda *_: self._tell_selected())
         table.selectionModel().selectionChanged.connect(lambda *_: self._tell_selected())
         table.selectionModel().selectionChanged.connect(lambda *_: self._update())
@@ -122,13 +122,13 @@ class RunsView(QWidget):
 
     # What is done with what is chosen.
 
-    def _do(self, deed: Deed) -> None:
+    def _do(self, deed: RunAction) -> None:
         chosen = self.chosen_runs()
         run_ids = fitting(deed, chosen)
         if not run_ids:
             return
         actions, first = self._actions, run_ids[0]
-        does: dict[Deed, Callable[[], object]] = {
+        does: dict[RunAction, Callable[[], object]] = {
             "open": lambda: self.open_requested.emit(first),
             "watch": lambda: self.watch_requested.emit(first),
             "replay": lambda: self.replay_requested.emit(first),
@@ -198,13 +198,13 @@ class RunsView(QWidget):
         self.runs.group_by(grouping)
         self.bar.show_grouping(grouping)
         if self._settings is not None:
-            self._settings.keep(_GROUPING, grouping)
+            self._settings.set(_GROUPING, grouping)
 
     def _keep_order(self) -> None:
         if self._settings is not None:
             column, order = self.runs.sorting
             sign = "-" if order is Qt.SortOrder.DescendingOrder else "+"
-            self._settings.keep(_SORTING, f"{sign}{column.name.lower()}")
+            self._settings.set(_SORTING, f"{sign}{column.name.lower()}")
 
     def _recall_order(self) -> None:
         if self._settings is None:
@@ -249,12 +249,12 @@ class RunsView(QWidget):
         chosen = self.chosen_runs()
         self.deeds.show_chosen(chosen)
         shown, known = self.runs.run_count, self.runs.known_count
-        words = some_runs(known) if shown == known else f"{whole(shown)} of {some_runs(known)}"
+        words = run_count(known) if shown == known else f"{integer(shown)} of {run_count(known)}"
         if self.runs.archived_count:
-            words += f", {whole(self.runs.archived_count)} archived"
-        short = whole(shown) if shown else ""
+            words += f", {integer(self.runs.archived_count)} archived"
+        short = integer(shown) if shown else ""
         if len(chosen) > 1:
-            short = f"{whole(len(chosen))} chosen"
+            short = f"{integer(len(chosen))} chosen"
             words = f"{short} · {words}"
         self.bar.say_count(words, short)
         if shown:

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from gym_gui.runs.view.sheet import Sheet
-from gym_gui.runtime.models.run_text import some_runs
+from gym_gui.runtime.models.run_text import run_count
 
 _MOST_SEEN = 6
 _State = Qt.CheckState
@@ -40,7 +40,7 @@ class TagEditor(Sheet):
         line = self.fontMetrics().height()
         self.line = QLineEdit()
         self.line.setPlaceholderText("baseline, paper")
-        label = QLabel(f"New tags for {some_runs(len(tags))}, separated by commas")
+        label = QLabel(f"New tags for {run_count(len(tags))}, separated by commas")
         label.setProperty("role", "caption")
         label.setBuddy(self.line)
         self.boxes: dict[str, QCheckBox] = {}

@@ -9,7 +9,7 @@ HUMAN = "human"
 _SAVED_POLICY = re.compile(r"(?P<run>[0-9A-Z]{26})\.[0-9a-f]+")
 
 
-def actor_word(actor: str | None) -> str:
+def actor_label(actor: str | None) -> str:
     """`you`, or the agent's own name; `agent` where it has none. A saved policy is called by the
     run that it comes from, as the list of runs tells runs apart."""
     if actor == HUMAN:
@@ -19,6 +19,6 @@ def actor_word(actor: str | None) -> str:
     return actor.partition(":")[0].replace("_", " ") if actor else "agent"
 
 
-def actors_words(actors: Sequence[str]) -> str:
+def actors_label(actors: Sequence[str]) -> str:
     """Of an episode: `you + agent`."""
-    return " + ".join(dict.fromkeys(actor_word(actor) for actor in actors)) or "agent"
+    return " + ".join(dict.fromkeys(actor_label(actor) for actor in actors)) or "agent"

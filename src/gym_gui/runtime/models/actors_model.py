@@ -35,7 +35,7 @@ class ActorsModel(QAbstractListModel):
     def __init__(self, roster: ActorRoster, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._roster = roster
-        self._told: tuple[ActorDescriptor, ...] = ()
+        self._roster_actors: tuple[ActorDescriptor, ...] = ()
         self._actors: tuple[ActorDescriptor, ...] = ()
         self._mode: Mode = "human"
         self._env_id = ""
@@ -47,25 +47,25 @@ class ActorsModel(QAbstractListModel):
         """As they are for the environment and the mode."""
         return self._actors
 
-    def look_at(self, env_id: str) -> None:
+    def load(self, env_id: str) -> None:
         """Ask who can act there. What was known of the environment stays until the answer."""
         if env_id != self._env_id:
             self._env_id = env_id
             self._show(())
-        if not self._roster.can_be_asked:
+        if not self._roster.can_query:
             return
         self.is_loading = True
         self._roster.ask(
             self,
             env_id,
-            lambda actors: self._take(env_id, actors),
-            lambda error: self._take_problem(env_id, error),
+            lambda actors: self._on_loaded(env_id, actors),
+            lambda error: self._on_failed(env_id, error),
         )
 
     def set_mode(self, mode: Mode) -> None:
         if mode != self._mode:
             self._mode = mode
-            self._show(self._told)
+            self._show(self._roster_actors)
 
     def find(self, actor_id: str) -> ActorDescriptor | None:
         return next((actor for actor in self._actors if actor.id == actor_id), None)
@@ -113,25 +113,25 @@ class ActorsModel(QAbstractListModel):
 
     # The answer.
 
-    def _take(self, env_id: str, actors: tuple[ActorDescriptor, ...]) -> None:
+    def _on_loaded(self, env_id: str, actors: tuple[ActorDescriptor, ...]) -> None:
         if env_id != self._env_id:
             return  # Another environment was chosen meanwhile.
         self.is_loading = False
         self.problem = None
-        if actors != self._told:
+        if actors != self._roster_actors:
             self._show(actors)
         self.loaded.emit()
 
-    def _take_problem(self, env_id: str, error: UserError) -> None:
+    def _on_failed(self, env_id: str, error: UserError) -> None:
         if env_id == self._env_id:
             self.is_loading = False
             self.problem = error
             self.loaded.emit()
 
-    def _show(self, told: tuple[ActorDescriptor, ...]) -> None:
+    def _show(self, actors: tuple[ActorDescriptor, ...]) -> None:
         self.beginResetModel()
-        self._told = told
-        self._actors = tuple(self._for_mode(actor) for actor in told)
+        self._roster_actors = actors
+        self._actors = tuple(self._for_mode(actor) for actor in actors)
         self.endResetModel()
 
     def _for_mode(self, actor: ActorDescriptor) -> ActorDescriptor:

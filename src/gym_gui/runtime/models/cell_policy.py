@@ -8,27 +8,27 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from gym_gui.runtime.models.visit_counts import Place
+from gym_gui.runtime.models.visit_counts import Cell
 from mosaic.contract.events import PolicyEvent
 from mosaic.envs.key_maps import KeyMap
 from mosaic.envs.scenes.scene import Direction, GridScene
 
 _DIRECTIONS: tuple[Direction, ...] = ("left", "right", "up", "down")
 _WITHOUT_ARROW = ("hole", "goal", "wall", "lava", "cliff", "unseen")
-"""The episode ends there, or nobody ever stands there."""
+"""The episode ends there, or the agent cannot stand there."""
 
 
 @dataclass(frozen=True, slots=True)
 class CellPolicy:
     """By row and column."""
 
-    arrows: dict[Place, Direction] = field(default_factory=dict)
-    others: dict[Place, str] = field(default_factory=dict)
-    """Where it would do something that is no move: in words."""
-    values: dict[Place, float] = field(default_factory=dict)
+    arrows: dict[Cell, Direction] = field(default_factory=dict)
+    others: dict[Cell, str] = field(default_factory=dict)
+    """Labels of actions that are not moves."""
+    values: dict[Cell, float] = field(default_factory=dict)
 
     @property
-    def heat(self) -> dict[Place, float]:
+    def heat(self) -> dict[Cell, float]:
         """The values as shares, from 0 for the least to 1 for the most."""
         if not self.values:
             return {}

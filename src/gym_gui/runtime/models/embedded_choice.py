@@ -34,5 +34,5 @@ class EmbeddedChoice(QObject):
 
     def choose(self, is_on: bool) -> None:
         if is_on != self.is_on and not self.why_not:
-            self._settings.keep(_KEY, "yes" if is_on else "no")
+            self._settings.set(_KEY, "yes" if is_on else "no")
             self.changed.emit()

@@ -13,14 +13,14 @@ from gym_gui.runtime.trainer_link import TrainerLink
 from mosaic.contract.errors import UserError
 
 _FORBIDDEN_IN_NAMES = '/\\:*?"<>|'
-_LONGEST_NAME = 80
+_MAX_NAME = 80
 
 
 class FileExports(QObject):
     """Files go to the home's `exports`, under a name that is not taken."""
 
     changed = Signal()
-    reveal_wanted = Signal(str)
+    reveal_requested = Signal(str)
     """A person wants to see that file in its folder."""
 
     def __init__(
@@ -57,7 +57,7 @@ class FileExports(QObject):
 
         self._under_way += 1
         self.changed.emit()
-        self._tasks.run(self, work, self._tell, self._fail)
+        self._tasks.run(self, work, self._on_saved, self._fail)
 
     def save_rows(self, title: str, rows: Sequence[Sequence[str]]) -> None:
         def write(path: Path) -> None:
@@ -66,11 +66,14 @@ class FileExports(QObject):
 
         self.save(title, "csv", write)
 
-    def _tell(self, path: Path) -> None:
+    def _on_saved(self, path: Path) -> None:
         self._under_way -= 1
         self.changed.emit()
         self._notices.offer(
-            f"Saved {path.name}.", "Show", lambda: self.reveal_wanted.emit(str(path)), tone="good"
+            f"Saved {path.name}.",
+            "Show",
+            lambda: self.reveal_requested.emit(str(path)),
+            tone="good",
         )
 
     def _fail(self, error: UserError) -> None:
@@ -81,4 +84,4 @@ class FileExports(QObject):
 
 def _file_name(title: str) -> str:
     name = "".join("-" if sign in _FORBIDDEN_IN_NAMES else sign for sign in title)
-    return name.strip()[:_LONGEST_NAME].strip() or "charts"
+    return name.strip()[:_MAX_NAME].strip() or "charts"

@@ -32,7 +32,7 @@ class Notices(QObject):
     withdrawn = Signal(str)
     """A topic on which nothing is to be said any more."""
 
-    def say(self, message: str, *, tone: Tone = "plain") -> None:
+    def post(self, message: str, *, tone: Tone = "plain") -> None:
         self.posted.emit(Notice(message, tone))
 
     def offer(

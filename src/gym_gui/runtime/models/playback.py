@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 DEFAULT_FPS = 30.0
-_LONGEST_LEAP_S = 0.25
-"""After a stall it goes on from where it was instead of leaping."""
+_MAX_LEAP_S = 0.25
+"""After a stall it continues from the same index."""
 
 
 class Playback:
@@ -51,22 +51,22 @@ class Playback:
         """Move on by the time that has passed, as far as frames are there. Whether it moved."""
         if not self.is_playing:
             return False
-        passed = 0.0 if self._then is None else min(now - self._then, _LONGEST_LEAP_S)
+        passed = 0.0 if self._then is None else min(now - self._then, _MAX_LEAP_S)
         self._then = now
         before = self.index
-        wanted = self._position + passed * self.fps * self.speed
-        wanted = wanted % (self.last + 1) if self.is_looping else min(wanted, float(self.last))
-        self.index = _as_far_as_there(before, int(wanted), is_there)
-        self.is_waiting = self.index != int(wanted)
-        self._position = float(self.index) if self.is_waiting else wanted
+        target = self._position + passed * self.fps * self.speed
+        target = target % (self.last + 1) if self.is_looping else min(target, float(self.last))
+        self.index = _as_far_as_there(before, int(target), is_there)
+        self.is_waiting = self.index != int(target)
+        self._position = float(self.index) if self.is_waiting else target
         if self.is_at_end and not self.is_looping and not self.is_waiting:
             self.pause()
         return self.index != before
 
 
-def _as_far_as_there(before: int, wanted: int, is_there: Callable[[int], bool]) -> int:
-    if wanted < before:  # around the end of a loop
-        return wanted if is_there(wanted) else 0
-    while wanted > before and not is_there(wanted):
-        wanted -= 1
-    return wanted
+def _as_far_as_there(before: int, target: int, is_there: Callable[[int], bool]) -> int:
+    if target < before:  # around the end of a loop
+        return target if is_there(target) else 0
+    while target > before and not is_there(target):
+        target -= 1
+    return target

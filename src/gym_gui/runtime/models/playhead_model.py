@@ -10,13 +10,13 @@ class PlayheadModel(QObject):
     """A base class: says what there is to play in `can_play`, shows it in `_show_playhead`."""
 
     changed = Signal()
-    """Anything but the playhead and the picture; once a beat at most."""
+    """Anything but the playhead and the picture; once per tick at most."""
     playhead_changed = Signal()
     """The playhead, or the picture at it."""
 
-    def __init__(self, pulse: UiTicker, parent: QObject | None = None) -> None:
+    def __init__(self, ticker: UiTicker, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._pulse = pulse
+        self._ticker = ticker
         self.playback = Playback()
 
     @property
@@ -45,7 +45,7 @@ class PlayheadModel(QObject):
             self.playback.play()
             if self.playhead != before:
                 self._show_playhead()
-            self._pulse.wake()
+            self._ticker.wake()
             self.changed.emit()
 
     def pause(self) -> None:

@@ -84,27 +84,27 @@ class RunActions(QObject):
         """Put away, or bring back. Can be undone."""
         client, chosen = self._link.client, tuple(run_ids)
 
-        def done(refused: dict[str, UserError]) -> None:
-            moved = [run_id for run_id in chosen if run_id not in refused]
+        def done(rejected: dict[str, UserError]) -> None:
+            moved = [run_id for run_id in chosen if run_id not in rejected]
             if moved:
                 what = self._called(moved)
                 message = f"{what} archived." if archived else f"{what} brought back."
                 self._notices.offer(message, "Undo", lambda: self.archive(moved, not archived))
-            self._tell_refused(refused)
+            self._report_rejected(rejected)
 
         self._tasks.run(
             self, lambda: do_to_each(chosen, lambda each: client.archive(each, archived)), done
         )
 
     def delete(self, run_ids: Collection[str]) -> None:
-        """Out of sight at once, and for good ten seconds later, unless it is undone."""
+        """Hide at once; delete ten seconds later unless undone."""
         self.deletions.delete(run_ids)
 
     def export(self, run_id: str) -> None:
         """All of it into one archive in the home's folder of exports."""
         client, folder = self._link.client, self._link.home.path / "exports"
         name = f"{self._called((run_id,))} {run_text.short_id(run_id)}"
-        self._notices.say(f"Exporting {self._called((run_id,))} …")
+        self._notices.post(f"Exporting {self._called((run_id,))} …")
 
         def write() -> tuple[Path, int]:
             file = free_target(folder, name, "tar.gz")
@@ -138,11 +138,11 @@ class RunActions(QObject):
             for run_id in chosen:
                 self._do(run_id, partial(op, run_id))
         else:
-            self._tasks.run(self, lambda: do_to_each(chosen, op), self._tell_refused)
+            self._tasks.run(self, lambda: do_to_each(chosen, op), self._report_rejected)
 
-    def _tell_refused(self, refused: dict[str, UserError]) -> None:
+    def _report_rejected(self, rejected: dict[str, UserError]) -> None:
         """One says enough: all others stay as they are seen."""
-        for error in tuple(refused.values())[:1]:
+        for error in tuple(rejected.values())[:1]:
             self._notices.fail(error)
 
     def _do(self, run_id: str, op: Callable[[], RunRecord]) -> None:
@@ -151,13 +151,13 @@ class RunActions(QObject):
         def take(answer: RunRecord) -> None:
             # What came by the stream meanwhile may be newer, by another window's doing.
             if self._runs.by_id(run_id) is known:
-                self._runs.take(answer)
+                self._runs.apply(answer)
 
         self._tasks.run(self, op, take, self._notices.fail)
 
     def _called(self, run_ids: Collection[str]) -> str:
         if len(run_ids) != 1:
-            return run_text.some_runs(len(run_ids))
+            return run_text.run_count(len(run_ids))
         (run_id,) = run_ids
         run = self._runs.by_id(run_id)
         return run_text.title_of(run) if run else f"Run {run_text.short_id(run_id)}"

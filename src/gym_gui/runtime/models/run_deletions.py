@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
-from gym_gui.runtime.run_removal import begin_deleting, delete_runs
+from gym_gui.runtime.run_removal import delete_runs, start_deleting
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from mosaic.contract.errors import UserError
@@ -44,7 +44,7 @@ class RunDeletions(QObject):
         self._notices = notices
         self._runs = runs
         self._waiting: dict[str, None] = {}
-        self._asked: set[str] = set()
+        self._deleting: set[str] = set()
         self._last_thread: threading.Thread | None = None
         self._clock = QTimer(self)
         self._clock.setSingleShot(True)
@@ -56,7 +56,7 @@ class RunDeletions(QObject):
     @property
     def out_of_sight(self) -> frozenset[str]:
         """Those that wait, and those that the daemon is deleting."""
-        return frozenset(self._waiting) | self._asked
+        return frozenset(self._waiting) | self._deleting
 
     @property
     def can_undo(self) -> bool:
@@ -88,7 +88,7 @@ class RunDeletions(QObject):
         self._clock.stop()
         waiting, self._waiting = tuple(self._waiting), {}
         if waiting and self._link.has_client:
-            self._last_thread = begin_deleting(self._link.client, waiting)
+            self._last_thread = start_deleting(self._link.client, waiting)
 
     def join(self, timeout_s: float) -> bool:
         thread = self._last_thread
@@ -102,21 +102,21 @@ class RunDeletions(QObject):
             return  # done when it is back
         client, waiting = self._link.client, tuple(self._waiting)
         self._waiting.clear()
-        self._asked |= set(waiting)
+        self._deleting |= set(waiting)
         self._tasks.run(self, lambda: delete_runs(client, waiting), self._on_done)
 
     def _on_recovered(self) -> None:
         if self._waiting and not self._clock.isActive():
             self._carry_out()
 
-    def _on_done(self, refused: dict[str, UserError]) -> None:
+    def _on_done(self, rejected: dict[str, UserError]) -> None:
         """What was deleted stays out of sight until it is gone from the list, too."""
-        if not refused:
+        if not rejected:
             return
-        self._asked -= refused.keys()
+        self._deleting -= rejected.keys()
         self.changed.emit()
         # Another window may have deleted some of them. One reason says enough: they are seen again.
-        kept = [error for run_id, error in refused.items() if self._runs.by_id(run_id)]
+        kept = [error for run_id, error in rejected.items() if self._runs.by_id(run_id)]
         for error in kept[:1]:
             self._notices.fail(error)
 
@@ -124,13 +124,13 @@ class RunDeletions(QObject):
         gone = {run_id for run_id in run_ids & self.out_of_sight if not self._runs.by_id(run_id)}
         for run_id in gone:
             self._waiting.pop(run_id, None)
-            self._asked.discard(run_id)
+            self._deleting.discard(run_id)
         if gone and not self._waiting:
             self.undo()  # there is nothing left to take back
 
     def _called(self) -> str:
         if len(self._waiting) != 1:
-            return run_text.some_runs(len(self._waiting))
+            return run_text.run_count(len(self._waiting))
         (run_id,) = self._waiting
         run = self._runs.by_id(run_id)
         return run_text.title_of(run) if run else "1 run"

@@ -25,18 +25,18 @@ class RunSparklines(QObject):
         self._link = link
         self._tasks = tasks
         self._lines: dict[str, deque[float]] = {}
-        self._wanted: dict[str, None] = {}
-        self._asked = ""
+        self._pending: dict[str, None] = {}
+        self._fetching = ""
 
     def line(self, run: RunRecord) -> tuple[float, ...]:
         """Mean returns, oldest first; empty while nothing is known."""
         known = self._lines.get(run.run_id)
         if known is None and run.digest.episodes > 1:
-            self._wanted[run.run_id] = None
-            self._ask()
+            self._pending[run.run_id] = None
+            self._fetch_next()
         return tuple(known or ())
 
-    def note(self, run: RunRecord) -> None:
+    def record(self, run: RunRecord) -> None:
         """Its figures are new."""
         mean, line = run.digest.mean_return, self._lines.get(run.run_id)
         # What came before it was in sight is asked for when it is.
@@ -45,12 +45,12 @@ class RunSparklines(QObject):
 
     def forget(self, run_id: str) -> None:
         self._lines.pop(run_id, None)
-        self._wanted.pop(run_id, None)
+        self._pending.pop(run_id, None)
 
-    def _ask(self) -> None:
-        if self._asked or not self._wanted or not self._link.is_ready:
+    def _fetch_next(self) -> None:
+        if self._fetching or not self._pending or not self._link.is_ready:
             return
-        run_id = self._asked = self._wanted.popitem()[0]
+        run_id = self._fetching = self._pending.popitem()[0]
         client = self._link.client
         self._tasks.run(
             self,
@@ -60,8 +60,8 @@ class RunSparklines(QObject):
         )
 
     def _on_known(self, run_id: str, values: tuple[float, ...]) -> None:
-        self._asked = ""
+        self._fetching = ""
         since = self._lines.get(run_id, ())
         self._lines[run_id] = deque((*values, *since), maxlen=POINTS)
         self.changed.emit(run_id)
-        self._ask()
+        self._fetch_next()

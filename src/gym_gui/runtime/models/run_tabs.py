@@ -21,7 +21,7 @@ NO_VIDEO = "This run has no video. Turn on video when training, or export one fr
 NO_STEPS = "No step of this run is recorded. Play its checkpoint, or train with Minimal telemetry."
 NO_TENSORBOARD = "This run has no event files: switch TensorBoard on in the form, or export them."
 NO_WANDB = "Enable --track and login to use W&B"
-NO_STUDY = "This run is no sweep: it has no Optuna database."
+NO_STUDY = "This run is not a sweep: it has no Optuna database."
 _HUMAN = "human"
 _TAB_OF_LINES = {"bdi": "beliefs"}
 """By the `type` of a line."""
@@ -33,13 +33,13 @@ def first_tab(
     """What comes to the front when a person opens the run."""
     if config is not None and config.mode == "sweep":
         return "optuna"
-    tells_steps = run.digest.steps > 0 or descriptor is None or descriptor.lane == "telemetry"
+    has_steps = run.digest.steps > 0 or descriptor is None or descriptor.lane == "telemetry"
     if run.state in LIVE_STATES:
-        return "live" if tells_steps else "charts"
+        return "live" if has_steps else "charts"
     if run.digest.steps and run.digest.episodes and run.mode != "train":
         return "replay"
     if run.digest.metrics or run.digest.episodes:
-        return "charts" if not tells_steps or run.digest.metrics else "replay"
+        return "charts" if not has_steps or run.digest.metrics else "replay"
     return "run"
 
 
@@ -50,10 +50,10 @@ def no_replay(run: RunRecord | None) -> str:
     return NO_STEPS if run.state.is_final or run.digest.episodes else ""
 
 
-def further(descriptor: WorkerDescriptor | None, told: Collection[str]) -> tuple[str, ...]:
+def further(descriptor: WorkerDescriptor | None, event_types: Collection[str]) -> tuple[str, ...]:
     """Kinds of further tabs: those that the worker names, and those of lines that the run has."""
     named = descriptor.tabs if descriptor else ()
-    of_lines = tuple(tab for kind, tab in _TAB_OF_LINES.items() if kind in told)
+    of_lines = tuple(tab for kind, tab in _TAB_OF_LINES.items() if kind in event_types)
     return tuple(dict.fromkeys((*named, *of_lines)))
 
 

@@ -13,19 +13,19 @@ from mosaic.contract.run_states import LIVE_STATES, RunState
 from mosaic.contract.runs import RunRecord
 
 _SHORT_ID = 6
-_LONGEST_SETTING = 24
+_MAX_SETTING = 24
 _MINUTE_S = 60
 _HOUR_S = 3600
 _DAY_S = 86400
 _THOUSAND = 1000.0
 _MANY = 100.0
 _MINUS = "\N{MINUS SIGN}"
-_LEAST_PLAIN = 0.005
-_MOST_PLAIN = 1e7
+_MIN_PLAIN = 0.005
+_MAX_PLAIN = 1e7
 """Beyond these a number is written with an exponent."""
 
 
-class StateLook(NamedTuple):
+class StateStyle(NamedTuple):
     """Never by colour alone: the symbol and the word say it too."""
 
     symbol: str
@@ -33,17 +33,17 @@ class StateLook(NamedTuple):
     tone: Tone
 
 
-STATE_LOOKS: Mapping[RunState, StateLook] = MappingProxyType(
+STATE_STYLES: Mapping[RunState, StateStyle] = MappingProxyType(
     {
-        RunState.QUEUED: StateLook("◷", "queued", "warning"),
-        RunState.PREPARING: StateLook("◌", "preparing", "warning"),
-        RunState.RUNNING: StateLook("●", "running", "good"),
-        RunState.PAUSED: StateLook("‖", "paused", "warning"),
-        RunState.STOPPING: StateLook("◍", "stopping", "warning"),
-        RunState.SUCCEEDED: StateLook("✓", "done", "plain"),
-        RunState.FAILED: StateLook("✕", "failed", "bad"),
-        RunState.CANCELLED: StateLook("○", "stopped", "plain"),
-        RunState.LOST: StateLook("?", "lost", "bad"),
+        RunState.QUEUED: StateStyle("◷", "queued", "warning"),
+        RunState.PREPARING: StateStyle("◌", "preparing", "warning"),
+        RunState.RUNNING: StateStyle("●", "running", "good"),
+        RunState.PAUSED: StateStyle("‖", "paused", "warning"),
+        RunState.STOPPING: StateStyle("◍", "stopping", "warning"),
+        RunState.SUCCEEDED: StateStyle("✓", "done", "plain"),
+        RunState.FAILED: StateStyle("✕", "failed", "bad"),
+        RunState.CANCELLED: StateStyle("○", "stopped", "plain"),
+        RunState.LOST: StateStyle("?", "lost", "bad"),
     }
 )
 STATE_ORDER: Mapping[RunState, int] = MappingProxyType(
@@ -58,7 +58,7 @@ STATE_ORDER: Mapping[RunState, int] = MappingProxyType(
         )
     }
 )
-"""What goes on first, then what needs an eye."""
+"""Running states first, then failures."""
 
 
 def short_id(run_id: str) -> str:
@@ -72,32 +72,32 @@ def title_of(run: RunRecord) -> str:
 
 
 @lru_cache(maxsize=256)
-def worker_word(worker: str) -> str:
+def worker_label(worker: str) -> str:
     """`cleanrl_worker` as people say it, where nothing better is known."""
     words = {"cleanrl": "CleanRL", "corl": "CORL", "llm": "LLM", "bdi": "BDI", "rl": "RL"}
     parts = worker.removesuffix("_worker").split("_")
     return " ".join(words.get(part, part.capitalize()) for part in parts if part)
 
 
-def environment_words(env_id: str, env_kwargs: Mapping[str, object]) -> str:
+def environment_text(env_id: str, env_kwargs: Mapping[str, object]) -> str:
     """`FrozenLake-v1 · is_slippery=false`: what it is made with, where that is not the usual."""
     return " · ".join((env_id, *(f"{name}={_in_short(env_kwargs[name])}" for name in env_kwargs)))
 
 
 def _in_short(value: object) -> str:
     text = str(value).lower() if isinstance(value, bool) else one_line(str(value))
-    return text if len(text) <= _LONGEST_SETTING else f"{text[: _LONGEST_SETTING - 1]}…"
+    return text if len(text) <= _MAX_SETTING else f"{text[: _MAX_SETTING - 1]}…"
 
 
 def state_text(run: RunRecord) -> str:
-    look = STATE_LOOKS[run.state]
+    style = STATE_STYLES[run.state]
     why = run.reason if run.state in (RunState.FAILED, RunState.LOST) else ""
-    return f"{look.symbol} {look.word}" + (f": {one_line(why)}" if why else "")
+    return f"{style.symbol} {style.word}" + (f": {one_line(why)}" if why else "")
 
 
-def ending_words(run: RunRecord) -> str:
-    """How a run ended, and why; what the reason says already is not said twice."""
-    word, why = STATE_LOOKS[run.state].word, sentence(f"{run.reason} {run.remedy}")
+def end_text(run: RunRecord) -> str:
+    """How a run ended, and why; without repeating the state."""
+    word, why = STATE_STYLES[run.state].word, sentence(f"{run.reason} {run.remedy}")
     return why if why.lower().startswith(word) else f"{word}. {why}".strip()
 
 
@@ -111,13 +111,13 @@ def progress_of(run: RunRecord) -> float | None:
     return min(1.0, max(0.0, done / total))
 
 
-def installation(run: RunRecord) -> str:
-    """How far the packages of a run that is being prepared are; empty where it is not told."""
+def installation_text(run: RunRecord) -> str:
+    """Installation progress of a run that is being prepared; empty if not reported."""
     digest = run.digest
     if digest.progress_unit != "packages" or not digest.progress_total:
         return ""
     done, total = int(digest.progress_done or 0), int(digest.progress_total)
-    return f"{whole(done)} of {whole(total)} packages are installed."
+    return f"{integer(done)} of {integer(total)} packages are installed."
 
 
 def elapsed_s(run: RunRecord, now: float) -> float | None:
@@ -127,7 +127,7 @@ def elapsed_s(run: RunRecord, now: float) -> float | None:
 
 
 def speed_of(run: RunRecord) -> float | None:
-    """Steps per second; of a run that stands still, or has not begun, there are none to tell."""
+    """Steps per second; None for a run that is paused or has not started."""
     is_at_work = run.state in LIVE_STATES and run.state is not RunState.PAUSED
     return run.digest.sps if is_at_work and run.digest.steps_done else None
 
@@ -140,11 +140,11 @@ def duration(seconds: float | None) -> str:
     """`00:41`, `3:12:07`, `2 d 4 h`."""
     if seconds is None:
         return ""
-    whole = int(seconds)
-    if whole >= _DAY_S:
-        return f"{whole // _DAY_S} d {whole % _DAY_S // _HOUR_S} h"
-    minutes = f"{whole % _HOUR_S // _MINUTE_S:02d}:{whole % _MINUTE_S:02d}"
-    return f"{whole // _HOUR_S}:{minutes}" if whole >= _HOUR_S else minutes
+    total = int(seconds)
+    if total >= _DAY_S:
+        return f"{total // _DAY_S} d {total % _DAY_S // _HOUR_S} h"
+    minutes = f"{total % _HOUR_S // _MINUTE_S:02d}:{total % _MINUTE_S:02d}"
+    return f"{total // _HOUR_S}:{minutes}" if total >= _HOUR_S else minutes
 
 
 def rate(per_second: float | None) -> str:
@@ -173,14 +173,14 @@ def number(value: float | None) -> str:
         return ""
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else ("∞" if value > 0 else f"{_MINUS}∞")
-    if value != 0 and abs(value) < _LEAST_PLAIN:
+    if value != 0 and abs(value) < _MIN_PLAIN:
         text = f"{value:.1g}"
     else:
-        text = f"{value:,.2f}" if abs(value) < _MOST_PLAIN else f"{value:.2g}"
+        text = f"{value:,.2f}" if abs(value) < _MAX_PLAIN else f"{value:.2g}"
     return text.replace("-", _MINUS)
 
 
-def whole(value: int) -> str:
+def integer(value: int) -> str:
     return f"{value:,}"
 
 
@@ -191,7 +191,7 @@ def size(size_bytes: int | None) -> str:
     return f"{amount(size_bytes)}B"
 
 
-def moment(t: float) -> str:
+def timestamp(t: float) -> str:
     """`14:05` today, `12 Nov 14:05` this year, `2025-11-12` before."""
     then, now = datetime.fromtimestamp(t), datetime.now()  # noqa: DTZ005, DTZ006 - as clocks here
     if then.date() == now.date():
@@ -205,16 +205,16 @@ def one_line(text: str) -> str:
 
 def sentence(text: str) -> str:
     """In one line, with an end."""
-    said = one_line(text)
-    return f"{said}." if said and said[-1] not in ".!?…" else said
+    line = one_line(text)
+    return f"{line}." if line and line[-1] not in ".!?…" else line
 
 
 def first_line(text: str) -> str:
     return text.strip().partition("\n")[0].strip()
 
 
-def some_runs(count: int) -> str:
-    return f"{whole(count)} run{'' if count == 1 else 's'}"
+def run_count(count: int) -> str:
+    return f"{integer(count)} run{'' if count == 1 else 's'}"
 
 
 def unique_titles(runs: Sequence[RunRecord]) -> dict[str, str]:

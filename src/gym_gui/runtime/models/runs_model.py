@@ -24,31 +24,31 @@ class RunsModel(QObject):
     """Made once, by the wiring."""
 
     runs_changed = Signal()
-    """Which runs there are, or their states; at most once a beat."""
+    """Which runs there are, or their states; at most once per tick."""
     run_changed = Signal(str)
     """Something about this run is new."""
     artifacts_changed = Signal(str)
     """What this run has left behind is other than before."""
     changed = Signal(object)
     """A set of the ids of all runs about which something is new, those that are gone too; at most
-    once a beat."""
+    once per tick."""
 
     def __init__(
         self,
         link: TrainerLink,
         tasks: Tasks,
-        pulse: UiTicker,
+        ticker: UiTicker,
         notices: Notices,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self.is_listed = False
-        """The runs there are have been told at least once."""
+        """The runs have been listed at least once."""
         self.lines = RunSparklines(link, tasks, self)
         self._link = link
         self._notices = notices
         self._runs: dict[str, RunRecord] = {}
-        self._feed = RunFeed(link, tasks, pulse, self)
+        self._feed = RunFeed(link, tasks, ticker, self)
         self._feed.listed.connect(self._on_listed)
         self._feed.happened.connect(self._on_happened)
         self._feed.failed.connect(self._on_failed)
@@ -69,10 +69,10 @@ class RunsModel(QObject):
     def queued_count(self) -> int:
         return sum(run.state is RunState.QUEUED for run in self._runs.values())
 
-    def take(self, run: RunRecord) -> None:
+    def apply(self, run: RunRecord) -> None:
         """What the daemon answered when something was done to a run: sooner than its event."""
-        is_news = self._note(run)
-        self._tell({run.run_id: None}, is_news=is_news)
+        has_changed = self._record(run)
+        self._emit_changes({run.run_id: None}, has_changed=has_changed)
 
     def refresh(self) -> None:
         """List all runs again."""
@@ -106,33 +106,35 @@ class RunsModel(QObject):
 
     def _on_happened(self, events: list[RunEvent]) -> None:
         newest: dict[str, RunEvent] = {event.run_id: event for event in events if event.run_id}
-        is_news = False
+        has_changed = False
         for run_id, event in newest.items():
             if isinstance(event.what, RunDeleted):
-                is_news = self._runs.pop(run_id, None) is not None or is_news
+                has_changed = self._runs.pop(run_id, None) is not None or has_changed
                 self.lines.forget(run_id)
             elif event.run is not None:
-                is_news = self._note(event.run) or is_news
-        self._tell(newest, is_news=is_news)
+                has_changed = self._record(event.run) or has_changed
+        self._emit_changes(newest, has_changed=has_changed)
         for run_id in dict.fromkeys(event.run_id for event in events if _is_of_artifacts(event)):
             self.artifacts_changed.emit(run_id)
 
-    def _note(self, run: RunRecord) -> bool:
+    def _record(self, run: RunRecord) -> bool:
         """Whether there is more news than figures."""
-        self.lines.note(run)
+        self.lines.record(run)
         before = self._runs.get(run.run_id)
         self._runs[run.run_id] = run
-        return before is None or _told(before) != _told(run)
+        return before is None or _listed_fields(before) != _listed_fields(run)
 
-    def _tell(self, run_ids: dict[str, RunEvent] | dict[str, None], *, is_news: bool) -> None:
+    def _emit_changes(
+        self, run_ids: dict[str, RunEvent] | dict[str, None], *, has_changed: bool
+    ) -> None:
         self.changed.emit(set(run_ids))
-        if is_news:
+        if has_changed:
             self.runs_changed.emit()
         for run_id in run_ids:
             self.run_changed.emit(run_id)
 
 
-def _told(run: RunRecord) -> tuple[object, ...]:
+def _listed_fields(run: RunRecord) -> tuple[object, ...]:
     return run.state, run.name, run.tags, run.note, run.archived
 
 

@@ -1,4 +1,4 @@
-"""SelectedRun: the run that all panels are about, with its papers, up to date.
+"""SelectedRun: the run that all panels are about, with its metadata, up to date.
 
 Pages about one run take it and never fetch these themselves.
 """
@@ -27,7 +27,7 @@ class SelectedRun(QObject):
 
     changed = Signal()
     """Another run, or its state or figures are new."""
-    papers_changed = Signal()
+    metadata_changed = Signal()
     """Configuration, manifest or history are new; also when another run is shown."""
 
     def __init__(
@@ -40,13 +40,13 @@ class SelectedRun(QObject):
         super().__init__(parent)
         self.run_id = ""
         self.problem: UserError | None = None
-        """Why its papers could not be had."""
+        """Why its metadata could not be fetched."""
         self._link = link
         self._tasks = tasks
         self._runs = runs
-        self._papers: RunMetadata | None = None
-        self._state_of_papers: RunState | None = None
-        self._is_asked = False
+        self._metadata: RunMetadata | None = None
+        self._metadata_state: RunState | None = None
+        self._is_fetching = False
         self._is_outdated = False
         runs.run_changed.connect(self._on_run_changed)
         runs.artifacts_changed.connect(self._on_artifacts_changed)
@@ -57,9 +57,9 @@ class SelectedRun(QObject):
         if run_id == self.run_id:
             return
         self.run_id = run_id
-        self._papers = self.problem = self._state_of_papers = None
+        self._metadata = self.problem = self._metadata_state = None
         self.changed.emit()
-        self.papers_changed.emit()
+        self.metadata_changed.emit()
         self.refresh()
 
     @property
@@ -68,64 +68,64 @@ class SelectedRun(QObject):
 
     @property
     def details(self) -> RunDetails | None:
-        return self._papers.details if self._papers else None
+        return self._metadata.details if self._metadata else None
 
     @property
     def config(self) -> TrainRunConfig | None:
-        return self._papers.config if self._papers else None
+        return self._metadata.config if self._metadata else None
 
     @property
     def resolved(self) -> dict[str, Any] | None:
         """Every value as the worker resolved it; None until it has said so."""
-        return self._papers.resolved if self._papers else None
+        return self._metadata.resolved if self._metadata else None
 
     @property
     def manifest(self) -> ArtifactManifest:
         """Empty until it is known."""
-        return self._papers.manifest if self._papers else _NOTHING_LEFT
+        return self._metadata.manifest if self._metadata else _NOTHING_LEFT
 
     @property
     def descriptor(self) -> WorkerDescriptor | None:
-        return self._papers.descriptor if self._papers else None
+        return self._metadata.descriptor if self._metadata else None
 
     @property
-    def told(self) -> frozenset[str]:
-        """The types of the lines that it has told, when its papers were fetched."""
-        return self._papers.told if self._papers else frozenset()
+    def event_types(self) -> frozenset[str]:
+        """The types of its recorded events, as of the last fetch."""
+        return self._metadata.event_types if self._metadata else frozenset()
 
     @property
     def directory(self) -> Path | None:
-        return self._papers.directory if self._papers else None
+        return self._metadata.directory if self._metadata else None
 
     @property
     def is_known(self) -> bool:
-        """Its papers are there."""
-        return self._papers is not None
+        """Its metadata has been fetched."""
+        return self._metadata is not None
 
     def refresh(self) -> None:
         """One question at a time; what is asked meanwhile is asked once afterwards."""
-        if self._is_asked:
+        if self._is_fetching:
             self._is_outdated = True
             return
         if not self.run_id or not self._link.has_client:
             return
         client, home, run_id, run = self._link.client, self._link.home, self.run_id, self.run
-        self._is_asked, self._is_outdated = True, False
-        self._state_of_papers = run.state if run else None
+        self._is_fetching, self._is_outdated = True, False
+        self._metadata_state = run.state if run else None
 
-        def answered(papers: RunMetadata | None, problem: UserError | None) -> None:
-            self._is_asked = False
+        def answered(metadata: RunMetadata | None, problem: UserError | None) -> None:
+            self._is_fetching = False
             if run_id == self.run_id:
-                self._papers = papers or self._papers
+                self._metadata = metadata or self._metadata
                 self.problem = problem
-                self.papers_changed.emit()
+                self.metadata_changed.emit()
             if self._is_outdated or run_id != self.run_id:
                 self.refresh()
 
         self._tasks.run(
             self,
             lambda: fetch_run_metadata(client, home, run_id),
-            lambda papers: answered(papers, None),
+            lambda metadata: answered(metadata, None),
             lambda error: answered(None, error),
         )
 
@@ -134,7 +134,7 @@ class SelectedRun(QObject):
             return
         self.changed.emit()
         run = self.run
-        if run is not None and run.state is not self._state_of_papers:
+        if run is not None and run.state is not self._metadata_state:
             self.refresh()
 
     def _on_artifacts_changed(self, run_id: str) -> None:

@@ -6,10 +6,10 @@ from typing import Any
 from gym_gui.runtime.models.number_text import significant
 
 _NONE = "-"
-_LONGEST = 400
+_MAX_CHARS = 400
 
 
-def in_words(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Short enough for a cell."""
     match value:
         case None:
@@ -19,9 +19,9 @@ def in_words(value: Any) -> str:
         case int() | float():
             return significant(float(value))
         case str():
-            return value[:_LONGEST]
-    return in_full(value)[:_LONGEST]
+            return value[:_MAX_CHARS]
+    return format_full_value(value)[:_MAX_CHARS]
 
 
-def in_full(value: Any) -> str:
+def format_full_value(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -10,18 +10,18 @@ from typing import Any
 from mosaic.envs.scenes.factory import scene_for
 from mosaic.envs.scenes.scene import GridScene
 
-Place = tuple[int, int]
+Cell = tuple[int, int]
 """Row and column."""
 
-_MOST_REMEMBERED = 4096
+_MAX_CACHED = 4096
 
 
 class VisitCounts:
-    """Of one session; a click begins it anew."""
+    """Counts of one session; a click clears them."""
 
     def __init__(self) -> None:
-        self.counts: Counter[Place] = Counter()
-        self._places: dict[tuple[str, int], Place | None] = {}
+        self.counts: Counter[Cell] = Counter()
+        self._cells: dict[tuple[str, int], Cell | None] = {}
 
     @property
     def most(self) -> int:
@@ -33,40 +33,40 @@ class VisitCounts:
     def forget_map(self) -> None:
         """Another environment: its numbers stand for other places."""
         self.clear()
-        self._places.clear()
+        self._cells.clear()
 
     def add(
         self, env_id: str, env_kwargs: Mapping[str, Any] | None, observation: Any, render: Any
     ) -> None:
-        place = self._place(env_id, env_kwargs, observation, render)
-        if place is not None:
-            self.counts[place] += 1
+        cell = self._cell(env_id, env_kwargs, observation, render)
+        if cell is not None:
+            self.counts[cell] += 1
 
-    def _place(
+    def _cell(
         self, env_id: str, env_kwargs: Mapping[str, Any] | None, observation: Any, render: Any
-    ) -> Place | None:
+    ) -> Cell | None:
         if isinstance(observation, int):
             key = (env_id, observation)
-            if key not in self._places:
-                if len(self._places) >= _MOST_REMEMBERED:
-                    self._places.clear()
-                self._places[key] = _drawn_place(env_id, env_kwargs, observation, render)
-            return self._places[key]
-        return _told_place(render)
+            if key not in self._cells:
+                if len(self._cells) >= _MAX_CACHED:
+                    self._cells.clear()
+                self._cells[key] = _scene_cell(env_id, env_kwargs, observation, render)
+            return self._cells[key]
+        return _reported_cell(render)
 
 
-def _told_place(render: Any) -> Place | None:
+def _reported_cell(render: Any) -> Cell | None:
     """A grid world whose steps say where the agent is, column first: no need to draw it all."""
-    told = render.get("agent") if isinstance(render, dict) else None
-    if not isinstance(told, list | tuple) or len(told) != 2:
+    reported = render.get("agent") if isinstance(render, dict) else None
+    if not isinstance(reported, list | tuple) or len(reported) != 2:
         return None
-    column, row = told
+    column, row = reported
     return (row, column) if isinstance(row, int) and isinstance(column, int) else None
 
 
-def _drawn_place(
+def _scene_cell(
     env_id: str, env_kwargs: Mapping[str, Any] | None, observation: Any, render: Any
-) -> Place | None:
+) -> Cell | None:
     scene = scene_for(env_id, env_kwargs, observation, render)
     if not isinstance(scene, GridScene) or scene.agent is None:
         return None

@@ -22,13 +22,13 @@ from gym_gui.shell.view.command_list import CommandList, CommandPainter, name_of
 from gym_gui.widgets.icons import draw_icon, icon
 from gym_gui.widgets.mixing import mixed
 
-_MOST_RECENT = 8
-_MOST_ROWS = 11
+_MAX_RECENT = 8
+_MAX_ROWS = 11
 _MOVES = {
     Qt.Key.Key_Up: -1,
     Qt.Key.Key_Down: 1,
-    Qt.Key.Key_PageUp: -_MOST_ROWS,
-    Qt.Key.Key_PageDown: _MOST_ROWS,
+    Qt.Key.Key_PageUp: -_MAX_ROWS,
+    Qt.Key.Key_PageDown: _MAX_ROWS,
 }
 
 
@@ -86,7 +86,7 @@ class CommandPalette(QFrame):
 
     def remember(self, recent: Sequence[str]) -> None:
         """From an earlier start."""
-        self._recent = list(recent)[:_MOST_RECENT]
+        self._recent = list(recent)[:_MAX_RECENT]
 
     def open_with(self, actions: Sequence[QAction]) -> None:
         """Search these from now on."""
@@ -115,7 +115,7 @@ class CommandPalette(QFrame):
         if watched is self.parent() and kind == QEvent.Type.Resize and self.isVisible():
             self._place()
         elif watched is self._query and isinstance(event, QKeyEvent):
-            if kind == QEvent.Type.KeyPress and self._take_key(event):
+            if kind == QEvent.Type.KeyPress and self._handle_key(event):
                 return True
         elif kind == QEvent.Type.MouseButtonPress and self._is_outside(watched):
             self.dismiss()
@@ -139,7 +139,7 @@ class CommandPalette(QFrame):
             self._rows.setCurrentIndex(self._list.index(0))
         self._place()
 
-    def _take_key(self, event: QKeyEvent) -> bool:
+    def _handle_key(self, event: QKeyEvent) -> bool:
         key = Qt.Key(event.key())
         if key == Qt.Key.Key_Escape:
             self.dismiss()
@@ -162,7 +162,7 @@ class CommandPalette(QFrame):
             return
         action = self._list.hit(row).action
         name = name_of(action)
-        self._recent = [name, *(each for each in self._recent if each != name)][:_MOST_RECENT]
+        self._recent = [name, *(each for each in self._recent if each != name)][:_MAX_RECENT]
         self.dismiss()
         action.trigger()
         self.used.emit(name)
@@ -176,7 +176,7 @@ class CommandPalette(QFrame):
             return
         line = self.fontMetrics().height()
         width = min(parent.width() - 2 * line, 46 * line)
-        rows = max(1, min(self._list.rowCount(), _MOST_ROWS))
+        rows = max(1, min(self._list.rowCount(), _MAX_ROWS))
         row_height = self._rows.sizeHintForRow(0) if self._list.rowCount() else 2 * line
         self._rows.setFixedHeight(rows * row_height + 4)
         top = min(4 * line, parent.height() // 10)

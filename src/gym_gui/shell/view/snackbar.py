@@ -35,7 +35,7 @@ from gym_gui.widgets.mixing import mixed
 
 _STAYS_MS = 6_000
 _BAD_STAYS_MS = 12_000
-_MOST_WAITING = 10
+_MAX_WAITING = 10
 
 
 class Snackbar(QFrame):
@@ -46,7 +46,7 @@ class Snackbar(QFrame):
         self._theme = theme
         self._shown: Notice | None = None
         self._focus_before: QWidget | None = None
-        self._waiting: deque[Notice] = deque(maxlen=_MOST_WAITING)
+        self._waiting: deque[Notice] = deque(maxlen=_MAX_WAITING)
         line = self.fontMetrics().height()
         self._mark = ToneMark(theme)
         self._message = QLabel()
@@ -211,7 +211,7 @@ class Snackbar(QFrame):
 
     def _forget(self, topic: str) -> None:
         waiting = (each for each in self._waiting if each.topic != topic)
-        self._waiting = deque(waiting, maxlen=_MOST_WAITING)
+        self._waiting = deque(waiting, maxlen=_MAX_WAITING)
 
     def _has_keyboard(self) -> bool:
         focus = QApplication.focusWidget()

@@ -52,14 +52,14 @@ class StatusStrip(QWidget):
 
     def _update(self) -> None:
         status = self._model.status
-        self._daemon.show_words(status.daemon, can_start=status.can_start_daemon)
+        self._daemon.show_text(status.daemon, can_start=status.can_start_daemon)
         for part, words in (
             (self._runs, status.runs),
             (self._machine, status.machine),
             (self._actor, status.actor),
             (self._disk, status.disk),
         ):
-            part.show_words(words)
+            part.show_text(words)
         self._make_room()
 
     def _make_room(self) -> None:
@@ -85,7 +85,7 @@ class _Part(QLabel):
         self.setProperty("role", "muted")
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
 
-    def show_words(self, words: Words) -> None:
+    def show_text(self, words: Words) -> None:
         tone = "" if words.tone == "plain" else words.tone
         if self.property("tone") != tone:
             self.setProperty("tone", tone)
@@ -105,7 +105,7 @@ class _DaemonButton(QPushButton):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.update)
 
-    def show_words(self, words: Words, *, can_start: bool) -> None:
+    def show_text(self, words: Words, *, can_start: bool) -> None:
         self._words = words
         self.setText(words.text)
         self.setToolTip(words.tip)

@@ -183,10 +183,10 @@ class _Card(QPushButton):
         painter.save()
         self._picture(painter, picture, colours)
         painter.restore()
-        self._paint_words(painter, words)
+        self._paint_text(painter, words)
         painter.end()
 
-    def _paint_words(self, painter: QPainter, words: QRectF) -> None:
+    def _paint_text(self, painter: QPainter, words: QRectF) -> None:
         colours = self._theme.colours
         line = self.fontMetrics().height()
         bold = scaled(self.font(), 1.15)

@@ -20,7 +20,7 @@ from gym_gui.widgets.forms.number_box import NumberBox, NumberKind
 from mosaic.contract.parameters import Parameter
 
 _NOT_SET = "default"
-_FEWEST_LINES, _MOST_LINES = 4, 10
+_FEWEST_LINES, _MAX_LINES = 4, 10
 
 
 class Editor(QWidget):
@@ -179,7 +179,7 @@ class _Page(QPlainTextEdit):
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         line = self.fontMetrics().lineSpacing()
-        lines = max(_FEWEST_LINES, min(self.blockCount(), _MOST_LINES))
+        lines = max(_FEWEST_LINES, min(self.blockCount(), _MAX_LINES))
         return QSize(line * 8, line * lines + line)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name

@@ -190,7 +190,7 @@ def _limits(parameter: Parameter) -> str:
 
 def _value_text(value: Any) -> str:
     if value is None:
-        return "what it is by itself"
+        return "worker default"
     if isinstance(value, bool):
         return "on" if value else "off"
     return f"{value:.6g}" if isinstance(value, float) else str(value) or "empty"

@@ -11,7 +11,7 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.fonts import scaled
 from gym_gui.widgets.mixing import mixed
 
-_MOST_ROWS = 10
+_MAX_ROWS = 10
 _WIDEST_NAME = 32
 
 
@@ -35,9 +35,9 @@ class Readout(QWidget):
 
     def show_rows(self, head: str, rows: Sequence[ReadoutRow], at: QPoint, room: QRect) -> None:
         """Beside the crosshair, on the side where there is room."""
-        more = len(rows) - _MOST_ROWS
+        more = len(rows) - _MAX_ROWS
         self._head = f"{head} · {more} more" if more > 0 else head
-        self._rows = rows[:_MOST_ROWS]
+        self._rows = rows[:_MAX_ROWS]
         metrics = self.fontMetrics()
         line, gap = metrics.height(), metrics.height() // 2
         names = max((metrics.horizontalAdvance(row.name) for row in self._rows), default=0)

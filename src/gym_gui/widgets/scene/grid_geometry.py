@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, QRectF, QSizeF
 
 _GAP_SHARE = 0.035
-_MOST_CELL_SHARE = 0.24
+_MAX_CELL_SHARE = 0.24
 """Of the room's larger side: three cells must not fill a wall."""
 
 
@@ -24,7 +24,7 @@ class GridGeometry:
     def fitting(cls, rows: int, columns: int, room: QSizeF, margin: float) -> "GridGeometry":
         """In the middle of the room, as large as it can be."""
         width, height = room.width() - 2 * margin, room.height() - 2 * margin
-        most = _MOST_CELL_SHARE * max(room.width(), room.height())
+        most = _MAX_CELL_SHARE * max(room.width(), room.height())
         pitch = max(2.0, min(width / columns, height / rows, most))
         pitch = float(int(pitch))
         gap = max(1.0, round(pitch * _GAP_SHARE))

@@ -24,7 +24,7 @@ from gym_gui.widgets.scene.grid_glyphs import (
 )
 from mosaic.envs.scenes.scene import Direction, GridCell, GridScene, Marker
 
-Place = tuple[int, int]
+Cell = tuple[int, int]
 
 _SMALLEST_WORD = 44.0
 """The side of a cell below which a word on it cannot be read."""
@@ -40,9 +40,9 @@ _SOLID = ("wall", "unseen")
 class GridOverlay:
     """What is laid over a scene: heat from 0 to 1, arrows, and whose colour the agent has."""
 
-    heat: Mapping[Place, float] = field(default_factory=dict)
-    arrows: Mapping[Place, Direction] = field(default_factory=dict)
-    others: Mapping[Place, str] = field(default_factory=dict)
+    heat: Mapping[Cell, float] = field(default_factory=dict)
+    arrows: Mapping[Cell, Direction] = field(default_factory=dict)
+    others: Mapping[Cell, str] = field(default_factory=dict)
     person_acts: bool = True
 
 
@@ -162,12 +162,12 @@ def _paint_danger(painter: QPainter, place: QRectF, cell: GridCell, colours: Col
         painter.drawPolyline(points)
 
 
-def _has_arrow(place: Place, overlay: GridOverlay) -> bool:
+def _has_arrow(place: Cell, overlay: GridOverlay) -> bool:
     return place in overlay.arrows or place in overlay.others
 
 
 def _paint_intention(
-    painter: QPainter, place: QRectF, cell: Place, colours: Colours, overlay: GridOverlay
+    painter: QPainter, place: QRectF, cell: Cell, colours: Colours, overlay: GridOverlay
 ) -> None:
     ink = QColor(colours.on_cell)
     ink.setAlphaF(0.62)

@@ -7,7 +7,7 @@ from gym_gui.runtime.models.theme_model import Colours
 from mosaic.envs.scenes.scene import TextLine, TextScene
 
 _HIDDEN = "?"
-_MOST_LINE_SHARE = 0.3
+_MAX_LINE_SHARE = 0.3
 _CARD_RATIO = 0.7
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
@@ -20,7 +20,7 @@ def paint_text_scene(
     most_cards = max([3, *(len(line.values) for line in scene.lines)])
     title_height = text_height * 1.6
     height = min(
-        room.height() * _MOST_LINE_SHARE,
+        room.height() * _MAX_LINE_SHARE,
         (room.height() - text_height * 4) / max(1, len(scene.lines)) - title_height,
         room.width() * 0.8 / most_cards / (_CARD_RATIO * 1.14),
         text_height * 9,

@@ -52,7 +52,7 @@ class CellDelegate(QStyledItemDelegate):
     def paint_ground(self, painter: QPainter, option: QStyleOptionViewItem) -> None:
         """What lies under the cell: chosen or not, and the line below the row."""
         if self.theme.colours is not self._colours:
-            self._look_up_colours()
+            self._read_colours()
         rect, state = option.rect, option.state.value
         if state & _SELECTED:
             painter.fillRect(rect, self._selection)
@@ -95,7 +95,7 @@ class CellDelegate(QStyledItemDelegate):
         edge = option.fontMetrics.height() // 2
         return option.rect.adjusted(edge, 0, -edge, 0)
 
-    def _look_up_colours(self) -> None:
+    def _read_colours(self) -> None:
         colours = self._colours = self.theme.colours
         self._inks.clear()
         self._selection = QColor(colours.selection)

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidge
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.tables.cell_painter import ROW_HEIGHTS, CellDelegate
 
-_LONGEST_TEXT = 48
+_MAX_TEXT = 48
 """More characters than this a text is not given room for."""
-_LEAST_TEXT = 6
+_MIN_TEXT = 6
 """So many it keeps where there is too little room."""
 _ENDS = (Qt.Key.Key_Home, Qt.Key.Key_End)
 _KEYPAD = Qt.KeyboardModifier.KeypadModifier
@@ -21,7 +21,7 @@ class DataTable(QTableView):
     """Rows are chosen whole. Enter or a double click chooses one for good."""
 
     row_activated = Signal(int)
-    copy_asked = Signal()
+    copy_requested = Signal()
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class DataTable(QTableView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         if event.matches(QKeySequence.StandardKey.Copy):
-            self.copy_asked.emit()
+            self.copy_requested.emit()
         elif event.key() in _ENDS and not event.modifiers() & ~_KEYPAD:
             last = self.model().rowCount() - 1
             self.setCurrentIndex(
@@ -136,7 +136,7 @@ class DataTable(QTableView):
         """Each column what it needs; what is left over to those that may grow."""
         edge = self.fontMetrics().height()
         needed = {
-            column: self._wanted_width(column) + edge
+            column: self._preferred_width(column) + edge
             for column in range(len(self._widths))
             if column not in self._unused
         }
@@ -153,7 +153,7 @@ class DataTable(QTableView):
                 share = growing.get(column, 0.0) / (sum(growing.values()) or 1.0)
                 self.setColumnWidth(column, needed[column] + int(spare * share))
 
-    def _wanted_width(self, column: int) -> int:
+    def _preferred_width(self, column: int) -> int:
         metrics, width = self.fontMetrics(), self._widths[column]
         usual = round(abs(width) * metrics.averageCharWidth())
         text = self._longest.get(column, "")
@@ -162,12 +162,12 @@ class DataTable(QTableView):
             return max(usual, _widest(metrics, text), metrics.horizontalAdvance(heading) + 2)
         if width > 0 or not text:
             return usual
-        return max(usual, metrics.horizontalAdvance(text[:_LONGEST_TEXT]) + 2)
+        return max(usual, metrics.horizontalAdvance(text[:_MAX_TEXT]) + 2)
 
     def _give_way(self, needed: dict[int, int], room: int) -> None:
         """Texts make room for numbers, the longest of them first."""
         metrics = self.fontMetrics()
-        least = metrics.averageCharWidth() * _LEAST_TEXT + metrics.height()
+        least = metrics.averageCharWidth() * _MIN_TEXT + metrics.height()
         texts = [column for column in needed if column not in self._numbers]
         while (missing := sum(needed.values()) - room) > 0:
             widest = max(texts, key=lambda column: needed[column], default=None)

@@ -48,7 +48,7 @@ class SessionController:
         """`home` is where frames are read from if the daemon is on this machine.
 
         It defaults to the home of a client made with `TrainerClient.connect`. With `max_lines` the
-        controller keeps that many lines for `take_lines`, which then has to be called regularly.
+        controller keeps that many lines for `drain_lines`, which then has to be called regularly.
         """
         self._on_change = on_change
         self._changed = threading.Condition()
@@ -138,7 +138,7 @@ class SessionController:
         frames = self._engine.frames
         return frames.newest(after) if frames else None
 
-    def take_lines(self, run_id: str) -> list[EpisodeLine]:
+    def drain_lines(self, run_id: str) -> list[EpisodeLine]:
         """Return the lines of episodes that arrived since the last call, if it can be controlled.
 
         Empty if `run_id` is not the run of the session. Steps and other lines arrive by two

@@ -8,7 +8,7 @@ from mosaic.contract.episodes import EpisodeDetails
 from mosaic.contract.events import StepRecord
 from mosaic.replay.cancellation import Cancellation
 from mosaic.replay.export.export_request import ExportRequest
-from mosaic.replay.simulation import EpisodeSimulation, SimulationSource
+from mosaic.replay.simulation import SimulationSource, SimulationStream
 
 _STEPS_PER_CALL = 1_000
 
@@ -50,7 +50,7 @@ class ExportTask:
             if first == requested_first:  # a worker that samples steps leaves gaps
                 first += count
 
-    def simulate(self) -> EpisodeSimulation:
+    def simulate(self) -> SimulationStream:
         return self.source.resimulate(self.run_id, self.episode)
 
 

@@ -15,7 +15,7 @@ from mosaic.replay.export.media_libraries import pillow, pyav
 from mosaic.replay.export.overlay import ActionNames, Captions, Overlay
 from mosaic.replay.export.video_writers import GIF_MAX_FPS, MP4_MAX_FPS, GifWriter, Mp4Writer
 from mosaic.replay.replay_state import ReplayFrame, unpack_frame
-from mosaic.replay.simulation import EpisodeSimulation
+from mosaic.replay.simulation import SimulationStream
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -43,7 +43,7 @@ def write_video(task: ExportTask, path: Path) -> ExportResult:
 
 
 class _VideoExport:
-    def __init__(self, task: ExportTask, simulation: EpisodeSimulation) -> None:
+    def __init__(self, task: ExportTask, simulation: SimulationStream) -> None:
         self._task = task
         self._simulation = simulation
         self._checked = SimulationChecked(steps=0, is_over=False)

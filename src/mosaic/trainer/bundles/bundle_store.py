@@ -68,7 +68,7 @@ _OWN_SOURCES = Path(mosaic.__file__).parents[1]
 _log = logging.getLogger(__name__)
 
 
-class BundleRemoval(NamedTuple):
+class BundleRemovalResult(NamedTuple):
     """The result of a removal."""
 
     freed_bytes: int
@@ -181,7 +181,7 @@ class BundleStore:
         """All bundles that workers name, installed or not, and all others that are installed."""
         return self._listing.all(uses)
 
-    def remove(self, name: str, hash: str, uses: Mapping[str, int]) -> BundleRemoval:  # noqa: A002 - the field's name in the contract
+    def remove(self, name: str, hash: str, uses: Mapping[str, int]) -> BundleRemovalResult:  # noqa: A002 - the field's name in the contract
         """Remove one environment of the bundle, or without a hash all that no run needs."""
         keys = [
             key
@@ -205,7 +205,7 @@ class BundleStore:
             else:
                 removed.append(key)
                 freed += environment.record.size_bytes if environment else 0
-        return BundleRemoval(freed, tuple(removed), tuple(not_removed))
+        return BundleRemovalResult(freed, tuple(removed), tuple(not_removed))
 
     def clean(self, uses: Mapping[str, int], code_uses: Collection[str]) -> None:
         """Remove interrupted installations, and what neither a run nor a worker needs."""

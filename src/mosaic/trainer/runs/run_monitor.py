@@ -129,11 +129,11 @@ class RunMonitor:
 
     def _check_ingest(self) -> None:
         status = self._ingest.status(self._run.run_id)
-        blockage = status.fault if status else None
+        fault = status.fault if status else None
         self._set(
             "ingest",
-            f"Its telemetry is not stored at the moment: {blockage.message}. {blockage.remedy}"
-            if blockage
+            f"Its telemetry is not stored at the moment: {fault.message}. {fault.remedy}"
+            if fault
             else "",
         )
 

@@ -184,8 +184,8 @@ def _choice(request: pb.QueryEpisodesRequest) -> EpisodeQuery:
         order=order,
         descending=request.descending,
         ended=ended,
-        least_return=_bound(request, "least_return"),
-        most_return=_bound(request, "most_return"),
+        min_return=_bound(request, "least_return"),
+        max_return=_bound(request, "most_return"),
     )
 
 

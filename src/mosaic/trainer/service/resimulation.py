@@ -22,7 +22,7 @@ from mosaic.trainer.service.store_view import StoreView
 from mosaic.trainer.simulation.errors import not_replayable, too_many_simulations
 from mosaic.trainer.simulation.helper_messages import Checked, Done, FrameMessage
 from mosaic.trainer.simulation.helper_process import ScratchFolders
-from mosaic.trainer.simulation.resimulation import EpisodeSimulation, SimulationPart
+from mosaic.trainer.simulation.resimulation import ResimulationSession, SimulationPart
 from mosaic.trainer.simulation.runtime import find_runtime
 
 _PARTS_AHEAD = 8
@@ -31,7 +31,7 @@ _PARTS_AHEAD = 8
 class SimulationReader:
     """Reads the parts of a simulation on a thread. Created and always stopped on the event loop."""
 
-    def __init__(self, simulation: EpisodeSimulation) -> None:
+    def __init__(self, simulation: ResimulationSession) -> None:
         self._simulation = simulation
         self._loop = asyncio.get_running_loop()
         self._ready: asyncio.Queue[SimulationPart | BaseException | None] = asyncio.Queue()
@@ -126,17 +126,17 @@ class ResimulationServicer(PartialServicer):
                 await _wait_until_done(forwarding)
                 await run_in_long_thread(simulation.close)
 
-    def _start(self, run: RunDirectory, episode: int, verify_only: bool) -> EpisodeSimulation:
+    def _start(self, run: RunDirectory, episode: int, verify_only: bool) -> ResimulationSession:
         trainer = self._trainer
         recording = _recording(run, episode)
         details = trainer.registry.details(run.run_id)
-        return EpisodeSimulation(
+        return ResimulationSession(
             recording,
             find_runtime(trainer.home, trainer.bundles, trainer.catalog, details),
             self._scratch,
             trainer.secrets.without_secrets(os.environ),
             verify_only=verify_only,
-            timeout_s=trainer.settings.replay_patience_s,
+            timeout_s=trainer.settings.replay_timeout_s,
         )
 
 
@@ -150,7 +150,7 @@ def _recording(run: RunDirectory, episode: int) -> EpisodeRecording:
     return recording
 
 
-async def _wait_for_start(work: Coroutine[Any, Any, EpisodeSimulation]) -> EpisodeSimulation:
+async def _wait_for_start(work: Coroutine[Any, Any, ResimulationSession]) -> ResimulationSession:
     """The simulation; closed when the call is cancelled before it has started."""
     starting = asyncio.ensure_future(work)
     try:
@@ -180,7 +180,7 @@ async def _read_opening(requests: AsyncIterator[pb.ResimulateRequest]) -> pb.Ope
 
 async def _forward_requests(
     requests: AsyncIterator[pb.ResimulateRequest],
-    simulation: EpisodeSimulation,
+    simulation: ResimulationSession,
     opening: pb.OpenSimulation,
 ) -> None:
     """Forward the client's requests; an invalid one kills the simulation."""

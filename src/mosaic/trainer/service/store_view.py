@@ -75,9 +75,9 @@ def newest_chunk(reader: TelemetryReader, lane: Lane, after: int) -> StoredChunk
 
 
 def _unreadable(run: RunDirectory, error: BaseException) -> UserError:
-    blockage = fault_from_error(error)
+    fault = fault_from_error(error)
     return UserError(
-        f"The store of run {run.run_id} cannot be read: {blockage.message}.",
-        remedy=blockage.remedy,
+        f"The store of run {run.run_id} cannot be read: {fault.message}.",
+        remedy=fault.remedy,
         code="T372",
     )

@@ -1,4 +1,4 @@
-"""EpisodeSimulation: one recorded episode, simulated again in a helper process for one client.
+"""ResimulationSession: one recorded episode, simulated again in a helper process for one client.
 
 `service/resimulation.py` creates one per call. Blocking; one thread reads its parts, while others
 may request frames and kill it.
@@ -50,7 +50,7 @@ class SimulationPart(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
 
 
-class EpisodeSimulation:
+class ResimulationSession:
     """Starts the helper process. Raises `UserError` when it cannot be started.
 
     `environment` is that of workers, without secrets; `timeout_s` limits how long the helper may

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Callable
 from mosaic_worker.errors import CommandError
 
 if TYPE_CHECKING:
-    from mosaic_worker.control import Command
+    from mosaic_worker.control import ControlCommand
     from mosaic_worker.emitter import Emitter
     from mosaic_worker.play.session import PlaySession
 
@@ -27,7 +27,7 @@ class CommandHandler:
         self._session = session
         self._emitter = emitter
         self._reported_actor = ""  # whose control was already reported to the human
-        self._handlers: dict[str, Callable[[Command], None]] = {
+        self._handlers: dict[str, Callable[[ControlCommand], None]] = {
             "action": self._action,
             "configure": self._configure,
             "pause": lambda _: session.pause(),
@@ -40,7 +40,7 @@ class CommandHandler:
             "takeover": lambda command: session.take_over(command.seq),
         }
 
-    def handle(self, command: Command) -> None:
+    def handle(self, command: ControlCommand) -> None:
         """A rejected command is answered with a `log` line; raises only what ends the run."""
         try:
             self._handlers[command.cmd](command)
@@ -53,7 +53,7 @@ class CommandHandler:
                 seq=command.seq,
             )
 
-    def _action(self, command: Command) -> None:
+    def _action(self, command: ControlCommand) -> None:
         slot = self._session.slot
         if slot.is_human_active:
             self._reported_actor = ""
@@ -63,7 +63,7 @@ class CommandHandler:
             self._reported_actor = slot.active_name
         self._session.set_human_action(_required(command, "value"), command.seq)
 
-    def _configure(self, command: Command) -> None:
+    def _configure(self, command: ControlCommand) -> None:
         auto_reset, env_kwargs = command.fields.get("auto_reset"), command.fields.get("env_kwargs")
         if auto_reset is not None and not isinstance(auto_reset, bool):
             raise _invalid("auto_reset", auto_reset, "Send true or false.")
@@ -71,19 +71,19 @@ class CommandHandler:
             raise _invalid("env_kwargs", env_kwargs, 'Send an object such as {"name": value}.')
         self._session.configure(auto_reset, env_kwargs)
 
-    def _set_actor(self, command: Command) -> None:
+    def _set_actor(self, command: ControlCommand) -> None:
         name = _required(command, "actor")
         if not isinstance(name, str):
             raise _invalid("actor", name, "Send an actor's name.")
         self._session.set_actor(name, command.seq)
 
-    def _speed(self, command: Command) -> None:
+    def _speed(self, command: ControlCommand) -> None:
         value = _required(command, "value")
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e9:
             raise _invalid("value", value, "Send a number, 0 or more.")
         self._session.ticker.set_pace(speed=float(value))
 
-    def _step(self, command: Command) -> None:
+    def _step(self, command: ControlCommand) -> None:
         count = _integer(command, "count", 1)
         if count is None or count <= MAX_STEPS:
             self._session.allow_steps(1 if count is None else count, command.seq)
@@ -94,11 +94,11 @@ class CommandHandler:
         )
 
 
-def _seed(command: Command) -> int | None:
+def _seed(command: ControlCommand) -> int | None:
     return _integer(command, "seed", 0)
 
 
-def _integer(command: Command, field: str, minimum: int) -> int | None:
+def _integer(command: ControlCommand, field: str, minimum: int) -> int | None:
     value = command.fields.get(field)
     if value is None:
         return None
@@ -107,7 +107,7 @@ def _integer(command: Command, field: str, minimum: int) -> int | None:
     return value
 
 
-def _required(command: Command, field: str) -> Any:
+def _required(command: ControlCommand, field: str) -> Any:
     if field not in command.fields:
         raise CommandError(f"'{field}' is missing.", remedy=f"Add '{field}' to the command.")
     return command.fields[field]

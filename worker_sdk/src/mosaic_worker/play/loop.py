@@ -55,7 +55,7 @@ def _run_loop(run: Run, session: PlaySession, commands: CommandHandler) -> None:
     while not run.should_stop and not session.stats.is_complete:
         turn = session.next_turn()
         if turn == NOW:
-            session.take_turn(turn)
+            session.run_turn(turn)
             continue
         if turn == ON_COMMAND:
             session.frames.flush()
@@ -64,7 +64,7 @@ def _run_loop(run: Run, session: PlaySession, commands: CommandHandler) -> None:
             commands.handle(command)
         elif turn == AT_TICK and session.ticker.seconds_left() <= 0 and not run.should_stop:
             session.ticker.consume()
-            session.take_turn(turn)
+            session.run_turn(turn)
 
 
 def _make_factories(actors: Any, configured: str, name: str) -> Mapping[str, ActorFactory]:

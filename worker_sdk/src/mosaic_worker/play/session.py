@@ -94,7 +94,7 @@ class PlaySession:
             return AT_TICK if self._is_finished else ON_COMMAND
         return AT_TICK
 
-    def take_turn(self, turn: str) -> None:
+    def run_turn(self, turn: str) -> None:
         """Take a step, or start the next episode and show it until the next tick."""
         seq = self._single_steps_seq if self._single_steps else 0
         if self._is_finished:

@@ -28,7 +28,7 @@ def render_thumbnail(env_id: str, env_kwargs: Mapping[str, Any], seed: int) -> R
     env = make_environment(env_id, env_kwargs, render_mode="rgb_array")
     try:
         env.reset(seed=seed)
-        _take_idle_steps(env)
+        _run_idle_steps(env)
         frame = render_frame(env)
         if is_blank(frame):
             frame = _step_until_visible(env, seed) or frame
@@ -59,7 +59,7 @@ def scale_down(frame: RenderedFrame) -> RenderedFrame:
     return RenderedFrame(width, height, frame.channels, memoryview(small).cast("B"))
 
 
-def _take_idle_steps(env: Any) -> None:
+def _run_idle_steps(env: Any) -> None:
     steps = _IDLE_STEPS.get(type(env.unwrapped).__name__)
     if steps is None:
         return

@@ -36,6 +36,8 @@ class Trackers:
 
     def __init__(self, listener: TrackingListener, settings: TrackingSettings) -> None:
         self._lock = threading.Lock()
+        if not hasattr(listener, "log_message"):  # a listener written for an earlier version
+            listener.log_message = listener.say  # type: ignore[attr-defined, method-assign]
         self._listener = listener
         self._settings = settings
         self._events = self._open_event_file() if settings.tensorboard else None
@@ -94,7 +96,7 @@ class Trackers:
         return start_wandb(self._listener, self._settings)
 
     def _warn(self, message: str) -> None:
-        self._listener.say("warning", message)
+        self._listener.log_message("warning", message)
 
 
 def _error_text(error: OSError) -> str:
@@ -117,7 +119,7 @@ class TrackingListener(Protocol):
     def link(self, kind: str, url: str, meta: Mapping[str, Any]) -> None:
         """The run has a web page."""
 
-    def say(self, level: str, message: str) -> None:
+    def log_message(self, level: str, message: str) -> None:
         """Log a message for the user."""
 
 
@@ -138,7 +140,7 @@ class RunTrackingListener:
     def link(self, kind: str, url: str, meta: Mapping[str, Any]) -> None:
         self._run.emitter.artifact(kind, url=url, meta=dict(meta))
 
-    def say(self, level: str, message: str) -> None:
+    def log_message(self, level: str, message: str) -> None:
         self._run.emitter.log(level, NOT_TRACKED, message)
         print(f"{level}: {message}", file=sys.stderr, flush=True)
 

@@ -43,7 +43,7 @@ def start_wandb(listener: TrackingListener, settings: TrackingSettings) -> Wandb
         return None
     if not _is_installed():
         bundle = f"the bundle {settings.bundle}" if settings.bundle else "the worker's bundle"
-        listener.say(
+        listener.log_message(
             "warning",
             "Weights & Biases is not used, because the package `wandb` is missing:"
             f" install the extra `wandb` of {bundle} (`mosaic train … --extra wandb`).",
@@ -62,7 +62,7 @@ def start_wandb(listener: TrackingListener, settings: TrackingSettings) -> Wandb
     try:
         return WandbRun(listener, request, wandb_environment(wandb.proxy))
     except OSError as error:
-        listener.say(
+        listener.log_message(
             "warning",
             "Weights & Biases is not used, because its process cannot be started:"
             f" {error.strerror or error}.",
@@ -107,7 +107,7 @@ class WandbRun:
         while self._reader.is_alive():
             limit = _STOP_TIMEOUT_S if self._listener.should_stop else _FINISH_TIMEOUT_S
             if time.monotonic() - started_s > limit:
-                self._listener.say(
+                self._listener.log_message(
                     "warning",
                     f"Weights & Biases did not finish within {limit:.0f} s. Upload the missing data"
                     f" with `wandb sync {self._directory}/wandb/*run-*`.",
@@ -118,7 +118,7 @@ class WandbRun:
         self._is_finished.set()
         self._process.wait()
         if self._dropped:
-            self._listener.say(
+            self._listener.log_message(
                 "warning", f"Weights & Biases was too slow; {self._dropped} rows were dropped."
             )
 
@@ -141,7 +141,7 @@ class WandbRun:
 
     def _handle_answer(self, answer: Mapping[str, Any]) -> None:
         if "warning" in answer:
-            self._listener.say("warning", answer["warning"])
+            self._listener.log_message("warning", answer["warning"])
         started = answer.get("started")
         if started:
             meta = {"run_id": started["run_id"]}

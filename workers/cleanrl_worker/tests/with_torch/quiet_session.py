@@ -71,7 +71,7 @@ class RecordingSink:
     def link(self, kind: str, url: str, meta: Mapping[str, Any]) -> None:  # noqa: ARG002
         self.artifacts.append((kind, url))
 
-    def say(self, level: str, message: str) -> None:
+    def log_message(self, level: str, message: str) -> None:
         self.messages.append((level, message))
 
     def close(self) -> None:

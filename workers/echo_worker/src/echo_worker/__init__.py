@@ -1,3 +1,3 @@
-"""The example worker: emits every kind of line, and misbehaves when told to."""
+"""The example worker: emits every kind of line, and misbehaves on request."""
 
 __version__ = "0.1.0"

@@ -92,7 +92,7 @@ class ConsoleSink:
     def link(self, kind: str, url: str, meta: Mapping[str, Any]) -> None:  # noqa: ARG002
         print(f"{kind}: {url}", flush=True)
 
-    def say(self, level: str, message: str) -> None:
+    def log_message(self, level: str, message: str) -> None:
         print(f"{level}: {message}", file=sys.stderr, flush=True)
 
     def close(self) -> None:

@@ -95,7 +95,7 @@ class MosaicSink:
     def link(self, kind: str, url: str, meta: Mapping[str, Any]) -> None:
         self._run.emitter.artifact(kind, url=url, meta=dict(meta))
 
-    def say(self, level: str, message: str) -> None:
+    def log_message(self, level: str, message: str) -> None:
         self._run.emitter.log(level, SESSION_MESSAGE, message)
         print(f"{level}: {message}", file=sys.stderr, flush=True)  # the run's log
 

@@ -73,7 +73,7 @@ class RunSink(Protocol):
     def link(self, kind: str, url: str, meta: Mapping[str, Any]) -> None:
         """Announce a page about the session."""
 
-    def say(self, level: str, message: str) -> None:
+    def log_message(self, level: str, message: str) -> None:
         """Log a message; `level` is info or warning. Named as in the SDK's listener."""
 
     def close(self) -> None: ...

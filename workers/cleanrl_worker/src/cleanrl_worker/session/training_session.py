@@ -213,7 +213,7 @@ class TrainingSession:
 
     def log_message(self, level: str, message: str) -> None:
         """Log a message; `level` is info or warning."""
-        self._sink.say(level, message)
+        self._sink.log_message(level, message)
 
     # Continuing and finishing.
 

@@ -43,20 +43,20 @@ def upload_model(sink: RunSink, args: SharedArgs, algo: str, run_name: str) -> N
     try:
         _prepare(sink.directory / "checkpoints", folder, repository)
     except (OSError, WorkerError) as error:
-        sink.say("warning", f"No model to upload to the Hugging Face hub: {error}")
+        sink.log_message("warning", f"No model to upload to the Hugging Face hub: {error}")
         return
     reason = _find_obstacle(args, sink)
     url = ""
     if not reason:
         url, reason = _upload(sink, repository, folder)
     if reason:
-        sink.say(
+        sink.log_message(
             "warning",
             f"The model was not uploaded to the Hugging Face hub, because {reason}. Upload it"
             f" with `hf upload {repository} {folder} .`.",
         )
     else:
-        sink.say("info", f"The model is on the Hugging Face hub: {url}")
+        sink.log_message("info", f"The model is on the Hugging Face hub: {url}")
         sink.link("report", url, {"repository": repository})
 
 

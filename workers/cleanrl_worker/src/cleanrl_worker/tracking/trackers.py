@@ -41,7 +41,7 @@ class SessionTrackers:
 
         missing = missing_package()
         if missing:
-            self._sink.say("warning", missing)
+            self._sink.log_message("warning", missing)
             return env
         folder = self._sink.directory / "videos" / self._run_name
         return RecordEpisodes(
@@ -50,7 +50,7 @@ class SessionTrackers:
             every=self._options.video_every,
             max_frames=self._options.video_frames,
             on_video=self._announce_video,
-            on_failure=lambda message: self._sink.say("warning", message),
+            on_failure=lambda message: self._sink.log_message("warning", message),
         )
 
     def finish(self) -> None:
