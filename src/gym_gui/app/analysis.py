@@ -40,7 +40,7 @@ class Analysis(QObject):
         self.run_page: LazyPage[RunPageView] = LazyPage(
             self._make_run_page,
             bench.tasks,
-            ("run_page.model.run_page_model", "run_page.view.run_page"),
+            ("run_page.model.run_page_model", "run_page.view.run_page_view"),
         )
         self.charts_page: LazyPage[ChartsPage] = LazyPage(
             self._make_charts_page,
