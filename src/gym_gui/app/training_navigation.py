@@ -40,7 +40,7 @@ class TrainingNavigation(QObject):
         self._bench.window.session_dock.show()
         self._bench.window.session_dock.raise_()
         self._bench.window.centre.show_tabs()
-        self._bench.session_panel.give_keyboard()
+        self._bench.session_panel.focus_environment()
 
     def duplicate(self, run_id: str) -> None:
         """The configuration of a run as a draft that can be changed and launched."""

@@ -21,7 +21,7 @@ def environments(tmp_path: Path, tasks: Tasks) -> EnvironmentsModel:
 
 
 def _ids(model: EnvironmentsModel) -> list[str]:
-    rows = (model.row_at(model.index(at)) for at in range(model.rowCount()))
+    rows = (model.row_at(model.index(number)) for number in range(model.rowCount()))
     return [row.env_id for row in rows if row and row.kind == "environment"]
 
 

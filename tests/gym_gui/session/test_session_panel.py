@@ -37,33 +37,33 @@ def model(
 
 @pytest.fixture
 def panel(model: SessionPanelModel, theme: ThemeModel, qtbot: QtBot) -> SessionPanel:
-    made = SessionPanel(model, theme)
-    qtbot.addWidget(made)
+    panel = SessionPanel(model, theme)
+    qtbot.addWidget(panel)
     QApplication.processEvents()
-    made.show()
+    panel.show()
     QApplication.processEvents()
-    return made
+    return panel
 
 
 def _texts(panel: SessionPanel) -> str:
     QApplication.processEvents()
-    return "\n".join(each.text() for each in panel.findChildren(QLabel) if each.isVisible())
+    return "\n".join(label.text() for label in panel.findChildren(QLabel) if label.isVisible())
 
 
 def _named(panel: SessionPanel, name: str) -> QToolButton:
     buttons = panel.findChildren(QToolButton)
-    return next(each for each in buttons if each.accessibleName() == name)
+    return next(button for button in buttons if button.accessibleName() == name)
 
 
 def _press_mode(panel: SessionPanel, text: str) -> None:
-    next(each for each in panel.findChildren(QPushButton) if each.text() == text).click()
+    buttons = panel.findChildren(QPushButton)
+    next(button for button in buttons if button.text() == text).click()
 
 
 def test_training_and_actors_follow_the_mode(panel: SessionPanel, model: SessionPanelModel) -> None:
     """In Human mode the actor is disabled; without training pages there is no toggle."""
-    combo = next(
-        each for each in panel.findChildren(QComboBox) if each.accessibleName() == "Active actor"
-    )
+    combos = panel.findChildren(QComboBox)
+    combo = next(combo for combo in combos if combo.accessibleName() == "Active actor")
     assert not panel.training_area.isVisible()
     assert not combo.isEnabled()
     _press_mode(panel, "Agent")
@@ -92,7 +92,7 @@ def test_the_form_and_the_help_are_those_of_the_environment(
 
 def test_seed_lock_and_dice(panel: SessionPanel, model: SessionPanelModel) -> None:
     """The hint explains the lock, and the dice button sets another seed."""
-    seed = next(each for each in panel.findChildren(QLineEdit) if each.accessibleName() == "Seed")
+    seed = next(edit for edit in panel.findChildren(QLineEdit) if edit.accessibleName() == "Seed")
     seed.selectAll()
     QTest.keyClicks(seed, "42")
     assert model.choice.seed == 42

@@ -22,10 +22,10 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture
 def sessions(link: TrainerLink, ticker: UiTicker) -> Iterator[SessionService]:
-    made = SessionService(link, ticker)
-    yield made
-    made.close()
-    assert made.join(30)
+    service = SessionService(link, ticker)
+    yield service
+    service.close()
+    assert service.join(30)
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_playing_with_a_named_actor(
     model.set_mode("agent")
     posted: list[Notice] = []
     notices.posted.connect(posted.append)
-    model.play_with("nobody")
+    model.play_with("unknown")
     qtbot.waitUntil(lambda: bool(posted), timeout=PATIENCE_MS)
     assert not model.activity.is_running
     model.choice.choose("CartPole-v1")
@@ -113,10 +113,10 @@ def test_a_session_from_play_to_stop(
     assert model.activity.is_waiting
     assert model.plays_selected_environment
     until(lambda: model.activity.can_reset)
-    made = sessions.state.environment
-    assert made is not None
-    assert made.env_kwargs is not None
-    assert made.env_kwargs["is_slippery"] is False
+    environment = sessions.state.environment
+    assert environment is not None
+    assert environment.env_kwargs is not None
+    assert environment.env_kwargs["is_slippery"] is False
     assert sessions.state.actor == "human"
     model.set_mode("hybrid")
     until(lambda: sessions.state.actor == "random")
@@ -148,8 +148,8 @@ def test_no_automatic_reset_after_a_takeover(
     until(lambda: sessions.state.is_taken_over)
     sessions.reset(11)
     until(lambda: sessions.state.episode is not None and not sessions.state.episode.is_over)
-    to_the_right = 2
-    sessions.act(to_the_right)
+    right = 2
+    sessions.act(right)
     until(lambda: sessions.state.episode is not None and sessions.state.episode.is_over)
     ended = sessions.state.episode
     assert model._restarted_episode != (ended.episode_id if ended else "")

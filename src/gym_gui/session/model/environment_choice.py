@@ -40,10 +40,10 @@ class EnvironmentChoice(QObject):
         )
         self.values: dict[str, Any] = self._saved_values()
         """Only fields that differ from their default."""
-        self.seed = _seed_in(settings.text("session/seed"))
+        self.seed = _parse_seed(settings.text("session/seed"))
         self._was_seed_chosen = False
         self.is_seed_locked = settings.text("session/seed_is_locked") == "yes"
-        self.speed = _speed_in(settings.text("session/speed"))
+        self.speed = _parse_speed(settings.text("session/speed"))
         recent = settings.text("session/recent")
         self.recent: tuple[str, ...] = tuple(recent.split()) if recent else ()
         """Recently played environments, newest first."""
@@ -134,12 +134,12 @@ def random_seed() -> int:
     return secrets.randbelow(_RANDOM_SEED_LIMIT)
 
 
-def _seed_in(text: str) -> int:
+def _parse_seed(text: str) -> int:
     is_seed = text.isascii() and text.isdecimal() and int(text) <= MAX_SEED
     return int(text) if is_seed else random_seed()
 
 
-def _speed_in(text: str) -> float:
+def _parse_speed(text: str) -> float:
     try:
         speed = float(text)
     except ValueError:

@@ -153,15 +153,15 @@ class EnvironmentsModel(QAbstractListModel):
 
     def index_of(self, env_id: str) -> QModelIndex:
         """Invalid if the environment is not listed."""
-        for at, row in enumerate(self._rows):
+        for number, row in enumerate(self._rows):
             if row.env_id == env_id:
-                return self.index(at)
+                return self.index(number)
         return QModelIndex()
 
     def first_environment(self) -> QModelIndex:
-        for at, row in enumerate(self._rows):
+        for number, row in enumerate(self._rows):
             if row.kind != "heading":
-                return self.index(at)
+                return self.index(number)
         return QModelIndex()
 
     # Thumbnails.
@@ -254,7 +254,7 @@ class EnvironmentsModel(QAbstractListModel):
                 if ids and self._family in ("", family.id):
                     rows.append(EnvironmentRow("heading", family.title, family=family.id))
                     rows += [self._environment_row(env_id) for env_id in ids]
-        if self._is_another_id():
+        if self._is_unlisted_id():
             typed = f"Use {self._text}"
             summary = "Any id registered with Gymnasium, or module:Id."
             rows.append(EnvironmentRow("typed", typed, self._text, summary, "other"))
@@ -264,7 +264,7 @@ class EnvironmentsModel(QAbstractListModel):
         matches = {entry.env_id for entry in self._matches}
         return [env_id for env_id in self._recent if not self._text or env_id in matches]
 
-    def _is_another_id(self) -> bool:
+    def _is_unlisted_id(self) -> bool:
         """Whether the search text may be an id that the catalog does not list."""
         return bool(self._text) and " " not in self._text and self._text not in self._listed
 

@@ -128,9 +128,9 @@ class SessionPanelModel(QObject):
         self.environments = EnvironmentsModel(link, tasks, thumbnails, self)
         self.environments.set_recent(self.choice.recent)
         self.actors = ActorsModel(ActorRoster(link, tasks), self)
-        self.mode: Mode = _mode_in(settings.text("session/mode"))
+        self.mode: Mode = _parse_mode(settings.text("session/mode"))
         self.actors.set_mode(self.mode)
-        self.tab: DockTab = _tab_in(settings.text(_TAB_KEY))
+        self.tab: DockTab = _parse_tab(settings.text(_TAB_KEY))
         self._agent_id = ""
         self._awaited_actor = ""
         self.activity = SessionActivity()
@@ -168,7 +168,7 @@ class SessionPanelModel(QObject):
     def set_mode(self, mode: str) -> None:
         if mode == self.mode or mode not in MODES:
             return
-        self.mode = _mode_in(mode)
+        self.mode = _parse_mode(mode)
         self._settings.set("session/mode", mode)
         self.actors.set_mode(self.mode)
         self._select_valid_actor()
@@ -182,7 +182,7 @@ class SessionPanelModel(QObject):
         if self._agent_id:
             self._settings.set(f"{_TAB_KEY}/{self._agent_id}", tab)
         if tab != self.tab:
-            self.tab = _tab_in(tab)
+            self.tab = _parse_tab(tab)
             self.tab_changed.emit(tab)
             self.changed.emit()
 
@@ -431,9 +431,9 @@ class SessionPanelModel(QObject):
             self.actor_changed.emit(actor.label)
 
 
-def _mode_in(text: str) -> Mode:
+def _parse_mode(text: str) -> Mode:
     return next((mode for mode in MODES if mode == text), "human")
 
 
-def _tab_in(text: str) -> DockTab:
+def _parse_tab(text: str) -> DockTab:
     return "new" if text == "new" else "trained"

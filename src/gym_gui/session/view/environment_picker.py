@@ -156,8 +156,10 @@ class EnvironmentPicker(QFrame):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
         # A press on the field closes the popup; do not replay it, or the field opens it again.
-        at = self._field.mapFromGlobal(event.globalPosition().toPoint())
-        is_on_field = self._field.rect().contains(at) and not self.rect().contains(event.pos())
+        position = self._field.mapFromGlobal(event.globalPosition().toPoint())
+        is_on_field = self._field.rect().contains(position) and not self.rect().contains(
+            event.pos()
+        )
         self.setAttribute(Qt.WidgetAttribute.WA_NoMouseReplay, is_on_field)
         super().mousePressEvent(event)
 
@@ -242,8 +244,8 @@ class EnvironmentPicker(QFrame):
             self._families.takeItem(self._families.count() - 1)
         while self._families.count() < len(families):
             self._families.addItem(QListWidgetItem())
-        for at, family in enumerate(families):
-            item = self._families.item(at)
+        for row, family in enumerate(families):
+            item = self._families.item(row)
             if item.text() != family.title:
                 item.setText(family.title)
                 item.setIcon(icon(glyph_of(family.id), self._theme, "muted"))
@@ -253,7 +255,7 @@ class EnvironmentPicker(QFrame):
                 Qt.ItemDataRole.AccessibleTextRole, f"{family.title}, {family.count} environments"
             )
             if family.id == self._environments.family:
-                self._families.setCurrentRow(at)
+                self._families.setCurrentRow(row)
                 self._about.setText(family.summary)
         self._families.blockSignals(False)
 
@@ -299,5 +301,5 @@ class _RowList(QListView):
         top = self.indexAt(QPoint(4, 2)).row()
         bottom = self.indexAt(QPoint(4, self.viewport().height() - 2)).row()
         last = model.rowCount() - 1 if bottom < 0 else bottom
-        rows = (model.row_at(model.index(at)) for at in range(max(top, 0), last + 1))
+        rows = (model.row_at(model.index(number)) for number in range(max(top, 0), last + 1))
         self.visible_rows_changed.emit([row.env_id for row in rows if row and row.env_id])

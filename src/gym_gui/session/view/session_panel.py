@@ -6,63 +6,25 @@ In Hybrid and Agent mode it also contains the training pages that `training` cre
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
-    QComboBox,
     QFrame,
     QHBoxLayout,
     QLabel,
     QScrollArea,
-    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
 
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.session.model.environment_choice import MAX_SPEED, SPEEDS, EnvironmentChoice
 from gym_gui.session.model.session_panel_model import SessionPanelModel
 from gym_gui.session.view.actor_field import ActorField
-from gym_gui.session.view.environment_field import EnvironmentField
-from gym_gui.session.view.environment_help import EnvironmentHelp
-from gym_gui.session.view.seed_field import SeedField
+from gym_gui.session.view.environment_field import EnvironmentField, EnvironmentHelp
 from gym_gui.session.view.session_buttons import SessionButtons
+from gym_gui.session.view.start_fields import SeedField, SpeedField
 from gym_gui.session.view.training_area import TrainingArea, TrainingPages
-from gym_gui.widgets.forms.editors import leave_wheel_alone
 from gym_gui.widgets.forms.parameter_form import ParameterForm
 from gym_gui.widgets.labelled import Labelled
 from gym_gui.widgets.section import Section
 from gym_gui.widgets.segmented import SegmentedControl
-
-_TIMES = "\N{MULTIPLICATION SIGN}"
-
-
-class SpeedField(QComboBox):
-    def __init__(self, choice: EnvironmentChoice, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._choice = choice
-        for speed in SPEEDS:
-            self.addItem("Max" if speed == MAX_SPEED else f"{speed:g}{_TIMES}")
-        fastest = SPEEDS.index(MAX_SPEED)
-        self.setItemData(fastest, "Maximum speed", Qt.ItemDataRole.ToolTipRole)
-        self.setAccessibleName("Speed")
-        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.setMinimumContentsLength(4)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        leave_wheel_alone(self)
-        self.activated.connect(lambda at: choice.set_speed(SPEEDS[at]))
-        choice.speed_changed.connect(self._show)
-        self._show()
-
-    def explain(self, *, waits_for_person: bool) -> None:
-        """A turn-based environment that waits for the user has no speed."""
-        self.setEnabled(not waits_for_person)
-        self.setToolTip(
-            "This environment waits for your move; speed does not apply."
-            if waits_for_person
-            else "Multiple of the normal speed of the environment"
-        )
-
-    def _show(self) -> None:
-        self.setCurrentIndex(SPEEDS.index(self._choice.speed))
-
 
 _MIN_WIDTH_EMS = 18
 _TITLES = {"desc": "Custom map"}
@@ -89,7 +51,7 @@ class SessionPanel(QWidget):
         self._page = QWidget()
         self._scroll = QScrollArea()
         self._mode = SegmentedControl([(mode, text) for mode, text, _ in _MODES], theme)
-        self._meaning = QLabel()
+        self._mode_help = QLabel()
         self._environment = EnvironmentField(model.environments, theme)
         self._needs = QLabel()
         self._start = QWidget()
@@ -120,7 +82,7 @@ class SessionPanel(QWidget):
         """For the command table."""
         self._environment.open_picker()
 
-    def give_keyboard(self) -> None:
+    def focus_environment(self) -> None:
         """Focus the environment field."""
         self._environment.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -132,8 +94,8 @@ class SessionPanel(QWidget):
         em = self.fontMetrics().height()
         edge = em * 3 // 4
         self._mode.setAccessibleName("Mode")
-        self._meaning.setProperty("role", "caption")
-        self._meaning.setWordWrap(True)
+        self._mode_help.setProperty("role", "caption")
+        self._mode_help.setWordWrap(True)
         self._needs.setWordWrap(True)
         self._needs.setProperty("tone", "warning")
         for mode, _, tip in _MODES:
@@ -144,40 +106,40 @@ class SessionPanel(QWidget):
         start.addWidget(Labelled("Seed", self._seed), 4)
         start.addWidget(Labelled("Speed", self._speed), 2)
         page = self._page
-        inside = QVBoxLayout(page)
-        inside.setContentsMargins(edge, edge, edge, edge)
-        inside.setSpacing(edge)
+        page_layout = QVBoxLayout(page)
+        page_layout.setContentsMargins(edge, edge, edge, edge)
+        page_layout.setSpacing(edge)
         top = QVBoxLayout()
         top.setSpacing(em // 3)
         top.addWidget(self._mode)
-        top.addWidget(self._meaning)
-        inside.addLayout(top)
-        inside.addWidget(self.training_area)
-        inside.addWidget(Labelled("Environment", self._environment))
-        inside.addWidget(self._needs)
-        inside.addWidget(self._start)
-        inside.addWidget(self.training_area.trained)
-        inside.addWidget(self._actor)
-        inside.addWidget(self._configuration)
-        inside.addWidget(self.training_area.new)
-        inside.addWidget(self._about)
-        inside.addStretch(1)
+        top.addWidget(self._mode_help)
+        page_layout.addLayout(top)
+        page_layout.addWidget(self.training_area)
+        page_layout.addWidget(Labelled("Environment", self._environment))
+        page_layout.addWidget(self._needs)
+        page_layout.addWidget(self._start)
+        page_layout.addWidget(self.training_area.trained)
+        page_layout.addWidget(self._actor)
+        page_layout.addWidget(self._configuration)
+        page_layout.addWidget(self.training_area.new)
+        page_layout.addWidget(self._about)
+        page_layout.addStretch(1)
         scroll = self._scroll
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(page)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        foot = _Foot(theme)
-        standing = QVBoxLayout(foot)
-        standing.setContentsMargins(edge, em // 2, edge, edge)
-        standing.addWidget(self.buttons)
-        standing.addWidget(self.training_area.foot)
+        footer = _Footer(theme)
+        footer_layout = QVBoxLayout(footer)
+        footer_layout.setContentsMargins(edge, em // 2, edge, edge)
+        footer_layout.addWidget(self.buttons)
+        footer_layout.addWidget(self.training_area.footer)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(scroll, 1)
-        layout.addWidget(foot)
+        layout.addWidget(footer)
         self.setMinimumWidth(em * _MIN_WIDTH_EMS)
 
     def _configuration_section(self) -> QWidget:
@@ -195,20 +157,20 @@ class SessionPanel(QWidget):
     def _show(self) -> None:
         model = self._model
         self._mode.choose(model.mode)
-        self._meaning.setText(next(tip for mode, _, tip in _MODES if mode == model.mode))
+        self._mode_help.setText(next(tip for mode, _, tip in _MODES if mode == model.mode))
         is_human = model.mode == "human"
         self.training_area.refresh()
         trains = self.training_area.trains
         for widget in (self._start, self._actor, self._about):
             widget.setVisible(not trains)
-        self.buttons.set_aside(trains)
+        self.buttons.set_compact(trains)
         self._show_needs()
         if trains != self._was_training:
             # In training, fold the game configuration so the agent comes first.
             self._was_training = trains
             self._scroll.verticalScrollBar().setValue(0)
             self._configuration.set_open(not trains)
-        self._speed.explain(waits_for_person=is_human and model.choice.entry.turn_based)
+        self._speed.set_waits_for_user(is_human and model.choice.entry.turn_based)
         self._next_episode_hint.setVisible(model.plays_selected_environment)
 
     def _show_needs(self) -> None:
@@ -253,7 +215,7 @@ class SessionPanel(QWidget):
         self._form.show_problems(choice.problems)
 
 
-class _Foot(QWidget):
+class _Footer(QWidget):
     """A line separates it from the scrolling content."""
 
     def __init__(self, theme: ThemeModel) -> None:

@@ -54,9 +54,9 @@ class TrainingArea(QWidget):
         self._switch.setAccessibleName("Agent source")
         for tab, tip in _TIPS.items():
             self._switch.set_tip(tab, tip)
-        self.new = TrainingSlot(pages, self._make_new)
-        self.trained = TrainingSlot(pages, self._make_trained)
-        self.foot = TrainingSlot(None, None)
+        self.new = TrainingSlot(pages, self._create_new_page)
+        self.trained = TrainingSlot(pages, self._create_trained_page)
+        self.footer = TrainingSlot(None, None)
         """Holds the launch bar once its page exists."""
         # The user probably opens the other page next.
         self.trained.filled.connect(self.new.prepare_page)
@@ -84,17 +84,17 @@ class TrainingArea(QWidget):
         self._switch.choose(self._model.tab)
         self.setVisible(self.is_offered)
         self.new.setVisible(self.trains)
-        self.foot.setVisible(self.trains)
+        self.footer.setVisible(self.trains)
         self.trained.setVisible(self.is_offered and not self.trains)
 
-    def _make_new(self) -> QWidget | None:
+    def _create_new_page(self) -> QWidget | None:
         if self._pages is None:
             return None
-        page, foot = self._pages.new_page()
-        self.foot.set_widget(foot)
+        page, footer = self._pages.new_page()
+        self.footer.set_widget(footer)
         return page
 
-    def _make_trained(self) -> QWidget | None:
+    def _create_trained_page(self) -> QWidget | None:
         return self._pages.trained_page() if self._pages is not None else None
 
 
@@ -104,12 +104,12 @@ class TrainingSlot(QWidget):
     filled = Signal()
 
     def __init__(
-        self, pages: TrainingPages | None, make: Callable[[], QWidget | None] | None
+        self, pages: TrainingPages | None, create: Callable[[], QWidget | None] | None
     ) -> None:
         super().__init__()
         self._pages = pages
-        self._make = make
-        self._made: QWidget | None = None
+        self._create = create
+        self._page: QWidget | None = None
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self.setVisible(False)
@@ -125,9 +125,9 @@ class TrainingSlot(QWidget):
 
     def prepare_page(self) -> None:
         """Create the page before it is shown."""
-        if self._pages is not None and self._make is not None:
-            make, self._make = self._make, None
-            self._pages.prepare(lambda: self._defer(lambda: self._start(make)))
+        if self._pages is not None and self._create is not None:
+            create, self._create = self._create, None
+            self._pages.prepare(lambda: self._defer(lambda: self._start(create)))
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         super().showEvent(event)
@@ -137,13 +137,13 @@ class TrainingSlot(QWidget):
     def _defer(self, step: Callable[[], None]) -> None:
         QTimer.singleShot(0, self, step)
 
-    def _start(self, make: Callable[[], QWidget | None]) -> None:
-        self._made = make()
-        if self._made is not None:
+    def _start(self, create: Callable[[], QWidget | None]) -> None:
+        self._page = create()
+        if self._page is not None:
             # Set the parent first, so that the style sheet of the window applies.
-            self._made.setVisible(False)
-            self._made.setParent(self)
-            waiting = self._made.findChildren(QWidget)
+            self._page.setVisible(False)
+            self._page.setParent(self)
+            waiting = self._page.findChildren(QWidget)
             self._defer(lambda: self._polish(waiting))
 
     def _polish(self, waiting: list[QWidget]) -> None:
@@ -155,7 +155,7 @@ class TrainingSlot(QWidget):
         self._defer((lambda: self._polish(remaining)) if remaining else self._fill)
 
     def _fill(self) -> None:
-        if self._made is not None and self.isVisible():
-            made, self._made = self._made, None
-            self.set_widget(made)
+        if self._page is not None and self.isVisible():
+            page, self._page = self._page, None
+            self.set_widget(page)
             self.filled.emit()

@@ -1,1 +1,1 @@
-"""What is fetched or streamed, on threads."""
+"""Fetching and streaming, on threads."""
