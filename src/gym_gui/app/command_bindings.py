@@ -72,7 +72,7 @@ def _of_modes(bench: "AppContext") -> dict[str, Binding]:
 
 def _of_runs(bench: "AppContext") -> dict[str, Binding]:
     def chosen() -> str:
-        runs = bench.runs_view.chosen_runs()
+        runs = bench.runs_view.selected_runs()
         return runs[0].run_id if runs else ""
 
     def none_chosen() -> str:
@@ -85,7 +85,7 @@ def _of_runs(bench: "AppContext") -> dict[str, Binding]:
         return "" if bench.models.run_actions.can_stop(run) else "The run is over."
 
     def chosen_ids() -> list[str]:
-        return [run.run_id for run in bench.runs_view.chosen_runs()]
+        return [run.run_id for run in bench.runs_view.selected_runs()]
 
     return {
         "run.train": Binding(lambda: bench.training_conduct.train()),  # noqa: PLW0108 - made later

@@ -29,7 +29,7 @@ def test_frozen_lake_is_played_to_the_goal_with_the_keys(person: Person) -> None
     assert card.accessibleName() == "Reached the goal, return 1 in 6 steps"
     person.wait(lambda: person.models.runs.by_id(run_id) is not None)
     person.bench.runs_view.select(run_id)
-    assert [run.run_id for run in person.bench.runs_view.chosen_runs()] == [run_id]
+    assert [run.run_id for run in person.bench.runs_view.selected_runs()] == [run_id]
     seed, episode = play.score.seed, play.step_view.episode_id
 
     person.press(Qt.Key.Key_Return)

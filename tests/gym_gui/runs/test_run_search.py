@@ -1,4 +1,4 @@
-"""What is written in the filter of the list of runs."""
+"""The filter of the list of runs: matching and completions."""
 
 import pytest
 
@@ -34,7 +34,7 @@ _RUNS = {
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("", {"cart", "lake"}),
         ("FIRST cartpole", {"cart"}),
@@ -58,14 +58,16 @@ _RUNS = {
         ('tag:"to', {"cart"}),
     ],
 )
-def test_what_a_search_finds(text: str, found: set[str]) -> None:
-    """Words anywhere, fields by name, minus, commas and quotes; half a search is no error."""
+def test_search_matches(text: str, expected: set[str]) -> None:
+    """Plain terms, fields, negation, commas and quotes; incomplete input is not an error."""
     search = RunSearch(text)
-    assert {name for name, run in _RUNS.items() if search.matches(run, haystack_of(run))} == found
+    assert {
+        name for name, run in _RUNS.items() if search.matches(run, haystack_of(run))
+    } == expected
 
 
 @pytest.mark.parametrize(
-    ("word", "offered"),
+    ("term", "expected"),
     [
         ("st", ["state:"]),
         ("-ta", ["-tag:"]),
@@ -77,6 +79,6 @@ def test_what_a_search_finds(text: str, found: set[str]) -> None:
         ("", []),
     ],
 )
-def test_what_is_offered_while_one_writes(word: str, offered: list[str]) -> None:
-    """Names of fields, and of a field the values that runs have."""
-    assert completions(word, _RUNS.values()) == offered
+def test_completions(term: str, expected: list[str]) -> None:
+    """Field names, and the values of a field that occur in the runs."""
+    assert completions(term, _RUNS.values()) == expected

@@ -1,4 +1,4 @@
-"""The list of runs: which rows there are, and where."""
+"""The item model of the list of runs: rows, order and groups."""
 
 import random
 from pathlib import Path
@@ -20,11 +20,11 @@ from mosaic.contract.run_events import RunDeleted, RunEvent
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord, RunStats
 
-_UP, _DOWN = Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder
+_ASCENDING, _DESCENDING = Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder
 
 
 def _run(number: int, **fields: object) -> RunRecord:
-    usual = RunRecord(
+    default = RunRecord(
         run_id=f"run{number:04d}",
         worker="cleanrl_worker",
         mode="train",
@@ -35,40 +35,40 @@ def _run(number: int, **fields: object) -> RunRecord:
         created_at=1000.0 + number,
         digest=RunStats(),
     )
-    return msgspec.structs.replace(usual, **fields)
+    return msgspec.structs.replace(default, **fields)
 
 
 @pytest.fixture
 def runs(tmp_path: Path, tasks: Tasks, ticker: UiTicker, notices: Notices) -> RunsModel:
-    """Of no daemon: runs are put in by `take`."""
+    """Without a daemon; tests add runs with `apply`."""
     return RunsModel(TrainerLink(Home(tmp_path)), tasks, ticker, notices)
 
 
 @pytest.fixture
 def table(runs: RunsModel) -> RunsTable:
-    made = RunsTable(runs)
-    QAbstractItemModelTester(made, QAbstractItemModelTester.FailureReportingMode.Fatal, made)
-    return made
+    model = RunsTable(runs)
+    QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal, model)
+    return model
 
 
 def _rows(table: RunsTable) -> list[str]:
-    """Ids of runs, and headings with their counts."""
-    found = []
+    """Run ids, and group titles with their counts."""
+    rows = []
     for row in range(table.rowCount()):
         heading = table.index(row, 0).data(HEADING_ROLE)
         run = table.run_at(row)
-        found.append(run.run_id if run else f"{heading.title}: {heading.count}")
-    return found
+        rows.append(run.run_id if run else f"{heading.title}: {heading.count}")
+    return rows
 
 
-def test_order(runs: RunsModel, table: RunsTable) -> None:
-    """Newest first, then by any column; what is not known is last in either order."""
+def test_sorting(runs: RunsModel, table: RunsTable) -> None:
+    """Newest first by default; unknown values are last in either order."""
     for number, mean in enumerate((5.0, None, 9.0, float("nan"))):
         runs.apply(_run(number, digest=RunStats(mean_return=mean)))
     assert _rows(table) == ["run0003", "run0002", "run0001", "run0000"]
-    table.sort(RunColumn.MEAN, _DOWN)
+    table.sort(RunColumn.MEAN, _DESCENDING)
     assert _rows(table) == ["run0002", "run0000", "run0003", "run0001"]
-    table.sort(RunColumn.MEAN, _UP)
+    table.sort(RunColumn.MEAN, _ASCENDING)
     assert _rows(table) == ["run0000", "run0002", "run0003", "run0001"]
     heading = table.headerData(RunColumn.MEAN, Qt.Orientation.Horizontal)
     assert heading == "return ↑"
@@ -76,19 +76,19 @@ def test_order(runs: RunsModel, table: RunsTable) -> None:
     assert _rows(table)[0] == "run0002"
 
 
-def test_groups_and_folding(runs: RunsModel, table: RunsTable) -> None:
-    """Headings count their runs; a run with two tags stands under both; folds are kept."""
+def test_groups_can_be_collapsed(runs: RunsModel, table: RunsTable) -> None:
+    """Headings count their runs; a run with two tags is in both groups."""
     runs.apply(_run(0, tags=("b", "a")))
     runs.apply(_run(1, tags=("b",)))
     runs.apply(_run(2, state=RunState.RUNNING))
     table.group_by("tag")
     all_rows = ["a: 1", "run0000", "b: 2", "run0001", "run0000", "No tag: 1", "run0002"]
     assert _rows(table) == all_rows
-    table.fold(2, folds=True)
+    table.set_collapsed(2, True)
     assert _rows(table) == ["a: 1", "run0000", "b: 2", "No tag: 1", "run0002"]
     runs.apply(_run(2, state=RunState.RUNNING, tags=("b",)))
     assert _rows(table) == ["a: 1", "run0000", "b: 3"]
-    table.fold_all(folds=False)
+    table.set_all_collapsed(False)
     assert _rows(table)[2:] == ["b: 3", "run0002", "run0001", "run0000"]
     table.group_by("state")
     assert _rows(table) == ["● running: 1", "run0002", "✓ done: 2", "run0001", "run0000"]
@@ -97,40 +97,40 @@ def test_groups_and_folding(runs: RunsModel, table: RunsTable) -> None:
     assert _rows(table) == ["run0002", "run0001", "run0000"]
 
 
-def test_archived_hidden_and_counts(runs: RunsModel, table: RunsTable) -> None:
-    """Archived runs are counted apart; hidden ones are nowhere."""
+def test_archived_and_hidden_runs(runs: RunsModel, table: RunsTable) -> None:
+    """Archived runs are counted separately; hidden runs are not listed."""
     for number in range(4):
         runs.apply(_run(number, archived=number == 0))
     assert (table.run_count, table.known_count, table.archived_count) == (3, 3, 1)
-    table.look_for("s3")
+    table.set_filter("s3")
     assert (table.run_count, table.known_count, _rows(table)) == (1, 3, ["run0003"])
-    table.look_for("")
-    table.hide(["run0002"])
+    table.set_filter("")
+    table.set_hidden(["run0002"])
     assert _rows(table) == ["run0003", "run0001"]
     table.show_archived(True)
     assert _rows(table) == ["run0003", "run0001", "run0000"]
     assert table.archived_count == 0
 
 
-def test_rows_keep_their_runs_through_any_change(runs: RunsModel, table: RunsTable) -> None:
-    """What is chosen stays chosen while runs come, go, change and are put in another order."""
-    chance = random.Random(5)
+def test_persistent_indexes_follow_their_runs(runs: RunsModel, table: RunsTable) -> None:
+    """While runs are added, deleted, changed and sorted at random."""
+    rng = random.Random(5)
     columns = list(RunColumn)
     for number in range(60):
         runs.apply(_run(number))
-    kept = {row: QPersistentModelIndex(table.index(row, 0)) for row in range(60)}
-    names = {index: run.run_id for row, index in kept.items() if (run := table.run_at(row))}
-    for turn in range(120):
-        number = chance.randrange(70)
-        if turn % 5 == 0:
-            table.sort(chance.choice(columns), chance.choice((_UP, _DOWN)))
-        if turn % 7 == 0:
-            gone = RunEvent(seq=1, t=1.0, run_id=f"run{number:04d}", what=RunDeleted())
-            runs._on_happened([gone])
-            assert runs.by_id(gone.run_id) is None
+    indexes = {row: QPersistentModelIndex(table.index(row, 0)) for row in range(60)}
+    names = {index: run.run_id for row, index in indexes.items() if (run := table.run_at(row))}
+    for round_number in range(120):
+        number = rng.randrange(70)
+        if round_number % 5 == 0:
+            table.sort(rng.choice(columns), rng.choice((_ASCENDING, _DESCENDING)))
+        if round_number % 7 == 0:
+            deleted = RunEvent(seq=1, t=1.0, run_id=f"run{number:04d}", what=RunDeleted())
+            runs._on_happened([deleted])
+            assert runs.by_id(deleted.run_id) is None
         else:
-            figures = RunStats(mean_return=chance.random(), disk_bytes=chance.randrange(99))
-            runs.apply(_run(number, state=chance.choice(list(RunState)), digest=figures))
+            stats = RunStats(mean_return=rng.random(), disk_bytes=rng.randrange(99))
+            runs.apply(_run(number, state=rng.choice(list(RunState)), digest=stats))
         for index, run_id in names.items():
             run = table.run_at(index.row()) if index.isValid() else None
             assert run is None or run.run_id == run_id

@@ -1,4 +1,4 @@
-"""The list of runs by mouse and keys."""
+"""The list of runs with a daemon: open, watch, annotate and delete."""
 
 from collections.abc import Iterator
 
@@ -8,9 +8,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from gym_gui.runs.view.note_editor import NoteEditor
+from gym_gui.runs.view.run_editors import NoteEditor, TagEditor
 from gym_gui.runs.view.runs_view import RunsView
-from gym_gui.runs.view.tag_editor import TagEditor
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.run_actions_model import RunActions
 from gym_gui.runtime.models.runs_model import RunsModel
@@ -37,61 +36,61 @@ def view(
 ) -> Iterator[RunsView]:
     runs = RunsModel(link, tasks, ticker, notices)
     actions = RunActions(link, tasks, notices, runs)
-    made = RunsView(runs, actions, theme)
-    qtbot.addWidget(made)
-    made.resize(900, 300)
-    made.show()
-    yield made
+    runs_view = RunsView(runs, actions, theme)
+    qtbot.addWidget(runs_view)
+    runs_view.resize(900, 300)
+    runs_view.show()
+    yield runs_view
     actions.close()
     runs.close()
     assert actions.join(10)
     assert runs.join(10)
 
 
-def test_open_watch_annotate_and_delete(
-    qtbot: QtBot, view: RunsView, daemon: DaemonUnderTest
-) -> None:
-    """Enter opens a run of any state; tags and notes are written beside it; Delete asks nothing."""
+def test_run_actions(qtbot: QtBot, view: RunsView, daemon: DaemonUnderTest) -> None:
+    """Enter opens a run in any state; tags and note are saved; Delete can be undone."""
     run_id = daemon.submit(steps=1_000_000, rate=300, episode_length=10)
-    with qtbot.waitSignal(view.selected, timeout=PATIENCE_MS) as chosen:
-        view.select(run_id)  # which is not listed yet
-    assert chosen.args == [run_id]
+    with qtbot.waitSignal(view.selected, timeout=PATIENCE_MS) as selection:
+        view.select(run_id)  # the run is not listed yet
+    assert selection.args == [run_id]
 
     def state() -> RunState | None:
-        runs = view.chosen_runs()
+        runs = view.selected_runs()
         return runs[0].state if runs else None
 
     qtbot.waitUntil(lambda: state() is RunState.RUNNING, timeout=PATIENCE_MS)
-    assert not view.deeds["delete"].isEnabled()
-    assert "stop it first" in view.deeds["delete"].toolTip()
+    assert not view.action_menu["delete"].isEnabled()
+    assert "stop it first" in view.action_menu["delete"].toolTip()
     with qtbot.waitSignal(view.open_requested, timeout=PATIENCE_MS) as opened:
         QTest.keyClick(view.table, Qt.Key.Key_Return)
     assert opened.args == [run_id]
     with qtbot.waitSignal(view.watch_requested, timeout=PATIENCE_MS):
-        view.deeds["watch"].trigger()
-    qtbot.waitUntil(lambda: view.chosen_runs()[0].digest.episodes > 0, timeout=PATIENCE_MS)
+        view.action_menu["watch"].trigger()
+    qtbot.waitUntil(lambda: view.selected_runs()[0].digest.episodes > 0, timeout=PATIENCE_MS)
     daemon.stub.CancelRun(pb.CancelRunRequest(run_id=run_id))
     qtbot.waitUntil(lambda: state() is RunState.CANCELLED, timeout=PATIENCE_MS)
-    assert not view.deeds["watch"].isEnabled()
+    assert not view.action_menu["watch"].isEnabled()
     with qtbot.waitSignal(view.replay_requested, timeout=PATIENCE_MS):
-        view.deeds["replay"].trigger()
+        view.action_menu["replay"].trigger()
 
-    view.deeds["tag"].trigger()
+    view.action_menu["tag"].trigger()
     (tags,) = view.findChildren(TagEditor)
-    QTest.keyClicks(tags.line, "paper, baseline")
-    QTest.keyClick(tags.line, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: len(view.chosen_runs()[0].tags) == 2, timeout=PATIENCE_MS)
-    view.deeds["note"].trigger()
+    QTest.keyClicks(tags.new_tags, "paper, baseline")
+    QTest.keyClick(tags.new_tags, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: len(view.selected_runs()[0].tags) == 2, timeout=PATIENCE_MS)
+    view.action_menu["note"].trigger()
     (note,) = view.findChildren(NoteEditor)
-    QTest.keyClicks(note.text, "worth another look")
+    QTest.keyClicks(note.text, "worth a second seed")
     QTest.keyClick(note.text, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: view.chosen_runs()[0].note == "worth another look", timeout=PATIENCE_MS)
+    qtbot.waitUntil(
+        lambda: view.selected_runs()[0].note == "worth a second seed", timeout=PATIENCE_MS
+    )
 
     view.table.copy_requested.emit()
     assert QGuiApplication.clipboard().text() == run_id
     view.table.setFocus()
-    view.deeds["delete"].trigger()
+    view.action_menu["delete"].trigger()
     assert view.runs.rowCount() == 0
-    assert view.chosen_runs() == []
+    assert view.selected_runs() == []
     view._actions.deletions.undo()
     assert view.runs.rowCount() == 1

@@ -65,7 +65,7 @@ def test_undo_and_closing(
     actions = RunActions(link, tasks, notices, runs, undo_ms=_LATE_MS)
     shown = RunsTable(runs)
     deletions = actions.deletions
-    deletions.changed.connect(lambda: shown.hide(deletions.out_of_sight))
+    deletions.changed.connect(lambda: shown.set_hidden(deletions.out_of_sight))
     first, second = daemon.submit(steps=10), daemon.submit(steps=10)
     for run_id in (first, second):
         _wait_for(qtbot, runs, run_id, RunState.SUCCEEDED)

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from gym_gui.runs.model.runs_columns import RunColumn
-from gym_gui.runs.model.runs_table import LINE_ROLE, RunsTable
+from gym_gui.runs.model.runs_table import TREND_ROLE, RunsTable
 from gym_gui.runtime.models.notices import Notice, Notices
 from gym_gui.runtime.models.run_actions_model import RunActions
 from gym_gui.runtime.models.runs_model import RunsModel
@@ -59,10 +59,10 @@ def test_a_run_from_its_start_to_its_end(
     assert runs.running_count == 0
     shown = RunsTable(runs)
     trend = shown.index(0, RunColumn.TREND)
-    qtbot.waitUntil(lambda: len(trend.data(LINE_ROLE)) > 10, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: len(trend.data(TREND_ROLE)) > 10, timeout=PATIENCE_MS)
     assert shown.index(0, RunColumn.DISK).data().endswith("B")
 
-    shown.rename_wanted.connect(actions.rename)
+    shown.rename_requested.connect(actions.rename)
     assert shown.setData(shown.index(0, RunColumn.RUN), "  my run ")
     qtbot.waitUntil(lambda: run().name == "my run", timeout=PATIENCE_MS)
     actions.change_tags([run_id], ["paper", "baseline"])

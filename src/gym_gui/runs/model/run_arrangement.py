@@ -1,8 +1,7 @@
 """RunArrangement: which runs are listed, in which order, under which headings.
 
-Rows are a plain list that is put in order as a whole: with ten thousand runs that takes a few
-milliseconds. Whatever does not change between two looks (texts to search, keys to sort by) is kept.
-Owned by `RunsTable`.
+Rows are a plain list that is sorted completely on each change; ten thousand runs take a few
+milliseconds. Search texts, sort keys and groups are cached per run. Owned by `RunsTable`.
 """
 
 from collections import defaultdict
@@ -12,7 +11,7 @@ from operator import attrgetter
 from typing import Any
 
 from gym_gui.runs.model import runs_columns
-from gym_gui.runs.model.run_groups import WAYS, Group, Grouping
+from gym_gui.runs.model.run_groups import GROUPINGS, Group, Grouping
 from gym_gui.runs.model.run_search import RunSearch, haystack_of
 from gym_gui.runs.model.runs_columns import RunColumn
 from gym_gui.runtime.models.runs_model import RunsModel
@@ -21,45 +20,45 @@ from mosaic.contract.runs import RunRecord
 Row = tuple[str, str]
 """The key of a group and the id of a run; an empty id is the heading of the group."""
 
-_MANY = 500
-"""Of so many runs that are new, it is not asked one by one what that changes."""
+_MAX_SINGLE_UPDATES = 500
+"""If more runs change at once, all cached values are dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupHeading:
-    """`count` is that of its runs, also while it is folded."""
+    """`count` includes the runs of a collapsed group."""
 
     title: str
     count: int
-    is_open: bool
+    is_expanded: bool
 
 
 class RunArrangement:
-    """Whoever changes what is wished calls `arrange` then."""
+    """Callers call `arrange` after each change of the filter, order or grouping."""
 
     def __init__(self, runs: RunsModel) -> None:
         self.shows_archived = False
         self.hidden: frozenset[str] = frozenset()
-        """Left out whatever else holds."""
+        """Never listed, whatever the filter."""
         self.run_count = 0
-        """How many runs match, those under folded headings too."""
+        """Number of matching runs, including those in collapsed groups."""
         self.known_count = 0
-        """How many would match an empty search."""
+        """Number of runs that match an empty search."""
         self.archived_count = 0
-        """How many are left out because they are archived."""
+        """Number of runs that are not listed because they are archived."""
         self.headings: dict[str, GroupHeading] = {}
         self.grouping: Grouping = "none"
         self.column = RunColumn.RUN
         self.is_descending = True
         self._runs = runs
         self._search = RunSearch()
-        self._folded: set[tuple[Grouping, str]] = set()
+        self._collapsed: set[tuple[Grouping, str]] = set()
         self._haystacks: dict[str, str] = {}
         self._keys: dict[str, Any] = {}
-        """Numbers or texts, by the column."""
+        """Sort keys: numbers or texts, depending on the column."""
         self._groups: dict[str, tuple[Group, ...]] = {}
 
-    def look_for(self, text: str) -> None:
+    def set_filter(self, text: str) -> None:
         self._search = RunSearch(text)
 
     def group_by(self, grouping: Grouping) -> None:
@@ -70,56 +69,57 @@ class RunArrangement:
         self.column, self.is_descending = column, is_descending
         self._keys.clear()
 
-    def fold(self, keys: Collection[str], *, folds: bool) -> None:
-        marks = {(self.grouping, key) for key in keys}
-        self._folded = self._folded | marks if folds else self._folded - marks
+    def set_collapsed(self, keys: Collection[str], is_collapsed: bool) -> None:
+        groups = {(self.grouping, key) for key in keys}
+        self._collapsed = self._collapsed | groups if is_collapsed else self._collapsed - groups
 
     def rows_of(self, run_id: str) -> list[Row]:
-        """Under each of its groups; none where it is not listed."""
+        """One row per group of the run; empty if it is not listed."""
         return [(group.key, run_id) for group in self._groups.get(run_id, ())]
 
-    def note(self, run_ids: Collection[str]) -> bool:
-        """Something about these is new. Whether that changes which rows there are, or where."""
-        if len(run_ids) > _MANY:
-            for kept in (self._haystacks, self._keys, self._groups):
-                kept.clear()
+    def update(self, run_ids: Collection[str]) -> bool:
+        """Refresh the cached values of these runs; return whether rows must be rearranged."""
+        if len(run_ids) > _MAX_SINGLE_UPDATES:
+            for cache in (self._haystacks, self._keys, self._groups):
+                cache.clear()
             return True
-        is_other = False
+        is_changed = False
         key_of = runs_columns.sort_key(self.column, is_descending=self.is_descending)
         for run_id in run_ids:
             self._haystacks.pop(run_id, None)
             key, groups = self._keys.pop(run_id, None), self._groups.pop(run_id, None)
             run = self._runs.by_id(run_id)
-            if run is None or not self._is_wanted(run):
-                is_other |= groups is not None
+            if run is None or not self._matches(run):
+                is_changed |= groups is not None
             else:
                 self._keys[run_id] = key_of(run)
-                self._groups[run_id] = WAYS[self.grouping].groups_of(run)
-                is_other |= key != self._keys[run_id] or groups != self._groups[run_id]
-        return is_other
+                self._groups[run_id] = GROUPINGS[self.grouping].groups_of(run)
+                is_changed |= key != self._keys[run_id] or groups != self._groups[run_id]
+        return is_changed
 
     def arrange(self) -> list[Row]:
-        there = [run for run in self._runs.runs if run.run_id not in self.hidden]
-        listed = [run for run in there if self.shows_archived or not run.archived]
-        self.known_count, self.archived_count = len(listed), len(there) - len(listed)
-        wanted = listed if self._search.is_empty else list(filter(self._is_wanted, listed))
-        self.run_count = len(wanted)
-        # Sorting keeps the order of equals: of these, the newest is first.
-        wanted.sort(key=attrgetter("created_at"), reverse=True)
+        visible = [run for run in self._runs.runs if run.run_id not in self.hidden]
+        listed = [run for run in visible if self.shows_archived or not run.archived]
+        self.known_count, self.archived_count = len(listed), len(visible) - len(listed)
+        matching = listed if self._search.is_empty else list(filter(self._matches, listed))
+        self.run_count = len(matching)
+        # The sort below is stable, so runs with equal keys stay newest first.
+        matching.sort(key=attrgetter("created_at"), reverse=True)
         key_of = runs_columns.sort_key(self.column, is_descending=self.is_descending)
-        known = self._keys
+        cached = self._keys
         self._keys = {
-            run.run_id: known[run.run_id] if run.run_id in known else key_of(run) for run in wanted
+            run.run_id: cached[run.run_id] if run.run_id in cached else key_of(run)
+            for run in matching
         }
         run_ids = sorted(self._keys, key=self._keys.__getitem__, reverse=self.is_descending)
-        groups_of, grouped = WAYS[self.grouping].groups_of, self._groups
+        groups_of, cached_groups = GROUPINGS[self.grouping].groups_of, self._groups
         self._groups = {
-            run.run_id: grouped[run.run_id] if run.run_id in grouped else groups_of(run)
-            for run in wanted
+            run.run_id: cached_groups[run.run_id] if run.run_id in cached_groups else groups_of(run)
+            for run in matching
         }
-        return self._under_headings(run_ids)
+        return self._rows_by_group(run_ids)
 
-    def _under_headings(self, run_ids: list[str]) -> list[Row]:
+    def _rows_by_group(self, run_ids: list[str]) -> list[Row]:
         self.headings = {}
         if self.grouping == "none":
             return [("", run_id) for run_id in run_ids]
@@ -129,14 +129,14 @@ class RunArrangement:
                 members[group].append(run_id)
         rows: list[Row] = []
         for group in sorted(members):
-            is_open = (self.grouping, group.key) not in self._folded
-            self.headings[group.key] = GroupHeading(group.title, len(members[group]), is_open)
+            is_expanded = (self.grouping, group.key) not in self._collapsed
+            self.headings[group.key] = GroupHeading(group.title, len(members[group]), is_expanded)
             rows.append((group.key, ""))
-            if is_open:
+            if is_expanded:
                 rows += [(group.key, run_id) for run_id in members[group]]
         return rows
 
-    def _is_wanted(self, run: RunRecord) -> bool:
+    def _matches(self, run: RunRecord) -> bool:
         if run.run_id in self.hidden or (run.archived and not self.shows_archived):
             return False
         if self._search.is_empty:

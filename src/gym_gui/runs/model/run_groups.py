@@ -1,4 +1,4 @@
-"""Ways to group the list of runs. `RunsTable` asks under which headings a run stands."""
+"""Groupings of the list of runs: the groups of a run, for `RunArrangement`."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -14,70 +14,70 @@ from mosaic.contract.runs import RunRecord
 
 Grouping = Literal["none", "state", "worker", "environment", "algorithm", "tag", "day"]
 
-_LAST = "\U0010ffff"
+_SORTS_LAST = "\U0010ffff"
 _QUARTER_HOUR_S = 900
-"""Days begin at a full one, whatever the time zone."""
+"""In every time zone, midnight is a multiple of a quarter of an hour."""
 
 
 class Group(NamedTuple):
-    """Groups stand in the order of `place`; `key` is its own."""
+    """Groups are sorted by `sort_key`; `key` is unique within a grouping."""
 
-    place: str
+    sort_key: str
     key: str
     title: str
 
 
-_ALL_IN_ONE = (Group("", "", ""),)
+_NO_GROUPS = (Group("", "", ""),)
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """A way to group: its name in the menu, and the groups a run belongs to."""
+class GroupRule:
+    """A grouping: its name in the menu, and the groups a run belongs to."""
 
     name: str
     groups_of: Callable[[RunRecord], tuple[Group, ...]]
 
 
-# Of ten thousand runs most have the same few groups: what they are is kept.
+# Most runs share a few groups, so groups are cached.
 
 
 @cache
-def _of_state(state: RunState) -> tuple[Group, ...]:
-    look = run_text.STATE_STYLES[state]
-    place = f"{run_text.STATE_ORDER[state]:02d}"
-    return (Group(place, state, f"{look.symbol} {look.word}"),)
+def _state_groups(state: RunState) -> tuple[Group, ...]:
+    style = run_text.STATE_STYLES[state]
+    sort_key = f"{run_text.STATE_ORDER[state]:02d}"
+    return (Group(sort_key, state, f"{style.symbol} {style.word}"),)
 
 
 @lru_cache(maxsize=4096)
-def _named(value: str, title: str, otherwise: str) -> tuple[Group, ...]:
-    return (Group(title.casefold() if value else _LAST, value, title if value else otherwise),)
+def _value_groups(value: str, title: str, fallback: str) -> tuple[Group, ...]:
+    return (Group(title.casefold() if value else _SORTS_LAST, value, title if value else fallback),)
 
 
-def _by_tag(run: RunRecord) -> tuple[Group, ...]:
-    """A run with several tags stands under each."""
-    tags = tuple(group for tag in run.tags for group in _named(tag, tag, ""))
-    return tags or _named("", "", "No tag")
+def _tag_groups(run: RunRecord) -> tuple[Group, ...]:
+    """A run with several tags is in the group of each."""
+    tags = tuple(group for tag in run.tags for group in _value_groups(tag, tag, ""))
+    return tags or _value_groups("", "", "No tag")
 
 
-def _by_day(run: RunRecord) -> tuple[Group, ...]:
-    return _of_moment(int(run.created_at // _QUARTER_HOUR_S), int(time.time() // _QUARTER_HOUR_S))
+def _created_day_groups(run: RunRecord) -> tuple[Group, ...]:
+    return _day_groups(int(run.created_at // _QUARTER_HOUR_S), int(time.time() // _QUARTER_HOUR_S))
 
 
 @lru_cache(maxsize=65536)
-def _of_moment(then: int, now: int) -> tuple[Group, ...]:
-    """Of quarters of an hour."""
+def _day_groups(then: int, now: int) -> tuple[Group, ...]:
+    """`then` and `now` are in quarters of an hour since the epoch."""
     day, today = _day_of(then), _day_of(now)
     key = day.isoformat()
-    # The newest first: places go down as days go up.
-    return (Group(f"{date.max.toordinal() - day.toordinal():07d}", key, _day_word(day, today)),)
+    # Newest first: later days have smaller sort keys.
+    return (Group(f"{date.max.toordinal() - day.toordinal():07d}", key, _day_title(day, today)),)
 
 
 def _day_of(quarter_hours: int) -> date:
-    moment = quarter_hours * _QUARTER_HOUR_S
-    return datetime.fromtimestamp(moment).date()  # noqa: DTZ006 - by the clock on the wall
+    epoch_s = quarter_hours * _QUARTER_HOUR_S
+    return datetime.fromtimestamp(epoch_s).date()  # noqa: DTZ006 - local time is intended
 
 
-def _day_word(day: date, today: date) -> str:
+def _day_title(day: date, today: date) -> str:
     if day == today:
         return "Today"
     if day == today - timedelta(days=1):
@@ -85,19 +85,21 @@ def _day_word(day: date, today: date) -> str:
     return f"{day.day} {day:%B}" if day.year == today.year else f"{day.day} {day:%B %Y}"
 
 
-WAYS: Mapping[Grouping, Way] = MappingProxyType(
+GROUPINGS: Mapping[Grouping, GroupRule] = MappingProxyType(
     {
-        "none": Way("None", lambda _: _ALL_IN_ONE),
-        "state": Way("State", lambda run: _of_state(run.state)),
-        "worker": Way(
+        "none": GroupRule("None", lambda _: _NO_GROUPS),
+        "state": GroupRule("State", lambda run: _state_groups(run.state)),
+        "worker": GroupRule(
             "Worker",
-            lambda run: _named(run.worker, run_text.worker_label(run.worker), "No worker"),
+            lambda run: _value_groups(run.worker, run_text.worker_label(run.worker), "No worker"),
         ),
-        "environment": Way(
-            "Environment", lambda run: _named(run.env_id, run.env_id, "No environment")
+        "environment": GroupRule(
+            "Environment", lambda run: _value_groups(run.env_id, run.env_id, "No environment")
         ),
-        "algorithm": Way("Algorithm", lambda run: _named(run.algo, run.algo, "No algorithm")),
-        "tag": Way("Tag", _by_tag),
-        "day": Way("Day", _by_day),
+        "algorithm": GroupRule(
+            "Algorithm", lambda run: _value_groups(run.algo, run.algo, "No algorithm")
+        ),
+        "tag": GroupRule("Tag", _tag_groups),
+        "day": GroupRule("Day", _created_day_groups),
     }
 )

@@ -1,4 +1,4 @@
-"""The columns of the list of runs: what each says of a run, in words, spoken, and for sorting."""
+"""The columns of the list of runs: header, cell text, accessible text and sort key of each."""
 
 import time
 from collections.abc import Callable
@@ -29,44 +29,46 @@ class RunColumn(IntEnum):
     CREATED = 15
 
 
-class Heading(NamedTuple):
-    """`title` stands above the column, `name` in the menu of columns, `tip` says what it is."""
+class ColumnHeader(NamedTuple):
+    """`title` is the column's header, `name` its entry in the columns menu, `tip` its tooltip."""
 
     title: str
     name: str
     tip: str = ""
 
 
-HEADINGS = {
-    RunColumn.RUN: Heading("run", "Run", "Name and the end of the id"),
-    RunColumn.WORKER: Heading("worker", "Worker", "The worker that carries it out"),
-    RunColumn.ENVIRONMENT: Heading("environment", "Environment"),
-    RunColumn.ALGORITHM: Heading("algorithm", "Algorithm"),
-    RunColumn.STATE: Heading("state", "State"),
-    RunColumn.PROGRESS: Heading("progress", "Progress", "How much of the work is done"),
-    RunColumn.ELAPSED: Heading("elapsed", "Elapsed", "How long it has been at it"),
-    RunColumn.ETA: Heading("left", "Time left", "How long it will take at the speed of late"),
-    RunColumn.SPS: Heading("SPS", "Steps per second", "Steps per second"),
-    RunColumn.LATEST: Heading("latest", "Latest return", "Return of the last finished episode"),
-    RunColumn.MEAN: Heading(
+COLUMN_HEADERS = {
+    RunColumn.RUN: ColumnHeader("run", "Run", "Name and the end of the id"),
+    RunColumn.WORKER: ColumnHeader("worker", "Worker", "Worker that executes the run"),
+    RunColumn.ENVIRONMENT: ColumnHeader("environment", "Environment"),
+    RunColumn.ALGORITHM: ColumnHeader("algorithm", "Algorithm"),
+    RunColumn.STATE: ColumnHeader("state", "State"),
+    RunColumn.PROGRESS: ColumnHeader("progress", "Progress", "Fraction of the budget that is done"),
+    RunColumn.ELAPSED: ColumnHeader("elapsed", "Elapsed", "Elapsed time"),
+    RunColumn.ETA: ColumnHeader("left", "Time left", "Estimated time left"),
+    RunColumn.SPS: ColumnHeader("SPS", "Steps per second", "Steps per second"),
+    RunColumn.LATEST: ColumnHeader(
+        "latest", "Latest return", "Return of the last finished episode"
+    ),
+    RunColumn.MEAN: ColumnHeader(
         "return", "Mean return", "Mean return of the last 100 finished episodes"
     ),
-    RunColumn.TREND: Heading("trend", "Trend", "Recent returns, smoothed"),
-    RunColumn.TAGS: Heading("tags", "Tags"),
-    RunColumn.NOTE: Heading("note", "Note", "The first line of its note"),
-    RunColumn.DISK: Heading("disk", "Disk use", "What the run's folder takes"),
-    RunColumn.CREATED: Heading("created", "Created", "When it was submitted"),
+    RunColumn.TREND: ColumnHeader("trend", "Trend", "Recent returns, smoothed"),
+    RunColumn.TAGS: ColumnHeader("tags", "Tags"),
+    RunColumn.NOTE: ColumnHeader("note", "Note", "First line of the note"),
+    RunColumn.DISK: ColumnHeader("disk", "Disk usage", "Size of the run's folder"),
+    RunColumn.CREATED: ColumnHeader("created", "Created", "Submission time"),
 }
-RIGHT_COLUMNS = (
+RIGHT_ALIGNED_COLUMNS = (
     *(RunColumn.ELAPSED, RunColumn.ETA, RunColumn.SPS),
     *(RunColumn.LATEST, RunColumn.MEAN, RunColumn.DISK),
 )
-_LAST_TEXT = "\U0010ffff"
-USUAL_COLUMNS = frozenset(RunColumn) - {RunColumn.ALGORITHM, RunColumn.CREATED}
+_SORTS_LAST = "\U0010ffff"
+DEFAULT_COLUMNS = frozenset(RunColumn) - {RunColumn.ALGORITHM, RunColumn.CREATED}
 
 
 def tip_of(run: RunRecord) -> str:
-    """What the row has no room for: above all why it failed, and what to do."""
+    """The tooltip of a row: the reason of a failure, its remedy, warnings, tags and note."""
     lines = [f"{run_text.title_of(run)} · {run.run_id}"]
     if run.reason:
         lines.append(run.reason)
@@ -81,12 +83,12 @@ def tip_of(run: RunRecord) -> str:
 
 
 def text_of(run: RunRecord, column: RunColumn) -> str:
-    """Empty where there is nothing to say, or where it is drawn."""
-    say = _TEXTS.get(column)
-    return say(run) if say else ""
+    """Empty if there is no value or the delegate paints it."""
+    text = _TEXTS.get(column)
+    return text(run) if text else ""
 
 
-def spoken(run: RunRecord, column: RunColumn) -> str:
+def accessible_text(run: RunRecord, column: RunColumn) -> str:
     if column is RunColumn.PROGRESS:
         progress = run_text.progress_of(run)
         return "unknown" if progress is None else f"{progress:.0%}"
@@ -94,14 +96,14 @@ def spoken(run: RunRecord, column: RunColumn) -> str:
 
 
 def sort_key(column: RunColumn, *, is_descending: bool) -> Callable[[RunRecord], float | str]:
-    """What to sort runs by. What nobody knows is last in either order.
+    """A sort key for this column. Unknown values are last in either order.
 
-    By the first column, runs are in the order in which they came.
+    The first column sorts by time of creation.
     """
-    number_of, say = _NUMBERS.get(column), _TEXTS.get(column)
+    number_of, text = _NUMBERS.get(column), _TEXTS.get(column)
     if number_of is None:
-        no_text = "" if is_descending else _LAST_TEXT
-        return lambda run: (say(run).casefold() if say else "") or no_text
+        no_text = "" if is_descending else _SORTS_LAST
+        return lambda run: (text(run).casefold() if text else "") or no_text
     no_number = float("-inf") if is_descending else float("inf")
 
     def key(run: RunRecord) -> float:

@@ -1,7 +1,7 @@
-"""RunActionMenu: everything that can be done with the chosen runs, as actions with keys.
+"""RunActionMenu: the actions on the selected runs, with their shortcuts.
 
-The menu, the bar and the keys of the table all use the same ones, so each is greyed everywhere at
-once, and says why. Made by `RunsView`.
+The menu, the bar and the table share these actions, so a disabled action is disabled everywhere,
+and its tooltip has the reason. Created by `RunsView`.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -17,31 +17,31 @@ from gym_gui.widgets.icons import ColourRole, IconName, keep_icon
 from mosaic.contract.runs import RunRecord
 
 
-class _Look(NamedTuple):
+class _ActionStyle(NamedTuple):
     icon: IconName
     text: str
     key: str
     role: ColourRole = "muted"
 
 
-_LOOKS: Mapping[RunAction, _Look] = {
-    "open": _Look("table", "Open", "Return"),
-    "watch": _Look("live", "Watch live", "W"),
-    "replay": _Look("replay", "Replay", "R"),
-    "pause": _Look("pause", "Pause", "P"),
-    "resume": _Look("play", "Resume", "Shift+P"),
-    "stop": _Look("stop", "Stop", "S"),
-    "compare": _Look("compare", "Compare", "C"),
-    "duplicate": _Look("copy", "Duplicate as new draft", "D"),
-    "rename": _Look("note", "Rename", "F2"),
-    "tag": _Look("tag", "Tags…", "T"),
-    "note": _Look("log", "Note…", "N"),
-    "export": _Look("export", "Export", "E"),
-    "folder": _Look("folder", "Open folder", "O"),
-    "copy": _Look("link", "Copy id", "Ctrl+C"),
-    "archive": _Look("archive", "Archive", "A"),
-    "restore": _Look("undo", "Bring back", "Shift+A"),
-    "delete": _Look("trash", "Delete", "Del"),
+_STYLES: Mapping[RunAction, _ActionStyle] = {
+    "open": _ActionStyle("table", "Open", "Return"),
+    "watch": _ActionStyle("live", "Watch live", "W"),
+    "replay": _ActionStyle("replay", "Replay", "R"),
+    "pause": _ActionStyle("pause", "Pause", "P"),
+    "resume": _ActionStyle("play", "Resume", "Shift+P"),
+    "stop": _ActionStyle("stop", "Stop", "S"),
+    "compare": _ActionStyle("compare", "Compare", "C"),
+    "duplicate": _ActionStyle("copy", "Duplicate as new draft", "D"),
+    "rename": _ActionStyle("note", "Rename", "F2"),
+    "tag": _ActionStyle("tag", "Tags…", "T"),
+    "note": _ActionStyle("log", "Note…", "N"),
+    "export": _ActionStyle("export", "Export", "E"),
+    "folder": _ActionStyle("folder", "Open folder", "O"),
+    "copy": _ActionStyle("link", "Copy id", "Ctrl+C"),
+    "archive": _ActionStyle("archive", "Archive", "A"),
+    "restore": _ActionStyle("undo", "Restore", "Shift+A"),
+    "delete": _ActionStyle("trash", "Delete", "Del"),
 }
 _MENU: tuple[tuple[RunAction, ...], ...] = (
     ("open", "watch", "replay"),
@@ -51,44 +51,44 @@ _MENU: tuple[tuple[RunAction, ...], ...] = (
     ("folder", "copy"),
     ("archive", "restore", "delete"),
 )
-_KEYS_OF_THE_TABLE: frozenset[RunAction] = frozenset({"open", "copy"})
+_HANDLED_BY_TABLE: frozenset[RunAction] = frozenset({"open", "copy"})
 
 
 class RunActionMenu(QObject):
-    """`do` carries out a deed with what is chosen."""
+    """Calls `do` with the triggered action."""
 
     def __init__(self, do: Callable[[RunAction], None], theme: ThemeModel, table: QWidget) -> None:
         super().__init__(table)
         self._actions: dict[RunAction, QAction] = {}
-        for deed, look in _LOOKS.items():
-            action = QAction(look.text, self)
-            action.setShortcut(QKeySequence(look.key))
+        for name, style in _STYLES.items():
+            action = QAction(style.text, self)
+            action.setShortcut(QKeySequence(style.key))
             action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
             action.setShortcutVisibleInContextMenu(True)
-            keep_icon(action, look.icon, theme, look.role)
-            action.triggered.connect(lambda _=False, deed=deed: do(deed))
-            self._actions[deed] = action
-            if deed not in _KEYS_OF_THE_TABLE:  # it has these keys by itself
+            keep_icon(action, style.icon, theme, style.role)
+            action.triggered.connect(lambda _=False, name=name: do(name))
+            self._actions[name] = action
+            if name not in _HANDLED_BY_TABLE:  # the table handles these keys
                 table.addAction(action)
-        self.show_chosen(())
+        self.update_actions(())
 
-    def __getitem__(self, deed: RunAction) -> QAction:
-        return self._actions[deed]
+    def __getitem__(self, name: RunAction) -> QAction:
+        return self._actions[name]
 
-    def show_chosen(self, runs: Collection[RunRecord]) -> None:
-        """Grey what does not fit the chosen runs, with the reason."""
-        for deed, reason in reasons(runs).items():
-            action = self._actions[deed]
-            name = _LOOKS[deed].text.removesuffix("…")
+    def update_actions(self, runs: Collection[RunRecord]) -> None:
+        """Disable the actions that these runs do not allow, with the reason as tooltip."""
+        for name, reason in reasons(runs).items():
+            action = self._actions[name]
+            label = _STYLES[name].text.removesuffix("…")
             key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
             action.setEnabled(not reason)
-            action.setToolTip(f"{name}: {reason}" if reason else f"{name} ({key})")
+            action.setToolTip(f"{label}: {reason}" if reason else f"{label} ({key})")
 
     def menu(self, owner: QWidget) -> QMenu:
         menu = QMenu(owner)
         menu.setToolTipsVisible(True)
-        for part in _MENU:
+        for section in _MENU:
             if menu.actions():
                 menu.addSeparator()
-            menu.addActions([self._actions[deed] for deed in part])
+            menu.addActions([self._actions[name] for name in section])
         return menu
