@@ -29,7 +29,7 @@ from window_harness import (
 )
 
 from gym_gui.app.wiring import AppContext
-from gym_gui.live.view.live_picture import LivePicture
+from gym_gui.live.view.live_tab import LiveCanvas
 from gym_gui.play.view.frame_canvas import FrameCanvas
 from mosaic.client import TrainerClient
 
@@ -139,9 +139,9 @@ def watch_run(bench: AppContext, run_id: str) -> QWidget:
     wait_for(lambda: bench.models.runs.by_id(run_id) is not None, "run in the list")
     bench.conduct.watch(run_id)
     wait_for(lambda: bench.models.live.frame is not None, "frame of the run")
-    picture = bench.live_tab.findChild(LivePicture)
-    assert picture is not None
-    return picture
+    canvas = bench.live_tab.findChild(LiveCanvas)
+    assert canvas is not None
+    return canvas
 
 
 def play(bench: AppContext, run_id: str) -> QWidget:
@@ -206,8 +206,8 @@ def main() -> None:
         recorder = PhaseRecorder(bench, client)
         phases = [recorder.record("without runs", _QUIET_S, bench.live_tab, [])]
         runs = start_runs(client)
-        picture = watch_run(bench, runs[0])
-        phases.append(recorder.record("Live tab", seconds, picture, runs))
+        canvas = watch_run(bench, runs[0])
+        phases.append(recorder.record("Live tab", seconds, canvas, runs))
         canvas = play(bench, runs[0])
         phases.append(recorder.record("Frame tab", min(seconds, 60.0), canvas, runs))
         for run_id in runs:

@@ -93,9 +93,9 @@ class Navigation(QObject):
         models.live.replay_requested.connect(self.replay)
         models.live.log_requested.connect(self._show_log_of)
         models.live.tab_requested.connect(bench.window.centre.show_tab)
-        bench.episodes_view.episode_chosen.connect(self.replay)
+        bench.episodes_view.episode_activated.connect(self.replay)
         bench.episodes_view.episode_selected.connect(self._show_steps_of)
-        bench.steps_view.step_chosen.connect(self.replay_step)
+        bench.steps_view.step_activated.connect(self.replay_step)
         bench.window.centre.tab_changed.connect(self._record_watched)
         self._record_watched()
         bench.window.centre.tab_changed.connect(lambda _: self._replay_shown_run())
@@ -136,7 +136,7 @@ class Navigation(QObject):
             models.log.show_run(run)
 
     def _record_watched(self) -> None:
-        self._models.live.set_watched(self._bench.window.centre.current == "live")
+        self._models.live.set_visible(self._bench.window.centre.current == "live")
 
     def _show_log_of(self, run_id: str) -> None:
         self._models.log.show_run(self._models.runs.by_id(run_id))
@@ -247,9 +247,9 @@ class Navigation(QObject):
         self._apply_cache()
         for signal in (
             models.run_actions.show_requested,
-            models.live.episodes.show_requested,
-            models.episodes.show_requested,
-            models.live.steps.show_requested,
+            models.live.episodes.open_requested,
+            models.episodes.open_requested,
+            models.live.steps.open_requested,
             bench.log_view.open_wanted,
         ):
             signal.connect(self.open_outside)

@@ -20,8 +20,7 @@ from gym_gui.app.screens import Screens
 from gym_gui.app.training_dock import TrainingDock
 from gym_gui.app.training_navigation import TrainingNavigation
 from gym_gui.inspector.view.step_inspector import StepInspector
-from gym_gui.live.view.episodes_view import EpisodesView
-from gym_gui.live.view.steps_view import StepsView
+from gym_gui.live.view.table_views import EpisodesView, StepsView
 from gym_gui.log.view.log_view import LogView
 from gym_gui.play.view.keyboard_focus import KeyboardFocus
 from gym_gui.play.view.play_area import PlayArea
@@ -177,7 +176,7 @@ class AppContext(QObject):
         from gym_gui.live.view.live_tab import LiveTab  # noqa: PLC0415 - when shown
 
         page = LiveTab(self.models.live, self.theme)
-        page.episode_chosen.connect(self.conduct.replay)
+        page.episode_activated.connect(self.conduct.replay)
         return page
 
     def _make_settings_page(self) -> "SettingsPage":

@@ -1,4 +1,4 @@
-"""An export: whole, or not there at all."""
+"""CSV export: complete, or no file at all."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,14 +15,14 @@ from tests.gym_gui.conftest import PATIENCE_MS
 
 @pytest.fixture
 def export(ticker: UiTicker) -> Iterator[CsvExport]:
-    made = CsvExport(ticker, QObject(ticker))
-    yield made
-    made.cancel()
-    assert made.join(10)
+    export = CsvExport(ticker, QObject(ticker))
+    yield export
+    export.cancel()
+    assert export.join(10)
 
 
-def test_all_rows_are_written(qtbot: QtBot, export: CsvExport, tmp_path: Path) -> None:
-    """With a line of headings, and commas in quotes."""
+def test_export_writes_all_rows(qtbot: QtBot, export: CsvExport, tmp_path: Path) -> None:
+    """The header comes first, and values with commas are quoted."""
     file = tmp_path / "rows.csv"
     with qtbot.waitSignal(export.finished, timeout=PATIENCE_MS) as done:
         export.start(file, ("a", "b"), [([(1, "x,y")], 2), ([(2, None)], 2)])
@@ -31,8 +31,8 @@ def test_all_rows_are_written(qtbot: QtBot, export: CsvExport, tmp_path: Path) -
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_a_cancelled_one_leaves_nothing(qtbot: QtBot, export: CsvExport, tmp_path: Path) -> None:
-    """Neither the file nor a part of it."""
+def test_cancelled_export_leaves_no_file(qtbot: QtBot, export: CsvExport, tmp_path: Path) -> None:
+    """Neither the file nor a partial one."""
 
     def endless() -> Iterator[Batch]:
         while True:
@@ -45,10 +45,10 @@ def test_a_cancelled_one_leaves_nothing(qtbot: QtBot, export: CsvExport, tmp_pat
     assert not list(tmp_path.iterdir())
 
 
-def test_what_fails_is_told(qtbot: QtBot, export: CsvExport, tmp_path: Path) -> None:
-    """A folder that is not there, in words, with what to do."""
+def test_failed_export_reports_an_error(qtbot: QtBot, export: CsvExport, tmp_path: Path) -> None:
+    """A missing folder is reported with a code and a remedy."""
     with qtbot.waitSignal(export.failed, timeout=PATIENCE_MS) as failed:
-        export.start(tmp_path / "nowhere" / "rows.csv", ("a",), [])
+        export.start(tmp_path / "missing" / "rows.csv", ("a",), [])
     (error,) = failed.args
     assert isinstance(error, UserError)
     assert error.code == "C351"

@@ -1,9 +1,8 @@
-"""Whose steps are shown where several agents learn side by side, and what they have learnt."""
+"""The selected agent of a run with several agents, and their policies."""
 
 from gym_gui.live.model.live_agents import LiveAgents
-from gym_gui.live.model.live_scene import LiveScene
 from mosaic.contract.episodes import EpisodeRollup
-from mosaic.contract.events import EnvironmentEvent, PolicyEvent, StepRecord
+from mosaic.contract.events import PolicyEvent, StepRecord
 
 
 def _episode(number: int, agent: str | None) -> EpisodeRollup:
@@ -33,27 +32,25 @@ def _step(agent: str | None) -> StepRecord:
     )
 
 
-def test_one_agent_is_shown_until_a_person_chooses_another() -> None:
-    """The one that tells what it has learnt; the newest episode is its own."""
+def test_agent_with_a_policy_is_selected_first() -> None:
+    """It stays selected until the user selects another; the newest episode is its own."""
     agents = LiveAgents()
-    assert agents.newest_of([_episode(7, None)], ()).episode == 7
-    assert not agents.chosen
+    assert agents.newest_episode([_episode(7, None)]).episode == 7
+    assert not agents.selected
+    agents.add_policies({"b": PolicyEvent(actions=[1] * 16, agent_id="b")})
     episodes = [_episode(9, "a"), _episode(8, "b"), _episode(7, "a")]
-    assert agents.newest_of(episodes, ("b",)).episode == 8
-    assert (agents.names, agents.chosen) == (("a", "b"), "b")
-    assert not agents.choose("nobody")
-    assert agents.choose("a")
-    assert agents.newest_of(episodes, ("b",)).episode == 9
+    assert agents.newest_episode(episodes).episode == 8
+    assert (agents.names, agents.selected) == (("a", "b"), "b")
+    assert not agents.select("unknown")
+    assert agents.select("a")
+    assert agents.newest_episode(episodes).episode == 9
 
 
-def test_arrows_are_those_of_the_agent_of_the_step() -> None:
-    """What one has learnt is not drawn over the steps of another."""
-    drawn = LiveScene()
-    lake = EnvironmentEvent(env_id="FrozenLake-v1", env_kwargs={"map_name": "4x4"})
-    drawn.take_policies({"a": PolicyEvent(actions=[1] * 16, agent_id="a")})
-    drawn.draw("FrozenLake-v1", _step("a"), lake)
-    assert drawn.policy.arrows
-    drawn.draw("FrozenLake-v1", _step("b"), lake)
-    assert not drawn.policy.arrows
-    drawn.draw("FrozenLake-v1", _step(None), lake)
-    assert drawn.policy.arrows
+def test_policy_is_that_of_the_agent_of_the_step() -> None:
+    """The policy of one agent is not used for the steps of another."""
+    agents = LiveAgents()
+    policy = PolicyEvent(actions=[1] * 16, agent_id="a")
+    agents.add_policies({"a": policy})
+    assert agents.policy_of(_step("a")) is policy
+    assert agents.policy_of(_step("b")) is None
+    assert agents.policy_of(_step(None)) is policy

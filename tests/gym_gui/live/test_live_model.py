@@ -1,4 +1,4 @@
-"""Watching a run: its newest step, its tables, and the way out where it is silent."""
+"""The Live tab: newest step, tables, and the actions of a run that reports metrics only."""
 
 from collections.abc import Callable, Iterator
 
@@ -8,9 +8,9 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.live.model.episodes_table import EpisodeColumn
 from gym_gui.live.model.live_model import LiveModel
-from gym_gui.live.model.paged_table import ON_ITS_WAY
-from gym_gui.live.view.episodes_view import EpisodesView
+from gym_gui.live.model.paged_table import LOADING_TEXT
 from gym_gui.live.view.live_tab import LiveTab
+from gym_gui.live.view.table_views import EpisodesView
 from gym_gui.runtime.models.notices import Notice, Notices
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.models.theme_model import ThemeModel
@@ -30,18 +30,18 @@ def live(
     link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices
 ) -> Iterator[LiveModel]:
     runs = RunsModel(link, tasks, ticker, notices)
-    made = LiveModel(link, tasks, ticker, notices, runs, SettingsStore(link.home))
-    yield made
-    made.close()
+    model = LiveModel(link, tasks, ticker, notices, runs, SettingsStore(link.home))
+    yield model
+    model.close()
     runs.close()
-    assert made.join(10)
+    assert model.join(10)
     assert runs.join(10)
 
 
-def test_a_run_that_goes_on(
+def test_tab_follows_a_running_run(
     qtbot: QtBot, live: LiveModel, daemon: DaemonUnderTest, theme: ThemeModel
 ) -> None:
-    """The newest step and the tables move along; after the daemon was killed, they do so again."""
+    """Step and tables are updated, also after the daemon was killed and started again."""
     tab = LiveTab(live, theme)
     qtbot.addWidget(tab)
     run_id = daemon.submit(steps=1_000_000, rate=400, episode_length=20)
@@ -49,23 +49,23 @@ def test_a_run_that_goes_on(
     qtbot.waitUntil(lambda: live.step is not None, timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: live.episodes.rowCount() > 2, timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: live.steps.rowCount() > 0, timeout=PATIENCE_MS)
-    assert tab._figures._state.text() == "● running"
+    assert tab._header._state.text() == "● running"
     daemon.kill()
-    qtbot.waitUntil(lambda: tab._figures._state.text() == "? not known now", timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: tab._header._state.text() == "? unknown", timeout=PATIENCE_MS)
     before, step = live.episodes.rowCount(), live.step
     assert daemon.start().startswith("ready ")
     qtbot.waitUntil(lambda: live.step is not step, timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: live.episodes.rowCount() > before + 2, timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: tab._figures._state.text() == "● running", timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: tab._header._state.text() == "● running", timeout=PATIENCE_MS)
     live.show("")
     assert live.run is None
     assert live.episodes.rowCount() == 0
 
 
-def test_the_newest_episode_stays_in_sight_when_a_run_ends(
+def test_newest_episode_stays_visible_when_a_run_ends(
     qtbot: QtBot, live: LiveModel, link: TrainerLink, daemon: DaemonUnderTest, theme: ThemeModel
 ) -> None:
-    """Its last episodes come when it is over, and what is said then takes some of the room."""
+    """The last episodes arrive after the end, and the banner reduces the height of the table."""
     tab = LiveTab(live, theme)
     qtbot.addWidget(tab)
     tab.resize(900, 600)
@@ -76,20 +76,20 @@ def test_the_newest_episode_stays_in_sight_when_a_run_ends(
     qtbot.waitUntil(lambda: 0 < bar.maximum() == bar.value(), timeout=PATIENCE_MS)
     link.client.cancel(run_id, reason="stopped in the window")
     qtbot.waitUntil(tab.banner.isVisible, timeout=PATIENCE_MS)
-    assert tab.banner.message == "This run is over: stopped in the window."
+    assert tab.banner.message == "This run is finished: stopped in the window."
     total = link.client.episodes_page(run_id, count=1).total
     qtbot.waitUntil(lambda: live.episodes.rowCount() == total, timeout=PATIENCE_MS)
     assert bar.value() == bar.maximum()
 
 
-def test_tables_of_a_run_that_is_over(
+def test_tables_of_a_finished_run(
     qtbot: QtBot,
     live: LiveModel,
     daemon: DaemonUnderTest,
     notices: Notices,
     theme: ThemeModel,
 ) -> None:
-    """Episodes sorted and filtered, steps of one of them, all of it as a file."""
+    """Episodes are sorted and filtered; the steps of one are shown and exported."""
     run_id = daemon.submit(steps=1000, episode_length=4)
     daemon.until(run_id)
     table = live.episodes
@@ -105,19 +105,19 @@ def test_tables_of_a_run_that_is_over(
     table.sort(EpisodeColumn.RETURN, Qt.SortOrder.DescendingOrder)
     qtbot.waitUntil(lambda: len(returns()) == 5, timeout=PATIENCE_MS)
     assert returns() == sorted(returns(), reverse=True)
-    table.between(returns()[3], None)
+    table.filter_return(returns()[3], None)
     qtbot.waitUntil(lambda: table.rowCount() == 4, timeout=PATIENCE_MS)
     assert view.bar._count.text() == "4 of 250 episodes"
     view.bar._filter.click()
-    assert view.focusWidget() is view._ending
-    table.only("truncated")
+    assert view.focusWidget() is view._status
+    table.filter_status("truncated")
     qtbot.waitUntil(lambda: not table.is_loading, timeout=PATIENCE_MS)
     assert table.rowCount() == 0
 
     live.pin_episode(17)
     steps = live.steps
     qtbot.waitUntil(
-        lambda: steps.episode == 17 and steps.index(3, 0).data() != ON_ITS_WAY,
+        lambda: steps.episode == 17 and steps.index(3, 0).data() != LOADING_TEXT,
         timeout=PATIENCE_MS,
     )
     assert [steps.index(row, 0).data() for row in range(4)] == ["0", "1", "2", "3"]
@@ -133,67 +133,67 @@ def test_tables_of_a_run_that_is_over(
     assert len(file.read_text().splitlines()) == 5
 
 
-def test_a_worker_that_tells_nothing_of_its_steps(
+def test_worker_that_reports_metrics_only(
     qtbot: QtBot,
     live: LiveModel,
     link: TrainerLink,
     give_bundles: Callable[..., None],
     theme: ThemeModel,
 ) -> None:
-    """The banner says so, the ways out are there, and the switch is remembered."""
+    """The banner explains it, the run can be restarted, and the checkbox is saved."""
     give_bundles(Home(link.home.path), "cleanrl_worker")
     tab = LiveTab(live, theme)
     qtbot.addWidget(tab)
     config = {"worker": "cleanrl_worker", "algo": "dqn", "env_id": "CartPole-v1"}
     run = link.client.submit({**config, "total_timesteps": 100_000, "priority": -1})
     live.show(run.run_id)
-    qtbot.waitUntil(lambda: live.is_silent, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: live.is_metrics_only, timeout=PATIENCE_MS)
     assert tab.banner.message == (
         "CleanRL worker streams metrics via TensorBoard/W&B; live telemetry not available."
     )
 
     qtbot.waitUntil(
-        lambda: live.waiting_words == ("This worker tells metrics, not steps.", ""),
+        lambda: live.placeholder_text == ("This worker reports metrics only.", ""),
         timeout=PATIENCE_MS,
     )
 
-    def can_start_again() -> bool:
-        return live.can_start_again
+    def can_restart() -> bool:
+        return live.can_restart
 
-    assert can_start_again()
-    live.tell_next_time(True)
-    assert live.tells_next_time
+    assert can_restart()
+    live.set_minimal_telemetry(True)
+    assert live.uses_minimal_telemetry
     link.client.cancel(run.run_id, grace_s=0.0)
-    live.start_again()
-    assert not can_start_again()
-    qtbot.waitUntil(can_start_again, timeout=PATIENCE_MS)
+    live.restart()
+    assert not can_restart()
+    qtbot.waitUntil(can_restart, timeout=PATIENCE_MS)
     again = next(run for run in link.client.runs() if run.run_id != live.run_id)
     assert b'"steps":"sampled"' in link.client.run(again.run_id).config_json
     link.client.cancel(again.run_id, grace_s=0.0)
 
 
-def test_the_steps_of_the_newest_episode_never_vanish(
+def test_steps_table_is_never_empty_between_episodes(
     qtbot: QtBot, live: LiveModel, daemon: DaemonUnderTest
 ) -> None:
-    """From one short episode to the next there are rows all the time, each of one episode."""
+    """The rows of an episode stay until the next one has some."""
     live.show(daemon.submit(steps=1_000_000, rate=100, episode_length=20))
     steps = live.steps
     qtbot.waitUntil(lambda: steps.rowCount() > 0, timeout=PATIENCE_MS)
     seen: set[int] = set()
 
-    def look() -> None:
+    def check() -> None:
         assert steps.rowCount() > 0
         if steps.episode is not None:
             seen.add(steps.episode)
 
-    steps.changed.connect(look)
+    steps.changed.connect(check)
     qtbot.waitUntil(lambda: len(seen) > 2, timeout=PATIENCE_MS)
 
 
-def test_a_run_chosen_while_another_is_asked_about_has_its_steps(
+def test_run_selected_during_a_request_gets_its_steps(
     qtbot: QtBot, live: LiveModel, tasks: Tasks, daemon: DaemonUnderTest
 ) -> None:
-    """Nothing more comes of a run that is over, so the first question must not get lost."""
+    """A finished run sends no further updates, so its first request must not be lost."""
     first, second = (daemon.submit(steps=20, episode_length=4) for _ in range(2))
     daemon.until(first)
     daemon.until(second)
@@ -203,17 +203,17 @@ def test_a_run_chosen_while_another_is_asked_about_has_its_steps(
     qtbot.waitUntil(lambda: live.steps.rowCount() == 4, timeout=PATIENCE_MS)
 
 
-def test_pictures_are_read_only_while_somebody_looks(
+def test_frames_are_read_only_while_the_tab_is_visible(
     qtbot: QtBot, live: LiveModel, daemon: DaemonUnderTest
 ) -> None:
-    """A hidden tab costs nothing; when it is looked at again, it shows what is now."""
-    drawn: list[bool] = []
-    live.frame_changed.connect(lambda: drawn.append(True))
-    live.set_watched(False)
+    """A hidden tab is not updated; once visible it shows the newest step."""
+    updates: list[bool] = []
+    live.frame_changed.connect(lambda: updates.append(True))
+    live.set_visible(False)
     live.show(daemon.submit(steps=1_000_000, rate=100, episode_length=20))
-    drawn.clear()
+    updates.clear()
     qtbot.waitUntil(lambda: live.steps.rowCount() > 0, timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: live.step is not None, timeout=PATIENCE_MS)
-    assert drawn == []
-    live.set_watched(True)
-    qtbot.waitUntil(lambda: bool(drawn), timeout=PATIENCE_MS)
+    assert updates == []
+    live.set_visible(True)
+    qtbot.waitUntil(lambda: bool(updates), timeout=PATIENCE_MS)

@@ -1,1 +1,1 @@
-"""State and what can be done with it; QtCore only."""
+"""State and actions; QtCore only."""

@@ -1,6 +1,6 @@
-"""CsvExport: all rows of a table into a file, on a thread of its own, with progress and an end.
+"""CsvExport: writes all rows of a table to a CSV file on a thread, with progress.
 
-The file appears when it is whole: one that was cancelled or failed leaves nothing behind.
+The file appears once it is complete; a cancelled or failed export leaves nothing behind.
 """
 
 import csv
@@ -18,33 +18,33 @@ from mosaic.contract.errors import UserError
 _log = logging.getLogger(__name__)
 
 Batch = tuple[Sequence[Sequence[object]], int]
-"""Rows, and how many there are in all."""
+"""Rows, and the total number of rows."""
 
 
 class CsvExport(QObject):
-    """One file. Begins with `start`; all of it is for the UI thread."""
+    """Exports one file, after `start`. UI thread only."""
 
     progressed = Signal(int, int)
-    """Rows written, and rows in all; at most once per tick."""
+    """Rows written and total rows; at most once per tick."""
     finished = Signal(str)
-    """The file is whole."""
+    """The path of the complete file."""
     failed = Signal(object)
     """A `UserError`."""
     cancelled = Signal()
-    _over = Signal(object)
+    _ended = Signal(object)
 
     def __init__(self, ticker: UiTicker, parent: QObject) -> None:
         super().__init__(parent)
         self._ticker = ticker
         self._stop = threading.Event()
-        self._progress = self._told = (0, 0)
+        self._progress = self._reported = (0, 0)
         self._thread: threading.Thread | None = None
         self._path = Path()
-        self._over.connect(self._on_over, Qt.ConnectionType.QueuedConnection)
+        self._ended.connect(self._on_ended, Qt.ConnectionType.QueuedConnection)
         ticker.subscribe(self, self._on_tick)
 
     def start(self, path: Path, header: Sequence[str], batches: Iterable[Batch]) -> None:
-        """`batches` is gone through on the thread."""
+        """Iterate over `batches` on the thread."""
         self._path = path
         self._thread = threading.Thread(
             target=self._run, args=(path, header, batches), name="csv export", daemon=True
@@ -61,37 +61,37 @@ class CsvExport(QObject):
         return not self._thread.is_alive()
 
     def _run(self, path: Path, header: Sequence[str], batches: Iterable[Batch]) -> None:
-        part = path.with_name(f"{path.name}.part")
-        outcome: UserError | None = None
+        partial = path.with_name(f"{path.name}.part")
+        failure: UserError | None = None
         try:
-            self._write(part, header, batches)
+            self._write(partial, header, batches)
             if self._stop.is_set():
-                part.unlink(missing_ok=True)
+                partial.unlink(missing_ok=True)
             else:
-                part.replace(path)
+                partial.replace(path)
         except UserError as error:
-            outcome = error
+            failure = error
         except OSError as error:
-            outcome = UserError(
-                f"{path.name} cannot be written: {error.strerror or error}.",
+            failure = UserError(
+                f"{path.name} could not be written: {error.strerror or error}.",
                 remedy="Choose another folder, or free some disk space.",
                 code="C351",
             )
-        except Exception as error:  # noqa: BLE001 - the edge of the thread
-            _log.exception("C352 an export broke by a bug")
-            outcome = UserError(
-                f"The export broke: {type(error).__name__}: {error}.",
-                remedy="Try again; if it happens again, please report it.",
+        except Exception as error:  # noqa: BLE001 - thread boundary
+            _log.exception("C352 unexpected error in an export")
+            failure = UserError(
+                f"The export failed unexpectedly: {type(error).__name__}: {error}.",
+                remedy="Try again. If the error persists, report it.",
                 code="C353",
             )
-        if outcome is not None:
+        if failure is not None:
             with suppress(OSError):
-                part.unlink(missing_ok=True)
-        self._over.emit(outcome)
+                partial.unlink(missing_ok=True)
+        self._ended.emit(failure)
 
-    def _write(self, part: Path, header: Sequence[str], batches: Iterable[Batch]) -> None:
+    def _write(self, partial: Path, header: Sequence[str], batches: Iterable[Batch]) -> None:
         written = 0
-        with part.open("w", newline="", encoding="utf-8") as file:
+        with partial.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(header)
             for rows, total in batches:
@@ -103,16 +103,16 @@ class CsvExport(QObject):
                 self._ticker.wake()
 
     def _on_tick(self) -> bool:
-        if self._progress == self._told:
+        if self._progress == self._reported:
             return False
-        self._told = self._progress
-        self.progressed.emit(*self._told)
+        self._reported = self._progress
+        self.progressed.emit(*self._reported)
         return True
 
     @Slot(object)
-    def _on_over(self, outcome: UserError | None) -> None:
-        if outcome is not None:
-            self.failed.emit(outcome)
+    def _on_ended(self, failure: UserError | None) -> None:
+        if failure is not None:
+            self.failed.emit(failure)
         elif self._stop.is_set():
             self.cancelled.emit()
         else:

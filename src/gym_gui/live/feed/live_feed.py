@@ -1,7 +1,7 @@
-"""LiveFeed: what a running run does now: its newest step, picture, environment and policy.
+"""LiveFeed: the newest step, frame, environment and policies of a run.
 
-The worker notices nothing of it: steps are read from the store, pictures from the file that it
-writes anyway. However fast the run is, only the newest step is decoded. Owned by `LiveModel`.
+Adds no load to the worker: steps come from the store, frames from the file that the worker writes
+in any case. Only the newest step is decoded, at any step rate. Owned by `LiveModel`.
 """
 
 import threading
@@ -23,53 +23,53 @@ if TYPE_CHECKING:
 
 __all__ = ["Frame", "LiveFeed"]
 
-_MOST_WAITING = 2000
-_MOST_POLICIES = 50
-"""Each has the values of every state."""
-_MOST_LOOKED_AT = 16
-"""Steps at a time, among which each of several agents is likely to have one."""
-_REST_PER_READ = 4
-"""A picture that takes long to read is read so much the seldomer: the window goes first."""
+_MAX_QUEUED_LINES = 2000
+_MAX_QUEUED_POLICIES = 50
+"""Low, because each has the values of every state."""
+_MAX_INSPECTED_LINES = 16
+"""Newest steps in which to find one of the selected agent."""
+_PAUSE_PER_READ = 4
+"""Pause after reading a frame, as a multiple of the time it took. Keeps the UI responsive."""
 
 
-class _Whose(msgspec.Struct):
-    """All that is read of a line that is not shown."""
+class _AgentField(msgspec.Struct):
+    """The only field that is decoded of most lines."""
 
     agent_id: str | None = None
 
 
 class LiveFeed:
-    """Of one run, from now on. All of it is for the UI thread."""
+    """Follows one run. UI thread only."""
 
     def __init__(
         self, client: "TrainerClient", home: Home, run_id: str, wake: Callable[[], None]
     ) -> None:
-        from mosaic.client.sessions import frame_source  # noqa: PLC0415 - brings gRPC
+        from mosaic.client.sessions import frame_source  # noqa: PLC0415 - imports gRPC
 
         self.run_id = run_id
         self._frames = frame_source.FrameSource(client, home, run_id)
         self.agents: tuple[str, ...] = ()
-        """Those that steps have named so far."""
-        self._whose = msgspec.json.Decoder(_Whose)
-        self._look_at = 0.0
-        self._shown = 0
+        """Agents named in steps so far."""
+        self._agent_decoder = msgspec.json.Decoder(_AgentField)
+        self._next_read_at = 0.0
+        self._frame_number = 0
         self._lines: StreamThread[tuple[int, bytes]] = StreamThread(
             f"live-steps-{run_id[-6:]}",
             lambda: client.step_lines(run_id, follow=True, newest_only=True),
             wake,
-            _MOST_WAITING,
+            _MAX_QUEUED_LINES,
         )
         self._events: StreamThread[EventLine] = StreamThread(
             f"live-environment-{run_id[-6:]}",
             lambda: client.events(run_id, follow=True, kind="environment"),
             wake,
-            _MOST_WAITING,
+            _MAX_QUEUED_LINES,
         )
         self._policies: StreamThread[EventLine] = StreamThread(
             f"live-policy-{run_id[-6:]}",
             lambda: client.events(run_id, follow=True, kind="policy"),
             wake,
-            _MOST_POLICIES,
+            _MAX_QUEUED_POLICIES,
         )
 
     @property
@@ -78,58 +78,58 @@ class LiveFeed:
         return (*(stream.thread for stream in streams), *self._frames.threads)
 
     def newest_step(self, agent: str = "") -> StepRecord | None:
-        """The last of those that came since the last time; of this agent, if one is named."""
-        found: bytes | None = None
-        for _, line in reversed(self._lines.drain()[-_MOST_LOOKED_AT:]):
-            whose = self._agent_of(line)
-            if whose and whose not in self.agents:
-                self.agents = tuple(sorted((*self.agents, whose)))
-            if found is None and agent in ("", whose):
-                found = line
-        return decode_steps(found)[-1] if found is not None else None
+        """Return the newest step since the last call, of `agent` if given."""
+        newest: bytes | None = None
+        for _, line in reversed(self._lines.drain()[-_MAX_INSPECTED_LINES:]):
+            line_agent = self._agent_of(line)
+            if line_agent and line_agent not in self.agents:
+                self.agents = tuple(sorted((*self.agents, line_agent)))
+            if newest is None and agent in ("", line_agent):
+                newest = line
+        return decode_steps(newest)[-1] if newest is not None else None
 
     def newest_environment(self) -> EnvironmentEvent | None:
-        """The last one that was made since the last time."""
-        made = [event for line in self._events.drain() if (event := line.decode())]
-        return made[-1] if made and isinstance(made[-1], EnvironmentEvent) else None
+        """Return the newest environment event since the last call."""
+        events = [event for line in self._events.drain() if (event := line.decode())]
+        return events[-1] if events and isinstance(events[-1], EnvironmentEvent) else None
 
     def newest_policies(self) -> dict[str, PolicyEvent]:
-        """The last one of each agent since the last time; earlier ones are not even decoded."""
+        """Return the newest policy of each agent since the last call. Decodes only those."""
         newest = {self._agent_of(line.line): line for line in self._policies.drain()}
-        told: dict[str, PolicyEvent] = {}
+        policies: dict[str, PolicyEvent] = {}
         for agent, line in newest.items():
             try:
                 event = line.decode()
             except RejectedLineError:
                 continue
             if isinstance(event, PolicyEvent):
-                told[agent] = event
-        return told
+                policies[agent] = event
+        return policies
 
     def newest_frame(self) -> Frame | None:
-        """None when there is no other than the last time."""
-        began = time.monotonic()
-        if began < self._look_at:
+        """Return None without a new frame since the last call."""
+        started = time.monotonic()
+        if started < self._next_read_at:
             return None
-        frame = self._frames.newest(self._shown)
+        frame = self._frames.newest(self._frame_number)
         if frame is not None:
-            self._shown = frame.number
-            self._look_at = began + (time.monotonic() - began) * _REST_PER_READ
+            self._frame_number = frame.number
+            self._next_read_at = started + (time.monotonic() - started) * _PAUSE_PER_READ
         return frame
 
     def _agent_of(self, line: bytes) -> str:
-        """Empty where it is not named."""
+        """Return the agent of a line; empty if it has none."""
         try:
-            return self._whose.decode(line).agent_id or ""
+            return self._agent_decoder.decode(line).agent_id or ""
         except msgspec.DecodeError:
             return ""
 
     def close(self) -> None:
-        """Does not wait for its threads."""
+        """Close the streams without waiting for their threads."""
         self._lines.close()
         self._events.close()
         self._policies.close()
         self._frames.close()
 
 
-prebuild_decoders(_Whose)
+prebuild_decoders(_AgentField)

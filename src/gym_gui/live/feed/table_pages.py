@@ -1,7 +1,7 @@
-"""TablePages: rows of a table with a million of them, a page at a time, and only those in sight.
+"""TablePages: fetches the visible rows of a long table by page and caches them.
 
-What is asked for last is fetched first, one request at a time, and what was fetched is kept up to a
-limit. Owned by a table model, which asks for rows while it is painted.
+One request runs at a time, and the page that was requested last is fetched first. Owned by a table
+model, which requests rows while it is painted.
 """
 
 import time
@@ -19,162 +19,162 @@ from mosaic.contract.errors import UserError
 Row = TypeVar("Row")
 
 PAGE_ROWS = 200
-_MOST_PAGES = 64
+_MAX_PAGES = 64
 _REFRESH_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Generic[Row]):
-    """Rows as they were, how many there are in all, and whether these will never change."""
+class Page(Generic[Row]):
+    """Fetched rows, the total number of rows, and whether these rows can no longer change."""
 
     rows: Sequence[Row | None]
     total: int
-    is_settled: bool
+    is_final: bool
 
 
-Fetch = Callable[[int, int], Answer[Row]]
-"""Called on a thread with the first row wanted and how many."""
+Fetch = Callable[[int, int], Page[Row]]
+"""Called on a thread with the index of the first row and the number of rows."""
 
 
 @dataclass(slots=True)
-class _Kept(Generic[Row]):
+class _CachedPage(Generic[Row]):
     rows: Sequence[Row | None]
-    is_settled: bool
+    is_final: bool
     is_stale: bool = False
 
 
 class TablePages(QObject, Generic[Row]):
-    """All of it is for the UI thread; `fetch` alone runs on another."""
+    """UI thread only, except `fetch`, which runs on another."""
 
-    arrived = Signal(int, int)
-    """Rows from the first number up to the second (excluded) are there, or are newer."""
-    turned = Signal()
-    """What was kept on the screen goes: the first rows of what was asked for since are there."""
+    rows_loaded = Signal(int, int)
+    """Rows from the first index up to the second (exclusive) are loaded or updated."""
+    source_replaced = Signal()
+    """The rows of the previous source were dropped; rows of the new one follow."""
     total_changed = Signal(int)
     failed = Signal(object)
 
     def __init__(self, tasks: Tasks, ticker: UiTicker, parent: QObject) -> None:
         super().__init__(parent)
         self.total = 0
-        self.is_known = False
-        """The first answer is there."""
+        self.is_loaded = False
+        """The first page of the current source is loaded."""
         self._tasks = tasks
         self._ticker = ticker
         self._fetch: Fetch[Row] | None = None
-        self._kept: OrderedDict[int, _Kept[Row]] = OrderedDict()
-        self._wanted: dict[int, None] = {}
-        self._asked_at = 0.0
-        self._question = 0
-        self._is_asking = False
-        self._is_old = False
-        self._is_turning = False
-        """Rows of what was asked for before stay until there are others."""
+        self._cache: OrderedDict[int, _CachedPage[Row]] = OrderedDict()
+        self._requested: dict[int, None] = {}
+        self._refreshed_at = 0.0
+        self._source = 0
+        self._is_fetching = False
+        self._is_outdated = False
+        self._is_replacing = False
+        """The rows of the previous source stay until the new one has some."""
         ticker.subscribe(self, self._on_tick)
 
-    def ask(self, fetch: Fetch[Row] | None, *, keeps_rows: bool = False) -> None:
-        """Rows of something else from now on; answers to what was asked before are dropped.
+    def set_source(self, fetch: Fetch[Row] | None, *, keep_rows: bool = False) -> None:
+        """Replace the source of rows. Pending results of the previous one are dropped.
 
-        With `keeps_rows` those that are there stay until the first of the others come.
+        With `keep_rows` the current rows stay until the first new ones are loaded.
         """
-        self._question += 1
+        self._source += 1
         self._fetch = fetch
-        self._is_turning = keeps_rows and fetch is not None
-        if not self._is_turning:
-            self._let_go()
-        self._wanted = {} if fetch is None else {0: None}
-        self.is_known = False
-        self._is_old = self._is_asking = False
+        self._is_replacing = keep_rows and fetch is not None
+        if not self._is_replacing:
+            self._clear()
+        self._requested = {} if fetch is None else {0: None}
+        self.is_loaded = False
+        self._is_outdated = self._is_fetching = False
         self._ticker.wake()
 
     def row(self, number: int) -> Row | None:
-        """None when it is not there yet; it is fetched soon."""
-        page, place = divmod(number, PAGE_ROWS)
-        kept = self._kept.get(page)
-        if kept is None or kept.is_stale or place >= len(kept.rows):
-            self._want(page)
+        """Return a row, or None and request its page."""
+        page, offset = divmod(number, PAGE_ROWS)
+        cached = self._cache.get(page)
+        if cached is None or cached.is_stale or offset >= len(cached.rows):
+            self._request(page)
         else:
-            self._kept.move_to_end(page)
-        return kept.rows[place] if kept is not None and place < len(kept.rows) else None
+            self._cache.move_to_end(page)
+        return cached.rows[offset] if cached is not None and offset < len(cached.rows) else None
 
-    def is_there(self, number: int) -> bool:
-        """Whether it has been fetched, also where there turned out to be nothing."""
-        kept = self._kept.get(number // PAGE_ROWS)
-        return kept is not None and number % PAGE_ROWS < len(kept.rows)
+    def has_row(self, number: int) -> bool:
+        """Return whether the row was fetched, even if it turned out to be missing."""
+        cached = self._cache.get(number // PAGE_ROWS)
+        return cached is not None and number % PAGE_ROWS < len(cached.rows)
 
-    def note_news(self) -> None:
-        """There may be more rows, or other ones; seen to at most four times a second."""
-        self._is_old = self._fetch is not None
+    def invalidate(self) -> None:
+        """Fetch again, at most four times a second: rows may have been added or changed."""
+        self._is_outdated = self._fetch is not None
         self._ticker.wake()
 
     @property
-    def pages_kept(self) -> int:
-        return len(self._kept)
+    def cached_pages(self) -> int:
+        return len(self._cache)
 
-    def _let_go(self) -> None:
-        self._kept.clear()
+    def _clear(self) -> None:
+        self._cache.clear()
         self.total = 0
 
-    def _want(self, page: int) -> None:
-        if self._is_turning:
-            return  # what is missing of the rows that go is not fetched any more
-        # Looked for last is in sight now.
-        self._wanted.pop(page, None)
-        self._wanted[page] = None
+    def _request(self, page: int) -> None:
+        if self._is_replacing:
+            return  # missing rows of the previous source are not fetched
+        # The page requested last is visible now.
+        self._requested.pop(page, None)
+        self._requested[page] = None
         self._ticker.wake()
 
     def _on_tick(self) -> bool:
-        if self._fetch is None or self._is_asking:
+        if self._fetch is None or self._is_fetching:
             return False
-        if self._is_old:
-            if time.monotonic() < self._asked_at + _REFRESH_S:
+        if self._is_outdated:
+            if time.monotonic() < self._refreshed_at + _REFRESH_S:
                 return True
-            self._is_old = False
-            self._asked_at = time.monotonic()
-            for kept in self._kept.values():
-                kept.is_stale = not kept.is_settled
-            self._request(max(0, self.total - 1) // PAGE_ROWS if self.is_known else 0)
-        elif self._wanted:
-            page, _ = self._wanted.popitem()
-            self._wanted.clear()  # what is still in sight is asked for again when it is painted
-            self._request(page)
+            self._is_outdated = False
+            self._refreshed_at = time.monotonic()
+            for cached in self._cache.values():
+                cached.is_stale = not cached.is_final
+            self._start_fetch(max(0, self.total - 1) // PAGE_ROWS if self.is_loaded else 0)
+        elif self._requested:
+            page, _ = self._requested.popitem()
+            self._requested.clear()  # pages that are still visible are requested when painted
+            self._start_fetch(page)
         else:
             return False
         return True
 
-    def _request(self, page: int) -> None:
-        fetch, question = self._fetch, self._question
+    def _start_fetch(self, page: int) -> None:
+        fetch, source = self._fetch, self._source
         if fetch is None:
             return
-        self._is_asking = True
+        self._is_fetching = True
 
-        def answered(answer: Answer[Row]) -> None:
-            if question == self._question:
-                self._take(page, answer)
+        def on_fetched(result: Page[Row]) -> None:
+            if source == self._source:
+                self._store(page, result)
 
-        def refused(error: UserError) -> None:
-            if question == self._question:
-                self._is_asking = False
+        def on_failed(error: UserError) -> None:
+            if source == self._source:
+                self._is_fetching = False
                 self.failed.emit(error)
-                self._ticker.wake()  # there may have been news meanwhile
+                self._ticker.wake()  # `invalidate` may have been called during the request
 
-        self._tasks.run(self, lambda: fetch(page * PAGE_ROWS, PAGE_ROWS), answered, refused)
+        self._tasks.run(self, lambda: fetch(page * PAGE_ROWS, PAGE_ROWS), on_fetched, on_failed)
 
-    def _take(self, page: int, answer: Answer[Row]) -> None:
-        self._is_asking = False
-        is_first = not self.is_known
-        self.is_known = True
-        if self._is_turning:
-            self._is_turning = False
-            self._let_go()
-            self.turned.emit()
-        self._kept[page] = _Kept(answer.rows, answer.is_settled)
-        self._kept.move_to_end(page)
-        self._wanted.pop(page, None)  # it was looked for again while it was on its way
-        while len(self._kept) > _MOST_PAGES:
-            self._kept.popitem(last=False)
-        if answer.total != self.total or is_first:
-            self.total = answer.total
-            self.total_changed.emit(answer.total)
+    def _store(self, page: int, result: Page[Row]) -> None:
+        self._is_fetching = False
+        is_first = not self.is_loaded
+        self.is_loaded = True
+        if self._is_replacing:
+            self._is_replacing = False
+            self._clear()
+            self.source_replaced.emit()
+        self._cache[page] = _CachedPage(result.rows, result.is_final)
+        self._cache.move_to_end(page)
+        self._requested.pop(page, None)  # it may have been requested again during the fetch
+        while len(self._cache) > _MAX_PAGES:
+            self._cache.popitem(last=False)
+        if result.total != self.total or is_first:
+            self.total = result.total
+            self.total_changed.emit(result.total)
         first = page * PAGE_ROWS
-        self.arrived.emit(first, first + len(answer.rows))
+        self.rows_loaded.emit(first, first + len(result.rows))
         self._ticker.wake()

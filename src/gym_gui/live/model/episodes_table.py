@@ -1,4 +1,4 @@
-"""EpisodesTable: the episodes of a run, all of them, in any order, as they come."""
+"""EpisodesTable: table model of the episodes of a run, sorted and filtered by the daemon."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
@@ -8,7 +8,7 @@ import msgspec
 from PySide6.QtCore import Qt
 
 from gym_gui.live.feed.csv_export import Batch
-from gym_gui.live.feed.table_pages import PAGE_ROWS, Answer, Fetch
+from gym_gui.live.feed.table_pages import PAGE_ROWS, Fetch, Page
 from gym_gui.live.model.paged_table import PagedTable
 from gym_gui.runtime.models import run_text
 from mosaic.contract.episodes import EpisodeOrder, EpisodeQuery, EpisodeRollup, EpisodeStatus
@@ -25,103 +25,104 @@ class EpisodeColumn(IntEnum):
     AGENT = 4
 
 
-ORDERS: dict[int, EpisodeOrder] = {
+SORT_ORDERS: dict[int, EpisodeOrder] = {
     EpisodeColumn.EPISODE: "episode",
     EpisodeColumn.RETURN: "return",
     EpisodeColumn.STEPS: "steps",
 }
-"""Columns that can be sorted by."""
+"""Sortable columns."""
 
 
 class EpisodesTable(PagedTable[EpisodeRollup]):
-    """Made by the wiring, once for each place that shows it."""
+    """Created once for each view."""
 
     HEADINGS = (
-        ("episode", "Its number in the run"),
-        ("return", "The sum of its rewards"),
-        ("steps", "How many steps it took"),
-        ("end", "Terminated: the environment ended it. Truncated: a limit did."),
+        ("episode", "Episode number"),
+        ("return", "Sum of its rewards"),
+        ("steps", "Number of steps"),
+        ("end", "Terminated by the environment, or truncated by a limit"),
         ("agent", ""),
     )
-    RIGHT = (EpisodeColumn.EPISODE, EpisodeColumn.RETURN, EpisodeColumn.STEPS)
+    NUMBER_COLUMNS = (EpisodeColumn.EPISODE, EpisodeColumn.RETURN, EpisodeColumn.STEPS)
 
-    choice = EpisodeQuery()
-    _counted: tuple[str, int] = ("", 0)
-    """A run, and how many episodes of it there were when all were shown."""
+    query = EpisodeQuery()
+    _unfiltered: tuple[str, int] = ("", 0)
+    """A run, and its number of episodes when there was no filter."""
 
     def headerData(  # noqa: N802 - Qt's name
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        """With an arrow where it is sorted: the header's own would lie on numbers' headings."""
-        shown = super().headerData(section, orientation, role)
-        if role == Qt.ItemDataRole.DisplayRole and ORDERS.get(section) == self.choice.order:
-            return f"{shown} {'↓' if self.choice.descending else '↑'}"
-        return shown
+        """Add an arrow to the sorted column; Qt's own would cover right-aligned headings."""
+        value = super().headerData(section, orientation, role)
+        if role == Qt.ItemDataRole.DisplayRole and SORT_ORDERS.get(section) == self.query.order:
+            return f"{value} {'↓' if self.query.descending else '↑'}"
+        return value
 
     def show(self, run_id: str) -> None:
-        """The episodes of this run; without an id, none."""
+        """Show the episodes of a run; an empty id shows none."""
         if run_id != self.run_id or self.problem is not None:
             self.run_id = run_id
-            self._start_over()
+            self._reload()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        by = ORDERS.get(column)
-        if by is not None:
-            is_down = order is Qt.SortOrder.DescendingOrder
-            self._choose(msgspec.structs.replace(self.choice, order=by, descending=is_down))
+        key = SORT_ORDERS.get(column)
+        if key is not None:
+            descending = order is Qt.SortOrder.DescendingOrder
+            self._set_query(msgspec.structs.replace(self.query, order=key, descending=descending))
 
-    def only(self, ended: EpisodeStatus) -> None:
-        """Those that ended so; empty: all."""
-        self._choose(msgspec.structs.replace(self.choice, ended=ended))
+    def filter_status(self, status: EpisodeStatus) -> None:
+        """Show only episodes of this status; empty: all."""
+        self._set_query(msgspec.structs.replace(self.query, ended=status))
 
-    def between(self, least: float | None, most: float | None) -> None:
-        """Those with a return in this range."""
-        self._choose(msgspec.structs.replace(self.choice, min_return=least, max_return=most))
+    def filter_return(self, minimum: float | None, maximum: float | None) -> None:
+        """Show only episodes with a return in this range."""
+        query = msgspec.structs.replace(self.query, min_return=minimum, max_return=maximum)
+        self._set_query(query)
 
     @property
     def is_filtered(self) -> bool:
-        plain = EpisodeQuery(order=self.choice.order, descending=self.choice.descending)
-        return self.choice != plain
+        unfiltered = EpisodeQuery(order=self.query.order, descending=self.query.descending)
+        return self.query != unfiltered
 
     @property
     def unfiltered_count(self) -> int:
-        """How many there are in all, as far as is known."""
+        """The number of episodes without the filter, as far as known."""
         run = self._runs.by_id(self.run_id)
-        known = self._counted[1] if self._counted[0] == self.run_id else 0
+        known = self._unfiltered[1] if self._unfiltered[0] == self.run_id else 0
         return max(known, self._total, run.digest.episodes if run else 0)
 
     @property
-    def grows_at_the_end(self) -> bool:
-        return self.choice == EpisodeQuery()
+    def appends_rows(self) -> bool:
+        return self.query == EpisodeQuery()
 
     @property
     def has_agents(self) -> bool:
-        """Whether episodes say whose they are, by the first one in sight."""
+        """The first episode names its agent."""
         first = self.row_at(0) if self.rowCount() else None
         return first is not None and first.agent_id is not None
 
-    def _choose(self, choice: EpisodeQuery) -> None:
-        if choice != self.choice:
-            self.choice = choice
-            self._start_over()
+    def _set_query(self, query: EpisodeQuery) -> None:
+        if query != self.query:
+            self.query = query
+            self._reload()
 
-    def _on_total(self, total: int) -> None:
+    def _on_total_changed(self, total: int) -> None:
         if not self.is_filtered:
-            self._counted = (self.run_id, total)
-        super()._on_total(total)
+            self._unfiltered = (self.run_id, total)
+        super()._on_total_changed(total)
 
     def export_name(self) -> str:
         return "episodes"
 
     def make_fetch(self) -> Fetch[EpisodeRollup]:
-        client, run_id, choice = self._link.client, self.run_id, self.choice
-        chosen = msgspec.structs.asdict(choice)
+        client, run_id, query = self._link.client, self.run_id, self.query
+        arguments = msgspec.structs.asdict(query)
 
-        def fetch(first: int, count: int) -> Answer[EpisodeRollup]:
-            page = client.episodes_page(run_id, first=first, count=count, **chosen)
-            is_whole = choice == EpisodeQuery() and len(page.episodes) == PAGE_ROWS
-            is_settled = is_whole and all(each.is_over for each in page.episodes)
-            return Answer(page.episodes, page.total, is_settled)
+        def fetch(first: int, count: int) -> Page[EpisodeRollup]:
+            page = client.episodes_page(run_id, first=first, count=count, **arguments)
+            is_complete = query == EpisodeQuery() and len(page.episodes) == PAGE_ROWS
+            is_final = is_complete and all(episode.is_over for episode in page.episodes)
+            return Page(page.episodes, page.total, is_final)
 
         return fetch
 
@@ -133,7 +134,7 @@ class EpisodesTable(PagedTable[EpisodeRollup]):
         if column == EpisodeColumn.STEPS:
             return run_text.integer(max(row.steps, row.reported_steps or 0))
         if column == EpisodeColumn.END:
-            return end_words(row)
+            return _status_text(row)
         return row.agent_id or ""
 
     def tone(self, row: EpisodeRollup, column: int) -> str:
@@ -141,7 +142,7 @@ class EpisodesTable(PagedTable[EpisodeRollup]):
             return "text"
         return "muted" if row.is_over or column != EpisodeColumn.END else "accent"
 
-    def missing_text(self, number: int, column: int) -> str:  # noqa: ARG002 - of the base class
+    def missing_text(self, number: int, column: int) -> str:  # noqa: ARG002 - declared by the base class
         return ""
 
     def csv_header(self) -> Sequence[str]:
@@ -152,16 +153,16 @@ class EpisodesTable(PagedTable[EpisodeRollup]):
 
         def batches() -> Iterator[Batch]:
             first = 0
-            while rows := (answer := fetch(first, _CSV_ROWS)).rows:
-                yield [msgspec.structs.astuple(row) for row in rows if row], answer.total
+            while rows := (page := fetch(first, _CSV_ROWS)).rows:
+                yield [msgspec.structs.astuple(row) for row in rows if row], page.total
                 first += len(rows)
 
         return batches()
 
 
-def end_words(row: EpisodeRollup) -> str:
+def _status_text(row: EpisodeRollup) -> str:
     if row.terminated:
         return "terminated"
     if row.truncated:
         return "truncated"
-    return "over" if row.is_over else "going on"
+    return "finished" if row.is_over else "running"

@@ -1,51 +1,61 @@
-"""LiveAgents: whose steps and episodes are shown where several agents learn side by side.
+"""LiveAgents: the agents of a run, the selected one, and their newest policies.
 
 Owned by `LiveModel`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from gym_gui.live.feed.live_feed import LiveFeed
 from mosaic.contract.episodes import EpisodeRollup
-from mosaic.contract.events import StepRecord
+from mosaic.contract.events import PolicyEvent, StepRecord
 
 
 class LiveAgents:
-    """Of one run; another one has its own."""
+    """The agents of one run. Selects the first one that has reported a policy."""
 
     def __init__(self) -> None:
         self.names: tuple[str, ...] = ()
-        """Empty where the run names nobody."""
-        self.chosen = ""
+        """Empty if the run does not name its agents."""
+        self.selected = ""
+        self._policies: dict[str, PolicyEvent] = {}
+        """By agent; the key is empty if the run does not name its agents."""
 
-    def _note(self, named: Iterable[str], learners: Sequence[str]) -> None:
-        """The first that tells what it has learnt is shown first."""
-        self.names = tuple(sorted({*self.names, *named}))
-        if not self.chosen and self.names:
-            told = [name for name in learners if name in self.names]
-            self.chosen = next(iter(told), self.names[0])
+    def select(self, name: str) -> bool:
+        """Return whether the selection changed."""
+        is_changed = name != self.selected and name in self.names
+        self.selected = name if is_changed else self.selected
+        return is_changed
 
-    def choose(self, name: str) -> bool:
-        """Whether another one is shown now."""
-        is_other = name != self.chosen and name in self.names
-        self.chosen = name if is_other else self.chosen
-        return is_other
+    def add_policies(self, policies: Mapping[str, PolicyEvent]) -> None:
+        self._policies.update(policies)
 
-    def newest_step(
-        self, feed: LiveFeed, learners: Sequence[str], *, is_past: bool
-    ) -> StepRecord | None:
-        """Of the one that is shown. `is_past`: there is only the last one, so that decides."""
-        step = feed.newest_step("" if is_past else self.chosen)
-        self._note(feed.agents, learners)
-        if is_past and step is not None and step.agent_id:
-            self.choose(step.agent_id)
-        is_mine = step is not None and step.agent_id in (None, self.chosen)
-        return step if is_mine else None
+    def policy_of(self, step: StepRecord) -> PolicyEvent | None:
+        """Return the policy of the agent of a step. A policy without a name is of all agents."""
+        policy = self._policies.get(step.agent_id or "") or self._policies.get("")
+        if policy is None and step.agent_id is None:
+            policy = next(iter(self._policies.values()), None)
+        return policy
 
-    def newest_of(
-        self, episodes: Sequence[EpisodeRollup], learners: Sequence[str]
-    ) -> EpisodeRollup:
-        """Of the one that is shown, if it has one among these; the newest come first."""
-        self._note((each.agent_id for each in episodes if each.agent_id), learners)
-        mine = (each for each in episodes if each.agent_id in (None, self.chosen))
-        return next(mine, episodes[0])
+    def newest_step(self, feed: LiveFeed, *, is_finished: bool) -> StepRecord | None:
+        """Return the newest step of the selected agent.
+
+        With `is_finished` there is only the last step of the run, so its agent is selected.
+        """
+        step = feed.newest_step("" if is_finished else self.selected)
+        self._add_names(feed.agents)
+        if is_finished and step is not None and step.agent_id:
+            self.select(step.agent_id)
+        is_selected = step is not None and step.agent_id in (None, self.selected)
+        return step if is_selected else None
+
+    def newest_episode(self, episodes: Sequence[EpisodeRollup]) -> EpisodeRollup:
+        """Return the first episode of the selected agent, or else the first one."""
+        self._add_names(episode.agent_id for episode in episodes if episode.agent_id)
+        own = (episode for episode in episodes if episode.agent_id in (None, self.selected))
+        return next(own, episodes[0])
+
+    def _add_names(self, names: Iterable[str]) -> None:
+        self.names = tuple(sorted({*self.names, *names}))
+        if not self.selected and self.names:
+            learners = (name for name in self._policies if name in self.names)
+            self.selected = next(learners, self.names[0])

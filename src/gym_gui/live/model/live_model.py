@@ -1,7 +1,7 @@
-"""LiveModel: what a running run does now, at display rate, and what can be done where it is silent.
+"""LiveModel: the newest step, frame, scene and episode of a run, updated once per tick.
 
-Shown by the Live tab. The run is chosen with `show`; that of a worker that tells nothing of its
-steps has `is_silent`, a sentence that says so, and the ways out.
+Shown by the Live tab; `show` selects the run. For a worker that reports metrics only, the model
+has an explanation and the available actions.
 """
 
 import threading
@@ -10,13 +10,11 @@ from typing import Any, Protocol
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.live.feed.live_feed import Frame, LiveFeed
-from gym_gui.live.model import live_text
 from gym_gui.live.model.episodes_table import EpisodesTable
 from gym_gui.live.model.live_agents import LiveAgents
-from gym_gui.live.model.live_scene import LiveScene
 from gym_gui.live.model.steps_table import StepsTable
 from gym_gui.runtime.models import run_text
-from gym_gui.runtime.models.cell_policy import CellPolicy
+from gym_gui.runtime.models.cell_policy import CellPolicy, cell_policy
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.run_metadata import RunMetadata, fetch_run_metadata, restart_with_telemetry
@@ -27,31 +25,34 @@ from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.episodes import EpisodePage, EpisodeRollup
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import EnvironmentEvent, StepRecord
+from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
-from mosaic.envs.scenes.scene import Scene
+from mosaic.envs.catalog import environment
+from mosaic.envs.scenes.factory import scene_for
+from mosaic.envs.scenes.scene import GridScene, Scene
 
 _NEWEST_EPISODES = 8
-"""Among which each of several agents is likely to have one."""
+"""Newest episodes in which to find one of the selected agent."""
 
 
-class Remembered(Protocol):
-    """What the window remembers from one start to the next."""
+class FlagStore(Protocol):
+    """Persistent settings; implemented by `SettingsStore`."""
 
     def flag(self, key: str, default: bool) -> bool: ...
     def set(self, key: str, value: bool) -> None: ...
 
 
 class LiveModel(QObject):
-    """Made once, by the wiring."""
+    """Created once, by `Models`."""
 
     changed = Signal()
-    """The run, its figures, its step or what is possible; at most once per tick."""
+    """The run, its statistics, its step or the available actions; at most once per tick."""
     frame_changed = Signal()
-    """`frame` or `scene` is new; at most once per tick."""
+    """`frame` or `scene` changed; at most once per tick."""
     replay_requested = Signal(str)
     log_requested = Signal(str)
     tab_requested = Signal(str)
-    """Another tab about the same run: `tensorboard` or `wandb`."""
+    """Another tab of the same run: `tensorboard` or `wandb`."""
 
     def __init__(
         self,
@@ -60,7 +61,7 @@ class LiveModel(QObject):
         ticker: UiTicker,
         notices: Notices,
         runs: RunsModel,
-        settings: Remembered,
+        settings: FlagStore,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -68,10 +69,12 @@ class LiveModel(QObject):
         self.step: StepRecord | None = None
         self.frame: Frame | None = None
         self.agents = LiveAgents()
-        self._drawn = LiveScene()
+        self.scene: Scene | None = None
+        self.policy = CellPolicy()
+        """What the agent of the step has learnt about the cells of a grid scene."""
         self.newest_episode: EpisodeRollup | None = None
         self.pinned_episode: int | None = None
-        """Whose steps are shown; None: those of the newest."""
+        """The episode whose steps are shown; None: the newest."""
         self.episodes = EpisodesTable(link, tasks, ticker, notices, runs, self)
         self.steps = StepsTable(link, tasks, ticker, notices, runs, self)
         self._link = link
@@ -80,66 +83,57 @@ class LiveModel(QObject):
         self._notices = notices
         self._runs = runs
         self._settings = settings
-        self._papers: RunMetadata | None = None
+        self._metadata: RunMetadata | None = None
         self.environment: EnvironmentEvent | None = None
         self._feed: LiveFeed | None = None
-        self._past: list[LiveFeed] = []
-        self._is_asking = False
-        self._has_news = self._wants_newest = False
-        self._is_watched = True
-        self._is_starting_again = False
+        self._closed_feeds: list[LiveFeed] = []
+        self._is_fetching_episode = False
+        self._is_changed = self._needs_newest_episode = False
+        self._is_visible = True
+        self._is_restarting = False
         self._was_ready = link.is_ready
         runs.run_changed.connect(self._on_run_changed)
-        link.connected.connect(self._begin)
+        link.connected.connect(self._start_feed)
         link.recovered.connect(self._on_recovered)
         link.changed.connect(self._on_link_changed)
         ticker.subscribe(self, self._on_tick)
 
-    # What is shown.
+    # State.
 
     def show(self, run_id: str) -> None:
-        """This run from now on; without an id, none."""
+        """Show a run; an empty id shows none."""
         if run_id == self.run_id:
             return
-        self._end_feed()
+        self._close_feed()
         self.run_id = run_id
         self.step = self.frame = self.newest_episode = None
-        self.pinned_episode = self._papers = self.environment = None
-        self.agents, self._drawn = LiveAgents(), LiveScene()
+        self.scene = self.pinned_episode = self._metadata = self.environment = None
+        self.agents, self.policy = LiveAgents(), CellPolicy()
         self.episodes.show(run_id)
         self.steps.show("", None)
-        self._begin()
+        self._start_feed()
         self.changed.emit()
         self.frame_changed.emit()
 
-    def choose_agent(self, agent: str) -> None:
-        """Show what this one does, where several learn side by side."""
-        if self.agents.choose(agent):
-            self.step = self.newest_episode = None
-            self._drawn.scene = None
-            self._note_news()
+    def select_agent(self, agent: str) -> None:
+        """Show the steps, episodes and policy of this agent."""
+        if self.agents.select(agent):
+            self.step = self.newest_episode = self.scene = None
+            self._mark_changed()
             self.frame_changed.emit()
 
     def pin_episode(self, episode: int | None) -> None:
-        """Show the steps of this one; of the newest again with None."""
+        """Show the steps of this episode; None: of the newest."""
         self.pinned_episode = episode
-        self._choose_steps()
+        self._show_steps()
         self.changed.emit()
 
-    def set_watched(self, is_watched: bool) -> None:
-        """Pictures are read and scenes drawn only while somebody looks."""
-        self._is_watched = is_watched
-        if is_watched:
-            self._draw_scene()
-            self._note_news()
-
-    @property
-    def scene(self) -> Scene | None:
-        return self._drawn.scene
-
-    @property
-    def policy(self) -> CellPolicy:
-        return self._drawn.policy
+    def set_visible(self, is_visible: bool) -> None:
+        """Set whether the tab is visible. Frames are read and scenes built only while it is."""
+        self._is_visible = is_visible
+        if is_visible:
+            self._update_scene()
+            self._mark_changed()
 
     @property
     def run(self) -> RunRecord | None:
@@ -147,47 +141,61 @@ class LiveModel(QObject):
 
     @property
     def env_kwargs(self) -> dict[str, Any]:
-        """What the environment of the run is made with."""
-        return self._papers.config.env_kwargs if self._papers else {}
+        """The keyword arguments of the environment."""
+        return self._metadata.config.env_kwargs if self._metadata else {}
 
     @property
     def episode_of_step(self) -> int | None:
-        """The number of the episode that `step` is of, where it is known."""
+        """The number of the episode of `step`, if it is known."""
         newest, step = self.newest_episode, self.step
         return newest.episode if newest and step and newest.episode_id == step.episode_id else None
 
     @property
-    def is_known_now(self) -> bool:
-        """Whether the run's state and figures are those of now: the daemon answers, or it is over.
-
-        Otherwise they are the last ones that were told.
-        """
+    def is_up_to_date(self) -> bool:
+        """The daemon answers or the run is finished. Otherwise state and statistics may be old."""
         run = self.run
         return self._link.is_ready or (run is not None and run.state.is_final)
 
     @property
-    def waiting_words(self) -> tuple[str, str]:
-        """What stands where there is no picture yet, and what comes next."""
-        return live_text.waiting(self.run, is_silent=self.is_silent, can_replay=self.can_replay)
-
-    @property
-    def is_silent(self) -> bool:
+    def placeholder_text(self) -> tuple[str, str]:
+        """Title and text shown while there is neither a frame nor a scene."""
         run = self.run
-        told = run is not None and run.digest.steps > 0
-        return self._papers is not None and self._papers.is_silent and not told
+        state = run.state if run is not None else None
+        if state is RunState.QUEUED:
+            return "Waiting in the queue", "Starts as soon as enough resources are free."
+        if run is not None and state is RunState.PREPARING:
+            return "Preparing its packages", run_text.installation_text(run)
+        if self.is_metrics_only:
+            return "This worker reports metrics only.", ""
+        if state is not None and state.is_final:
+            return (
+                "This run is finished",
+                "Its episodes can be replayed." if self.can_replay else "",
+            )
+        return "Waiting for the first step", ""
 
     @property
-    def silence(self) -> str:
-        """Why there is nothing to see."""
-        return live_text.silence(self._papers.label if self._papers else "")
+    def is_metrics_only(self) -> bool:
+        """The worker reports no steps."""
+        run = self.run
+        has_steps = run is not None and run.digest.steps > 0
+        return self._metadata is not None and self._metadata.is_silent and not has_steps
+
+    @property
+    def metrics_only_text(self) -> str:
+        """Why there are no steps."""
+        label = self._metadata.label if self._metadata else ""
+        if label.endswith(" Worker"):  # a title; lower case within a sentence
+            label = label.removesuffix(" Worker") + " worker"
+        return f"{label} streams metrics via TensorBoard/W&B; live telemetry not available."
 
     @property
     def has_tensorboard(self) -> bool:
-        return self._papers is not None and self._papers.has_tensorboard
+        return self._metadata is not None and self._metadata.has_tensorboard
 
     @property
     def has_wandb(self) -> bool:
-        return self._papers is not None and self._papers.has_wandb
+        return self._metadata is not None and self._metadata.has_wandb
 
     @property
     def has_episodes(self) -> bool:
@@ -200,15 +208,12 @@ class LiveModel(QObject):
         return run is not None and run.digest.episodes > 0 and run.digest.steps > 0
 
     @property
-    def can_start_again(self) -> bool:
-        """The same run could be started with live telemetry."""
-        return (
-            self._papers is not None
-            and self._papers.can_record_steps
-            and not self._is_starting_again
-        )
+    def can_restart(self) -> bool:
+        """The same run can be started again with live telemetry."""
+        metadata = self._metadata
+        return metadata is not None and metadata.can_record_steps and not self._is_restarting
 
-    # What is done.
+    # Actions.
 
     def open_tensorboard(self) -> None:
         self.tab_requested.emit("tensorboard")
@@ -223,33 +228,33 @@ class LiveModel(QObject):
         self.replay_requested.emit(self.run_id)
 
     @property
-    def tells_next_time(self) -> bool:
-        """The next run of this worker is started with minimal telemetry."""
+    def uses_minimal_telemetry(self) -> bool:
+        """The next run of this worker starts with minimal telemetry."""
         return self._settings.flag(self._key(), False)
 
-    def tell_next_time(self, does: bool) -> None:
-        self._settings.set(self._key(), does)
+    def set_minimal_telemetry(self, is_used: bool) -> None:
+        self._settings.set(self._key(), is_used)
         self.changed.emit()
 
-    def start_again(self) -> None:
-        """The same run once more, this time with live telemetry."""
-        papers = self._papers
-        if papers is None or not self.can_start_again:
+    def restart(self) -> None:
+        """Start the same run again with live telemetry."""
+        metadata = self._metadata
+        if metadata is None or not self.can_restart:
             return
-        self._is_starting_again = True
+        self._is_restarting = True
         client = self._link.client
         self._tasks.run(
             self,
-            lambda: restart_with_telemetry(client, papers.config),
-            self._on_started_again,
-            self._on_not_started,
+            lambda: restart_with_telemetry(client, metadata.config),
+            self._on_restarted,
+            self._on_restart_failed,
         )
         self.changed.emit()
 
-    # Its end.
+    # Closing.
 
     def close(self) -> None:
-        self._end_feed()
+        self._close_feed()
         self.episodes.close()
         self.steps.close()
 
@@ -262,33 +267,35 @@ class LiveModel(QObject):
 
     @property
     def threads(self) -> tuple[threading.Thread, ...]:
-        feeds = [*self._past, *([self._feed] if self._feed else [])]
+        feeds = [*self._closed_feeds, *([self._feed] if self._feed else [])]
         return tuple(thread for feed in feeds for thread in feed.threads)
 
-    # What happens.
+    # Updates.
 
-    def _begin(self) -> None:
+    def _start_feed(self) -> None:
         if not self.run_id or not self._link.has_client or self._feed is not None:
             return
         client, home, run_id = self._link.client, self._link.home, self.run_id
         self._feed = LiveFeed(client, home, run_id, self._ticker.wake)
-        self._ask_for_papers()
-        self._note_news()
+        self._fetch_metadata()
+        self._mark_changed()
 
-    def _ask_for_papers(self) -> None:
+    def _fetch_metadata(self) -> None:
         client, home, run_id = self._link.client, self._link.home, self.run_id
 
-        def found(papers: RunMetadata) -> None:
+        def on_fetched(metadata: RunMetadata) -> None:
             if run_id == self.run_id:
-                self._papers = papers
+                self._metadata = metadata
                 self.changed.emit()
 
-        def refused(error: UserError) -> None:
-            # A daemon that is lost is asked again when it is back; the status line tells of it.
+        def on_failed(error: UserError) -> None:
+            # Without a daemon the status line says so, and reconnecting fetches again.
             if run_id == self.run_id and self._link.is_ready:
                 self._notices.fail(error)
 
-        self._tasks.run(self, lambda: fetch_run_metadata(client, home, run_id), found, refused)
+        self._tasks.run(
+            self, lambda: fetch_run_metadata(client, home, run_id), on_fetched, on_failed
+        )
 
     def _on_link_changed(self) -> None:
         if self._link.is_ready != self._was_ready:
@@ -296,20 +303,20 @@ class LiveModel(QObject):
             self.changed.emit()
 
     def _on_recovered(self) -> None:
-        if self.run_id and self._papers is None:
-            self._ask_for_papers()
-        self._note_news()
+        if self.run_id and self._metadata is None:
+            self._fetch_metadata()
+        self._mark_changed()
 
     def _on_run_changed(self, run_id: str) -> None:
         if run_id == self.run_id:
             run = self.run
-            # What it leaves behind is known for certain when it is over.
-            if run is not None and run.state.is_final and self._papers is not None:
-                self._ask_for_papers()
-            self._note_news()
+            # The artifacts of a run are complete once it is finished.
+            if run is not None and run.state.is_final and self._metadata is not None:
+                self._fetch_metadata()
+            self._mark_changed()
 
-    def _note_news(self) -> None:
-        self._has_news = self._wants_newest = True
+    def _mark_changed(self) -> None:
+        self._is_changed = self._needs_newest_episode = True
         self._ticker.wake()
 
     def _on_tick(self) -> bool:
@@ -317,85 +324,101 @@ class LiveModel(QObject):
         if feed is None:
             return False
         self.environment = feed.newest_environment() or self.environment
-        self._drawn.take_policies(feed.newest_policies())
-        names, is_past = self.agents.names, self.step is None and not self.episodes.is_live
-        step = self.agents.newest_step(feed, self._drawn.learners, is_past=is_past)
-        self._has_news |= names != self.agents.names
-        frame = feed.newest_frame() if self._is_watched else None
+        self.agents.add_policies(feed.newest_policies())
+        names, is_finished = self.agents.names, self.step is None and not self.episodes.is_live
+        step = self.agents.newest_step(feed, is_finished=is_finished)
+        self._is_changed |= names != self.agents.names
+        frame = feed.newest_frame() if self._is_visible else None
         self.step, self.frame = step or self.step, frame or self.frame
-        if step is not None and self._is_watched:
-            self._draw_scene()
-        if (step is not None or frame is not None) and self._is_watched:
+        if step is not None and self._is_visible:
+            self._update_scene()
+        if (step is not None or frame is not None) and self._is_visible:
             self.frame_changed.emit()
-        if self._wants_newest and not self._is_asking:
-            self._wants_newest = False
-            self._ask_for_newest_episode()
-        if (step is not None and self._is_watched) or self._has_news:
-            self._has_news = False
+        if self._needs_newest_episode and not self._is_fetching_episode:
+            self._needs_newest_episode = False
+            self._fetch_newest_episode()
+        if (step is not None and self._is_visible) or self._is_changed:
+            self._is_changed = False
             self.changed.emit()
             return True
         return frame is not None
 
-    def _draw_scene(self) -> None:
-        run, step = self.run, self.step
-        if step is not None and run is not None:
-            self._drawn.draw(run.env_id, step, self.environment)
+    def _update_scene(self) -> None:
+        run, step, made = self.run, self.step, self.environment
+        if step is None or run is None:
+            return
+        self.scene = scene_for(
+            run.env_id,
+            made.env_kwargs if made else None,
+            step.obs,
+            step.render,
+            action=step.action,
+            is_over=step.terminated or step.truncated,
+        )
+        self.policy = CellPolicy()
+        if isinstance(self.scene, GridScene):
+            policy, keys = self.agents.policy_of(step), environment(run.env_id).keys
+            self.policy = cell_policy(policy, self.scene, step.obs, keys)
 
-    def _ask_for_newest_episode(self) -> None:
-        self._is_asking = True
+    def _fetch_newest_episode(self) -> None:
+        self._is_fetching_episode = True
         client, run_id = self._link.client, self.run_id
 
-        def found(page: EpisodePage) -> None:
-            self._is_asking = False
-            self._ticker.wake()  # there may have been news meanwhile, or another run is shown
+        def on_fetched(page: EpisodePage) -> None:
+            self._is_fetching_episode = False
+            self._ticker.wake()  # the run may have changed during the request
             if run_id == self.run_id and page.episodes:
-                self.newest_episode = self.agents.newest_of(page.episodes, self._drawn.learners)
-                self._choose_steps()
+                self.newest_episode = self.agents.newest_episode(page.episodes)
+                self._show_steps()
                 self.changed.emit()
 
-        def refused(_: UserError) -> None:
-            self._is_asking = False  # asked again with the next news
+        def on_failed(_: UserError) -> None:
+            self._is_fetching_episode = False  # fetched again after the next change
             self._ticker.wake()
 
         self._tasks.run(
             self,
             lambda: client.episodes_page(run_id, count=_NEWEST_EPISODES, descending=True),
-            found,
-            refused,
+            on_fetched,
+            on_failed,
         )
 
-    def _choose_steps(self) -> None:
-        newest, shown = self.newest_episode, self.pinned_episode
-        if shown is None and newest is not None:
+    def _show_steps(self) -> None:
+        newest, episode = self.newest_episode, self.pinned_episode
+        if episode is None and newest is not None:
             if self.steps.run_id and self.steps.is_loading:
-                return  # of a run with many short episodes, none would ever be seen
+                return  # otherwise short episodes would replace each other before they load
             if not newest.steps and self.steps.rowCount():
-                return  # it has just begun: what is there stays until there is something to see
-            shown = newest.episode
-        self.steps.show(self.run_id, shown)
+                return  # keep the previous steps until the new episode has some
+            episode = newest.episode
+        self.steps.show(self.run_id, episode)
 
-    def _on_started_again(self, run_id: str) -> None:
-        self._is_starting_again = False
+    def _on_restarted(self, run_id: str) -> None:
+        self._is_restarting = False
         self._notices.offer(
-            f"Started again with live telemetry as {run_text.short_id(run_id)}.",
+            f"Restarted with live telemetry as {run_text.short_id(run_id)}.",
             "Watch",
             lambda: self.show(run_id),
             tone="good",
         )
         self.changed.emit()
 
-    def _on_not_started(self, error: UserError) -> None:
-        self._is_starting_again = False
+    def _on_restart_failed(self, error: UserError) -> None:
+        self._is_restarting = False
         self._notices.fail(error)
         self.changed.emit()
 
     def _key(self) -> str:
-        worker = self._papers.config.worker if self._papers else ""
+        worker = self._metadata.config.worker if self._metadata else ""
         return f"{MINIMAL_TELEMETRY_KEY}/{worker}"
 
-    def _end_feed(self) -> None:
+    def _close_feed(self) -> None:
         if self._feed is not None:
             self._feed.close()
-            self._past = [feed for feed in self._past if any(t.is_alive() for t in feed.threads)]
-            self._past.append(self._feed)
+            self._closed_feeds = [
+                feed
+                for feed in self._closed_feeds
+                if any(thread.is_alive() for thread in feed.threads)
+            ]
+            self._closed_feeds.append(self._feed)
             self._feed = None

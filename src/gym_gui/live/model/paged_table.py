@@ -1,7 +1,7 @@
-"""PagedTable: what the tables of episodes and of steps have in common: rows come as they are seen.
+"""PagedTable: base of the table models of episodes and steps.
 
-However many rows there are, a table holds a few thousand. Placeholders stand where a row is on its
-way.
+Loads visible rows only and holds a few thousand of any number. A row that is not loaded yet shows
+`LOADING_TEXT`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,22 +31,22 @@ from mosaic.contract.errors import UserError
 Index = QModelIndex | QPersistentModelIndex
 Row = TypeVar("Row")
 
-ON_ITS_WAY = "…"
+LOADING_TEXT = "…"
 _NO_PARENT = QModelIndex()
 
 
 class PagedTable(QAbstractTableModel, Generic[Row]):
-    """Subclasses say what the columns are and how a page is fetched."""
+    """Subclasses define the columns and how to fetch a page."""
 
     HEADINGS: tuple[tuple[str, str], ...] = ()
-    """Text and tip of each column."""
-    RIGHT: tuple[int, ...] = ()
-    """Columns of numbers."""
+    """Text and tooltip of each column."""
+    NUMBER_COLUMNS: tuple[int, ...] = ()
+    """Right-aligned columns."""
 
     changed = Signal()
-    """What is shown, how many rows there are, how an export goes, or `problem`."""
-    show_requested = Signal(str)
-    """A folder that is to be shown by the desktop."""
+    """The source, the number of rows, the progress of an export, or `problem`."""
+    open_requested = Signal(str)
+    """A folder to open in the file manager."""
 
     def __init__(
         self,
@@ -60,9 +60,9 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
         super().__init__(parent)
         self.run_id = ""
         self.problem: UserError | None = None
-        """Why there are no rows."""
-        self.exported: tuple[int, int] | None = None
-        """Rows written and rows in all, while an export goes on."""
+        """Why no rows could be loaded."""
+        self.export_progress: tuple[int, int] | None = None
+        """Rows written and total rows during an export."""
         self._link = link
         self._tasks = tasks
         self._ticker = ticker
@@ -72,51 +72,51 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
         self._is_closed = False
         self._export: CsvExport | None = None
         self._pages: TablePages[Row] = TablePages(tasks, ticker, self)
-        self._pages.turned.connect(self._on_turned)
-        self._pages.total_changed.connect(self._on_total)
-        self._pages.arrived.connect(self._on_arrived)
+        self._pages.source_replaced.connect(self._on_source_replaced)
+        self._pages.total_changed.connect(self._on_total_changed)
+        self._pages.rows_loaded.connect(self._on_rows_loaded)
         self._pages.failed.connect(self._on_failed)
         runs.run_changed.connect(self._on_run_changed)
         link.connected.connect(self._on_connected)
-        link.recovered.connect(self._pages.note_news)
+        link.recovered.connect(self._pages.invalidate)
 
-    # For subclasses.
+    # Implemented by subclasses.
 
     def make_fetch(self) -> Fetch[Row]:
-        """How to get a page of what is shown now; it is called on a thread."""
+        """Return the function that fetches a page; it is called on a thread."""
         raise NotImplementedError
 
-    def take_wanted(self) -> None:
-        """What was asked for last is what is shown from now on."""
+    def apply_request(self) -> None:
+        """Show what was requested last."""
 
     def text(self, row: Row, column: int) -> str:
         raise NotImplementedError
 
     def tone(self, row: Row, column: int) -> str:
-        """The name of a colour of the theme."""
+        """Return the name of a theme colour."""
         raise NotImplementedError
 
     def missing_text(self, number: int, column: int) -> str:
-        """Where a row was fetched and there is none."""
+        """Return the text of a row that does not exist."""
         raise NotImplementedError
 
     def export_name(self) -> str:
-        """What an exported file holds."""
+        """Return the last words of the name of an exported file."""
         raise NotImplementedError
 
     def csv_header(self) -> Sequence[str]:
         raise NotImplementedError
 
     def csv_batches(self) -> Iterable[Batch]:
-        """Of what is shown now; gone through on a thread."""
+        """Return the batches to export; they are iterated on a thread."""
         raise NotImplementedError
 
-    # For views.
+    # Used by views.
 
     @property
     def is_loading(self) -> bool:
-        """Something is shown, and nothing is known of it yet."""
-        return bool(self.run_id) and not self._pages.is_known and self.problem is None
+        """The first rows are being loaded."""
+        return bool(self.run_id) and not self._pages.is_loaded and self.problem is None
 
     @property
     def is_live(self) -> bool:
@@ -127,7 +127,7 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
         return self._pages.row(number)
 
     def as_tsv(self, rows: Sequence[int]) -> str:
-        """The rows that are there, with a line of headings."""
+        """Return the loaded ones of these rows, after a line of headings."""
         columns = range(len(self.HEADINGS))
         lines = ["\t".join(self.HEADINGS[column][0] for column in columns)]
         for number in rows:
@@ -137,26 +137,23 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
         return "\n".join(lines) + "\n"
 
     def export_csv(self) -> None:
-        """All rows that are chosen, not only those in sight, to the home's folder of exports.
-
-        One export at a time.
-        """
-        if self.exported is not None or not self._link.has_client:
+        """Export all rows of the current filter to the folder `exports`. One export at a time."""
+        if self.export_progress is not None or not self._link.has_client:
             return
         run = self._runs.by_id(self.run_id)
         title = run_text.title_of(run) if run else run_text.short_id(self.run_id)
         name, folder = f"{title} {self.export_name()}", self._link.home.path / "exports"
         header, batches = self.csv_header(), self.csv_batches()
-        self.exported = (0, self._total)
+        self.export_progress = (0, self._total)
         self._tasks.run(
             self,
             lambda: free_target(folder, name, "csv"),
-            lambda path: self._begin_export(path, header, batches),
+            lambda path: self._start_export(path, header, batches),
             self._on_export_failed,
         )
         self.changed.emit()
 
-    def _begin_export(self, path: Path, header: Sequence[str], batches: Iterable[Batch]) -> None:
+    def _start_export(self, path: Path, header: Sequence[str], batches: Iterable[Batch]) -> None:
         if self._is_closed:
             return
         export = self._export = CsvExport(self._ticker, self)
@@ -177,7 +174,7 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
     def join(self, timeout_s: float) -> bool:
         return self._export is None or self._export.join(timeout_s)
 
-    # Qt's side.
+    # Qt's interface.
 
     def rowCount(self, parent: Index = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
         return 0 if parent.isValid() else self._total
@@ -197,56 +194,56 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
         return self._alignment(section) if role == Qt.ItemDataRole.TextAlignmentRole else None
 
     def cell(self, number: int, column: int) -> tuple[str, str]:
-        """Text and colour by name: all that painting a cell needs, in one question."""
+        """Return the text of a cell and the name of its colour."""
         row = self._pages.row(number)
         if row is not None:
             return self.text(row, column), self.tone(row, column)
-        is_there = self._pages.is_there(number)
-        return self.missing_text(number, column) if is_there else ON_ITS_WAY, "disabled"
+        is_missing = self._pages.has_row(number)
+        return self.missing_text(number, column) if is_missing else LOADING_TEXT, "disabled"
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if role == Qt.ItemDataRole.DisplayRole:
             return self.cell(index.row(), index.column())[0]
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return self._alignment(index.column())
-        if role == Qt.ItemDataRole.ToolTipRole and index.column() not in self.RIGHT:
-            return self.cell(index.row(), index.column())[0]  # there may be no room for all of it
+        if role == Qt.ItemDataRole.ToolTipRole and index.column() not in self.NUMBER_COLUMNS:
+            return self.cell(index.row(), index.column())[0]  # the cell may elide it
         return None
 
-    # What happens.
+    # Updates.
 
-    def _start_over(self) -> None:
-        """Something else is shown."""
+    def _reload(self) -> None:
+        """Drop all rows and load those of another source."""
         self.beginResetModel()
         self._total = 0
         self.problem = None
-        self.take_wanted()
-        can_ask = bool(self.run_id) and self._link.has_client
-        self._pages.ask(self.make_fetch() if can_ask else None)
+        self.apply_request()
+        can_fetch = bool(self.run_id) and self._link.has_client
+        self._pages.set_source(self.make_fetch() if can_fetch else None)
         self.endResetModel()
         self.changed.emit()
 
-    def _turn(self) -> None:
-        """Something else is shown as soon as its first rows are there: no empty table between."""
+    def _replace(self) -> None:
+        """Load another source; the current rows stay until its first ones are loaded."""
         if not self._total or not self._link.has_client:
-            self._start_over()
+            self._reload()
             return
         self.problem = None
-        self._pages.ask(self.make_fetch(), keeps_rows=True)
+        self._pages.set_source(self.make_fetch(), keep_rows=True)
         self.changed.emit()
 
-    def _on_turned(self) -> None:
-        """Rows follow at once, before anything is painted."""
+    def _on_source_replaced(self) -> None:
+        """The new rows follow before the next paint event."""
         self.beginResetModel()
         self._total = 0
-        self.take_wanted()
+        self.apply_request()
         self.endResetModel()
 
     def _on_connected(self) -> None:
         if self.run_id:
-            self._start_over()
+            self._reload()
 
-    def _on_total(self, total: int) -> None:
+    def _on_total_changed(self, total: int) -> None:
         before = self._total
         if total > before:
             self.beginInsertRows(_NO_PARENT, before, total - 1)
@@ -258,7 +255,7 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
             self.endRemoveRows()
         self.changed.emit()
 
-    def _on_arrived(self, first: int, end: int) -> None:
+    def _on_rows_loaded(self, first: int, end: int) -> None:
         last = min(end, self._total) - 1
         if self.problem is not None:
             self.problem = None
@@ -272,11 +269,11 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
 
     def _on_run_changed(self, run_id: str) -> None:
         if run_id == self.run_id:
-            self._pages.note_news()
+            self._pages.invalidate()
 
     def _on_export_progressed(self, written: int, total: int) -> None:
         if self._export is not None:
-            self.exported = (written, total)
+            self.export_progress = (written, total)
             self.changed.emit()
 
     def _on_export_finished(self, path: str) -> None:
@@ -284,7 +281,7 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
         self._notices.offer(
             f"Exported to exports/{Path(path).name}.",
             "Show",
-            lambda: self.show_requested.emit(str(Path(path).parent)),
+            lambda: self.open_requested.emit(str(Path(path).parent)),
             tone="good",
         )
 
@@ -296,10 +293,10 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
         if self._export is not None:
             self._export.deleteLater()
             self._export = None
-        self.exported = None
+        self.export_progress = None
         self.changed.emit()
 
     def _alignment(self, column: int) -> Qt.AlignmentFlag:
-        is_right = column in self.RIGHT
-        side = Qt.AlignmentFlag.AlignRight if is_right else Qt.AlignmentFlag.AlignLeft
+        is_number = column in self.NUMBER_COLUMNS
+        side = Qt.AlignmentFlag.AlignRight if is_number else Qt.AlignmentFlag.AlignLeft
         return side | Qt.AlignmentFlag.AlignVCenter

@@ -1,4 +1,4 @@
-"""StepsTable: the steps of one episode, by number; or of the newest one, as the run goes on."""
+"""StepsTable: table model of the steps of one episode."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
@@ -6,7 +6,7 @@ from enum import IntEnum
 import msgspec
 
 from gym_gui.live.feed.csv_export import Batch
-from gym_gui.live.feed.table_pages import PAGE_ROWS, Answer, Fetch
+from gym_gui.live.feed.table_pages import PAGE_ROWS, Fetch, Page
 from gym_gui.live.model.paged_table import PagedTable
 from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.actor_text import actor_label
@@ -17,7 +17,7 @@ from mosaic.contract.events import EnvironmentEvent, StepRecord
 from mosaic.envs import catalog
 
 _CSV_ROWS = 2_000
-_LONGEST_ACTION = 60
+_MAX_ACTION_LENGTH = 60
 _ARROWS = {"left": "←", "right": "→", "up": "↑", "down": "↓"}
 _NO_SUCH_EPISODE = "T378"
 
@@ -31,55 +31,55 @@ class StepColumn(IntEnum):
 
 
 class StepsTable(PagedTable[StepRecord]):
-    """Made by the wiring, once for each place that shows it."""
+    """Owned by `LiveModel`."""
 
     HEADINGS = (
-        ("step", "Its number in the episode"),
-        ("actor", "Who chose the action"),
-        ("action", "What was done"),
+        ("step", "Step number in the episode"),
+        ("actor", "Actor that selected the action"),
+        ("action", ""),
         ("reward", ""),
-        ("end", "Terminated: the environment ended the episode. Truncated: a limit did."),
+        ("end", "Terminated by the environment, or truncated by a limit"),
     )
-    RIGHT = (StepColumn.STEP, StepColumn.REWARD)
+    NUMBER_COLUMNS = (StepColumn.STEP, StepColumn.REWARD)
 
     episode: int | None = None
-    """Whose steps are shown; those of the one before stay until there are any of the next."""
-    left_out: int = 0
-    """How many steps the episode had, where the worker told of none of them."""
-    _wanted: tuple[str, int | None] = ("", None)
+    """The displayed episode; changes once the first steps of the requested one are loaded."""
+    unrecorded_steps: int = 0
+    """The length of an episode whose steps the worker did not report."""
+    _requested: tuple[str, int | None] = ("", None)
     _meanings: tuple[str, ...] = ()
 
     def show(self, run_id: str, episode: int | None) -> None:
-        """The steps of this episode; without one, none."""
-        wanted = (run_id if episode is not None else "", episode)
-        if wanted == self._wanted and self.problem is None:
+        """Show the steps of an episode; None shows none."""
+        requested = (run_id if episode is not None else "", episode)
+        if requested == self._requested and self.problem is None:
             return
-        self._wanted = wanted
-        if wanted[0] == self.run_id:
-            self._turn()
+        self._requested = requested
+        if requested[0] == self.run_id:
+            self._replace()
         else:
-            self._start_over()
+            self._reload()
 
-    def take_wanted(self) -> None:
-        self.run_id, self.episode = self._wanted
+    def apply_request(self) -> None:
+        self.run_id, self.episode = self._requested
 
     @property
-    def grows_at_the_end(self) -> bool:
+    def appends_rows(self) -> bool:
         return True
 
     def make_fetch(self) -> Fetch[StepRecord]:
-        client, (run_id, wanted) = self._link.client, self._wanted
-        episode = wanted or 0
+        client, (run_id, requested) = self._link.client, self._requested
+        episode = requested or 0
         run = self._runs.by_id(run_id)
-        known_meanings = catalog.environment(run.env_id).action_meanings if run else ()
+        catalog_meanings = catalog.environment(run.env_id).action_meanings if run else ()
 
-        def fetch(first: int, count: int) -> Answer[StepRecord]:
+        def fetch(first: int, count: int) -> Page[StepRecord]:
             details = client.episode(run_id, episode)
-            if self._wanted == (run_id, wanted):
-                self._meanings = _meanings_in(details.environment_json) or known_meanings
-                self.left_out = _left_out(details.episode)
-            found = client.episode_steps(run_id, episode, first, count)
-            return _answer(details.episode, found, first, count)
+            if self._requested == (run_id, requested):
+                self._meanings = _reported_meanings(details.environment_json) or catalog_meanings
+                self.unrecorded_steps = _unrecorded_steps(details.episode)
+            steps = client.episode_steps(run_id, episode, first, count)
+            return _make_page(details.episode, steps, first, count)
 
         return fetch
 
@@ -89,7 +89,7 @@ class StepsTable(PagedTable[StepRecord]):
         if column == StepColumn.ACTOR:
             return actor_label(row.actor) if row.actor else "—"
         if column == StepColumn.ACTION:
-            return action_words(row.action, self._meanings)
+            return _action_text(row.action, self._meanings)
         if column == StepColumn.REWARD:
             return run_text.number(row.reward)
         return "terminated" if row.terminated else "truncated" if row.truncated else "—"
@@ -102,7 +102,7 @@ class StepsTable(PagedTable[StepRecord]):
         return "muted" if column == StepColumn.END else "text"
 
     def missing_text(self, number: int, column: int) -> str:
-        """A worker that sends samples leaves steps out."""
+        """A worker that samples steps reports some of them only."""
         if column == StepColumn.STEP:
             return run_text.integer(number)
         return "not recorded" if column == StepColumn.ACTION else ""
@@ -121,60 +121,60 @@ class StepsTable(PagedTable[StepRecord]):
             while first < total:
                 steps = client.episode_steps(run_id, episode, first, _CSV_ROWS)
                 yield [_csv_row(step) for step in steps], total
-                # One answer may be cut short by its size; a gap is gone past.
+                # The size of a response is limited; steps that were not recorded are skipped.
                 first = steps[-1].step + 1 if steps else first + _CSV_ROWS
 
         return batches()
 
     def _on_failed(self, error: UserError) -> None:
-        # An episode that is just beginning has no step yet.
+        # A new episode has no steps yet.
         if error.code != _NO_SUCH_EPISODE or not self.is_live:
             super()._on_failed(error)
 
 
-def _answer(
-    episode: EpisodeRollup, found: Sequence[StepRecord], first: int, count: int
-) -> Answer[StepRecord]:
-    """A row for each number; of several agents' steps of one number, the first that came."""
-    if _left_out(episode):
-        return Answer([], 0, is_settled=True)
-    told = episode.steps if episode.reported_steps is None else episode.reported_steps
-    total = max(told, found[-1].step + 1 if found else 0)
+def _make_page(
+    episode: EpisodeRollup, steps: Sequence[StepRecord], first: int, count: int
+) -> Page[StepRecord]:
+    """Return one row per step number: the first step with that number if agents share it."""
+    if _unrecorded_steps(episode):
+        return Page([], 0, is_final=True)
+    length = episode.steps if episode.reported_steps is None else episode.reported_steps
+    total = max(length, steps[-1].step + 1 if steps else 0)
     rows: list[StepRecord | None] = [None] * max(0, min(count, total - first))
-    for step in found:
+    for step in steps:
         rows[step.step - first] = rows[step.step - first] or step
-    return Answer(rows, total, episode.is_over or len(found) >= PAGE_ROWS)
+    return Page(rows, total, episode.is_over or len(steps) >= PAGE_ROWS)
 
 
-def _left_out(episode: EpisodeRollup) -> int:
-    """A worker may tell the length of an episode, and nothing of what happened in it."""
-    is_told = episode.is_over and not episode.steps
-    return (episode.reported_steps or 0) if is_told else 0
+def _unrecorded_steps(episode: EpisodeRollup) -> int:
+    """Return the length of an episode of which no step was reported, or 0."""
+    is_unrecorded = episode.is_over and not episode.steps
+    return (episode.reported_steps or 0) if is_unrecorded else 0
 
 
-def _meanings_in(environment_json: bytes | None) -> tuple[str, ...]:
-    """By the environment itself, which knows better than the catalog."""
+def _reported_meanings(environment_json: bytes | None) -> tuple[str, ...]:
+    """Return the meanings that the environment reported; they take precedence over the catalog."""
     event = None if environment_json is None else decode(environment_json)
     return tuple(event.action_meanings or ()) if isinstance(event, EnvironmentEvent) else ()
 
 
-def action_words(action: object, meanings: Sequence[str]) -> str:
-    """With its meaning, where the environment says what it is."""
+def _action_text(action: object, meanings: Sequence[str]) -> str:
+    """Return an action with its meaning, if there is one."""
     if isinstance(action, int) and not isinstance(action, bool) and 0 <= action < len(meanings):
         meaning = meanings[action].lower()
         return f"{_ARROWS.get(meaning, action)} {meaning}"
     if isinstance(action, float):
         return run_text.number(action)
-    if isinstance(action, list) and all(isinstance(part, int | float) for part in action):
-        shown = ", ".join(run_text.number(float(part)) for part in action[:8])
-        return f"[{shown}{', …' if len(action) > len(action[:8]) else ''}]"
+    if isinstance(action, list) and all(isinstance(item, int | float) for item in action):
+        items = ", ".join(run_text.number(float(item)) for item in action[:8])
+        return f"[{items}{', …' if len(action) > len(action[:8]) else ''}]"
     text = str(action)
-    return text if len(text) <= _LONGEST_ACTION else text[:_LONGEST_ACTION] + "…"
+    return text if len(text) <= _MAX_ACTION_LENGTH else text[:_MAX_ACTION_LENGTH] + "…"
 
 
 def _csv_row(step: StepRecord) -> Sequence[object]:
-    plain = (step.step, step.actor, _json(step.action), step.reward)
-    return (*plain, step.terminated, step.truncated, _json(step.obs), _json(step.info))
+    first = (step.step, step.actor, _json(step.action), step.reward)
+    return (*first, step.terminated, step.truncated, _json(step.obs), _json(step.info))
 
 
 def _json(value: object) -> object:

@@ -1,4 +1,4 @@
-"""TableBar: what stands above a table of episodes or steps: how many, follow, copy, export."""
+"""TableBar: the bar above a table of episodes or steps: count, filters, follow, copy, export."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
@@ -22,7 +22,7 @@ Table = EpisodesTable | StepsTable
 
 
 class TableBar(QWidget):
-    """`noun` is what a row is."""
+    """Shows an `EpisodesTable` or a `StepsTable`; `noun` names a row."""
 
     follow_changed = Signal(bool)
     copy_requested = Signal()
@@ -33,15 +33,15 @@ class TableBar(QWidget):
         super().__init__(parent)
         self._table = table
         self._noun = noun
-        self._count = ElidedLabel("muted")  # the first to go where there is little room
-        self.follow = self._button("skip-end", "Follow the newest", theme)
+        self._count = ElidedLabel("muted")  # elided first if the bar is narrow
+        self.follow = self._button("skip-end", "Follow the newest rows", theme)
         self.follow.setCheckable(True)
         self.follow.setChecked(True)
         self.follow.toggled.connect(self.follow_changed)
-        copy = self._button("copy", "Copy the chosen rows (Ctrl+C)", theme)
+        copy = self._button("copy", "Copy the selected rows (Ctrl+C)", theme)
         copy.clicked.connect(self.copy_requested)
         self._export = self._button(
-            "export", f"Export these {noun}s as CSV to the folder exports", theme
+            "export", f"Export these {noun}s as CSV to the exports folder", theme
         )
         self._export.clicked.connect(table.export_csv)
         self._progress = QProgressBar()
@@ -76,7 +76,7 @@ class TableBar(QWidget):
         self._update()
 
     def add_filters(self, *fields: QWidget) -> None:
-        """Shown when the person asks for them."""
+        """Add filter fields, shown by the filter button."""
         layout = QHBoxLayout(self._filters)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(self.fontMetrics().height() // 4)
@@ -86,9 +86,9 @@ class TableBar(QWidget):
         self._filter.setVisible(True)
         self._first_field = fields[0]
 
-    def _show_filters(self, is_shown: bool) -> None:
-        self._filters.setVisible(is_shown)
-        if is_shown and self._first_field is not None:
+    def _show_filters(self, is_visible: bool) -> None:
+        self._filters.setVisible(is_visible)
+        if is_visible and self._first_field is not None:
             self._first_field.setFocus(Qt.FocusReason.TabFocusReason)
 
     def _button(self, icon: IconName, tip: str, theme: ThemeModel) -> QToolButton:
@@ -102,21 +102,21 @@ class TableBar(QWidget):
     def _update(self) -> None:
         table = self._table
         count = table.rowCount()
-        self._count.say(self._count_words(count))
-        why_not = "" if count else f"There are no {self._noun}s."
+        self._count.say(self._count_text(count))
+        reason = "" if count else f"There are no {self._noun}s."
         set_disabled_reason(
-            self._export, "It is being exported." if table.exported is not None else why_not
+            self._export, "An export is running." if table.export_progress is not None else reason
         )
-        self.follow.setVisible(table.is_live and table.grows_at_the_end)
-        self._progress.setVisible(table.exported is not None)
-        self._cancel.setVisible(table.exported is not None)
-        if table.exported is not None:
-            written, total = table.exported
+        self.follow.setVisible(table.is_live and table.appends_rows)
+        self._progress.setVisible(table.export_progress is not None)
+        self._cancel.setVisible(table.export_progress is not None)
+        if table.export_progress is not None:
+            written, total = table.export_progress
             self._progress.setRange(0, 1000)
             self._progress.setValue(round(1000 * written / max(1, total)))
             self._progress.setToolTip(f"{integer(written)} of {integer(total)} {self._noun}s")
 
-    def _count_words(self, count: int) -> str:
+    def _count_text(self, count: int) -> str:
         table = self._table
         if isinstance(table, EpisodesTable) and table.is_filtered:
             return f"{integer(count)} of {integer(table.unfiltered_count)} {self._noun}s"

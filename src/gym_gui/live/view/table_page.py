@@ -1,4 +1,4 @@
-"""TablePage: a bar, a table, and what stands in its place while there are no rows."""
+"""TablePage: base of the table views: a bar, and a table or a text if it has no rows."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from gym_gui.widgets.empty_state import EmptyState
 from gym_gui.widgets.tables.cell_painter import CellDelegate, Index
 from gym_gui.widgets.tables.data_table import DataTable
 
-_MOST_COPIED = 10_000
+_MAX_COPIED_ROWS = 10_000
 
 
 class _RowDelegate(CellDelegate):
@@ -26,11 +26,13 @@ class _RowDelegate(CellDelegate):
         text, tone = self._table.cell(index.row(), column)
         if text:
             self.note_text(column, text)
-            self.paint_text(painter, option, text, tone, is_right=column in self._table.RIGHT)
+            self.paint_text(
+                painter, option, text, tone, is_right=column in self._table.NUMBER_COLUMNS
+            )
 
 
 class TablePage(QWidget):
-    """What the pages of episodes and of steps have in common."""
+    """Shows a table of episodes or steps and follows new rows while its run is running."""
 
     def __init__(
         self,
@@ -48,14 +50,14 @@ class TablePage(QWidget):
         self._is_scrolling = False
         self._run_id = ""
         self._followed_run = ""
-        """Whose newest rows were followed while it went on: its last ones come when it is over."""
+        """The run whose newest rows are followed; its last rows arrive after it has finished."""
         self.bar = TableBar(table, noun, theme)
         self.grid = DataTable(
             table,
             _RowDelegate(table, theme, self),
             widths,
             theme,
-            numbers=table.RIGHT,
+            numbers=table.NUMBER_COLUMNS,
             dispensable=dispensable,
         )
         self.grid.setAccessibleName(f"{noun.capitalize()}s")
@@ -72,22 +74,22 @@ class TablePage(QWidget):
         self.bar.follow_changed.connect(self._on_follow_changed)
         self.grid.copy_requested.connect(self.copy)
         self.grid.verticalScrollBar().valueChanged.connect(self._on_scrolled)
-        # A table that gets smaller, such as below a banner, hides its last rows.
-        self.grid.verticalScrollBar().rangeChanged.connect(self._stay_at_end)
-        # A method, not a lambda: the table may outlive this page, and Qt then disconnects it.
-        table.rowsInserted.connect(self._stay_at_end)
+        # A table that shrinks, for example below a new banner, would hide its last rows.
+        self.grid.verticalScrollBar().rangeChanged.connect(self._keep_end_visible)
+        # A slot, not a lambda: Qt disconnects it if the table outlives this page.
+        table.rowsInserted.connect(self._keep_end_visible)
         table.modelReset.connect(self._on_reset)
         table.changed.connect(self._update)
         self._update()
 
     def copy(self) -> None:
-        """What is chosen, as text that spreadsheets take."""
-        rows = self.grid.chosen_rows()[:_MOST_COPIED]
+        """Copy the selected rows as tab-separated text."""
+        rows = self.grid.chosen_rows()[:_MAX_COPIED_ROWS]
         if rows:
             self.grid.put_on_clipboard(self._table.as_tsv(rows))
 
-    def empty_words(self) -> tuple[str, str]:
-        """Title and text where there are no rows."""
+    def empty_text(self) -> tuple[str, str]:
+        """Return title and text for a table without rows."""
         raise NotImplementedError
 
     def _update(self) -> None:
@@ -97,45 +99,45 @@ class TablePage(QWidget):
             self._run_id = table.run_id
             self.grid.forget_widths()
         if table.is_loading and not is_other_run and self._stack.currentWidget() is self._empty:
-            return  # one episode without rows may follow another, and nothing is to flicker
+            return  # avoids flicker from one episode without rows to the next
         if table.rowCount() or table.is_loading:
             self._stack.setCurrentWidget(self.grid)
             return
         if table.problem is not None:
-            noun = f"The {self._noun}s cannot be shown"
-            self._empty.say(noun, f"{table.problem.message} {table.problem.remedy}")
+            title = f"The {self._noun}s cannot be shown"
+            self._empty.say(title, f"{table.problem.message} {table.problem.remedy}")
         else:
-            self._empty.say(*self.empty_words())
+            self._empty.say(*self.empty_text())
         self._stack.setCurrentWidget(self._empty)
 
     @property
     def _follows(self) -> bool:
         table = self._table
         is_followed = table.is_live or table.run_id == self._followed_run != ""
-        return self.bar.follow.isChecked() and is_followed and table.grows_at_the_end
+        return self.bar.follow.isChecked() and is_followed and table.appends_rows
 
     @Slot()
-    def _stay_at_end(self) -> None:
+    def _keep_end_visible(self) -> None:
         if self._follows:
             self._followed_run = self._table.run_id
-            self._to_the_end()
+            self._scroll_to_end()
 
     def _on_reset(self) -> None:
-        """What is looked at once the run is over begins at its beginning."""
+        """A table of a finished run starts at its first row."""
         if not self._table.is_live:
             self._followed_run = ""
 
     def _on_follow_changed(self, follows: bool) -> None:
         if follows:
-            self._to_the_end()
+            self._scroll_to_end()
 
-    def _to_the_end(self) -> None:
+    def _scroll_to_end(self) -> None:
         self._is_scrolling = True
         self.grid.scrollToBottom()
         self._is_scrolling = False
 
     def _on_scrolled(self, value: int) -> None:
-        """Whoever scrolls up wants to read; whoever goes to the end wants to follow again."""
+        """Scrolling up stops following; scrolling to the end resumes it."""
         if self._is_scrolling:
             return
         self._followed_run = ""

@@ -1,1 +1,1 @@
-"""What is fetched or streamed, on threads."""
+"""Data that is fetched or streamed on threads."""
