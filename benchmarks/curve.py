@@ -57,10 +57,10 @@ def main() -> None:
             curve = reader.curve("return", max_points=_DISPLAYED_POINTS)
             assert (min(curve.y), max(curve.y)) == (min(values), max(values))
             chooser = random.Random(1)
-            stretches = [chooser.randrange(options.points * 128) for _ in range(_ROUNDS * 4)]
+            range_starts = [chooser.randrange(options.points * 128) for _ in range(_ROUNDS * 4)]
             zoomed = [
                 measure_ms(functools.partial(reader.curve, "return", first=first, last=2 * first))
-                for first in stretches
+                for first in range_starts
             ]
     rows: list[tuple[object, ...]] = [
         (name, percentile(times, 0.5), max(times))

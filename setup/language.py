@@ -26,13 +26,13 @@ CONFIG = Path("setup/language_allowed.toml")
 
 NAME_PATTERNS = {
     r"told|tells?|telling|sa(id|ys?)": "reported, logged, published or config",
-    r"wish(es)?|deeds?|papers": "request, action or metadata",
+    r"wish(es)?|wants?|deeds?|papers": "request, action or metadata",
     r"minds?": "bdi_state or beliefs",
-    r"course": "tracker or progress",
+    r"course|of_late": "tracker, progress or recent",
     r"wanted|asked": "requested",
     r"beats?": "tick",
     r"looks?(?!_(up|ahead))": "poll, refresh or inspect",
-    r"patience_s": "timeout_s",
+    r"patience": "timeout_s",
     r"whereabouts": "address",
     r"anew|whoever|nobody|somebody": "again, or the actual subject",
     r"conduct|desk|curtain|greying|dress|calm": "navigation, dock, start, style or idle",
@@ -41,6 +41,7 @@ NAME_PATTERNS = {
     r"news": "update",
     r"words": "text",
     r"figures|facts": "metrics, stats or fields",
+    r"stretch(es)?": "range",
     r"goes_on|go_on": "is_running or should_continue",
     r"^(most|longest|largest|least)(?=_)": "max or min",
     r"^note(?=_)": "record or mark",
@@ -50,8 +51,10 @@ NAME_PATTERNS = {
 
 TEXT_PATTERNS = {
     r"(?<!there\s)(is|are|was|were)\s+no\s+(?!longer\b|more\s+than\b)[a-z]+": "is not a …",
-    r"told|tells": "reports, logs or says",
+    r"told|tells?|telling": "report, log or distinguish",
     r"wish(es)?|deeds?|papers": "request, action or metadata",
+    r"tak(es?|ing)\s+in(?!\s+(a|the|each|order)\b)": "import, read or include",
+    r"the\s+\w+\s+there\s+(are|is)": "the list itself, without `there are`",
     r"of\s+late": "recent",
     r"anew|whoever|nobody|somebody": "again, or the actual subject",
     r"go(es)?\s+on": "continue",

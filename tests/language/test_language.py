@@ -30,13 +30,13 @@ language: Any = load_module()
 
 BANNED_NAMES = {
     r"told|tells?|telling|sa(id|ys?)": ["told", "is_told_to_pause", "tell_result", "Said", "_say"],
-    r"wish(es)?|deeds?|papers": ["PictureWish", "wishes", "run_deeds", "Deed", "run_papers"],
+    r"wish(es)?|wants?|deeds?|papers": ["PictureWish", "wants", "run_deeds", "Deed", "run_papers"],
     r"minds?": ["mind_feed", "EarlierMinds"],
-    r"course": ["episode_course"],
+    r"course|of_late": ["episode_course", "speed_of_late"],
     r"wanted|asked": ["stop_wanted", "asked"],
     r"beats?": ["beat", "on_beat"],
     r"looks?(?!_(up|ahead))": ["_look", "look_again"],
-    r"patience_s": ["patience_s", "_PATIENCE_S"],
+    r"patience": ["patience_s", "_PATIENCE_S"],
     r"whereabouts": ["Whereabouts"],
     r"anew|whoever|nobody|somebody": ["make_anew", "nobody"],
     r"conduct|desk|curtain|greying|dress|calm": ["training_desk", "_raise_curtain", "calm_watch"],
@@ -45,6 +45,7 @@ BANNED_NAMES = {
     r"news": ["is_news"],
     r"words": ["run_words"],
     r"figures|facts": ["UpdateFigures", "facts"],
+    r"stretch(es)?": ["stretch", "read_stretches"],
     r"goes_on|go_on": ["goes_on", "may_go_on"],
     r"^(most|longest|largest|least)(?=_)": ["_MOST_STATES", "LONGEST_WORD", "least_value"],
     r"^note(?=_)": ["_note_finished"],
@@ -59,8 +60,12 @@ BANNED_TEXTS = {
     r"(?<!there\s)(is|are|was|were)\s+no\s+(?!longer\b|more\s+than\b)[a-z]+": [
         "5 is no number", "These are no events.", "It was no whole path",
     ],
-    r"told|tells": ["It is told twice.", "a line tells it"],
+    r"told|tells?|telling": ["It is told twice.", "a line tells it", "Tell the daemon."],
     r"wish(es)?|deeds?|papers": ["as you wish", "a good deed", "papers of the run"],
+    r"tak(es?|ing)\s+in(?!\s+(a|the|each|order)\b)": [
+        "Take in an exported run.", "It takes in lines.",
+    ],
+    r"the\s+\w+\s+there\s+(are|is)": ["The runs there are, newest first."],
     r"of\s+late": ["the speed of late"],
     r"anew|whoever|nobody|somebody": ["begins anew", "Nobody is there.", "somebody else's"],
     r"go(es)?\s+on": ["The run goes on.", "Runs go on"],
