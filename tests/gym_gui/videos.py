@@ -1,4 +1,4 @@
-"""Small videos for tests: each picture says its number in its colour."""
+"""Small videos for tests; the grey level of a frame identifies it."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -11,12 +11,12 @@ SIDE = 32
 
 
 def grey_of(index: int) -> int:
-    """Far enough from its neighbours' to be told apart after a lossy encoding."""
+    """Return the grey level of a frame, distinct from its neighbours after lossy encoding."""
     return 20 + (index * 37) % 210
 
 
 def write_video(path: Path, frames: int, fps: int = 20) -> Path:
-    """An MP4 file of so many pictures."""
+    """Write an MP4 file with this many frames."""
     path.parent.mkdir(parents=True, exist_ok=True)
     writer = Mp4Writer(path, SIDE, SIDE, Fraction(fps))
     for index in range(frames):

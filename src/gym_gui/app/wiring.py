@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from gym_gui.live.view.live_tab import LiveTab
     from gym_gui.replay.view.replay_page import ReplayPage
     from gym_gui.settings.view.settings_page import SettingsPage
-    from gym_gui.video.view.video_page import VideoPage
+    from gym_gui.video.view import VideoPage
 
 _GET_READY_MS = 1_500
 _LET_GO_S = 5.0
@@ -84,7 +84,7 @@ class AppContext(QObject):
             self._make_replay_page, self.tasks, ["replay.view.replay_page"]
         )
         self._video_place: LazyPage[VideoPage] = LazyPage(
-            self._make_video_page, self.tasks, ["video.view.video_page"]
+            self._make_video_page, self.tasks, ["video.view"]
         )
         self._live_place: LazyPage[LiveTab] = LazyPage(
             self._make_live_tab, self.tasks, ["live.view.live_tab"]
@@ -168,7 +168,7 @@ class AppContext(QObject):
         return page
 
     def _make_video_page(self) -> "VideoPage":
-        from gym_gui.video.view.video_page import VideoPage  # noqa: PLC0415 - when shown
+        from gym_gui.video.view import VideoPage  # noqa: PLC0415 - when shown
 
         return VideoPage(self.models.video, self.theme)
 

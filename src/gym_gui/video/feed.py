@@ -1,7 +1,7 @@
-"""VideoDecoder: pictures of a video file, decoded on a thread, around where somebody looks.
+"""VideoDecoder: decodes the frames of a video file near the playhead on a thread.
 
-`VideoModel` makes one per file. A seek goes to the key frame before the picture and decodes forward
-from there; pictures near the playhead are kept, so that short ways back cost nothing.
+`VideoModel` creates one per file. A seek decodes from the previous key frame; decoded frames near
+the playhead are cached.
 """
 
 import logging
@@ -15,17 +15,17 @@ from mosaic.contract.errors import UserError
 from mosaic.replay.export.media_libraries import pyav
 
 _log = logging.getLogger(__name__)
-_ROOM_BYTES = 96 << 20
-_FEWEST_KEPT = 12
-_FORWARD = 60
-"""A picture that is no farther ahead is decoded to; for one that is, a key frame is looked for."""
+_CACHE_BYTES = 96 << 20
+_MIN_CACHED_FRAMES = 12
+_MAX_DECODE_AHEAD = 60
+"""Frames ahead that are reached by decoding; farther ones by a seek."""
 _DEFAULT_FPS = 30.0
-_ELSEWHERE = "Export one from Replay instead, or train again with video."
+_REMEDY = "Export a video from Replay, or train again with video."
 
 
 @dataclass(frozen=True, slots=True)
 class VideoFrame:
-    """RGB, row by row, each row `stride` bytes long."""
+    """RGB pixels in rows of `stride` bytes."""
 
     index: int
     width: int
@@ -36,7 +36,7 @@ class VideoFrame:
 
 @dataclass(frozen=True, slots=True)
 class VideoInfo:
-    """What the file says of itself; `frames` is corrected when its end is reached."""
+    """Properties of the file. `frames` is corrected when the end is reached."""
 
     width: int
     height: int
@@ -50,30 +50,30 @@ class VideoInfo:
 
 
 class VideoDecoder:
-    """Begins at once. Everything but `join` returns at once; any thread may call it."""
+    """Starts immediately. Any thread may call it; only `join` blocks."""
 
     def __init__(self, path: Path, wake: Callable[[], None]) -> None:
-        """`wake` is called on the decoder's thread when there is news."""
+        """`wake` is called on the thread of the decoder after a change."""
         self.path = path
         self.info: VideoInfo | None = None
         self.error: UserError | None = None
         self._wake = wake
         self._changed = threading.Condition()
-        self._wanted = 0
+        self._requested = 0
         self._frames: dict[int, VideoFrame] = {}
-        self._most_kept = _FEWEST_KEPT
+        self._max_cached = _MIN_CACHED_FRAMES
         self._is_closed = False
         self._thread = threading.Thread(target=self._run, name="video decoder", daemon=True)
         self._thread.start()
 
-    def want(self, index: int) -> None:
-        """This picture next, then those after it."""
+    def request(self, index: int) -> None:
+        """Decode this frame next, then the following ones."""
         with self._changed:
-            self._wanted = index
+            self._requested = index
             self._changed.notify_all()
 
     def frame(self, index: int) -> VideoFrame | None:
-        """The picture, if it is in memory."""
+        """Return a frame if it is cached."""
         return self._frames.get(index)
 
     def close(self) -> None:
@@ -85,93 +85,91 @@ class VideoDecoder:
         self._thread.join(timeout_s)
         return not self._thread.is_alive()
 
-    # On the thread
+    # Decoder thread.
 
     def _run(self) -> None:
         try:
             av = pyav()
             try:
                 with av.open(str(self.path)) as container:
-                    self._serve(container)
+                    self._decode(container)
             except (av.FFmpegError, OSError) as error:
-                self.error = _unplayable(self.path, error)
+                self.error = _video_error(self.path, error)
         except UserError as error:
             self.error = error
-        except Exception as error:  # noqa: BLE001 - the edge of the thread
-            _log.exception("C343 decoding a video broke by a bug")
-            self.error = _unplayable(self.path, error)
+        except Exception as error:  # noqa: BLE001 - thread boundary
+            _log.exception("C343 unexpected error while decoding a video")
+            self.error = _video_error(self.path, error)
         self._wake()
 
-    def _serve(self, container: Any) -> None:
+    def _decode(self, container: Any) -> None:
         if not container.streams.video:
-            raise UserError(
-                f"{self.path.name} has no pictures in it.", remedy=_ELSEWHERE, code="C344"
-            )
+            raise UserError(f"{self.path.name} contains no frames.", remedy=_REMEDY, code="C344")
         stream = container.streams.video[0]
-        self.info = info = _info_of(container, stream)
-        kept = _ROOM_BYTES // max(1, 3 * info.width * info.height)
-        self._most_kept = max(_FEWEST_KEPT, int(kept))
+        self.info = info = _read_info(container, stream)
+        capacity = _CACHE_BYTES // max(1, 3 * info.width * info.height)
+        self._max_cached = max(_MIN_CACHED_FRAMES, int(capacity))
         self._wake()
-        pictures: Iterator[VideoFrame] = _decoded(container, stream, info, 0)
+        frames: Iterator[VideoFrame] = _decode_from(container, stream, info, 0)
         last: VideoFrame | None = None
         while (missing := self._wait_for_missing()) is not None:
             position = last.index if last is not None else -1
-            if not position < missing <= position + _FORWARD:
-                pictures, last = _decoded(container, stream, info, missing), None
-            for picture in pictures:
-                is_reached = self._keep(last, picture)
-                last = picture
-                if is_reached:
+            if not position < missing <= position + _MAX_DECODE_AHEAD:
+                frames, last = _decode_from(container, stream, info, missing), None
+            for frame in frames:
+                must_check = self._store(last, frame)
+                last = frame
+                if must_check:
                     break
             else:
                 if last is None and missing == 0:
                     raise UserError(
-                        f"{self.path.name} has no pictures in it.", remedy=_ELSEWHERE, code="C344"
+                        f"{self.path.name} contains no frames.", remedy=_REMEDY, code="C344"
                     )
-                self._keep_end(last)
+                self._store_end(last)
                 last = None
 
     def _wait_for_missing(self) -> int | None:
-        """The first picture from the wanted one on that is not here; None when it is all over."""
+        """Return the first missing frame from the requested one on; None once closed."""
         with self._changed:
             while not self._is_closed:
                 frames = self.info.frames if self.info else 1
-                ahead = max(1, self._most_kept // 2)
-                wanted = min(self._wanted, frames - 1)
-                for index in range(wanted, min(frames, wanted + ahead)):
+                ahead = max(1, self._max_cached // 2)
+                first = min(self._requested, frames - 1)
+                for index in range(first, min(frames, first + ahead)):
                     if index not in self._frames:
                         return index
                 self._changed.wait()
             return None
 
-    def _keep(self, before: VideoFrame | None, picture: VideoFrame) -> bool:
-        """Whether the thread should look around now: at what is wanted, or how far it is."""
+    def _store(self, previous: VideoFrame | None, frame: VideoFrame) -> bool:
+        """Cache a frame. Return whether the thread must check for another request."""
         with self._changed:
-            # A file whose pictures do not come evenly shows one for longer than the others.
-            if before is not None:
-                for index in range(before.index + 1, picture.index):
-                    self._frames.setdefault(index, before)
-            self._frames[picture.index] = picture
-            while len(self._frames) > self._most_kept:
-                farthest = max(self._frames, key=lambda index: abs(index - self._wanted))
+            # With a variable frame rate, the previous frame fills the gap.
+            if previous is not None:
+                for index in range(previous.index + 1, frame.index):
+                    self._frames.setdefault(index, previous)
+            self._frames[frame.index] = frame
+            while len(self._frames) > self._max_cached:
+                farthest = max(self._frames, key=lambda index: abs(index - self._requested))
                 del self._frames[farthest]
-            is_near = picture.index >= self._wanted
-        if is_near:
+            is_reached = frame.index >= self._requested
+        if is_reached:
             self._wake()
-        return is_near or self._is_closed or self._wanted < picture.index - _FORWARD
+        return is_reached or self._is_closed or self._requested < frame.index - _MAX_DECODE_AHEAD
 
-    def _keep_end(self, last: VideoFrame | None) -> None:
-        """The file ended: what it announced beyond its last picture is not there."""
+    def _store_end(self, last: VideoFrame | None) -> None:
+        """Correct the number of frames after the last one was decoded."""
         with self._changed:
-            known = [*self._frames, *([last.index] if last else [])]
+            indices = [*self._frames, *([last.index] if last else [])]
             if self.info is not None:
-                frames = max(known, default=0) + 1
+                frames = max(indices, default=0) + 1
                 info = self.info
                 self.info = VideoInfo(info.width, info.height, info.fps, frames, info.codec)
         self._wake()
 
 
-def _info_of(container: Any, stream: Any) -> VideoInfo:
+def _read_info(container: Any, stream: Any) -> VideoInfo:
     fps = float(stream.average_rate or _DEFAULT_FPS)
     seconds = float(container.duration or 0) / 1_000_000
     return VideoInfo(
@@ -183,29 +181,29 @@ def _info_of(container: Any, stream: Any) -> VideoInfo:
     )
 
 
-def _decoded(container: Any, stream: Any, info: VideoInfo, index: int) -> Iterator[VideoFrame]:
-    """Pictures from the key frame at or before `index` on."""
-    begin = stream.start_time or 0
-    container.seek(begin + int(index / info.fps / stream.time_base), stream=stream)
+def _decode_from(container: Any, stream: Any, info: VideoInfo, index: int) -> Iterator[VideoFrame]:
+    """Yield frames from the key frame at or before `index` on."""
+    start = stream.start_time or 0
+    container.seek(start + int(index / info.fps / stream.time_base), stream=stream)
     for frame in container.decode(stream):
         if frame.pts is None:
             continue
-        number = round(float((frame.pts - begin) * stream.time_base) * info.fps)
-        shown = frame.reformat(format="rgb24")
-        plane = shown.planes[0]
-        yield VideoFrame(number, shown.width, shown.height, plane.line_size, bytes(plane))
+        number = round(float((frame.pts - start) * stream.time_base) * info.fps)
+        image = frame.reformat(format="rgb24")
+        plane = image.planes[0]
+        yield VideoFrame(number, image.width, image.height, plane.line_size, bytes(plane))
 
 
-def _unplayable(path: Path, error: Exception) -> UserError:
+def _video_error(path: Path, error: Exception) -> UserError:
     if isinstance(error, FileNotFoundError):
         return UserError(
-            f"{path.name} is not there any more.",
-            remedy=f"It was moved or deleted. {_ELSEWHERE}",
+            f"{path.name} no longer exists.",
+            remedy=f"It was moved or deleted. {_REMEDY}",
             code="C345",
         )
     reason = getattr(error, "strerror", None) or str(error)
     return UserError(
         f"{path.name} cannot be played: {reason}.",
-        remedy=f"The file is damaged or not finished yet. {_ELSEWHERE}",
+        remedy=f"The file is damaged or not finished yet. {_REMEDY}",
         code="C346",
     )

@@ -1,6 +1,6 @@
-"""VideoModel: the videos of one run, and the one that is played.
+"""VideoModel: the videos of one run, the selected one and its playhead.
 
-The Video tab shows it. Files are decoded on a thread; this has the playhead and what is known.
+Shown by the Video tab. A `VideoDecoder` decodes the file on a thread.
 """
 
 import time
@@ -22,13 +22,13 @@ from gym_gui.video.feed import VideoDecoder, VideoFrame, VideoInfo
 from mosaic.contract.errors import UserError
 
 VideoPhase = Literal["empty", "loading", "none", "ready", "failed"]
-"""`empty`: no run was chosen; `none`: the run has no video."""
+"""`empty`: no run is selected; `none`: the run has no video."""
 
-_TOLD_BY_WRITERS = ("episode", "step", "return")
+_METADATA_KEYS = ("episode", "step", "return")
 
 
 class VideoModel(PlayheadModel):
-    """Made once, by the wiring."""
+    """Created once, by `Models`."""
 
     def __init__(
         self,
@@ -50,16 +50,16 @@ class VideoModel(PlayheadModel):
         self.videos: tuple[VideoFile, ...] = ()
         self.current: VideoFile | None = None
         self.frame: VideoFrame | None = None
-        """The newest picture that was there."""
+        """The last decoded frame at the playhead."""
         self.run_id = ""
-        self._wanted_path: Path | None = None
+        self._requested_path: Path | None = None
         self._ticket = 0
-        self._is_watched = False
+        self._is_visible = False
         self._decoder: VideoDecoder | None = None
-        self._ended: list[VideoDecoder] = []
-        self._told: tuple[VideoInfo | None, UserError | None] = (None, None)
+        self._closed_decoders: list[VideoDecoder] = []
+        self._decoder_state: tuple[VideoInfo | None, UserError | None] = (None, None)
         self._is_missing = False
-        """The picture at the playhead is on its way."""
+        """The frame at the playhead is being decoded."""
         link.connected.connect(self._read)
         ticker.subscribe(self, self._on_tick)
 
@@ -81,96 +81,97 @@ class VideoModel(PlayheadModel):
 
     @property
     def description(self) -> str:
-        """Size, pace, length and what its writer told of it, in one line."""
+        """Size, frame rate, duration, codec and metadata in one line."""
         info, file = self.info, self.current
         if info is None or file is None:
             return ""
-        parts = [
+        fields = [
             f"{info.width} \N{MULTIPLICATION SIGN} {info.height}",
             f"{info.fps:g} frames/s",
             f"{info.duration_s:.1f} s",
             info.codec.upper(),
             size(file.size_bytes),
         ]
-        for name in _TOLD_BY_WRITERS:
+        for name in _METADATA_KEYS:
             value = file.meta.get(name)
             if isinstance(value, int | float):
-                parts.append(f"{name} {significant(value)}")
-        return " · ".join(parts)
+                fields.append(f"{name} {significant(value)}")
+        return " · ".join(fields)
 
-    def time_words(self, index: int) -> str:
-        """When in the video a picture is shown: `0:04.2`."""
+    def time_text(self, index: int) -> str:
+        """Return the time of a frame, such as `0:04.2`."""
         seconds = index / self.playback.fps
         return f"{int(seconds // 60)}:{seconds % 60:04.1f}"
 
     def show(self, run_id: str, path: Path | str | None = None) -> None:
-        """The videos of a run, beginning with the one at `path` or the newest; "" for none."""
-        self._drop()
+        """Show the videos of a run and select the one at `path`, or the newest; "" shows none."""
+        self._reset()
         self.run_id = run_id
-        self._wanted_path = Path(path) if path else None
+        self._requested_path = Path(path) if path else None
         self.videos, self.current, self.problem = (), None, None
         self.phase = "loading" if run_id else "empty"
-        self._tell_all()
+        self._emit_changed()
         self._read()
 
     def refresh(self) -> None:
-        """Look again: a run that goes on makes more of them."""
+        """Read the list again: a running run may have new videos."""
         if self.run_id and self._link.has_client:
-            self._wanted_path = self.current.path if self.current else self._wanted_path
+            self._requested_path = self.current.path if self.current else self._requested_path
             self._read()
 
-    def choose(self, path: Path) -> None:
-        """Play another one of `videos`, from its start."""
-        chosen = next((file for file in self.videos if file.path == path), None)
-        if chosen is None:
+    def select(self, path: Path) -> None:
+        """Open one of `videos` at its start."""
+        selected = next((file for file in self.videos if file.path == path), None)
+        if selected is None:
             return
-        self._drop()
-        self.current, self.problem, self.phase = chosen, None, "loading"
+        self._reset()
+        self.current, self.problem, self.phase = selected, None, "loading"
         self._decode()
-        self._tell_all()
+        self._emit_changed()
 
-    def set_watched(self, is_watched: bool) -> None:
-        """Nothing is decoded before somebody looks, and nothing plays when nobody does."""
-        self._is_watched = is_watched
-        if not is_watched:
+    def set_visible(self, is_visible: bool) -> None:
+        """Set whether the tab is visible. Decodes and plays only while it is."""
+        self._is_visible = is_visible
+        if not is_visible:
             self.pause()
         elif self._decoder is None and self.current is not None:
             self._decode()
 
     def retry(self) -> None:
-        """After a failure: open the file again, or ask the daemon again."""
+        """After a failure, open the file or read the list again."""
         if self.current is not None:
-            self.choose(self.current.path)
+            self.select(self.current.path)
         elif self.run_id:
-            self.show(self.run_id, self._wanted_path)
+            self.show(self.run_id, self._requested_path)
 
     def close(self) -> None:
-        """Does not wait."""
+        """Close the decoder without waiting for its thread."""
         self.show("")
 
     def join(self, timeout_s: float) -> bool:
-        """After `close`: whether its threads have ended."""
-        return all([decoder.join(timeout_s) for decoder in self._ended])  # noqa: C419 - wait for each
+        """After `close`: return whether the decoder threads have ended."""
+        return all([decoder.join(timeout_s) for decoder in self._closed_decoders])  # noqa: C419 - wait for each
 
-    # How it comes about
+    # Updates.
 
     def _decode(self) -> None:
-        if self._is_watched and self.current is not None:
+        if self._is_visible and self.current is not None:
             self._decoder = VideoDecoder(self.current.path, self._ticker.wake)
             self._ticker.wake()
 
-    def _drop(self) -> None:
+    def _reset(self) -> None:
         self._ticket += 1
         if self._decoder is not None:
             self._decoder.close()
-            self._ended = [each for each in (*self._ended, self._decoder) if not each.join(0.0)]
+            decoders = (*self._closed_decoders, self._decoder)
+            self._closed_decoders = [decoder for decoder in decoders if not decoder.join(0.0)]
         self._decoder = self.frame = None
         self._is_missing = False
-        self._told = (None, None)
-        before, self.playback = self.playback, Playback()
-        self.playback.speed, self.playback.is_looping = before.speed, before.is_looping
+        self._decoder_state = (None, None)
+        previous, self.playback = self.playback, Playback()
+        self.playback.speed, self.playback.is_looping = previous.speed, previous.is_looping
 
-    def _tell_all(self) -> None:
+    def _emit_changed(self) -> None:
         self.changed.emit()
         self.playhead_changed.emit()
 
@@ -181,16 +182,16 @@ class VideoModel(PlayheadModel):
         self._tasks.run(
             self,
             lambda: read_videos(self._link, run_id),
-            lambda videos: self._take_videos(ticket, videos),
-            lambda error: self._take_failure(ticket, error),
+            lambda videos: self._apply_videos(ticket, videos),
+            lambda error: self._handle_error(ticket, error),
         )
 
-    def _take_failure(self, ticket: int, error: UserError) -> None:
+    def _handle_error(self, ticket: int, error: UserError) -> None:
         if ticket == self._ticket:
             self.phase, self.problem = "failed", error
             self.changed.emit()
 
-    def _take_videos(self, ticket: int, videos: tuple[VideoFile, ...]) -> None:
+    def _apply_videos(self, ticket: int, videos: tuple[VideoFile, ...]) -> None:
         if ticket != self._ticket:
             return
         self.videos = videos
@@ -198,8 +199,8 @@ class VideoModel(PlayheadModel):
         if self.current is not None and self.current.path in paths:
             self.changed.emit()
         elif videos:
-            wanted = self._wanted_path
-            self.choose(wanted if wanted in paths and wanted is not None else paths[-1])
+            path = self._requested_path
+            self.select(path if path is not None and path in paths else paths[-1])
         else:
             self.phase = "none"
             self.changed.emit()
@@ -208,26 +209,26 @@ class VideoModel(PlayheadModel):
         decoder, playback = self._decoder, self.playback
         if decoder is None:
             return False
-        is_new = self._take_told(decoder)
-        if self._is_missing and (found := decoder.frame(self.playhead)) is not None:
-            self.frame, self._is_missing = found, False
+        is_changed = self._apply_decoder_state(decoder)
+        if self._is_missing and (frame := decoder.frame(self.playhead)) is not None:
+            self.frame, self._is_missing = frame, False
             self.playhead_changed.emit()
-            is_new = True
+            is_changed = True
         before = (playback.is_playing, playback.is_waiting)
         if playback.advance(self._now(), lambda index: decoder.frame(index) is not None):
             self._show_playhead()
         elif playback.is_waiting:
-            decoder.want(self.playhead + 1)
+            decoder.request(self.playhead + 1)
         if before != (playback.is_playing, playback.is_waiting):
             self.changed.emit()
-        return is_new or playback.is_playing
+        return is_changed or playback.is_playing
 
-    def _take_told(self, decoder: VideoDecoder) -> bool:
-        told = (decoder.info, decoder.error)
-        if told == self._told:
+    def _apply_decoder_state(self, decoder: VideoDecoder) -> bool:
+        state = (decoder.info, decoder.error)
+        if state == self._decoder_state:
             return False
-        self._told = told
-        info, error = told
+        self._decoder_state = state
+        info, error = state
         if error is not None:
             self.phase, self.problem = "failed", error
             self.playback.pause()
@@ -243,7 +244,7 @@ class VideoModel(PlayheadModel):
 
     def _show_playhead(self) -> None:
         if self._decoder is not None:
-            self._decoder.want(self.playhead)
-            found = self._decoder.frame(self.playhead)
-            self.frame, self._is_missing = found or self.frame, found is None
+            self._decoder.request(self.playhead)
+            frame = self._decoder.frame(self.playhead)
+            self.frame, self._is_missing = frame or self.frame, frame is None
         self.playhead_changed.emit()

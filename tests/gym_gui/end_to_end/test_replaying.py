@@ -38,7 +38,7 @@ def test_what_was_played_is_replayed_exactly(person: Person) -> None:
     person.bench.replay_page.setFocus()
     person.press(Qt.Key.Key_End)
     person.wait(lambda: replay.playhead == 6 and replay.is_frame_current)
-    person.wait(lambda: "Episode 0 · step 5 · the episode ended" in words_of(person))
+    person.wait(lambda: "Episode 0 · step 5 · terminated" in words_of(person))
     assert {"+1", "you"} <= set(words_of(person))
     assert any("right" in words.lower() for words in words_of(person))
     person.press(Qt.Key.Key_Left, Qt.Key.Key_Left)

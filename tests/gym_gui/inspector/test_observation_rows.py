@@ -1,6 +1,6 @@
-"""ObservationRows: observations as named numbers."""
+"""ObservationRows: observations as named numbers with bars."""
 
-from gym_gui.inspector.model.observation_rows import BAR, BAR_ROLE, NAME, VALUE, ObservationRows
+from gym_gui.inspector.model import BAR, BAR_ROLE, NAME, VALUE, ObservationRows
 from mosaic.contract.events import EnvironmentEvent
 
 CART_POLE = EnvironmentEvent(
@@ -18,8 +18,8 @@ def texts(rows: ObservationRows, column: int) -> list[str]:
     return [rows.index(row, column).data() for row in range(rows.rowCount())]
 
 
-def test_known_environments_have_names_and_ranges() -> None:
-    """Bars run from zero to the value; where no range is told, what was seen is the range."""
+def test_known_environment_has_names_and_ranges() -> None:
+    """Bars start at zero; without bounds the observed values are the range."""
     rows = ObservationRows()
     rows.show([2.4, 1.0, -0.4, 0.0], CART_POLE)
     assert texts(rows, NAME)[0] == "cart position"
@@ -30,24 +30,24 @@ def test_known_environments_have_names_and_ranges() -> None:
     assert bars[2] == (0.0, 0.5)
 
 
-def test_large_arrays_are_summed_up() -> None:
-    """Nobody reads seven thousand pixels as a table."""
+def test_large_array_is_summarized() -> None:
+    """An image has a row for its shape, minimum, mean and maximum."""
     rows = ObservationRows()
     rows.show([[0, 255], [255, 0]] * 40, None)
-    assert texts(rows, NAME) == ["shape", "lowest", "mean", "highest"]
+    assert texts(rows, NAME) == ["shape", "min", "mean", "max"]
     assert texts(rows, VALUE)[:3] == ["80 \N{MULTIPLICATION SIGN} 2", "0", "127.5"]
 
 
-def test_dictionaries_keep_their_names() -> None:
-    """MiniGrid's image, direction and mission."""
+def test_dictionary_observation_uses_its_keys() -> None:
+    """The observation of MiniGrid has an image, a direction and a mission."""
     rows = ObservationRows()
     rows.show({"direction": 2, "mission": "go to the ball", "image": [[[1, 2]]]}, None)
     assert texts(rows, NAME)[:3] == ["direction", "mission", "image shape"]
     assert texts(rows, VALUE)[1] == "go to the ball"
 
 
-def test_states_of_grids_are_places() -> None:
-    """State 6 of the four by four lake is in the second row and the third column."""
+def test_grid_state_has_row_and_column() -> None:
+    """State 6 of the 4x4 lake is in the second row and the third column."""
     lake = EnvironmentEvent(
         env_id="FrozenLake-v1",
         env_kwargs={"map_name": "4x4"},
@@ -62,9 +62,18 @@ def test_states_of_grids_are_places() -> None:
     }
 
 
-def test_nonsense_is_shown_and_never_raised() -> None:
-    """What a worker sends may be anything."""
+def test_unexpected_observation_does_not_raise() -> None:
+    """A worker may send any JSON value."""
     rows = ObservationRows()
-    for odd in (None, "text", [], {}, [None, "a", float("nan")], [[], [1]], {"a": {"b": 1}}, True):
-        rows.show(odd, CART_POLE)
+    for observation in (
+        None,
+        "text",
+        [],
+        {},
+        [None, "a", float("nan")],
+        [[], [1]],
+        {"a": {"b": 1}},
+        True,
+    ):
+        rows.show(observation, CART_POLE)
         texts(rows, VALUE)

@@ -1,4 +1,4 @@
-"""StepInspector: what one step says."""
+"""StepInspector: the fields of one step."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ LANDER = EnvironmentEvent(
 
 
 def step(**fields: Any) -> StepRecord:
-    given: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "episode_id": "ep0",
         "step": 193,
         "action": 2,
@@ -29,14 +29,14 @@ def step(**fields: Any) -> StepRecord:
         "obs": [0.1] * 8,
         "actor": "human",
     }
-    return StepRecord(**(given | fields))
+    return StepRecord(**(defaults | fields))
 
 
-def words(inspector: StepInspector) -> list[str]:
+def label_texts(inspector: StepInspector) -> list[str]:
     return [label.text() for label in inspector.findChildren(QLabel) if label.isVisible()]
 
 
-def shown(qtbot: QtBot, theme: ThemeModel) -> StepInspector:
+def show_inspector(qtbot: QtBot, theme: ThemeModel) -> StepInspector:
     inspector = StepInspector(theme)
     qtbot.addWidget(inspector)
     inspector.resize(400, 800)
@@ -44,21 +44,20 @@ def shown(qtbot: QtBot, theme: ThemeModel) -> StepInspector:
     return inspector
 
 
-def test_a_step_is_told_in_words(qtbot: QtBot, theme: ThemeModel) -> None:
-    """The action with its meaning, the reward with its sign, and who acted."""
-    inspector = shown(qtbot, theme)
+def test_step_is_shown_as_text(qtbot: QtBot, theme: ThemeModel) -> None:
+    """The action has its meaning, the reward its sign, and the actor its label."""
+    inspector = show_inspector(qtbot, theme)
     inspector.show_step(step(), LANDER, 61.3)
-    assert {"Step 193", "2 · main engine", "+1.84", "61.3", "you"} <= set(words(inspector))
+    assert {"Step 193", "2 · main engine", "+1.84", "61.3", "you"} <= set(label_texts(inspector))
     inspector.show_step(step(), LANDER, 61.3, episode=2946)
-    assert "Episode 2,946 · step 193" in words(inspector)
+    assert "Episode 2,946 · step 193" in label_texts(inspector)
 
 
-def test_beliefs_and_prompts_stand_there_only_when_there_are_any(
-    qtbot: QtBot, theme: ThemeModel
-) -> None:
-    """A step of a plain agent has no empty sections."""
-    inspector = shown(qtbot, theme)
-    texts = {each.accessibleName(): each for each in inspector.findChildren(QPlainTextEdit)}
+def test_beliefs_and_prompts_are_hidden_if_empty(qtbot: QtBot, theme: ThemeModel) -> None:
+    """A step without them has no empty sections."""
+    inspector = show_inspector(qtbot, theme)
+    edits = inspector.findChildren(QPlainTextEdit)
+    texts = {edit.accessibleName(): edit for edit in edits}
     inspector.show_step(step(bdi={"beliefs": ["at(3, 4)"]}, llm="Where to?"), LANDER, None)
     assert "at(3, 4)" in texts["Beliefs"].toPlainText()
     assert texts["Prompts"].toPlainText() == "Where to?"
@@ -68,22 +67,22 @@ def test_beliefs_and_prompts_stand_there_only_when_there_are_any(
     assert not texts["Info"].isVisible()
 
 
-def test_the_whole_step_can_be_copied(qtbot: QtBot, theme: ThemeModel) -> None:
-    """As the JSON line that it was."""
-    inspector = shown(qtbot, theme)
+def test_step_is_copied_as_json(qtbot: QtBot, theme: ThemeModel) -> None:
+    """The clipboard has all its fields."""
+    inspector = show_inspector(qtbot, theme)
     inspector.show_step(step(), LANDER, 0.0)
     copy = next(
         button
         for button in inspector.findChildren(QToolButton)
-        if button.accessibleName() == "Copy the whole step as JSON"
+        if button.accessibleName() == "Copy the step as JSON"
     )
     copy.click()
     assert '"step":193' in QGuiApplication.clipboard().text()
 
 
-def test_before_the_first_step_it_shows_the_start(qtbot: QtBot, theme: ThemeModel) -> None:
-    """And without anything to show it says what will stand there."""
-    inspector = shown(qtbot, theme)
-    assert any(text.startswith("No step yet") for text in words(inspector))
+def test_start_is_shown_before_the_first_step(qtbot: QtBot, theme: ThemeModel) -> None:
+    """Without a step or a start there is a placeholder."""
+    inspector = show_inspector(qtbot, theme)
+    assert any(text.startswith("No step yet") for text in label_texts(inspector))
     inspector.show_start(EpisodeStart(episode_id="ep0", obs=[0.0] * 8), LANDER)
-    assert "Start of the episode" in words(inspector)
+    assert "Start of the episode" in label_texts(inspector)

@@ -1,4 +1,4 @@
-"""NumberTable: named numbers with small bars from zero, as high as its rows need."""
+"""NumberTable: table view of `ObservationRows`, with a bar from zero to each value."""
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QResizeEvent
@@ -12,16 +12,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.inspector.model.observation_rows import BAR, BAR_ROLE, NAME, VALUE, ObservationRows
+from gym_gui.inspector.model import BAR, BAR_ROLE, NAME, VALUE, ObservationRows
 from gym_gui.runtime.models.theme_model import ThemeModel
 
-_MOST_ROWS_SHOWN = 16
-_LONGEST_VALUE = 16
-"""Texts, which may be longer, give way to names; no number is."""
+_MAX_VISIBLE_ROWS = 16
+_MAX_VALUE_LENGTH = 16
+"""Characters of a value that determine the column width. Numbers are shorter; texts elide."""
 
 
 class NumberTable(QTableView):
-    """Scrolls only when there are more rows than a person reads at a glance."""
+    """As high as its rows, up to `_MAX_VISIBLE_ROWS`; then it scrolls."""
 
     def __init__(
         self, rows: ObservationRows, theme: ThemeModel, parent: QWidget | None = None
@@ -47,41 +47,41 @@ class NumberTable(QTableView):
         header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(VALUE, QHeaderView.ResizeMode.Fixed)
         header.setSectionResizeMode(BAR, QHeaderView.ResizeMode.Fixed)
-        self._longest = 0
+        self._max_length = 0
         rows.modelReset.connect(self._on_reset)
-        rows.dataChanged.connect(lambda *_: self._make_room_for_values())
+        rows.dataChanged.connect(lambda *_: self._widen_values())
         theme.changed.connect(self.viewport().update)
         self._on_reset()
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         line = self.fontMetrics().height()
-        rows = min(self.model().rowCount(), _MOST_ROWS_SHOWN)
+        rows = min(self.model().rowCount(), _MAX_VISIBLE_ROWS)
         return QSize(line * 16, rows * self.verticalHeader().defaultSectionSize() + 2)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
-        """In a narrow dock names are worth more than bars."""
+        """Hide the bars in a narrow dock, so that names fit."""
         line, width = self.fontMetrics().height(), self.viewport().width()
         self.horizontalHeader().resizeSection(BAR, max(line * 3, width // 4))
         self.setColumnHidden(BAR, width < line * 15)
         super().resizeEvent(event)
 
     def _on_reset(self) -> None:
-        self._longest = 0
+        self._max_length = 0
         self.horizontalHeader().resizeSection(VALUE, self.fontMetrics().height() * 4)
-        self._make_room_for_values()
+        self._widen_values()
         self._fit()
 
-    def _make_room_for_values(self) -> None:
-        """A number that is cut off reads as another one. Room once taken is kept: no flicker."""
+    def _widen_values(self) -> None:
+        """Widen the column for the longest value. It never shrinks, which avoids flicker."""
         rows, header = self.model(), self.horizontalHeader()
         texts = [str(rows.index(row, VALUE).data()) for row in range(rows.rowCount())]
-        longest = max(map(len, texts), default=0)
-        if longest > self._longest:
-            self._longest = longest
+        length = max(map(len, texts), default=0)
+        if length > self._max_length:
+            self._max_length = length
             metrics = self.fontMetrics()
-            widest = max(metrics.horizontalAdvance(text[:_LONGEST_VALUE]) for text in texts)
+            text_width = max(metrics.horizontalAdvance(text[:_MAX_VALUE_LENGTH]) for text in texts)
             sign = metrics.horizontalAdvance("\N{MINUS SIGN}")
-            width = widest + sign + metrics.height()
+            width = text_width + sign + metrics.height()
             header.resizeSection(VALUE, max(header.sectionSize(VALUE), width))
 
     def _fit(self) -> None:
@@ -89,7 +89,7 @@ class NumberTable(QTableView):
 
 
 class _BarDelegate(QStyledItemDelegate):
-    """Paints the bar from zero to the value, and a hair line where zero is."""
+    """Paints the bar from zero to the value."""
 
     def __init__(self, theme: ThemeModel, parent: QWidget) -> None:
         super().__init__(parent)
@@ -106,12 +106,12 @@ class _BarDelegate(QStyledItemDelegate):
         if bar is None:
             return
         colours = self._theme.colours
-        room = QRectF(option.rect)
-        height = room.height() * 0.3
-        room = room.adjusted(height, room.height() / 2 - height / 2, -height, 0)
-        room.setHeight(height)
-        painter.fillRect(room, QColor(colours.raised))
-        begin, end = bar
-        left = room.left() + begin * room.width()
-        width = max(2.0, (end - begin) * room.width())
-        painter.fillRect(QRectF(left, room.top(), width, height), QColor(colours.accent))
+        rect = QRectF(option.rect)
+        height = rect.height() * 0.3
+        rect = rect.adjusted(height, rect.height() / 2 - height / 2, -height, 0)
+        rect.setHeight(height)
+        painter.fillRect(rect, QColor(colours.raised))
+        start, end = bar
+        left = rect.left() + start * rect.width()
+        width = max(2.0, (end - start) * rect.width())
+        painter.fillRect(QRectF(left, rect.top(), width, height), QColor(colours.accent))

@@ -1,38 +1,39 @@
-"""StepInspector: all that one step says, for what is replayed and for what is live."""
+"""StepInspector: every field of one step, played, live or replayed."""
 
 from typing import Any
 
 import msgspec
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontDatabase, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
     QLabel,
+    QPlainTextEdit,
     QScrollArea,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
-from gym_gui.inspector.model.action_text import action_word
-from gym_gui.inspector.model.observation_rows import ObservationRows
-from gym_gui.inspector.view.json_section import JsonSection
+from gym_gui.inspector.model import ObservationRows, action_text
 from gym_gui.inspector.view.number_table import NumberTable
-from gym_gui.inspector.view.section_with_button import SectionWithButton
 from gym_gui.runtime.models.actor_text import actor_label
 from gym_gui.runtime.models.number_text import rounded, signed
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.copy_button import CopyButton
-from gym_gui.widgets.raw_text import whole
+from gym_gui.widgets.raw_text import readable, whole
 from gym_gui.widgets.section import Section
 from gym_gui.widgets.value_card import ValueCard
 from mosaic.contract.events import EnvironmentEvent, EpisodeStart, StepRecord
 
-_NO_STEP = "No step yet. Play, watch or replay an episode, and what each step says stands here."
+_NO_STEP = "No step yet. Play, watch or replay an episode to see its steps here."
+_MAX_LINES = 14
 
 
 class StepInspector(QWidget):
-    """Shows what it is given and knows no model: whoever wires it says which step that is."""
+    """Shows the step it is given by `show_step` or `show_start`; has no model."""
 
     def __init__(self, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -41,12 +42,12 @@ class StepInspector(QWidget):
         self._heading = QLabel()
         self._heading.setProperty("role", "heading")
         self._heading.setWordWrap(True)
-        self._copy = CopyButton("Copy the whole step as JSON", self._as_json, theme)
+        self._copy = CopyButton("Copy the step as JSON", self._as_json, theme)
         self._action, self._reward = ValueCard("action"), ValueCard("reward")
         self._return, self._actor = ValueCard("return so far"), ValueCard("actor")
-        self._nothing = QLabel(_NO_STEP)
-        self._nothing.setProperty("role", "muted")
-        self._nothing.setWordWrap(True)
+        self._empty = QLabel(_NO_STEP)
+        self._empty.setProperty("role", "muted")
+        self._empty.setWordWrap(True)
         self._rows = ObservationRows(self)
         self._observation = self._make_observation(theme)
         self._beliefs = JsonSection("Beliefs", theme)
@@ -57,22 +58,22 @@ class StepInspector(QWidget):
         layout = QVBoxLayout(body)
         layout.setContentsMargins(line * 2 // 3, line * 2 // 3, line * 2 // 3, line * 2 // 3)
         layout.setSpacing(line * 2 // 3)
-        layout.addWidget(self._nothing)
-        layout.addLayout(self._make_head())
+        layout.addWidget(self._empty)
+        layout.addLayout(self._make_header())
         layout.addLayout(self._make_cards(line))
-        for part in (
+        for section in (
             self._beliefs,
             self._prompts,
             self._observation,
             self._info,
             self._render,
         ):
-            layout.addWidget(part)
+            layout.addWidget(section)
         layout.addStretch(1)
         area = QScrollArea()
         area.setWidget(body)
         area.setWidgetResizable(True)
-        area.setAccessibleName("Step in full")
+        area.setAccessibleName("Step fields")
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         outer = QVBoxLayout(self)
@@ -88,21 +89,21 @@ class StepInspector(QWidget):
         return_so_far: float | None,
         episode: int | None = None,
     ) -> None:
-        """What was done and what came of it. `episode` is its number, where that is known."""
+        """Show a step. `episode` is its episode number, if known."""
         self._step = step
         if step is None:
-            self._show_seen(None, environment)
+            self._show_observation(None, environment)
             return
-        where = f"Step {step.step:,}"
+        title = f"Step {step.step:,}"
         if episode is not None:
-            where = f"Episode {episode:,} · step {step.step:,}"
-        self._heading.setText(f"{where}{_ending(step)}")
-        self._action.show_value(action_word(step.action, environment))
+            title = f"Episode {episode:,} · step {step.step:,}"
+        self._heading.setText(f"{title}{_end_text(step)}")
+        self._action.show_value(action_text(step.action, environment))
         tone = "good" if step.reward > 0 else "bad" if step.reward < 0 else ""
         self._reward.show_value(signed(step.reward), tone)
         self._return.show_value("…" if return_so_far is None else rounded(return_so_far))
         self._actor.show_value(actor_label(step.actor))
-        self._show_seen(step, environment)
+        self._show_observation(step, environment)
         self._beliefs.show_value(step.bdi)
         self._prompts.show_value(step.llm)
 
@@ -112,64 +113,141 @@ class StepInspector(QWidget):
         environment: EnvironmentEvent | None,
         episode: int | None = None,
     ) -> None:
-        """Before the first step: what was seen then."""
+        """Show the state before the first step."""
         self._step = start
         if start is not None:
-            which = "the episode" if episode is None else f"episode {episode:,}"
-            self._heading.setText(f"Start of {which}")
-            self._action.show_value("none yet")
-            self._reward.show_value("none yet")
+            name = "the episode" if episode is None else f"episode {episode:,}"
+            self._heading.setText(f"Start of {name}")
+            self._action.show_value("—")
+            self._reward.show_value("—")
             self._return.show_value("0")
-            self._actor.show_value("nobody yet")
-        self._show_seen(start, environment)
+            self._actor.show_value("—")
+        self._show_observation(start, environment)
         self._beliefs.show_value(None)
         self._prompts.show_value(None)
 
-    def _show_seen(
-        self, seen: StepRecord | EpisodeStart | None, environment: EnvironmentEvent | None
+    def _show_observation(
+        self, record: StepRecord | EpisodeStart | None, environment: EnvironmentEvent | None
     ) -> None:
-        is_there = seen is not None
-        self._nothing.setVisible(not is_there)
-        for part in (self._heading, self._copy):
-            part.setVisible(is_there)
+        has_record = record is not None
+        self._empty.setVisible(not has_record)
+        for widget in (self._heading, self._copy):
+            widget.setVisible(has_record)
         for card in (self._action, self._reward, self._return, self._actor):
-            card.setVisible(is_there)
-        observation = seen.obs if seen is not None else None
+            card.setVisible(has_record)
+        observation = record.obs if record is not None else None
         self._rows.show(observation, environment)
         self._observation.setVisible(observation is not None)
-        self._info.show_value(seen.info if seen is not None else None)
-        self._render.show_value(seen.render if seen is not None else None)
-        if seen is None:
+        self._info.show_value(record.info if record is not None else None)
+        self._render.show_value(record.render if record is not None else None)
+        if record is None:
             self._beliefs.show_value(None)
             self._prompts.show_value(None)
 
-    def _make_head(self) -> QHBoxLayout:
-        head = QHBoxLayout()
-        head.addWidget(self._heading, 1)
-        head.addWidget(self._copy)
-        return head
+    def _make_header(self) -> QHBoxLayout:
+        header = QHBoxLayout()
+        header.addWidget(self._heading, 1)
+        header.addWidget(self._copy)
+        return header
 
     def _make_cards(self, line: int) -> QGridLayout:
         cards = QGridLayout()
         cards.setSpacing(line // 2)
-        for place, card in enumerate((self._action, self._reward, self._return, self._actor)):
-            cards.addWidget(card, place // 2, place % 2)
+        for index, card in enumerate((self._action, self._reward, self._return, self._actor)):
+            cards.addWidget(card, index // 2, index % 2)
         return cards
 
     def _make_observation(self, theme: ThemeModel) -> QWidget:
-        copy = CopyButton("Copy the observation", lambda: whole(self._observed()), theme)
+        copy = CopyButton("Copy the observation", lambda: whole(self._obs()), theme)
         return SectionWithButton(
             Section("Observation", NumberTable(self._rows, theme), theme), copy
         )
 
-    def _observed(self) -> Any:
+    def _obs(self) -> Any:
         return self._step.obs if self._step is not None else None
 
     def _as_json(self) -> str:
         return "" if self._step is None else msgspec.json.encode(self._step).decode()
 
 
-def _ending(step: StepRecord) -> str:
+class JsonSection(QWidget):
+    """A recorded value as readable text, with a copy button. Hidden without a value."""
+
+    def __init__(
+        self,
+        title: str,
+        theme: ThemeModel,
+        *,
+        is_open: bool = True,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._value: Any = None
+        self._text = _FittedText()
+        self._text.setAccessibleName(title)
+        copy = CopyButton(f"Copy {title.lower()}", lambda: whole(self._value), theme)
+        section = Section(title, self._text, theme, is_open=is_open)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(SectionWithButton(section, copy))
+        self.hide()
+
+    def show_value(self, value: Any) -> None:
+        """Show a value; None or an empty collection hides the section."""
+        has_value = value is not None and value not in ({}, [], "")
+        self.setVisible(has_value)
+        if has_value and value != self._value:
+            self._text.setPlainText(value if isinstance(value, str) else readable(value))
+            self._text.fit()
+        self._value = value
+
+
+class _FittedText(QPlainTextEdit):
+    """As high as its text, up to `_MAX_LINES`; then it scrolls."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setReadOnly(True)
+        self.setTabChangesFocus(True)
+        self.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+
+    def fit(self) -> None:
+        metrics = self.fontMetrics()
+        # The height of a plain text document is its number of lines, including wrapped ones.
+        needed = round(self.document().size().height())
+        lines = min(needed, _MAX_LINES)
+        as_needed = Qt.ScrollBarPolicy.ScrollBarAsNeeded
+        off = Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        self.setVerticalScrollBarPolicy(as_needed if needed > lines else off)
+        height = metrics.lineSpacing() * max(1, lines) + metrics.height() * 3 // 4
+        if height != self.height():
+            self.setFixedHeight(height)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        super().resizeEvent(event)
+        self.fit()
+
+
+class SectionWithButton(QWidget):
+    """A section with a button in its heading, beside the expand arrow."""
+
+    def __init__(
+        self, section: Section, button: QToolButton, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        line = self.fontMetrics().height()
+        holder = QWidget()
+        row = QHBoxLayout(holder)
+        row.setContentsMargins(0, 0, round(line * 1.3), 0)
+        row.addWidget(button)
+        holder.setFixedHeight(round(line * 1.7))
+        layout = QGridLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(section, 0, 0)
+        layout.addWidget(holder, 0, 0, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
+
+
+def _end_text(step: StepRecord) -> str:
     if step.terminated:
-        return " · the episode ended"
-    return " · cut off by its limit" if step.truncated else ""
+        return " · terminated"
+    return " · truncated" if step.truncated else ""

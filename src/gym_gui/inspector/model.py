@@ -1,8 +1,9 @@
-"""ObservationRows: an observation as named numbers, each with the range it lies in.
+"""ObservationRows and action_text: the observation and the action of a step in readable form.
 
-`StepInspector` shows them as a table. Large arrays are summed up instead of listed.
+An observation is a table of named numbers with their ranges; large arrays are summarized.
 """
 
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from gym_gui.runtime.models.number_text import significant
 from mosaic.contract.events import EnvironmentEvent
+from mosaic.envs.catalog import environment as find_environment
 from mosaic.envs.scenes.factory import scene_for
 from mosaic.envs.scenes.scene import GridScene
 
@@ -65,7 +67,7 @@ _ALIASES = {"BipedalWalkerHardcore": "BipedalWalker"}
 
 
 def observation_names(env_id: str, count: int) -> Sequence[str]:
-    """One for each number; their indices where nobody has named them."""
+    """Return a name for each number; indices for an unknown environment."""
     name = _VERSION.sub("", env_id.rpartition(":")[2])
     known = _NAMES.get(_ALIASES.get(name, name), ())
     return known if len(known) == count else tuple(str(index) for index in range(count))
@@ -73,18 +75,18 @@ def observation_names(env_id: str, count: int) -> Sequence[str]:
 
 AnyIndex = QModelIndex | QPersistentModelIndex
 BAR_ROLE = Qt.ItemDataRole.UserRole + 1
-"""(from, to) as shares of the bar's width; None where there is none."""
+"""(start, end) as fractions of the width of the bar, or None."""
 NAME, VALUE, BAR = range(3)
 
-_NOWHERE = QModelIndex()
-_MOST_ROWS = 64
-_WIDEST_RANGE = 1e6
+_NO_PARENT = QModelIndex()
+_MAX_ROWS = 64
+_MAX_BOUND = 1e6
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 @dataclass(frozen=True, slots=True)
 class ObservationRow:
-    """One number; or a text, which has no bar."""
+    """A number, or a text, which has no bar."""
 
     name: str
     value: float | str
@@ -97,27 +99,27 @@ class ObservationRow:
 
 
 class ObservationRows(QAbstractTableModel):
-    """Name, value and bar. Rows keep their widgets while only values change."""
+    """Table model with the columns name, value and bar. Resets only if names change."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._rows: tuple[ObservationRow, ...] = ()
         self._env_id = ""
-        self._largest: dict[int, float] = {}
-        """What was seen of each number whose range nobody has told."""
+        self._max_values: dict[int, float] = {}
+        """Largest absolute value so far, the range of a number without bounds."""
 
     def show(self, observation: Any, environment: EnvironmentEvent | None) -> None:
-        """Those of another environment begin anew."""
+        """Show an observation. Another environment resets the observed ranges."""
         env_id = environment.env_id if environment else ""
         if env_id != self._env_id:
             self._env_id = env_id
-            self._largest.clear()
+            self._max_values.clear()
         space = environment.observation_space if environment else None
         kwargs = environment.env_kwargs if environment else None
         rows = rows_of(observation, env_id, space if isinstance(space, dict) else {}, kwargs)
         for index, row in enumerate(rows):
             if isinstance(row.value, int | float) and math.isfinite(row.value):
-                self._largest[index] = max(self._largest.get(index, 0.0), abs(row.value))
+                self._max_values[index] = max(self._max_values.get(index, 0.0), abs(row.value))
         is_same = [row.name for row in rows] == [row.name for row in self._rows]
         if is_same and rows:
             self._rows = rows
@@ -127,10 +129,10 @@ class ObservationRows(QAbstractTableModel):
             self._rows = rows
             self.endResetModel()
 
-    def rowCount(self, parent: AnyIndex = _NOWHERE) -> int:  # noqa: N802 - Qt's name
+    def rowCount(self, parent: AnyIndex = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
         return 0 if parent.isValid() else len(self._rows)
 
-    def columnCount(self, parent: AnyIndex = _NOWHERE) -> int:  # noqa: N802 - Qt's name
+    def columnCount(self, parent: AnyIndex = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
         return 0 if parent.isValid() else 3
 
     def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -138,7 +140,7 @@ class ObservationRows(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return {NAME: row.name, VALUE: row.text}.get(column)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"{row.name}: {row.value!r}{_range_words(row)}"
+            return f"{row.name}: {row.value!r}{_range_text(row)}"
         if role == Qt.ItemDataRole.TextAlignmentRole and column == VALUE:
             return _RIGHT
         if role == BAR_ROLE and column == BAR:
@@ -150,12 +152,12 @@ class ObservationRows(QAbstractTableModel):
         if isinstance(value, str) or not math.isfinite(value):
             return None
         low, high = row.low, row.high
-        if not (abs(low) < _WIDEST_RANGE and abs(high) < _WIDEST_RANGE and high > low):
-            largest = self._largest.get(index, 0.0) or 1.0
-            low, high = -largest, largest
+        if not (abs(low) < _MAX_BOUND and abs(high) < _MAX_BOUND and high > low):
+            limit = self._max_values.get(index, 0.0) or 1.0
+            low, high = -limit, limit
         zero = min(max(0.0, low), high)
-        begin, end = ((each - low) / (high - low) for each in sorted((zero, value)))
-        return max(0.0, min(begin, 1.0)), max(0.0, min(end, 1.0))
+        start, end = ((edge - low) / (high - low) for edge in sorted((zero, value)))
+        return max(0.0, min(start, 1.0)), max(0.0, min(end, 1.0))
 
 
 def rows_of(
@@ -164,18 +166,16 @@ def rows_of(
     space: Mapping[str, Any],
     kwargs: Mapping[str, Any] | None = None,
 ) -> tuple[ObservationRow, ...]:
-    """Numbers by name; of a large array its shape and what it comes to."""
+    """Return named numbers, or a summary of a large array."""
     if observation is None:
         return ()
     if isinstance(observation, Mapping):
         return tuple(
-            row
-            for name, part in observation.items()
-            for row in _of_part(str(name), part, str(name))
-        )[:_MOST_ROWS]
+            row for name, value in observation.items() for row in _rows_of_item(str(name), value)
+        )[:_MAX_ROWS]
     if isinstance(observation, list | tuple):
         shape = _shape(observation)
-        if len(shape) == 1 and len(observation) <= _MOST_ROWS:
+        if len(shape) == 1 and len(observation) <= _MAX_ROWS:
             names = observation_names(env_id, len(observation))
             lows, highs = (_bounds(space.get(side), len(observation)) for side in ("low", "high"))
             return tuple(
@@ -187,12 +187,12 @@ def rows_of(
         start, count = space.get("start", 0), space.get("n")
         if isinstance(start, int) and isinstance(count, int):
             state = ObservationRow("state", observation, start, start + count - 1)
-            return (state, *_place(env_id, kwargs, observation))
+            return (state, *_grid_cell(env_id, kwargs, observation))
     return (_row("value", observation),)
 
 
-def _place(env_id: str, kwargs: Mapping[str, Any] | None, state: int) -> list[ObservationRow]:
-    """Where that is, in environments whose states are places."""
+def _grid_cell(env_id: str, kwargs: Mapping[str, Any] | None, state: int) -> list[ObservationRow]:
+    """Return row and column of a state of a grid environment."""
     scene = scene_for(env_id, kwargs, state)
     if not isinstance(scene, GridScene) or scene.agent is None:
         return []
@@ -202,13 +202,13 @@ def _place(env_id: str, kwargs: Mapping[str, Any] | None, state: int) -> list[Ob
     ]
 
 
-def _of_part(name: str, part: Any, prefix: str) -> tuple[ObservationRow, ...]:
-    if not isinstance(part, list | tuple):
-        return (_row(name, part),)
-    shape = _shape(part)
-    if len(shape) == 1 and len(part) <= _MOST_ROWS // 4:
-        return tuple(_row(f"{prefix} {index}", value) for index, value in enumerate(part))
-    return tuple(ObservationRow(f"{prefix} {row.name}", row.value) for row in _summary(part, shape))
+def _rows_of_item(name: str, item: Any) -> tuple[ObservationRow, ...]:
+    if not isinstance(item, list | tuple):
+        return (_row(name, item),)
+    shape = _shape(item)
+    if len(shape) == 1 and len(item) <= _MAX_ROWS // 4:
+        return tuple(_row(f"{name} {index}", value) for index, value in enumerate(item))
+    return tuple(ObservationRow(f"{name} {row.name}", row.value) for row in _summary(item, shape))
 
 
 def _row(name: str, value: Any, low: float = -math.inf, high: float = math.inf) -> ObservationRow:
@@ -219,9 +219,9 @@ def _row(name: str, value: Any, low: float = -math.inf, high: float = math.inf) 
     return ObservationRow(name, str(value))
 
 
-def _bounds(told: Any, count: int) -> Sequence[float]:
-    """Lists, or one number for all; infinities come as words."""
-    values = told if isinstance(told, list) and len(told) == count else [told] * count
+def _bounds(bound: Any, count: int) -> Sequence[float]:
+    """Return one bound per number. `bound` is a list or a scalar; infinity is a string in JSON."""
+    values = bound if isinstance(bound, list) and len(bound) == count else [bound] * count
     return [
         value if isinstance(value, int | float) and not isinstance(value, bool) else math.inf
         for value in values
@@ -229,7 +229,7 @@ def _bounds(told: Any, count: int) -> Sequence[float]:
 
 
 def _shape(value: Any) -> tuple[int, ...]:
-    """Judged by the first element of each level."""
+    """Return the shape by the first element of each level."""
     shape: list[int] = []
     while isinstance(value, list | tuple):
         shape.append(len(value))
@@ -238,26 +238,55 @@ def _shape(value: Any) -> tuple[int, ...]:
 
 
 def _summary(value: Any, shape: tuple[int, ...]) -> tuple[ObservationRow, ...]:
-    numbers = [each for each in _flat(value) if isinstance(each, int | float)]
-    words = " \N{MULTIPLICATION SIGN} ".join(map(str, shape))
+    numbers = [item for item in _flatten(value) if isinstance(item, int | float)]
+    shape_row = ObservationRow("shape", " \N{MULTIPLICATION SIGN} ".join(map(str, shape)))
     if not numbers:
-        return (ObservationRow("shape", words),)
+        return (shape_row,)
     low, high = min(numbers), max(numbers)
     return (
-        ObservationRow("shape", words),
-        ObservationRow("lowest", low, low, high),
+        shape_row,
+        ObservationRow("min", low, low, high),
         ObservationRow("mean", sum(numbers) / len(numbers), low, high),
-        ObservationRow("highest", high, low, high),
+        ObservationRow("max", high, low, high),
     )
 
 
-def _flat(value: Any) -> list[Any]:
+def _flatten(value: Any) -> list[Any]:
     if not isinstance(value, list | tuple):
         return [value]
-    return [each for part in value for each in _flat(part)]
+    return [leaf for item in value for leaf in _flatten(item)]
 
 
-def _range_words(row: ObservationRow) -> str:
+def _range_text(row: ObservationRow) -> str:
     if not math.isfinite(row.low) or not math.isfinite(row.high):
         return ""
     return f", from {significant(row.low)} to {significant(row.high)}"
+
+
+def action_text(action: Any, environment: EnvironmentEvent | None) -> str:
+    """Return `2 · main engine` or `[0.25, -1]`; any other action as JSON."""
+    if isinstance(action, bool) or action is None:
+        return json.dumps(action)
+    if isinstance(action, int):
+        meanings, start = _action_meanings(environment)
+        index = action - start
+        is_known = 0 <= index < len(meanings)
+        return f"{action} · {meanings[index].lower()}" if is_known else str(action)
+    if isinstance(action, float):
+        return significant(action)
+    if isinstance(action, list) and all(isinstance(item, int | float) for item in action):
+        return f"[{', '.join(significant(item) for item in action)}]"
+    return json.dumps(action, ensure_ascii=False, default=str)
+
+
+def _action_meanings(environment: EnvironmentEvent | None) -> tuple[Sequence[str], int]:
+    """Return the meanings that the environment reported, or those of the catalog, and the start."""
+    if environment is None:
+        return (), 0
+    space = environment.action_space if isinstance(environment.action_space, dict) else {}
+    start = space.get("start", 0)
+    meanings: Sequence[str] = environment.action_meanings or ()
+    if not meanings:
+        known = find_environment(environment.env_id).action_meanings
+        meanings = known if space.get("n") in (None, len(known)) else ()
+    return meanings, start if isinstance(start, int) else 0

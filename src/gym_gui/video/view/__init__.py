@@ -1,1 +1,0 @@
-"""Widgets, each bound to one model."""
