@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mosaic.analytics.event_files import read_scalars
-from mosaic.analytics.run_event_files import ExportCancelledError, export_event_file
+from mosaic.analytics.run_event_files import export_event_file
 from mosaic.contract.episodes import EpisodePage, EpisodeRollup
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import Metric
@@ -27,7 +27,7 @@ _RUN = RunRecord(
 )
 
 
-class Told:
+class FakeSource:
     """The telemetry of a run, in memory."""
 
     def __init__(self, metrics: list[Metric], episodes: list[EpisodeRollup]) -> None:
@@ -65,7 +65,7 @@ def test_metrics_and_episodes_of_all_agents(tmp_path: Path) -> None:
         Metric(name="stepless", value=1.0),
     ]
     episodes = [_episode(number) for number in range(1500)] + [_episode(1500, is_over=False)]
-    done = export_event_file(Told(metrics, episodes), _RUN, tmp_path)
+    done = export_event_file(FakeSource(metrics, episodes), _RUN, tmp_path)
     curves = read_scalars(tmp_path)
     assert (done.points, done.tags) == (5 + 2 * 1500, len(curves))
     assert list(curves["loss"].steps) == [0, 1000]
@@ -79,21 +79,21 @@ def test_metrics_and_episodes_of_all_agents(tmp_path: Path) -> None:
 def test_run_without_data(tmp_path: Path) -> None:
     """It is reported, and no file is left."""
     with pytest.raises(UserError, match="no metrics"):
-        export_event_file(Told([], [_episode(0, is_over=False)]), _RUN, tmp_path)
+        export_event_file(FakeSource([], [_episode(0, is_over=False)]), _RUN, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_export_can_be_cancelled(tmp_path: Path) -> None:
     """At any point; no file is left."""
     stop = threading.Event()
-    told = Told([], [_episode(number) for number in range(10)])
+    source = FakeSource([], [_episode(number) for number in range(10)])
 
     def stop_at_five(points: int) -> None:
         if points >= 5:
             stop.set()
 
-    with pytest.raises(ExportCancelledError):
-        export_event_file(told, _RUN, tmp_path, stop=stop, on_progress=stop_at_five)
+    with pytest.raises(UserError, match="was cancelled"):
+        export_event_file(source, _RUN, tmp_path, stop=stop, on_progress=stop_at_five)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -101,4 +101,4 @@ def test_unwritable_folder(tmp_path: Path) -> None:
     """The remedy names a way out."""
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="Choose a writable folder"):
-        export_event_file(Told([], [_episode(0)]), _RUN, tmp_path / "file" / "below")
+        export_event_file(FakeSource([], [_episode(0)]), _RUN, tmp_path / "file" / "below")

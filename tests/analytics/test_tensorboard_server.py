@@ -17,16 +17,16 @@ import pytest
 
 from mosaic.analytics.event_files import EventFileWriter
 from mosaic.analytics.tensorboard_program import (
-    TensorBoardNotInstalledError,
     TensorBoardProgram,
     find_tensorboard,
 )
 from mosaic.analytics.tensorboard_server import ServerState, TensorBoardServer
+from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 
 pytestmark = pytest.mark.process
 
-_PATIENCE_S = 60.0
+_TIMEOUT_S = 60.0
 
 
 class Watched:
@@ -44,7 +44,7 @@ class Watched:
 
     def wait(self, server: TensorBoardServer, *states: ServerState) -> None:
         with self._changed:
-            reached = self._changed.wait_for(lambda: server.state in states, _PATIENCE_S)
+            reached = self._changed.wait_for(lambda: server.state in states, _TIMEOUT_S)
         assert reached, f"{server.state}: {server.problem}\n{server.output}"
 
     def clean_up(self) -> None:
@@ -72,7 +72,7 @@ def _get(address: str) -> str:
 
 
 def _until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + _PATIENCE_S
+    deadline = time.monotonic() + _TIMEOUT_S
     while not holds():
         assert time.monotonic() < deadline
         threading.Event().wait(0.05)
@@ -190,5 +190,5 @@ def test_search_order_of_installations(program: TensorBoardProgram, tmp_path: Pa
     """In a bundle that includes it; otherwise the error has a remedy."""
     assert program.source in ("the bundle cleanrl_worker", "this environment")
     assert program.version.startswith("2.")
-    with pytest.raises(TensorBoardNotInstalledError, match="CleanRL"):
+    with pytest.raises(UserError, match="CleanRL"):
         find_tensorboard(Home(tmp_path))

@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from mosaic.trainer.processes.process_identity import read_stat
+from mosaic.contract.process_identity import read_stat
 from tests.support.daemon import eventually
 from tests.support.mosaic_cli import DEADLINE_S, Mosaic
 

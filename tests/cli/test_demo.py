@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mosaic.contract.layout import Home
-from mosaic.trainer.processes.process_identity import read_stat
+from mosaic.contract.process_identity import read_stat
 from tests.support.mosaic_cli import DEADLINE_S, Mosaic
 
 pytestmark = pytest.mark.process

@@ -16,7 +16,7 @@ from mosaic.client.errors import (
 )
 from mosaic.contract.endpoint import Endpoint
 from mosaic.contract.layout import Home
-from mosaic.trainer.processes.process_identity import read_stat
+from mosaic.contract.process_identity import read_stat
 from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process

@@ -15,10 +15,10 @@ from mosaic.client.daemon_process import start_daemon, stop_daemon
 from mosaic.client.errors import TrainerError
 from mosaic.contract.endpoint import Endpoint
 from mosaic.contract.layout import Home, RunDirectory
+from mosaic.contract.process_identity import ProcessIdentity
 from mosaic.contract.process_records import StartedRecord
 from mosaic.contract.run_states import RunState
 from mosaic.telemetry.reader import TelemetryReader
-from mosaic.trainer.processes.process_identity import ProcessIdentity
 from mosaic.trainer.processes.run_termination import find_members
 
 pytestmark = pytest.mark.process

@@ -42,13 +42,6 @@ class EventFileExport(NamedTuple):
     tags: int
 
 
-class ExportCancelledError(UserError):
-    """The export was cancelled by its caller."""
-
-    def __init__(self) -> None:
-        super().__init__("The export was cancelled.", remedy="Nothing was written.")
-
-
 def export_event_file(
     client: RunMetricsSource,
     run: RunRecord,
@@ -59,7 +52,7 @@ def export_event_file(
 ) -> EventFileExport:
     """Write one event file into `folder`; `on_progress` is called with the number of points so far.
 
-    Raises `UserError` if the run has no data or the folder is not writable.
+    Raises `UserError` if the run has no data, the folder is not writable, or `stop` is set.
     """
     progress = _Progress(stop or threading.Event(), on_progress)
     started_at = run.started_at or run.created_at
@@ -93,7 +86,7 @@ class _Progress:
 
     def add(self, scalars: Mapping[str, float]) -> None:
         if self._stop.is_set():
-            raise ExportCancelledError
+            raise UserError("The export was cancelled.", remedy="Nothing was written.")
         self.count += len(scalars)
         self.tags.update(scalars)
         self._on_progress(self.count)

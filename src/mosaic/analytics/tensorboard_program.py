@@ -28,30 +28,23 @@ class TensorBoardProgram:
     """Label of the installation: `this environment`, `the bundle cleanrl_worker`."""
 
 
-class TensorBoardNotInstalledError(UserError):
-    """No installation was found."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "TensorBoard is not installed.",
-            remedy="Install the bundle of the CleanRL worker, which includes it, or run "
-            "`pip install 'mosaic-workbench[tensorboard]'`. "
-            "The charts show the same metrics without it.",
-            code="C242",
-        )
-
-
 def find_tensorboard(home: Home) -> TensorBoardProgram:
     """Return the installation of this environment, else the newest one of a bundle.
 
-    Raises `TensorBoardNotInstalledError` if there is none.
+    Raises `UserError` if there is none.
     """
     own = _find_in_environment(Path(sys.prefix), "this environment")
     if own is not None:
         return own
     programs = list(_find_in_bundles(home))
     if not programs:
-        raise TensorBoardNotInstalledError
+        raise UserError(
+            "TensorBoard is not installed.",
+            remedy="Install the bundle of the CleanRL worker, which includes it, or run "
+            "`pip install 'mosaic-workbench[tensorboard]'`. "
+            "The charts show the same metrics without it.",
+            code="C242",
+        )
     return max(programs, key=lambda program: (_parse_version(program.version), program.source))
 
 

@@ -10,8 +10,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -28,6 +28,7 @@ from mosaic.client.errors import (
 from mosaic.contract.endpoint import Endpoint
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
+from mosaic.contract.process_identity import ProcessIdentity
 from mosaic.contract.readiness import DaemonHealth
 
 START_TIMEOUT_S = 60.0
@@ -84,17 +85,17 @@ def stop_daemon(home: Home, *, timeout_s: float = STOP_TIMEOUT_S) -> int | None:
     endpoint = Endpoint.read(home.endpoint)
     if endpoint is None:
         return None
-    with _ProcessHandle.open(endpoint.pid, endpoint.start_ticks, endpoint.boot_id) as process:
-        if process is None:
-            return None
-        runs_left = 0
-        try:
-            runs_left = _shut_down(home)
-        except TrainerError:
-            # It no longer listens, or not yet; the process still handles SIGTERM.
-            process.send(signal.SIGTERM)
-        if process.wait(timeout_s):
-            return runs_left
+    process = ProcessIdentity(endpoint.pid, endpoint.start_ticks, endpoint.boot_id)
+    if not process.is_alive():
+        return None
+    runs_left = 0
+    try:
+        runs_left = _shut_down(home)
+    except TrainerError:
+        # It no longer listens, or not yet; the process still handles SIGTERM.
+        process.send(signal.SIGTERM)
+    if process.wait(timeout_s):
+        return runs_left
     raise DaemonStopError(
         f"The daemon (process {endpoint.pid}) is still running after {timeout_s:g} s.",
         remedy=f"Try again, or run `kill -9 {endpoint.pid}`; runs keep running either way.",
@@ -193,51 +194,3 @@ def _last_output(log: Path) -> str:
     if not lines:
         return ""
     return "\nIts last output:\n" + "\n".join(f"  {line}" for line in lines[-_MAX_OUTPUT_LINES:])
-
-
-class _ProcessHandle:
-    """A pidfd: refers to the same process while it is open, even if its pid is reused."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-
-    @classmethod
-    @contextmanager
-    def open(cls, pid: int, start_ticks: int, boot_id: str) -> "Iterator[_ProcessHandle | None]":
-        """Yield the process that started at `start_ticks` of that boot, None if it has ended."""
-        try:
-            descriptor = os.pidfd_open(pid)
-        except OSError:
-            yield None
-            return
-        try:
-            # Checked after opening: from now on the descriptor refers to this process.
-            is_same = _boot_id() == boot_id and _start_ticks(pid) == start_ticks
-            yield cls(descriptor) if is_same else None
-        finally:
-            os.close(descriptor)
-
-    def send(self, number: signal.Signals) -> None:
-        """Send a signal to the process, if it still exists."""
-        try:
-            signal.pidfd_send_signal(self._descriptor, number)
-        except ProcessLookupError:
-            return
-
-    def wait(self, timeout_s: float) -> bool:
-        """Return whether the process ended within the timeout."""
-        poll = select.poll()
-        poll.register(self._descriptor, select.POLLIN)
-        return bool(poll.poll(timeout_s * 1000))
-
-
-def _boot_id() -> str:
-    return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-
-
-def _start_ticks(pid: int) -> int | None:
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_bytes()
-    except OSError:
-        return None
-    return int(stat.rpartition(b")")[2].split()[19])

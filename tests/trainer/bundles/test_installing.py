@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from mosaic.contract.errors import UserError
+from mosaic.contract.process_identity import live_processes
 from mosaic.contract.readiness import InstallProgress
 from mosaic.contract.run_config import BundleConfig
 from mosaic.trainer.bundles import pip
 from mosaic.trainer.bundles.errors import InstallCancelledError
-from mosaic.trainer.processes.process_identity import live_processes
 from tests.trainer.bundles.conftest import Workshop, eventually
 from tests.trainer.bundles.tiny_packages import SlowPackage, write_wheel
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from mosaic.contract.endpoint import Endpoint
+from mosaic.contract.process_identity import ProcessIdentity
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
-from mosaic.trainer.processes.process_identity import ProcessIdentity
 from mosaic.trainer.settings import DEFAULT_PORT
 from tests.support.daemon import DaemonUnderTest, eventually
 

@@ -11,12 +11,12 @@ import pytest
 from mosaic.contract.control import Action, ControlCommand, ControlError, Pause, Stop
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
+from mosaic.contract.process_identity import ProcessIdentity
 from mosaic.trainer.processes.control_channel import (
     ControlChannelFullError,
     NoWorkerError,
     send_command,
 )
-from mosaic.trainer.processes.process_identity import ProcessIdentity
 from mosaic.trainer.processes.run_process import Exited, Running, signal_worker
 from mosaic.trainer.processes.run_termination import terminate_worker
 

@@ -12,9 +12,9 @@ import pytest
 from mosaic.contract.control import Stop
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
+from mosaic.contract.process_identity import read_stat
 from mosaic.trainer.processes.control_channel import send_command
 from mosaic.trainer.processes.launcher import launch
-from mosaic.trainer.processes.process_identity import read_stat
 from mosaic.trainer.processes.run_process import Exited, NotStarted, Running, observe
 from mosaic.trainer.processes.run_termination import terminate_worker
 

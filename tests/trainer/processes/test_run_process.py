@@ -11,7 +11,7 @@ import pytest
 
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
-from mosaic.trainer.processes.process_identity import read_stat
+from mosaic.contract.process_identity import read_stat
 from mosaic.trainer.processes.run_process import (
     Exited,
     Lost,

@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 from mosaic.contract.layout import RUN_DIR_VARIABLE, RUN_ID_VARIABLE, RunDirectory
+from mosaic.contract.process_identity import ProcessIdentity, live_processes
 from mosaic.contract.process_records import StartedRecord, SupervisorStamp
-from mosaic.trainer.processes.process_identity import ProcessIdentity, live_processes
 from mosaic.trainer.processes.run_process import (
     Exited,
     Lost,

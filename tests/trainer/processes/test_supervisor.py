@@ -14,9 +14,9 @@ import msgspec
 import pytest
 
 from mosaic.contract.layout import RunDirectory
+from mosaic.contract.process_identity import live_processes
 from mosaic.contract.process_records import ExitRecord, ProcessRecord, StartedRecord
 from mosaic.trainer.processes.launcher import SUPERVISOR, launch
-from mosaic.trainer.processes.process_identity import live_processes
 from mosaic.trainer.processes.run_process import Exited, NotStarted, Running, observe
 from mosaic.trainer.processes.run_termination import finalize_lost, terminate_worker
 

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from mosaic.contract.ids import new_ulid
+from mosaic.contract.process_identity import ProcessIdentity
 from mosaic.contract.process_records import StartedRecord
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunStats
 from mosaic.trainer.processes.launcher import LocalLauncher
-from mosaic.trainer.processes.process_identity import ProcessIdentity
 from mosaic.trainer.processes.run_termination import find_members
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.runs.recovery import Recovery

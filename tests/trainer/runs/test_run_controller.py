@@ -10,11 +10,11 @@ from typing import Any
 import grpc
 import pytest
 
+from mosaic.contract.process_identity import environment_of, live_processes, read_stat
 from mosaic.contract.process_records import StartedRecord
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
 from mosaic.trainer.bundles.install_lock import hold_lock
-from mosaic.trainer.processes.process_identity import environment_of, live_processes, read_stat
 from mosaic.trainer.processes.run_termination import find_members
 from tests.support.daemon import DaemonUnderTest, eventually
 

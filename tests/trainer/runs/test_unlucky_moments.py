@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from mosaic.contract.ids import new_ulid
+from mosaic.contract.process_identity import read_stat
 from mosaic.contract.process_records import StartedRecord
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_config import ResourcesConfig
 from mosaic.contract.run_states import RunState
-from mosaic.trainer.processes.process_identity import read_stat
 from mosaic.trainer.processes.run_termination import find_unrecorded_members
 from mosaic.trainer.runs.admission import Capacity, Waiting, admit
 from tests.support.daemon import DaemonUnderTest, eventually

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from mosaic.contract.errors import UserError
-from mosaic.trainer.processes.process_identity import live_processes
+from mosaic.contract.process_identity import live_processes
 from mosaic.trainer.workers.found_worker import sdk_sources
 from mosaic.trainer.workers.interpreters import Interpreters
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from spade_bdi_rl_worker.learning.action_values import ActionValues
-from spade_bdi_rl_worker.learning.exploration import EpsilonSchedule, learning_rate
 from spade_bdi_rl_worker.learning.methods import METHODS, Method
+from spade_bdi_rl_worker.learning.schedules import EpsilonSchedule, learning_rate
 
 
 def method(name: str, *, initial: float = 0.0, rate: float = 0.5, states: int = 3) -> Method:

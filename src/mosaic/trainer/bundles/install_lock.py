@@ -16,9 +16,9 @@ from pathlib import Path
 import msgspec
 
 from mosaic.contract.prebuild import prebuild_decoders
+from mosaic.contract.process_identity import ProcessIdentity
 from mosaic.contract.readiness import InstallProgress
 from mosaic.trainer.bundles.errors import InstallCancelledError
-from mosaic.trainer.processes.process_identity import ProcessIdentity
 
 _POLL_S = 0.1
 OnProgress = Callable[[InstallProgress], None]

@@ -20,9 +20,9 @@ import mosaic
 from mosaic.contract.endpoint import Endpoint
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
+from mosaic.contract.process_identity import ProcessIdentity
 from mosaic.trainer.daemon.listening import BoundAddress, listen
 from mosaic.trainer.daemon.startup import DaemonLog, ReadinessPipe
-from mosaic.trainer.processes.process_identity import ProcessIdentity
 from mosaic.trainer.service.access_token import load_token
 from mosaic.trainer.service.server import TrainerServer
 from mosaic.trainer.settings import DaemonSettings

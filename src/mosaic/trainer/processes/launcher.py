@@ -22,11 +22,11 @@ from typing import Protocol
 from mosaic.contract.control import ControlCommand
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
+from mosaic.contract.process_identity import ProcessIdentity, environment_of, read_stat
 from mosaic.telemetry.regular_files import open_regular
 from mosaic.trainer.concurrency import run_in_thread
 from mosaic.trainer.processes.control_channel import send_command
 from mosaic.trainer.processes.process_environment import worker_environment
-from mosaic.trainer.processes.process_identity import ProcessIdentity, environment_of, read_stat
 from mosaic.trainer.processes.run_process import Exited, Running, RunProcess, observe, signal_worker
 from mosaic.trainer.processes.run_termination import (
     Grace,

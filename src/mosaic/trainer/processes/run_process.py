@@ -10,8 +10,8 @@ from enum import StrEnum
 
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
+from mosaic.contract.process_identity import ProcessIdentity
 from mosaic.contract.process_records import ExitRecord, StartedRecord
-from mosaic.trainer.processes.process_identity import ProcessIdentity
 
 
 @contextmanager

@@ -9,9 +9,7 @@ from contextlib import suppress
 from mosaic.contract.control import Stop
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RUN_DIR_VARIABLE, RUN_ID_VARIABLE, RunDirectory
-from mosaic.contract.process_records import StartedRecord
-from mosaic.trainer.processes.control_channel import send_command
-from mosaic.trainer.processes.process_identity import (
+from mosaic.contract.process_identity import (
     ProcessIdentity,
     ProcessStat,
     boot_id,
@@ -20,6 +18,8 @@ from mosaic.trainer.processes.process_identity import (
     output_files_of,
     read_stat,
 )
+from mosaic.contract.process_records import StartedRecord
+from mosaic.trainer.processes.control_channel import send_command
 from mosaic.trainer.processes.run_process import (
     Lost,
     Running,

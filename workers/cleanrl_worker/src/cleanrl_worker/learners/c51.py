@@ -83,7 +83,7 @@ class Args(SharedArgs):
     buffer_size: int = 10_000
     """Size of the replay buffer."""
     gamma: float = 0.99
-    """Discount factor."""
+    """Discount factor gamma."""
     target_network_frequency: int = 500
     """Steps between two updates of the target network."""
     batch_size: int = 128

@@ -58,7 +58,7 @@ class Args(SharedArgs):
     buffer_size: int = 1_000_000
     """Size of the replay buffer; a million frames take 7 GB."""
     gamma: float = 0.99
-    """Discount factor."""
+    """Discount factor gamma."""
     tau: float = 1.0
     """Target smoothing coefficient; 1 copies the network."""
     target_network_frequency: int = 1_000

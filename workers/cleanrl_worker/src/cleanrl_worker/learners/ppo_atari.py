@@ -56,7 +56,7 @@ class Args(SharedArgs):
     anneal_lr: bool = True
     """Anneal the learning rate linearly to 0."""
     gamma: float = 0.99
-    """Discount factor."""
+    """Discount factor gamma."""
     gae_lambda: float = 0.95
     """GAE lambda: 0 uses values only, 1 uses rewards only."""
     num_minibatches: int = 4
@@ -68,7 +68,7 @@ class Args(SharedArgs):
     clip_coef: float = 0.1
     """Clipping coefficient of the surrogate objective."""
     clip_vloss: bool = True
-    """Clip the value loss, too."""
+    """Clip the value loss as well."""
     ent_coef: float = 0.01
     """Coefficient of the entropy bonus."""
     vf_coef: float = 0.5

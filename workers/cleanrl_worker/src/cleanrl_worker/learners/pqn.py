@@ -61,7 +61,7 @@ class Args(SharedArgs):
     anneal_lr: bool = True
     """Anneal the learning rate linearly to 0."""
     gamma: float = 0.99
-    """Discount factor."""
+    """Discount factor gamma."""
     start_e: float = 1.0
     """Initial exploration epsilon; a warm start uses end_e."""
     end_e: float = 0.05

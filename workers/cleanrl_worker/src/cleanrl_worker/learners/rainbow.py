@@ -56,7 +56,7 @@ class Args(SharedArgs):
     buffer_size: int = 50_000
     """Size of the replay buffer."""
     gamma: float = 0.99
-    """Discount factor."""
+    """Discount factor gamma."""
     tau: float = 1.0
     """Target smoothing coefficient; 1 copies the network."""
     target_network_frequency: int = 500

@@ -60,7 +60,7 @@ class Args(SharedArgs):
     buffer_size: int = 1_000_000
     """Size of the replay buffer."""
     gamma: float = 0.99
-    """Discount factor."""
+    """Discount factor gamma."""
     tau: float = 0.005
     """Target smoothing coefficient."""
     batch_size: int = 256

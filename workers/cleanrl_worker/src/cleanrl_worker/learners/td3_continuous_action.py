@@ -61,15 +61,15 @@ class Args(SharedArgs):
     buffer_size: int = 1_000_000
     """Size of the replay buffer."""
     gamma: float = 0.99
-    """Discount factor."""
+    """Discount factor gamma."""
     tau: float = 0.005
     """Target smoothing coefficient."""
     batch_size: int = 256
     """Batch size of an update, sampled from the replay buffer."""
     policy_noise: float = 0.2
-    """Deviation of target policy noise, relative to the action scale."""
+    """Standard deviation of target policy noise, relative to the action scale."""
     exploration_noise: float = 0.1
-    """Deviation of exploration noise, relative to the action scale."""
+    """Standard deviation of exploration noise, relative to the action scale."""
     learning_starts: int = 25_000
     """Steps with random actions before the first update."""
     policy_frequency: int = 2

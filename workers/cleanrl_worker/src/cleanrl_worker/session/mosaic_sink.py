@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import time
 from typing import TYPE_CHECKING, Any
+
+import gymnasium as gym
+
+from mosaic_worker.frames import FrameMailbox
+from mosaic_worker.play.frame_publisher import FramePublisher
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,6 +21,7 @@ if TYPE_CHECKING:
 
 SESSION_MESSAGE = "W270"
 """A message of the learner: its starting point, or something it has to do without."""
+_FRAME_INTERVAL_S = 1 / 30
 
 
 class MosaicSink:
@@ -51,8 +58,6 @@ class MosaicSink:
         if self._records_steps:
             self._run.recorder.attach(env, env_index=index)
         if self.renders_first_env and index == 0:
-            from cleanrl_worker.session.live_frames import LiveFrames  # noqa: PLC0415 - imports gymnasium
-
             live_frames = LiveFrames(env, self._run)
             self._exit_stack.callback(live_frames.stop_rendering)
             return live_frames
@@ -101,3 +106,45 @@ class MosaicSink:
 
     def close(self) -> None:
         self._exit_stack.close()
+
+
+class LiveFrames(gym.Wrapper):  # type: ignore[type-arg]
+    """Publishes frames of a training environment for live views; call `stop_rendering` at the end.
+
+    Rendering is slow, so at most thirty frames a second are rendered.
+    """
+
+    def __init__(self, env: Any, run: Run) -> None:
+        super().__init__(env)
+        self._publisher = FramePublisher(
+            FrameMailbox(run.directory / "frames", run.emitter), run.emitter
+        )
+        self._publisher.start(env.render)
+        self._next_frame_s = 0.0
+        self._episode = -1
+        self._step = 0
+
+    def reset(self, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
+        self._episode += 1
+        self._step = 0
+        return self.env.reset(**kwargs)
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        if time.monotonic() >= self._next_frame_s:
+            fields = {
+                "episode_id": f"ep{self._episode}",
+                "step": self._step,
+                "action": action,
+                "reward": float(reward),
+                "terminated": terminated,
+                "truncated": truncated,
+                "obs": observation,
+            }
+            self._publisher.show_step(fields, 0, is_last=True)
+            self._next_frame_s = time.monotonic() + _FRAME_INTERVAL_S
+        self._step += 1
+        return observation, reward, terminated, truncated, info
+
+    def stop_rendering(self) -> None:
+        self._publisher.close()

@@ -11,15 +11,15 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from spade_bdi_rl_worker.learning.exploration import learning_rate
+from spade_bdi_rl_worker.learning.schedules import learning_rate
 from spade_bdi_rl_worker.teams.value_sharing import export_values, merge_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from spade_bdi_rl_worker.learning.exploration import EpsilonSchedule
     from spade_bdi_rl_worker.learning.methods import Method
+    from spade_bdi_rl_worker.learning.schedules import EpsilonSchedule
     from spade_bdi_rl_worker.learning.state_encoding import StateEncoding
     from spade_bdi_rl_worker.learning.tabular_env import TabularEnv
     from spade_bdi_rl_worker.settings import LearningSettings

@@ -10,9 +10,9 @@ from mosaic_worker.environments.inspection import time_limit
 from spade_bdi_rl_worker.checkpoints.compatibility import describe_environment, warm_start
 from spade_bdi_rl_worker.checkpoints.table_saver import TableSaver
 from spade_bdi_rl_worker.learning.environments import make_time_limited_env
-from spade_bdi_rl_worker.learning.exploration import EpsilonSchedule
 from spade_bdi_rl_worker.learning.learner import TableLearner
 from spade_bdi_rl_worker.learning.methods import METHODS
+from spade_bdi_rl_worker.learning.schedules import EpsilonSchedule
 from spade_bdi_rl_worker.learning.state_encoding import HashedStates, make_tabular_encoding
 from spade_bdi_rl_worker.learning.tabular_env import GymEnv
 from spade_bdi_rl_worker.learning.transition_table import read_transition_table

@@ -1,4 +1,4 @@
-"""EpsilonSchedule: how epsilon and the learning rate change over a training run."""
+"""Schedules of epsilon and of the learning rate over a training run."""
 
 from __future__ import annotations
 

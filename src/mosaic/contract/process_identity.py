@@ -1,4 +1,8 @@
-"""ProcessIdentity: a process that cannot be confused with a later one of the same pid."""
+"""ProcessIdentity: a process that cannot be confused with a later one of the same pid.
+
+`endpoint.json` and `started.json` identify their processes this way. The supervisor reads the same
+fields without this module, because it imports only the standard library.
+"""
 
 import errno
 import os

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from mosaic.trainer.processes.process_identity import ProcessIdentity, parse_stat, read_stat
+from mosaic.contract.process_identity import ProcessIdentity, parse_stat, read_stat
 
 SLEEPER = "import signal; signal.pause()"
 

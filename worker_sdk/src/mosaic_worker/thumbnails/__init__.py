@@ -1,1 +1,0 @@
-"""Renders thumbnails of environments in a helper process of the trainer daemon."""
